@@ -1,0 +1,1 @@
+"""How people and programs reach the planner: the command line, and later the HTTP service and its page."""

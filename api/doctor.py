@@ -1,0 +1,147 @@
+"""Is this installation complete, and what is to be done where it is not? Looks without importing any solver library."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+from . import machine
+
+OLDEST_PYTHON = (3, 11)
+PROBE_SECONDS = 5.0
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    """False: something is wrong, missing, or slower than it could be."""
+    detail: str
+    remedy: str | None = None
+    """What to do, where there is something to do or to gain."""
+
+
+def run() -> list[Check]:
+    """Look at everything; a probe that breaks is a finding like any other."""
+    probes: tuple[tuple[str, Callable[[], Check]], ...] = (
+        ("Python", _python),
+        ("memplan", _memplan),
+        ("kernels", _kernels),
+        ("numpy", lambda: _library("numpy", "numpy", "memplan")),
+        ("pydantic", lambda: _library("pydantic", "pydantic", "memplan")),
+        ("OR-Tools", lambda: _library("OR-Tools", "ortools", "memplan")),
+        ("PuLP", lambda: _library("PuLP", "pulp", "memplan")),
+        ("CBC", _cbc),
+        ("HiGHS", _highs),
+        ("cores", _cores),
+        ("memory", _memory),
+    )
+    return [_guarded(name, probe) for name, probe in probes]
+
+
+def _guarded(name: str, probe: Callable[[], Check]) -> Check:
+    try:
+        return probe()
+    except Exception as error:  # noqa: BLE001 - what a broken installation raises cannot be foreseen
+        return Check(name, False, f"cannot be examined: {type(error).__name__}: {error}", "reinstall memplan")
+
+
+def _python() -> Check:
+    ok = sys.version_info >= OLDEST_PYTHON
+    oldest = ".".join(map(str, OLDEST_PYTHON))
+    detail = (
+        f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.machine()}"
+    )
+    return Check("Python", ok, detail, None if ok else f"install Python {oldest} or newer")
+
+
+def _memplan() -> Check:
+    try:
+        return Check("memplan", True, version("memplan"))
+    except PackageNotFoundError:
+        return Check("memplan", False, "runs from its source, not installed", "run `pip install .` in its folder")
+
+
+def _kernels() -> Check:
+    from solvers.kernels.errors import KernelsUnavailable
+    from solvers.kernels.selection import VARIABLE, Kind, Wanted, active
+
+    try:
+        selection = active()
+    except KernelsUnavailable as error:
+        return Check("kernels", False, str(error), f"unset {VARIABLE}, or reinstall memplan with a C++20 compiler")
+    if selection.kind is Kind.NATIVE:
+        return Check("kernels", True, "native")
+    wanted = os.environ.get(VARIABLE) == Wanted.REFERENCE
+    remedy = (
+        f"unset {VARIABLE}"
+        if wanted
+        else "install a C++20 compiler and Python's headers (Debian, Ubuntu: apt-get install g++ python3-dev), "
+        "then reinstall memplan with pip's --force-reinstall --no-cache-dir"
+    )
+    return Check("kernels", wanted, f"reference in Python (same answers, slower): {selection.reason}", remedy)
+
+
+def _library(name: str, module: str, bring: str) -> Check:
+    """Is a library installed? Asks its metadata, which costs milliseconds where importing it can cost seconds."""
+    if find_spec(module) is None:
+        return Check(name, False, "not installed", f"run `pip install '{bring}'`")
+    return Check(name, True, version(module))
+
+
+def _highs() -> Check:
+    check = _library("HiGHS", "highspy", "memplan[highs]")
+    return check if check.ok else Check(check.name, True, "not installed (an extra)", check.remedy)
+
+
+def _cbc() -> Check:
+    from solvers.milp.cbc import VARIABLE, find_cbc
+
+    found = find_cbc()
+    if found is None and VARIABLE in os.environ:
+        return Check("CBC", False, f"{VARIABLE} names no program", f"unset {VARIABLE}, or let it name a working cbc")
+    if found is None:
+        remedy = "run `pip install 'memplan'` again (PuLP carries it), or put cbc on the PATH (Debian: coinor-cbc)"
+        return Check("CBC", False, "no cbc program found", remedy)
+    try:
+        said = subprocess.run(
+            [found, "-quit"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=PROBE_SECONDS,
+            check=False,
+        ).stdout.decode(errors="replace")
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Check(
+            "CBC", False, f"{found} does not run: {error}", "put a working cbc on the PATH (Debian: coinor-cbc)"
+        )
+    number = re.search(r"Version:\s*(\S+)", said)
+    if number is None:
+        return Check(
+            "CBC", False, f"{found} does not say its version", "put a working cbc on the PATH (Debian: coinor-cbc)"
+        )
+    return Check("CBC", True, f"{number[1]} at {found}")
+
+
+def _cores() -> Check:
+    cores = machine.cores()
+    quota = "" if cores.quota is None else f", limited to {cores.quota:g} cores' worth of time"
+    return Check("cores", True, f"{cores.usable}{quota}")
+
+
+def _memory() -> Check:
+    memory = machine.memory()
+    facts = (("in total", memory.total), ("available", memory.available), ("allowed by the container", memory.limit))
+    known = [f"{value // MIB} MiB {what}" for what, value in facts if value is not None]
+    return Check("memory", True, ", ".join(known) or "not known on this system")

@@ -1,0 +1,112 @@
+# Sets up a virtual environment for the other scripts. To be sourced; nothing here runs by itself.
+#
+#   set_up VENV SET [PYTHON]   SET is `runtime` (enough to use memplan) or `dev` (enough to test and check it, too);
+#                              PYTHON creates VENV if need be (default: what choose_python finds)
+#   choose_python              prints the interpreter that the scripts use
+#   newest_python              prints the newest supported interpreter of this machine
+#
+# Every later call finds its work done: a stamp in VENV holds a fingerprint of all that went in.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+MINORS=(11 12 13 14)   # the versions of Python 3 that requirements/*.txt are pinned for
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "error: $*"; exit 1; }
+
+# Prints each usable interpreter as "minor headers path": headers is 0 if Python.h is there (the kernels cannot be compiled without it), else 1.
+# Besides the PATH it looks where pyenv keeps versions that are installed but not activated.
+list_pythons() {
+    local minor name candidate
+    for minor in "${MINORS[@]}"; do
+        {
+            type -aP "python3.$minor" python3 python || true
+            if command -v pyenv >/dev/null; then
+                for candidate in "$(pyenv root)/versions/3.$minor".*/bin/python; do echo "$candidate"; done
+            fi
+        } 2>/dev/null | while read -r candidate; do
+            "$candidate" - "$minor" 2>/dev/null <<'PYTHON' || true
+import os, sys, sysconfig
+if sys.version_info[:2] == (3, int(sys.argv[1])) and sys.implementation.name == "cpython" and sys.prefix == sys.base_prefix:
+    header = os.path.join(sysconfig.get_paths()["include"], "Python.h")
+    print(sys.argv[1], int(not os.path.exists(header)), sys.executable)
+PYTHON
+        done
+    done | awk '!seen[$3]++'
+}
+
+# The oldest supported version, so that what works here works for everybody; one with headers if there is one.
+choose_python() {
+    if [ -n "${MEMPLAN_PYTHON:-}" ]; then
+        command -v "$MEMPLAN_PYTHON" || die "MEMPLAN_PYTHON=$MEMPLAN_PYTHON is no program"
+        return
+    fi
+    local found
+    found=$(list_pythons | sort -s -k2,2n -k1,1n | head -n 1)
+    [ -n "$found" ] || die "no Python 3.${MINORS[0]} to 3.${MINORS[-1]} found. Debian, Ubuntu: apt-get install python3 python3-venv (or set MEMPLAN_PYTHON)"
+    echo "${found#* * }"
+}
+
+newest_python() {
+    local found
+    found=$(list_pythons | sort -s -k1,1nr -k2,2n | head -n 1)
+    echo "${found#* * }"
+}
+
+fingerprint() { "$1" "$ROOT/scripts/fingerprint.py" "${@:2}"; }
+
+set_up() {
+    local venv=$1 set=$2 python=${3:-} files=() arguments=() file
+    case $set in
+        runtime) files=(runtime.txt build.txt) ;;
+        dev) files=(dev.txt) ;;
+        *) die "no set of requirements is called $set" ;;
+    esac
+
+    # A virtual environment holds absolute paths, so one that was moved or copied is made again, and so is a broken one.
+    if [ "$(cat "$venv/memplan-root" 2>/dev/null)" != "$ROOT" ] || ! "$venv/bin/python" -c '' 2>/dev/null; then
+        [ -n "$python" ] || python=$(choose_python)
+        "$python" -c 'import ensurepip, venv' 2>/dev/null ||
+            die "$python has no venv module. Debian, Ubuntu: apt-get install python3-venv"
+        say "Creating ${venv#"$ROOT"/} with $("$python" --version)"
+        rm -rf "$venv"
+        "$python" -m venv "$venv" || die "$python cannot create a virtual environment. Debian, Ubuntu: apt-get install python3-venv"
+        echo "$ROOT" >"$venv/memplan-root"
+    fi
+    python=$venv/bin/python
+
+    # `dev` contains `runtime`, so it serves both.
+    local stamp wanted
+    stamp=$venv/memplan-requirements-$set
+    wanted=$(fingerprint "$python" "${files[@]/#/requirements/}")
+    if [ "$set" = runtime ] && [ "$(cat "$venv/memplan-requirements-dev" 2>/dev/null)" = "$(fingerprint "$python" requirements/dev.txt)" ]; then
+        :
+    elif [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+        say "Installing the pinned requirements (${files[*]})"
+        rm -f "$venv"/memplan-requirements-* "$venv/memplan-project"
+        for file in "${files[@]}"; do arguments+=(-r "$ROOT/requirements/$file"); done
+        pip_install "$python" --require-hashes --only-binary :all: "${arguments[@]}"
+        echo "$wanted" >"$stamp"
+    fi
+
+    # Python files are used where they are; only what is compiled or declared needs a new installation.
+    stamp=$venv/memplan-project
+    wanted=$(fingerprint "$python" --compiler pyproject.toml CMakeLists.txt 'solvers/**/*.cpp' 'solvers/**/*.hpp')
+    if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+        say "Installing memplan, compiling its kernels"
+        rm -f "$stamp"
+        PATH="$venv/bin:$PATH" pip_install "$python" --no-deps --no-build-isolation --no-index --editable "$ROOT"
+        "$python" -c 'from solvers.kernels.selection import active; s = active(); s.reason and print("Kernels: the reference in Python;", s.reason)' >&2
+        echo "$wanted" >"$stamp"
+    fi
+}
+
+# Quiet as long as all is well; what pip said is shown if it fails.
+pip_install() {
+    local python=$1 log status=0
+    shift
+    log=$(mktemp)
+    PIP_DISABLE_PIP_VERSION_CHECK=1 "$python" -m pip install --no-input "$@" >"$log" 2>&1 || status=$?
+    [ "$status" = 0 ] || { cat "$log" >&2; }
+    rm -f "$log"
+    [ "$status" = 0 ] || die "pip install failed (above is what it said)"
+}

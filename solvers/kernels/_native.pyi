@@ -1,0 +1,3 @@
+from ..instance import Ints
+
+def max_live(starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[int, int | None]: ...

@@ -1,0 +1,49 @@
+// What Python sees of the kernels: numpy arrays in without copying, the GIL released while they work.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <exception>
+
+#include "bad_input.hpp"
+#include "column.hpp"
+#include "sweep.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+// Any stride and read-only arrays are welcome; another type or number of dimensions is a TypeError, not a silent copy.
+using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::device::cpu>;
+
+memplan::Column column(const Ints& array) { return {array.data(), array.shape(0), array.stride(0)}; }
+
+// Called by nanobind whenever a kernel throws; whatever is not ours goes on to the next translator.
+void translate(const std::exception_ptr& thrown, void*) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const memplan::BadInput& error) {
+        const nb::object type = nb::module_::import_("solvers.kernels.errors").attr("BadKernelInput");
+        PyErr_SetString(type.ptr(), error.what());
+    }
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.doc() = "The kernels in C++.";
+    nb::register_exception_translator(translate);
+
+    m.def(
+        "max_live",
+        [](const Ints& starts, const Ints& ends, const Ints& weights, std::int64_t sections) {
+            const memplan::Column s = column(starts), e = column(ends), w = column(weights);
+            nb::gil_scoped_release unlocked;
+            const memplan::MaxLive best = memplan::max_live(s, e, w, sections);
+            return std::pair(best.sum, best.section);
+        },
+        "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(), "sections"_a,
+        "The largest sum of weights live in one section, and the first section where it occurs.");
+}

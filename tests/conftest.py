@@ -1,0 +1,73 @@
+"""For all tests: how much Hypothesis tries, and no silent skips in CI."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or ROOT.parent / "shared" / "corpus")
+
+settings.register_profile("normal", max_examples=100, deadline=None, derandomize=True, database=None)
+settings.register_profile(
+    "nightly", max_examples=10_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+
+SKIPPED = pytest.StashKey[list[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="run far more random problems than usual")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("nightly" if config.getoption("--nightly") else "normal")
+    config.stash[SKIPPED] = []
+    if os.environ.get("CI") == "true" and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(SkipsAreFailures(config), "skips-are-failures")
+
+
+@pytest.fixture(scope="session")
+def nightly(request: pytest.FixtureRequest) -> bool:
+    """Is this the long run? For tests that count their random problems themselves."""
+    return bool(request.config.getoption("--nightly"))
+
+
+def may_skip(reason: str, corpus: Path = CORPUS) -> bool:
+    """May a test skip in CI for this reason? Only for want of a Docker engine, or of a corpus that is really absent."""
+    words = reason.lower().removeprefix("skipped: ")
+    return words.startswith("docker") or ("corpus" in words and not corpus.is_dir())
+
+
+class SkipsAreFailures:
+    """Makes a run fail in which tests were skipped that had to run: a green CI must not hide that something was never tried."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._note(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self._note(report)
+
+    def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        if report.outcome != "skipped" or hasattr(report, "wasxfail"):
+            return
+        reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+        if not may_skip(reason):
+            self._config.stash[SKIPPED].append(f"{report.nodeid}: {reason}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self._config.stash[SKIPPED] and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if skipped := self._config.stash[SKIPPED]:
+            terminalreporter.section("FAILED: skipped, but in CI these must run", red=True)
+            for line in sorted(skipped):
+                terminalreporter.line(line)

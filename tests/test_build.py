@@ -1,0 +1,112 @@
+"""memplan installs with a compiler and without one, and says which way it went."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parent.parent
+
+REPORT = """
+import json
+from importlib.metadata import version
+import numpy as np
+from api.doctor import run
+from solvers.kernels import active, max_live
+one = np.array([1], dtype=np.int64)
+print(json.dumps({
+    "version": version("memplan"),
+    "kind": active().kind,
+    "file": active().kernels.__file__,
+    "answer": max_live(one, one + 1, one + 6, 3),
+    "kernels": next([c.ok, c.detail, c.remedy] for c in run() if c.name == "kernels"),
+}))
+"""
+
+
+def install(target: Path, environment: dict[str, str] | None = None) -> None:
+    """Install this checkout into a folder, offline, with what is installed here to build it."""
+    for tool in ("scikit_build_core", "nanobind"):
+        if find_spec(tool) is None:
+            pytest.skip(f"{tool} is not installed here")
+    # Unoptimised: the same build in a fraction of the time.
+    command = [sys.executable, "-m", "pip", "install", "--no-input", "--no-deps", "--no-build-isolation", "--no-index"]
+    command += ["--config-settings", "cmake.build-type=Debug", "--target", str(target), str(ROOT)]
+    done = subprocess.run(
+        command, env=os.environ | (environment or {}), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    assert done.returncode == 0, done.stdout.decode(errors="replace")
+
+
+def ask(target: Path, code: str) -> str:
+    """Run code with the installation in target. Without `site`, so that this checkout's own installation is out of sight."""
+    path = os.pathsep.join([str(target), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
+    environment = {k: v for k, v in os.environ.items() if k != "MEMPLAN_KERNELS"} | {"PYTHONPATH": path}
+    return subprocess.run(
+        [sys.executable, "-S", "-P", "-c", code], cwd=target, env=environment, stdout=subprocess.PIPE, check=True
+    ).stdout.decode()
+
+
+def no_compiler_on_the_path(folder: Path) -> dict[str, str]:
+    """An environment whose PATH holds what builds (cmake, ninja) but nothing that compiles."""
+    folder.mkdir()
+    for tool in ("cmake", "ninja"):
+        if found := shutil.which(tool):
+            (folder / tool).symlink_to(found)
+    return {"PATH": str(folder), "CC": "", "CXX": ""}
+
+
+def test_with_a_compiler_the_native_kernels_are_installed(tmp_path: Path) -> None:
+    if not any(shutil.which(name) for name in (os.environ.get("CXX") or "c++", "g++", "clang++")):
+        pytest.skip("no C++ compiler on the PATH")
+    install(tmp_path / "installed")
+    report = json.loads(ask(tmp_path / "installed", REPORT))
+    assert report["kind"] == "native"
+    assert Path(report["file"]).parent == tmp_path / "installed" / "solvers" / "kernels"
+    assert report["answer"] == [7, 1]
+    assert report["kernels"] == [True, "native", None]
+
+
+@pytest.mark.parametrize("reason", ["a compiler that fails", "no compiler at all"])
+def test_without_a_compiler_the_installation_succeeds_in_pure_python_and_says_so(tmp_path: Path, reason: str) -> None:
+    if reason == "no compiler at all":
+        environment = no_compiler_on_the_path(tmp_path / "path")
+    else:
+        environment = {"CXX": str(shutil.which("false"))}
+    install(tmp_path / "installed", environment)
+    report = json.loads(ask(tmp_path / "installed", REPORT))
+    assert report["kind"] == "reference"
+    assert report["answer"] == [7, 1]
+    ok, detail, remedy = report["kernels"]
+    assert not ok
+    assert "no working C++ compiler" in detail
+    assert "install a C++20 compiler" in remedy
+    assert not list((tmp_path / "installed").rglob("*.so"))
+
+
+def test_the_distribution_holds_the_packages_and_what_belongs_to_them(tmp_path: Path) -> None:
+    installed = tmp_path / "installed"
+    install(installed, {"CXX": str(shutil.which("false"))})
+    packages = {path.parent.name for path in installed.glob("*/__init__.py")}
+    assert packages == {"api", "planner", "solvers"}
+    assert {"planner/py.typed", "solvers/py.typed"} <= {str(p.relative_to(installed)) for p in installed.glob("*/*")}
+    assert len(list(installed.glob("memplan-*.dist-info/licenses/LICENSE"))) == 1
+    assert not [path for path in installed.rglob("*") if path.suffix in (".cpp", ".hpp")]
+    assert (installed / "bin" / "memplan").exists()
+    told = ask(installed, "from importlib.metadata import version; print(version('memplan'))").strip()
+    assert told == json.loads(
+        ask(
+            installed,
+            f"import tomllib, json; print(json.dumps(tomllib.load(open({str(ROOT / 'pyproject.toml')!r}, 'rb'))['project']['version']))",
+        )
+    )

@@ -1,0 +1,27 @@
+"""What ships as an example works as it is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import planner
+from planner.formats import read_problem
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+@pytest.mark.parametrize(("name", "peak"), [("keyword_spotting.json", 24_528)])
+def test_an_example_is_planned_to_its_proven_optimum(name: str, peak: int) -> None:
+    problem, warnings = read_problem((EXAMPLES / name).read_bytes(), name=name)
+    plan = planner.plan(problem)
+    assert not warnings
+    assert plan.status is planner.PlanStatus.OPTIMAL
+    assert (plan.peak, plan.bound) == (peak, peak)
+    assert planner.verify(problem, plan) == ()
+    assert peak < sum(buffer.size for buffer in problem.buffers)
+
+
+def test_every_example_is_tried_above() -> None:
+    assert [path.name for path in sorted(EXAMPLES.iterdir())] == ["keyword_spotting.json"]
