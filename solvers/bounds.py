@@ -1,0 +1,230 @@
+"""How low the peak of a pool cannot be: sets of parts that must stand side by side, and how high they stand at least.
+
+Every bound comes with the set that proves it. A bound never exceeds a reachable peak, so it counts alignment padding only where it cannot be
+avoided: with all starts multiples of g, every part but the topmost of a stretch takes a multiple of g.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .conflicts import live_pair_count, part_pairs
+from .instance import Instance, Ints
+from .outcome import Certificate, Proof
+from .pool_sharing import sharing_value
+from .shape import outline, union
+
+EXACT_SECTIONS = 64
+CLIQUE_PAIRS = 2_000_000
+CLIQUE_STEPS = 20_000
+
+
+def pool_bound(instance: Instance, pool: int) -> Certificate | None:
+    """The best lower bound on the pool's peak that is cheap to prove, from the blocks that can go nowhere else."""
+    forced = instance.allowed[:, pool] & (instance.allowed.sum(axis=1) == 1)
+    if not forced.any():
+        return None
+    single = _single(instance, pool, forced)
+    live = _live_together(instance, pool, forced)
+    clique = _clique(instance, pool, forced) if len(instance.conflicts) else None
+    return max((c for c in (live, clique, single) if c is not None), key=lambda c: c.value)
+
+
+def homeless(instance: Instance) -> Certificate | None:
+    """A block that fits into none of its pools, whatever the others do."""
+    for block in np.flatnonzero(~instance.allowed.any(axis=1)).tolist():
+        part = int(np.argmax(instance.part_block == block))
+        return Certificate(Proof.SINGLE_BLOCK, int(instance.block_high[block]), parts=(part,))
+    return None
+
+
+def _single(instance: Instance, pool: int, forced: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Certificate:
+    """The block whose own least end is greatest."""
+    end = np.where(forced, instance.lowest[:, pool] + instance.block_high, -1)
+    block = int(np.argmax(end))
+    part = int(np.argmax((instance.part_block == block) & (instance.part_high == instance.block_high[block])))
+    return Certificate(Proof.SINGLE_BLOCK, int(end[block]), pool, parts=(part,))
+
+
+def _live_together(instance: Instance, pool: int, forced: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Certificate | None:
+    """The section whose live parts stand highest: ranked by their sizes' sum, then measured exactly."""
+    shape = outline(instance)
+    here = forced[shape.block]
+    if not here.any():
+        return None
+    change = np.zeros(instance.sections + 1, dtype=np.int64)
+    grain = _grain(instance, pool, np.flatnonzero(forced))
+    height = shape.high[here] - shape.low[here]
+    np.add.at(change, shape.start[here], height + -height % grain)
+    np.subtract.at(change, shape.end[here], height + -height % grain)
+    total = np.cumsum(change[:-1])
+    best: Certificate | None = None
+    uniform = _is_uniform(instance, pool)
+    for section in np.argsort(-total, kind="stable")[:EXACT_SECTIONS].tolist():
+        if uniform and best is not None and total[section] <= best.value:
+            break
+        rects = (instance.rect_start <= section) & (instance.rect_end > section)
+        parts = instance.rect_part[rects]
+        parts = _without_excluded(instance, parts[forced[instance.part_block[parts]]])
+        if uniform:
+            sizes = instance.part_high[parts]
+            value = int(total[section]) - int((-sizes % grain).max(initial=0))
+        else:
+            value = stack_height(instance, pool, parts.tolist())
+        if best is None or value > best.value:
+            best = Certificate(Proof.LIVE_TOGETHER, value, pool, section, tuple(sorted(parts.tolist())))
+    return best
+
+
+def _is_uniform(instance: Instance, pool: int) -> bool:
+    """Plain blocks of one alignment, with nothing in their way: then a section's height is its rounded sum less the largest padding."""
+    alike = bool((instance.modulus[:, pool] == instance.modulus[0, pool]).all())
+    return (
+        alike
+        and instance.is_plain
+        and not instance.pools[pool].reserved
+        and not bool(instance.lowest[:, pool].any())
+        and not bool((instance.highest[:, pool] == 0).any())
+    )
+
+
+def _without_excluded(instance: Instance, parts: Ints) -> Ints:
+    """The larger ones first, none that may share addresses with one already taken."""
+    if not len(instance.exclusions):
+        return parts
+    foes: dict[int, set[int]] = {}
+    for a, b in instance.exclusions.tolist():
+        foes.setdefault(a, set()).add(b)
+        foes.setdefault(b, set()).add(a)
+    size = instance.part_high - instance.part_low
+    taken: set[int] = set()
+    for part in sorted(parts.tolist(), key=lambda i: (-int(size[i]), i)):
+        if not (foes.get(part, set()) & taken):
+            taken.add(part)
+    return np.array(sorted(taken), dtype=np.int64)
+
+
+def _grain(instance: Instance, pool: int, blocks: Ints) -> int:
+    """A number of which every start of these blocks' parts is a multiple."""
+    fixed = instance.lowest[blocks, pool] == instance.highest[blocks, pool]
+    movable = blocks[~fixed]
+    numbers = [
+        instance.lowest[blocks[fixed], pool],
+        instance.modulus[movable, pool],
+        instance.residue[movable, pool],
+    ]
+    several = np.isin(instance.part_block, blocks) & (instance.part_low > 0)
+    numbers.append(instance.part_low[several])
+    return int(np.gcd.reduce(np.concatenate(numbers))) or 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """A free stretch of addresses; end None: open."""
+
+    start: int
+    end: int | None
+
+
+def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
+    """A height below which these parts, none of which may overlap another of another block, cannot all be placed in the pool."""
+    by_block: dict[int, list[tuple[int, int]]] = {}
+    for part in parts:
+        low, high = int(instance.part_low[part]), int(instance.part_high[part])
+        by_block.setdefault(int(instance.part_block[part]), []).append((low, high))
+    blocks = np.array(sorted(by_block), dtype=np.int64)
+    grain = _grain(instance, pool, blocks)
+    pieces = [high - low for ranges in by_block.values() for low, high in union(ranges)]
+    if not pieces:
+        return 0
+    floor = int(instance.lowest[blocks, pool].min())
+    fixed_ends = [
+        int(instance.lowest[b, pool]) + max(high for _, high in by_block[b])
+        for b in blocks.tolist()
+        if instance.lowest[b, pool] == instance.highest[b, pool]
+    ]
+    gaps = _gaps(instance.pools[pool].reserved, floor, grain)
+    return max([_fill(gaps, pieces, grain), *fixed_ends])
+
+
+def _gaps(reserved: tuple[tuple[int, int], ...], floor: int, grain: int) -> list[_Gap]:
+    gaps = []
+    start = floor
+    for begin, end in reserved:
+        start = -(-start // grain) * grain
+        if begin > start:
+            gaps.append(_Gap(start, begin))
+        start = max(start, end)
+    gaps.append(_Gap(-(-start // grain) * grain, None))
+    return gaps
+
+
+def _fill(gaps: list[_Gap], pieces: list[int], grain: int) -> int:
+    """The least end that pieces of these heights can have in these gaps, if they could be cut but for their padding."""
+    least = min(pieces)
+    rest = sum(piece + -piece % grain for piece in pieces)
+    padding = max(-piece % grain for piece in pieces)
+    for gap in gaps:
+        room = None if gap.end is None else gap.end - gap.start
+        if room is not None and room < least:
+            continue
+        rounded = None if room is None else room + -room % grain
+        if rounded is None or rest <= rounded:
+            return gap.start + rest - padding
+        rest -= rounded
+    raise AssertionError("the last gap is open")
+
+
+def _clique(instance: Instance, pool: int, forced: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Certificate | None:
+    """Parts that conflict pairwise, by lifetime or by constraint: the heaviest set a short branch and bound finds."""
+    if live_pair_count(instance) + len(instance.conflicts) > CLIQUE_PAIRS:
+        return None
+    friends: dict[int, set[int]] = {}
+    for a, b in part_pairs(instance).tolist():
+        if forced[instance.part_block[a]] and forced[instance.part_block[b]]:
+            friends.setdefault(a, set()).add(b)
+            friends.setdefault(b, set()).add(a)
+    if not friends:
+        return None
+    size = (instance.part_high - instance.part_low).tolist()
+    parts = _heaviest_clique(friends, size)
+    return Certificate(Proof.CONFLICT_CLIQUE, stack_height(instance, pool, parts), pool, parts=tuple(sorted(parts)))
+
+
+def _heaviest_clique(friends: dict[int, set[int]], weight: list[int]) -> list[int]:
+    """Depth-first, heaviest candidates first, cut where even all candidates together are too light; ends after CLIQUE_STEPS."""
+    best: list[int] = []
+    best_weight = -1
+    steps = 0
+    order = sorted(friends, key=lambda i: (-weight[i], i))
+    stack: list[tuple[list[int], int, list[int]]] = [([], 0, order)]
+    while stack and steps < CLIQUE_STEPS:
+        steps += 1
+        chosen, total, candidates = stack.pop()
+        if total > best_weight:
+            best, best_weight = chosen, total
+        if not candidates or total + sum(weight[i] for i in candidates) <= best_weight:
+            continue
+        head, rest = candidates[0], candidates[1:]
+        stack.append((chosen, total, rest))
+        stack.append(([*chosen, head], total + weight[head], [i for i in rest if i in friends[head]]))
+    return best
+
+
+def busiest_section(instance: Instance) -> Certificate | None:
+    """Wherever they go, the parts live in the busiest section need their sum somewhere, at the least cost there is."""
+    shape = outline(instance)
+    if not len(shape.block):
+        return None
+    load = np.zeros(instance.sections + 1, dtype=np.int64)
+    np.add.at(load, shape.start, shape.high - shape.low)
+    np.subtract.at(load, shape.end, shape.high - shape.low)
+    section = int(np.argmax(np.cumsum(load)[:-1]))
+    cost = min(pool.cost for pool in instance.pools)
+    weights = tuple((p, section, max(cost, 1), 1) for p in range(len(instance.pools)))
+    rects = (instance.rect_start <= section) & (instance.rect_end > section)
+    parts = tuple(np.unique(instance.rect_part[rects]).tolist())
+    return Certificate(Proof.POOL_SHARING, sharing_value(instance, weights) if cost else 0, section=section, parts=parts, weights=weights)

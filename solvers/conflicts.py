@@ -1,0 +1,69 @@
+"""Which pairs of parts must not share addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .instance import Instance, Ints
+
+CHUNK = 1 << 20
+
+
+def live_pair_count(instance: Instance) -> int:
+    """How many pairs of rects overlap in time; cheap, even if they are too many to list."""
+    starts = np.sort(instance.rect_start)
+    reach = np.searchsorted(starts, instance.rect_end[np.argsort(instance.rect_start, kind="stable")], side="left")
+    return int(np.maximum(reach - np.arange(1, len(starts) + 1), 0).sum())
+
+
+def live_pairs(instance: Instance) -> Iterator[Ints]:
+    """Pairs of parts (a < b) of different blocks that are live together and not excluded, in chunks; a pair may come several times.
+
+    Parts of length zero never come.
+    """
+    solid = np.flatnonzero(instance.part_high[instance.rect_part] > instance.part_low[instance.rect_part])
+    order = solid[np.argsort(instance.rect_start[solid], kind="stable")]
+    starts, ends, parts = instance.rect_start[order], instance.rect_end[order], instance.rect_part[order]
+    count = np.maximum(np.searchsorted(starts, ends, side="left") - np.arange(1, len(order) + 1), 0)
+    excluded = pair_keys(instance, instance.exclusions)
+    begin = 0
+    while begin < len(order):
+        total = np.cumsum(count[begin:])
+        end = begin + max(1, int(np.searchsorted(total, CHUNK, side="right")))
+        some = count[begin:end]
+        first = np.repeat(np.arange(begin, end), some)
+        step = np.arange(len(first)) - np.repeat(np.cumsum(some) - some, some)
+        pairs = np.stack([parts[first], parts[first + 1 + step]], axis=1)
+        pairs.sort(axis=1)
+        pairs = pairs[instance.part_block[pairs[:, 0]] != instance.part_block[pairs[:, 1]]]
+        if len(excluded):
+            pairs = pairs[~np.isin(pair_keys(instance, pairs), excluded)]
+        yield pairs
+        begin = end
+
+
+def part_pairs(instance: Instance) -> Ints:
+    """All pairs of parts (a < b) that must not share addresses of a pool: live together and not excluded, or in explicit conflict.
+
+    Parts of one block, parts of length zero, and blocks without a common pool never conflict. Quadratic in the worst case: ask live_pair_count first.
+    """
+    explicit = np.sort(instance.conflicts, axis=1)
+    solid = instance.part_high > instance.part_low
+    explicit = explicit[solid[explicit].all(axis=1)]
+    explicit = explicit[instance.part_block[explicit[:, 0]] != instance.part_block[explicit[:, 1]]]
+    pairs = np.concatenate([*live_pairs(instance), explicit]) if len(instance.rect_part) else explicit
+    if len(instance.pools) > 1:
+        blocks = instance.part_block[pairs]
+        pairs = pairs[(instance.allowed[blocks[:, 0]] & instance.allowed[blocks[:, 1]]).any(axis=1)]
+    keys = np.unique(pair_keys(instance, pairs))
+    parts = max(len(instance.part_block), 1)
+    return np.stack([keys // parts, keys % parts], axis=1)
+
+
+def pair_keys(instance: Instance, pairs: Ints) -> Ints:
+    """One sortable number per unordered pair of parts."""
+    low, high = pairs.min(axis=1, initial=1 << 40), pairs.max(axis=1, initial=0)
+    keys: Ints = low * np.int64(max(len(instance.part_block), 1)) + high
+    return keys

@@ -1,0 +1,71 @@
+"""Everything that can go wrong inside a solver, and the reasons a run can end."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class StopReason(StrEnum):
+    """Why a run ended."""
+
+    PROVED = "proved"
+    GOAL_MET = "goal_met"
+    TIME_LIMIT = "time_limit"
+    WORK_LIMIT = "work_limit"
+    MEMORY_LIMIT = "memory_limit"
+    CANCELLED = "cancelled"
+    SOLVER_FAILED = "solver_failed"
+
+    @property
+    def is_repeatable(self) -> bool:
+        """A run that ended for this reason ends the same way on every machine."""
+        return self in (StopReason.PROVED, StopReason.GOAL_MET, StopReason.WORK_LIMIT)
+
+
+class SolverError(Exception):
+    """Root of all errors that a solver raises."""
+
+
+class UnknownSolver(SolverError):
+    """No solver of that name is registered."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"no solver is named {name!r}; known are {', '.join(known)}")
+        self.name = name
+        self.known = known
+
+
+class Unsupported(SolverError):
+    """The instance has a feature that this solver does not take."""
+
+    def __init__(self, solver: str, reason: str) -> None:
+        super().__init__(f"{solver} cannot take this problem: {reason}")
+        self.solver = solver
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[Unsupported], tuple[str, str]]:
+        return type(self), (self.solver, self.reason)
+
+
+class Unavailable(SolverError):
+    """The solver's library or program is not installed."""
+
+    def __init__(self, solver: str, reason: str) -> None:
+        super().__init__(f"{solver} is not available: {reason}")
+        self.solver = solver
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[Unavailable], tuple[str, str]]:
+        return type(self), (self.solver, self.reason)
+
+
+class SolverFailed(SolverError):
+    """The solver broke: it crashed, was killed, or returned something impossible."""
+
+    def __init__(self, solver: str, reason: str) -> None:
+        super().__init__(f"{solver} failed: {reason}")
+        self.solver = solver
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[SolverFailed], tuple[str, str]]:
+        return type(self), (self.solver, self.reason)

@@ -1,0 +1,154 @@
+"""Which bases are closed to a block by what is placed already.
+
+A placed block j at base y closes to block i the bases strictly between y + below and y + above: one such triple (j, below, above) for each pair
+of parts that must not overlap. The triples are listed beforehand where the pairs are few, and found by scanning all placed rects where not.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ..conflicts import live_pair_count, part_pairs
+from ..instance import Instance, Ints
+
+LISTED_PAIRS = 400_000
+
+
+class Neighbours(Protocol):
+    """Finds closed bases."""
+
+    def fresh(self) -> Neighbours:
+        """The same with nothing placed."""
+
+    def place(self, block: int, pool: int, base: int) -> None:
+        """From now on the block is there."""
+
+    def closed(self, block: int, pool: int) -> list[tuple[int, int]]:
+        """Open intervals (low, high) of bases that are closed to the block in this pool, sorted by low."""
+
+
+def neighbours(instance: Instance) -> Neighbours:
+    """The kind that suits the instance."""
+    few = live_pair_count(instance) + len(instance.conflicts) <= LISTED_PAIRS
+    return ListedNeighbours(instance) if few else ScannedNeighbours(instance)
+
+
+class ListedNeighbours:
+    """All pairs in lists: fastest for small instances; `fresh` reuses them for the next order."""
+
+    def __init__(self, instance: Instance) -> None:
+        pairs = part_pairs(instance)
+        near: list[list[tuple[int, int, int]]] = [[] for _ in range(instance.blocks)]
+        a, b = pairs[:, 0], pairs[:, 1]
+        block, low, high = instance.part_block, instance.part_low, instance.part_high
+        for i, j in ((a, b), (b, a)):
+            rows = zip(
+                block[i].tolist(), block[j].tolist(), (low[j] - high[i]).tolist(), (high[j] - low[i]).tolist(), strict=True
+            )
+            for here, there, below, above in rows:
+                near[here].append((there, below, above))
+        self._near = near
+        self._where: dict[int, tuple[int, int]] = {}
+
+    def fresh(self) -> ListedNeighbours:
+        """The same lists with nothing placed."""
+        empty = object.__new__(ListedNeighbours)
+        empty._near = self._near
+        empty._where = {}
+        return empty
+
+    def place(self, block: int, pool: int, base: int) -> None:
+        self._where[block] = (pool, base)
+
+    def closed(self, block: int, pool: int) -> list[tuple[int, int]]:
+        where = self._where
+        found = []
+        for other, below, above in self._near[block]:
+            there = where.get(other)
+            if there is not None and there[0] == pool:
+                found.append((there[1] + below, there[1] + above))
+        found.sort()
+        return found
+
+
+class ScannedNeighbours:
+    """No lists: compares with the rects of everything placed, a few array operations for each block."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        order = np.argsort(instance.rect_part, kind="stable")
+        block = instance.part_block[instance.rect_part[order]]
+        by_block = order[np.argsort(block, kind="stable")]
+        bounds = np.searchsorted(np.sort(block), np.arange(instance.blocks + 1))
+        self._rects = [by_block[s:e] for s, e in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
+        self._start, self._end, self._low, self._high, self._pool, self._part = (
+            np.empty(len(order), dtype=np.int64) for _ in range(6)
+        )
+        self._count = 0
+        self._base: dict[int, tuple[int, int]] = {}
+        self._apart: dict[int, list[int]] = {}
+        self._friends: dict[int, set[int]] = {}
+        for a, b in instance.conflicts.tolist():
+            self._apart.setdefault(a, []).append(b)
+            self._apart.setdefault(b, []).append(a)
+        for a, b in instance.exclusions.tolist():
+            self._friends.setdefault(a, set()).add(b)
+            self._friends.setdefault(b, set()).add(a)
+        self._parts: list[list[int]] = [[] for _ in range(instance.blocks)]
+        if self._apart:
+            for part, owner in enumerate(instance.part_block.tolist()):
+                self._parts[owner].append(part)
+
+    def fresh(self) -> ScannedNeighbours:
+        """The same instance with nothing placed."""
+        return ScannedNeighbours(self._instance)
+
+    def place(self, block: int, pool: int, base: int) -> None:
+        instance, rects = self._instance, self._rects[block]
+        here = slice(self._count, self._count + len(rects))
+        parts = instance.rect_part[rects]
+        self._start[here], self._end[here] = instance.rect_start[rects], instance.rect_end[rects]
+        self._low[here], self._high[here] = base + instance.part_low[parts], base + instance.part_high[parts]
+        self._pool[here], self._part[here] = pool, parts
+        self._count += len(rects)
+        self._base[block] = (pool, base)
+
+    def closed(self, block: int, pool: int) -> list[tuple[int, int]]:
+        found: set[tuple[int, int]] = set()
+        for rect in self._rects[block].tolist():
+            found.update(self._closed_to_rect(rect, pool))
+        if self._apart:
+            for part in self._parts[block]:
+                found.update(self._closed_to_part(block, part, pool))
+        return sorted(found)
+
+    def _closed_to_rect(self, rect: int, pool: int) -> list[tuple[int, int]]:
+        instance, n = self._instance, self._count
+        part = int(instance.rect_part[rect])
+        near = (self._start[:n] < instance.rect_end[rect]) & (self._end[:n] > instance.rect_start[rect])
+        if len(instance.pools) > 1:
+            near &= self._pool[:n] == pool
+        if part in self._friends:
+            near &= ~np.isin(self._part[:n], list(self._friends[part]))
+        low: Ints = self._low[:n][near] - instance.part_high[part]
+        high: Ints = self._high[:n][near] - instance.part_low[part]
+        return list(zip(low.tolist(), high.tolist(), strict=True))
+
+    def _closed_to_part(self, block: int, part: int, pool: int) -> list[tuple[int, int]]:
+        instance = self._instance
+        found = []
+        length = instance.part_high[part] - instance.part_low[part]
+        for other in self._apart.get(part, ()):
+            owner = int(instance.part_block[other])
+            there = self._base.get(owner)
+            solid = length and instance.part_high[other] > instance.part_low[other]
+            if owner != block and solid and there is not None and there[0] == pool:
+                found.append(
+                    (
+                        there[1] + int(instance.part_low[other] - instance.part_high[part]),
+                        there[1] + int(instance.part_high[other] - instance.part_low[part]),
+                    )
+                )
+        return found

@@ -1,0 +1,169 @@
+"""Placing blocks in a given order, each into the gap that a fit chooses: the reference that every faster kernel must agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+import numpy as np
+
+from ..instance import Instance, Ints, Placement
+from .neighbours import Neighbours
+
+
+class Fit(StrEnum):
+    """Which of the gaps that are large enough."""
+
+    LOWEST = "lowest"
+    """The lowest one."""
+    BEST = "best"
+    """The one that leaves least room over; the lowest of several."""
+
+
+class PoolPolicy(StrEnum):
+    """Which of the pools a block may go to."""
+
+    PREFERRED = "preferred"
+    """The first one in the block's order of preference in which it fits."""
+    CHEAPEST = "cheapest"
+    """The one whose cost-weighted peak grows least; ties by preference."""
+
+
+Stop = Callable[[], bool]
+CHECK_EVERY = 64
+
+
+def place_all(
+    instance: Instance, order: Ints, near: Neighbours, fit: Fit, policy: PoolPolicy, stop: Stop, soft: dict[int, list[int]] | None = None
+) -> Placement | None:
+    """Place the blocks one after the other; None if one fits nowhere or the caller stops it.
+
+    `soft` names, for a block, others whose addresses it should not share: heeded where there is room.
+    """
+    run = _Run(instance, near, fit, policy, soft or {})
+    fixed = instance.allowed & (instance.lowest == instance.highest)
+    first = order[np.argsort(~fixed.any(axis=1)[order], kind="stable")]
+    for step, block in enumerate(first.tolist()):
+        if step % CHECK_EVERY == 0 and stop():
+            return None
+        if not run.place(block):
+            return None
+    return Placement(run.pool, run.offset)
+
+
+class _Run:
+    """The state of one pass over an order."""
+
+    def __init__(self, instance: Instance, near: Neighbours, fit: Fit, policy: PoolPolicy, soft: dict[int, list[int]]) -> None:
+        self.instance = instance
+        self.near = near
+        self.fit = fit
+        self.policy = policy
+        self.soft = soft
+        self.pool = np.zeros(instance.blocks, dtype=np.int64)
+        self.offset = np.zeros(instance.blocks, dtype=np.int64)
+        self.peak = [0] * len(instance.pools)
+        self.high = instance.block_high.tolist()
+        self.reserved_rules = _reserved_rules(instance)
+        self.modulus = instance.modulus.tolist()
+        self.residue = instance.residue.tolist()
+        self.lowest = instance.lowest.tolist()
+        self.highest = instance.highest.tolist()
+        self.placed: set[int] = set()
+        self.choices = _choices(instance)
+        self.class_of = instance.pool_class.tolist()
+        self.class_pool: dict[int, int] = {}
+        self.apart: dict[int, list[int]] = {}
+        for a, b in instance.apart.tolist():
+            self.apart.setdefault(a, []).append(b)
+            self.apart.setdefault(b, []).append(a)
+
+    def place(self, block: int) -> bool:
+        best: tuple[int, int, int] | None = None
+        for pool in self._open_pools(block):
+            base = self._base(block, pool)
+            if base is None:
+                continue
+            growth = max(0, base + self.high[block] - self.peak[pool]) * self.instance.pools[pool].cost
+            if best is None or growth < best[0]:
+                best = (growth, pool, base)
+            if self.policy is PoolPolicy.PREFERRED:
+                break
+        if best is None:
+            return False
+        _, pool, base = best
+        self.near.place(block, pool, base)
+        self.pool[block], self.offset[block] = pool, base
+        self.peak[pool] = max(self.peak[pool], base + self.high[block])
+        self.placed.add(block)
+        self.class_pool[self.class_of[block]] = pool
+        return True
+
+    def _open_pools(self, block: int) -> list[int]:
+        if len(self.instance.pools) == 1:
+            return self.choices[block]
+        decided = self.class_pool.get(self.class_of[block])
+        pools = self.choices[block] if decided is None else [decided]
+        taken = {int(self.pool[other]) for other in self.apart.get(block, ()) if other in self.placed}
+        return [pool for pool in pools if pool not in taken]
+
+    def _base(self, block: int, pool: int) -> int | None:
+        closed = self.near.closed(block, pool)
+        if self.reserved_rules:
+            closed = sorted(closed + self.reserved_rules[pool][block])
+        wishes = self._unwelcome(block, pool)
+        if wishes:
+            base = self._first_open(block, pool, sorted(closed + wishes))
+            if base is not None:
+                return base
+        return self._first_open(block, pool, closed)
+
+    def _unwelcome(self, block: int, pool: int) -> list[tuple[int, int]]:
+        return [
+            (int(self.offset[other]) - self.high[block], int(self.offset[other]) + self.high[other])
+            for other in self.soft.get(block, ())
+            if other in self.placed and self.pool[other] == pool
+        ]
+
+    def _first_open(self, block: int, pool: int, closed: list[tuple[int, int]]) -> int | None:
+        """The base that the fit chooses among those not closed."""
+        modulus, residue = self.modulus[block][pool], self.residue[block][pool]
+        base, top = self.lowest[block][pool], self.highest[block][pool]
+        best: tuple[int, int] | None = None
+        for low, high in closed:
+            if low >= base:
+                if self.fit is Fit.LOWEST:
+                    break
+                if base <= top and (best is None or low - base < best[0]):
+                    best = (low - base, base)
+            if high > base:
+                base = high + (residue - high) % modulus
+        if best is not None:
+            return best[1]
+        return base if base <= top else None
+
+
+def _reserved_rules(instance: Instance) -> list[list[list[tuple[int, int]]]]:
+    """For each pool and block, the open intervals of bases that reserved ranges close; empty if there are none."""
+    if not any(pool.reserved for pool in instance.pools):
+        return []
+    rules: list[list[list[tuple[int, int]]]] = []
+    for pool in instance.pools:
+        closed: list[list[tuple[int, int]]] = [[] for _ in range(instance.blocks)]
+        for begin, end in pool.reserved:
+            for block, low, high in zip(
+                instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist(), strict=True
+            ):
+                if high > low:
+                    closed[block].append((begin - high, end - low))
+        rules.append(closed)
+    return rules
+
+
+def _choices(instance: Instance) -> list[list[int]]:
+    """The pools each block may go to, in its order of preference."""
+    if len(instance.pools) == 1:
+        return [[0] if ok else [] for ok in instance.allowed[:, 0].tolist()]
+    ranked = np.argsort(instance.preference, axis=1, kind="stable").tolist()
+    allowed = instance.allowed.tolist()
+    return [[p for p in row if ok[p]] for row, ok in zip(ranked, allowed, strict=True)]

@@ -1,0 +1,124 @@
+"""Many cheap placements, the best of each independent component kept, until the bound is met or every order has been tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import StopReason
+from ..instance import Instance, Ints, Placement, Term
+from ..objective import evaluate, rank_tie
+from ..outcome import Outcome, Value
+from ..presolve import components
+from ..solver import Control, Feature, Goal, Input, Task
+from .neighbours import neighbours
+from .orders import orders
+from .placing import Fit, PoolPolicy, place_all
+
+
+class Greedy:
+    """About ten orders, lowest fit and best fit."""
+
+    name: ClassVar[str] = "greedy"
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+    wants: ClassVar[Input] = Input.PRESOLVED
+    sandboxed: ClassVar[bool] = False
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        search = _Best(instance, task, control)
+        near = neighbours(instance)
+        soft = _unwelcome(instance)
+        for order, fit, policy, heed in _strategies(instance, bool(soft)):
+            if (stop := search.finished()) is not None:
+                return search.outcome(stop)
+            placement = place_all(
+                instance, order, near.fresh(), fit, policy, lambda: control.stopped() is not None, soft if heed else None
+            )
+            if placement is not None:
+                search.offer(placement)
+        return search.outcome(search.finished() or StopReason.WORK_LIMIT)
+
+
+def _strategies(instance: Instance, has_soft: bool) -> Iterator[tuple[Ints, Fit, PoolPolicy, bool]]:
+    """All combinations that differ on this instance, the most promising first."""
+    policies = tuple(PoolPolicy) if instance.has_choice else (PoolPolicy.PREFERRED,)
+    sequences = list(orders(instance).values())
+    for fit, heed in product(Fit, (True, False) if has_soft else (False,)):
+        for sequence, policy in product(sequences, policies):
+            yield sequence, fit, policy, heed
+
+
+def _unwelcome(instance: Instance) -> dict[int, list[int]]:
+    """Whose addresses each block should rather not share, if the objective asks."""
+    soft: dict[int, list[int]] = {}
+    if Term.REUSE_COST in instance.terms:
+        for a, b in instance.part_block[instance.penalties[:, :2]].tolist():
+            if a != b:
+                soft.setdefault(a, []).append(b)
+                soft.setdefault(b, []).append(a)
+    return soft
+
+
+class _Best:
+    """The best placement so far. With one pool and only its peak to minimise, every component keeps its own best."""
+
+    def __init__(self, instance: Instance, task: Task, control: Control) -> None:
+        self.instance = instance
+        self.task = task
+        self.control = control
+        self.placement = task.start
+        self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
+        self.found_any = False
+        single = len(instance.pools) == 1 and Term.REUSE_COST not in instance.terms
+        self.label: Ints | None = components(instance) if single else None
+
+    def offer(self, placement: Placement) -> None:
+        if self.label is not None and self.placement is not None:
+            placement = self._merged(placement)
+        value = evaluate(self.instance, placement)
+        better = self.value is None or value < self.value
+        if not better and value == self.value and self.placement is not None and len(self.instance.pools) > 1:
+            better = rank_tie(self.instance, placement) < rank_tie(self.instance, self.placement)
+        if better or (self.label is not None and value == self.value):
+            self.placement, self.value = placement, value
+        if better:
+            self.found_any = True
+            self.control.incumbent(placement)
+
+    def _merged(self, placement: Placement) -> Placement:
+        """Each component from whichever of the two placements has it lower."""
+        assert self.label is not None and self.placement is not None
+        tops = []
+        for offset in (self.placement.offset, placement.offset):
+            top = np.zeros(self.instance.blocks, dtype=np.int64)
+            np.maximum.at(top, self.label, offset + self.instance.block_high)
+            tops.append(top)
+        lower = (tops[1] < tops[0])[self.label]
+        return Placement(placement.pool, np.where(lower, placement.offset, self.placement.offset))
+
+    def finished(self) -> StopReason | None:
+        if self.value is not None:
+            if self.task.goal is Goal.FIT:
+                return StopReason.GOAL_MET
+            if self.value <= self.task.enough:
+                return StopReason.PROVED
+        return self.control.stopped()
+
+    def outcome(self, stop: StopReason) -> Outcome:
+        return Outcome(
+            stop=stop,
+            placement=self.placement,
+            value=self.value,
+            bound=self.task.bound,
+            pool_bounds=self.task.pool_bounds,
+            solver=Greedy.name if self.found_any else None,
+            reproducible=stop.is_repeatable,
+        )
+
+

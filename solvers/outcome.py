@@ -1,0 +1,68 @@
+"""What a solver answers: a placement, what it is worth, what is proven, and why it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from .errors import StopReason
+from .instance import Placement
+
+Value: TypeAlias = tuple[int, ...]
+"""One integer per term of the objective, compared lexicographically. A bound may be shorter: it then says nothing of the later terms."""
+
+
+class Proof(StrEnum):
+    """By what argument a bound holds."""
+
+    LIVE_TOGETHER = "live_together"
+    """The named parts are live in one section and must stand side by side."""
+    CONFLICT_CLIQUE = "conflict_clique"
+    """The named parts conflict pairwise, so they must stand side by side."""
+    SINGLE_BLOCK = "single_block"
+    """One block alone cannot end lower (fixed, aligned, or kept off by reserved ranges), or fits nowhere."""
+    POOL_SHARING = "pool_sharing"
+    """However the named parts are shared out among their pools, a weighted sum of live bytes remains."""
+    SEARCH = "search"
+    """A solver exhausted every placement below the bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Why a peak (or, without a pool, the objective's first term) cannot be lower than value."""
+
+    proof: Proof
+    value: int
+    pool: int | None = None
+    section: int | None = None
+    parts: tuple[int, ...] = ()
+    weights: tuple[tuple[int, int, int, int], ...] = ()
+    """For pool sharing: (pool, section, numerator, denominator) of each dual weight."""
+    solver: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of a run on one instance."""
+
+    stop: StopReason
+    placement: Placement | None = None
+    value: Value | None = None
+    bound: Value = ()
+    """Proven: no placement has a lexicographically smaller value."""
+    pool_bounds: tuple[int, ...] = ()
+    """Proven: the peak of each pool is at least this."""
+    certificates: tuple[Certificate, ...] = ()
+    infeasible: bool = False
+    """Proven: no placement exists within the capacities."""
+    solver: str | None = None
+    """Which solver found the placement (or proved that there is none)."""
+    work: int = 0
+    reproducible: bool = True
+    notes: tuple[str, ...] = ()
+    """What a user should know of the run: a solver that failed, a bound that had to be discarded."""
+
+    @property
+    def is_optimal(self) -> bool:
+        return self.value is not None and self.bound == self.value
