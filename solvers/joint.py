@@ -1,0 +1,190 @@
+"""Everything that does not come apart into single pools: a choice of pools, or objectives that weigh shared addresses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .board import Board
+from .bounds import busiest_section, pool_bound
+from .errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
+from .execute import execute, failed
+from .instance import Instance, Placement, Term
+from .objective import evaluate
+from .outcome import Certificate, Outcome, Value
+from .pool_sharing import sharing_shortage
+from .presolve import scaled, unit
+from .solver import Control, Goal, Task
+
+
+def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
+    """Greedy, then the engines one after the other on what is still open, each told what is known by then."""
+    return _Joint(instance, task, control, engines, by_name).run()
+
+
+class _Joint:
+    """One run. The instance is scaled as a whole; terms counted in bytes are scaled back at the end."""
+
+    def __init__(self, instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> None:
+        self.original = instance
+        self.unit = unit(instance)
+        self.instance = scaled(instance, self.unit)
+        self.task = task
+        self.engines = engines
+        self.by_name = by_name
+        self.board = Board(instance, control)
+        self.certificates = [c for c in (pool_bound(instance, p) for p in range(len(instance.pools))) if c is not None]
+        self.sharing: Certificate | None = busiest_section(instance) if instance.has_choice else None
+        self.placement: Placement | None = None
+        self.value: Value | None = None
+        self.bound: Value = ()
+        self.infeasible = False
+        self.solver: str | None = None
+        self.notes: list[str] = []
+        self.refusals: list[SolverError] = []
+        self.broken: StopReason | None = None
+        self.work = 0
+
+    def run(self) -> Outcome:
+        self.bound = self._first_bound()
+        self.board.prove(self._in_bytes(self.bound))
+        stop = self._impossible()
+        for name in ("greedy", *self.engines):
+            stop = stop or self._finished()
+            if stop is not None:
+                break
+            self._ask(name)
+        if self.refusals and self.by_name:
+            raise self.refusals[0]
+        return self._outcome(stop or self._finished() or self.broken or StopReason.WORK_LIMIT)
+
+    def _impossible(self) -> StopReason | None:
+        """Do the bounds alone prove that nothing fits?"""
+        short = [
+            c
+            for c in self.certificates
+            if c.pool is not None and (size := self.original.pools[c.pool].capacity) is not None and c.value > size
+        ]
+        if short:
+            self.certificates, self.sharing = short, None
+        elif self.sharing is not None and sharing_shortage(self.original, self.sharing.weights) > 0:
+            self.certificates = []
+        else:
+            return None
+        self.infeasible = True
+        return StopReason.PROVED
+
+    def _first_bound(self) -> Value:
+        """The first term cannot be less than what forced blocks and the busiest section need; of later terms nothing is known yet."""
+        bounds = self._pool_bounds()
+        match self.original.terms[0]:
+            case Term.SUM_OF_PEAKS:
+                alone = sum(p.cost * b for p, b in zip(self.original.pools, bounds, strict=True))
+                together = 0 if self.sharing is None else self.sharing.value
+                return (-(-max(alone, together) // self.unit),)
+            case Term.LARGEST_PEAK:
+                return (-(-max(bounds, default=0) // self.unit),)
+            case Term.ACCESS_COST:
+                cost = np.where(self.original.allowed, self.original.access_cost, np.iinfo(np.int64).max).min(axis=1)
+                return (sum(cost.tolist()),)
+            case Term.REUSE_COST:
+                return (0,)
+
+    def _pool_bounds(self) -> tuple[int, ...]:
+        bounds = [0] * len(self.original.pools)
+        for c in self.certificates:
+            if c.pool is not None:
+                bounds[c.pool] = max(bounds[c.pool], c.value)
+        return tuple(bounds)
+
+    def _ask(self, name: str) -> None:
+        left = None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0)
+        task = replace(
+            self.task,
+            limits=replace(self.task.limits, work=left),
+            start=self.placement,
+            bound=self.bound,
+            pool_bounds=tuple(-(-b // self.unit) for b in self._pool_bounds()),
+        )
+        try:
+            outcome = execute(name, self.instance, task, _Relay(self, name))
+        except (Unsupported, Unavailable) as refusal:
+            self.refusals.append(refusal)
+            self.notes.append(str(refusal))
+            return
+        except SolverFailed as error:
+            outcome = failed(error)
+        self.work += outcome.work
+        self.notes.extend(note for note in outcome.notes if note not in self.notes)
+        if outcome.stop in (StopReason.MEMORY_LIMIT, StopReason.SOLVER_FAILED):
+            self.broken = outcome.stop
+        if outcome.placement is not None and outcome.value is not None:
+            self.take(outcome.placement, outcome.value, outcome.solver or name)
+        self.infeasible |= outcome.infeasible
+        if outcome.bound > self.bound:
+            self.bound = outcome.bound
+            self.board.prove(self._in_bytes(self.bound))
+        for certificate in outcome.certificates:
+            self.certificates.append(replace(certificate, value=self._scaled_value(certificate.value)))
+
+    def take(self, placement: Placement, value: Value, name: str) -> None:
+        """Keep it if it is better."""
+        if self.value is None or value < self.value:
+            self.placement, self.value, self.solver = placement, value, name
+            blocks = np.arange(self.instance.blocks)
+            self.board.put(blocks, placement.pool, placement.offset * self.unit)
+        elif value == self.value:
+            self.placement = placement
+
+    def _finished(self) -> StopReason | None:
+        if self.infeasible:
+            return StopReason.PROVED
+        if self.value is not None:
+            if self.task.goal is Goal.FIT:
+                return StopReason.GOAL_MET
+            if self.value == self.bound:
+                return StopReason.PROVED
+        return self.board.stopped()
+
+    def _scaled_value(self, value: int) -> int:
+        return value * self.unit if self.original.terms[0] in (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK) else value
+
+    def _in_bytes(self, value: Value) -> Value:
+        in_units = (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK)
+        return tuple(v * self.unit if t in in_units else v for v, t in zip(value, self.original.terms, strict=False))
+
+    def _outcome(self, stop: StopReason) -> Outcome:
+        placement = None if self.infeasible else self.board.placement
+        certificates = [*self.certificates, *([] if self.sharing is None else [self.sharing])]
+        return Outcome(
+            stop=stop,
+            placement=placement,
+            value=None if placement is None else self.board.value,
+            bound=self._in_bytes(self.bound),
+            pool_bounds=self._pool_bounds(),
+            certificates=tuple(certificates),
+            infeasible=self.infeasible,
+            solver=self.solver,
+            work=self.work,
+            reproducible=stop.is_repeatable and self.broken is None,
+            notes=tuple(self.notes),
+        )
+
+
+class _Relay:
+    """Passes an engine's incumbents and bounds on at once."""
+
+    def __init__(self, run: _Joint, name: str) -> None:
+        self._run, self._name = run, name
+
+    def incumbent(self, placement: Placement) -> None:
+        self._run.take(placement, evaluate(self._run.instance, placement), self._name)
+
+    def bound(self, bound: Value) -> None: ...
+
+    def log(self, line: str) -> None:
+        self._run.board.log(line)
+
+    def stopped(self) -> StopReason | None:
+        return self._run.board.stopped()

@@ -1,0 +1,66 @@
+"""From an instance to an outcome: which solvers run on which piece, and in which order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .bounds import homeless
+from .errors import StopReason, Unavailable, Unsupported
+from .execute import execute
+from .instance import Instance, Placement, Term
+from .joint import solve_joint
+from .outcome import Outcome
+from .solver import Control, Feature, Input, Solver, Task, get
+from .strips import solve_strips
+
+AUTO = "auto"
+STRIP_ENGINES = ("cpsat",)
+"""What auto runs on components that greedy leaves open, the first one first."""
+JOINT_ENGINES = ("cpsat",)
+
+
+def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) -> Outcome:
+    """The best placement that the solver (auto: all that are of use) finds within the limits, and what is proven of it."""
+    if not instance.blocks:
+        nothing = Placement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        zeros = (0,) * len(instance.terms)
+        return Outcome(StopReason.PROVED, nothing, zeros, zeros, (0,) * len(instance.pools))
+    joint = instance.has_choice or (Term.REUSE_COST in instance.terms and len(instance.penalties) > 0) or len(instance.apart) > 0
+    chosen = None if solver == AUTO else _willing(get(solver), instance, joint)
+    lost = homeless(instance)
+    if lost is not None:
+        return Outcome(StopReason.PROVED, pool_bounds=(0,) * len(instance.pools), certificates=(lost,), infeasible=True)
+    if chosen is not None and chosen.wants is Input.RAW:
+        return execute(solver, instance, task, control)
+    engines: tuple[str, ...] = JOINT_ENGINES if joint else STRIP_ENGINES
+    if chosen is not None:
+        engines = () if chosen.name == "greedy" else (chosen.name,)
+    run = solve_joint if joint else solve_strips
+    return run(instance, task, control, engines, chosen is not None)
+
+
+def _willing(solver: Solver, instance: Instance, joint: bool) -> Solver:
+    """The solver, if it is there and takes what the instance has."""
+    reason = solver.unavailable()
+    if reason is not None:
+        raise Unavailable(solver.name, reason)
+    missing = needs(instance, joint) - solver.features
+    if missing:
+        raise Unsupported(solver.name, "it does not take " + ", ".join(sorted(f.value.replace("_", " ") for f in missing)))
+    return solver
+
+
+def needs(instance: Instance, joint: bool) -> frozenset[Feature]:
+    """What a solver must take to be given this instance, whole (joint) or in strips."""
+    several = len(instance.rect_part) != len(instance.part_block) or len(instance.part_block) != instance.blocks
+    asked = {
+        Feature.FIXED: bool((instance.allowed & (instance.lowest == instance.highest)).any()),
+        Feature.RESERVED: any(pool.reserved for pool in instance.pools),
+        Feature.CAPACITY: any(pool.capacity is not None for pool in instance.pools),
+        Feature.MULTI_RECT: several and bool(len(instance.rect_part)),
+        Feature.CONFLICTS: bool(len(instance.conflicts)),
+        Feature.EXCLUSIONS: bool(len(instance.exclusions)),
+        Feature.POOLS: instance.has_choice,
+        Feature.TERMS: joint and instance.terms != (Term.SUM_OF_PEAKS,),
+    }
+    return frozenset(feature for feature, needed in asked.items() if needed)

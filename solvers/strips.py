@@ -1,0 +1,250 @@
+"""The common case: no block has a choice of pools, and only peaks count. Each pool is solved on its own, each component of it too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .board import Board
+from .errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
+from .execute import execute, failed
+from .instance import Instance, Ints, Placement, Term
+from .objective import evaluate
+from .outcome import Outcome, Value
+from .solver import Control, Goal, Task
+from .strip import Component, Strip
+
+FIRST_ROUND_WORK = 100_000
+"""What each engine may spend on each open component in the first round; doubled from round to round."""
+
+
+def solve_strips(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
+    """Greedy on every pool, then the engines in turn on the components that greedy left open, in rounds of growing work.
+
+    An engine that the user asked for by name must take the instance; others may refuse it, which is then noted.
+    """
+    return _Strips(instance, task, control, engines, by_name).run()
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One component's part of a round: what its engines said, in their order."""
+
+    strip: Strip
+    component: Component
+    answers: list[tuple[str, Outcome]]
+
+
+class _Strips:
+    """One run."""
+
+    def __init__(self, instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> None:
+        self.instance = instance
+        self.task = task
+        self.by_name = by_name
+        self.engines = list(engines)
+        self.board = Board(instance, control)
+        self.pool_of = np.argmax(instance.allowed, axis=1)
+        self.strips = [
+            Strip(instance, pool, np.flatnonzero(self.pool_of == pool)) for pool in np.unique(self.pool_of).tolist()
+        ]
+        self.notes: list[str] = []
+        self.refusals: list[SolverError] = []
+        self.solver: str | None = None
+        self.work = 0
+        self.broken: StopReason | None = None
+
+    def run(self) -> Outcome:
+        self._prove()
+        if any(strip.impossible for strip in self.strips):
+            return self._outcome(StopReason.PROVED)
+        for strip in self.strips:
+            self._greedy(strip)
+        while (stop := self._finished()) is None:
+            stop = self._round()
+            if stop is not None:
+                break
+        if self.refusals and self.by_name:
+            raise self.refusals[0]
+        return self._outcome(stop)
+
+    def _greedy(self, strip: Strip) -> None:
+        """A first placement; with a capacity in the way, one that keeps to it wherever it can."""
+        fit = self.task.goal is Goal.FIT
+        target = strip.capacity if fit and strip.capacity is not None else strip.bound
+        goal = Goal.FIT if fit and strip.capacity is None else Goal.MINIMISE
+        task = Task(limits=self.task.limits, goal=goal, seed=self.task.seed, target=(target,))
+        outcome = execute("greedy", strip.uncapped(), task, _Quiet(self.board))
+        if outcome.placement is None:
+            strip.split_all()
+            return
+        strip.accept(outcome.placement.offset)
+        if strip.placed.any():
+            self.solver = self.solver or "greedy"
+            at = strip.placed
+            self.board.put(strip.blocks[at], strip.pool, strip.offset[at] * strip.unit)
+
+    def _finished(self) -> StopReason | None:
+        for strip in self.strips:
+            strip.close()
+        if any(strip.impossible for strip in self.strips) or all(strip.done for strip in self.strips):
+            return StopReason.PROVED
+        if self.task.goal is Goal.FIT and self.board.placement is not None:
+            return StopReason.GOAL_MET
+        stop = self.board.stopped()
+        if stop is not None:
+            return stop
+        if not self.engines:
+            return self.broken or StopReason.WORK_LIMIT
+        return None
+
+    def _round(self) -> StopReason | None:
+        """Every engine on every open component, then take what they found, in an order that does not depend on who was first."""
+        todo = [(strip, c) for strip in self.strips for c in strip.open if not (self.task.goal is Goal.FIT and c.placement)]
+        budget = self._budget(len(todo))
+        if budget == 0:
+            return self.broken or StopReason.WORK_LIMIT
+        before = self.work
+        with ThreadPoolExecutor(max_workers=max(1, self.task.limits.workers)) as pool:
+            turns = list(pool.map(lambda item: self._turn(item[0], item[1], budget), todo))
+        for turn in turns:
+            for name, outcome in turn.answers:
+                self._take(turn.strip, turn.component, name, outcome)
+        self._prove()
+        if self.work == before and self._finished() is None:
+            return self.broken or StopReason.WORK_LIMIT
+        return None
+
+    def _budget(self, components: int) -> int:
+        """Work for each engine on each component in this round; 0 when nothing is left."""
+        wanted = max(FIRST_ROUND_WORK, self.work // max(1, components * max(1, len(self.engines))))
+        total = self.task.limits.work
+        if total is None:
+            return wanted
+        left = (total - self.work) // max(1, components * len(self.engines))
+        return min(wanted, left) if left >= FIRST_ROUND_WORK // 4 else 0
+
+    def _turn(self, strip: Strip, component: Component, work: int) -> _Turn:
+        turn = _Turn(strip, component, [])
+        bound, placement, peak = component.bound, component.placement, component.peak
+        relay = _Relay(self.board, strip, component)
+        for name in list(self.engines):
+            task = Task(
+                limits=replace(self.task.limits, work=work, workers=1),
+                goal=self.task.goal,
+                seed=self.task.seed,
+                start=placement,
+                bound=(bound,),
+                target=(strip.bound,),
+                pool_bounds=(bound,),
+                warm=self.task.warm,
+                verbose=self.task.verbose,
+            )
+            try:
+                outcome = execute(name, component.piece.instance, task, relay)
+            except (Unsupported, Unavailable) as refusal:
+                self._drop(name, refusal)
+                continue
+            except SolverFailed as error:
+                outcome = failed(error)
+            turn.answers.append((name, outcome))
+            if outcome.placement is not None and outcome.value is not None and (peak is None or outcome.value[0] < peak):
+                placement, peak = outcome.placement, outcome.value[0]
+            bound = max(bound, outcome.bound[0] if outcome.bound else 0)
+            if outcome.infeasible or (peak is not None and peak <= max(bound, strip.bound)) or self.board.stopped() is not None:
+                break
+        return turn
+
+    def _drop(self, name: str, refusal: SolverError) -> None:
+        if name in self.engines:
+            self.engines.remove(name)
+            self.refusals.append(refusal)
+            self.notes.append(str(refusal))
+
+    def _take(self, strip: Strip, component: Component, name: str, outcome: Outcome) -> None:
+        self.work += outcome.work
+        for note in outcome.notes:
+            if note not in self.notes:
+                self.notes.append(note)
+        if outcome.stop in (StopReason.MEMORY_LIMIT, StopReason.SOLVER_FAILED):
+            self.broken = outcome.stop
+            if name in self.engines:
+                self.engines.remove(name)
+        if outcome.placement is not None and outcome.value is not None:
+            if strip.improve(component, outcome.placement, outcome.value[0]):
+                self.solver = name
+                self.board.put(strip.blocks[component.piece.blocks], strip.pool, outcome.placement.offset * strip.unit)
+        if outcome.infeasible and strip.capacity is not None:
+            strip.refute(component, strip.capacity + 1, name)
+        elif outcome.bound:
+            strip.refute(component, outcome.bound[0], name)
+
+    def _prove(self) -> None:
+        if not any(strip.impossible for strip in self.strips):
+            self.board.prove(self._bound())
+
+    def _pool_bounds(self) -> tuple[int, ...]:
+        bounds = [0] * len(self.instance.pools)
+        for strip in self.strips:
+            bounds[strip.pool] = strip.bound * strip.unit
+        return tuple(bounds)
+
+    def _bound(self) -> Value:
+        """Every term at its least: without a choice of pools, lowest peaks are best for all terms at once."""
+        bounds = self._pool_bounds()
+        offset = np.array(bounds, dtype=np.int64)[self.pool_of] - self.instance.block_high
+        terms = dict(zip(self.instance.terms, evaluate(self.instance, Placement(self.pool_of, offset)), strict=True))
+        terms[Term.SUM_OF_PEAKS] = sum(p.cost * b for p, b in zip(self.instance.pools, bounds, strict=True))
+        terms[Term.LARGEST_PEAK] = max(bounds, default=0)
+        return tuple(terms[term] for term in self.instance.terms)
+
+    def _outcome(self, stop: StopReason) -> Outcome:
+        stuck = [strip for strip in self.strips if strip.impossible]
+        placement = self.board.placement
+        if stuck:
+            placement = None
+        return Outcome(
+            stop=stop,
+            placement=placement,
+            value=None if placement is None else evaluate(self.instance, placement),
+            bound=self._bound(),
+            pool_bounds=self._pool_bounds(),
+            certificates=tuple(strip.certificate for strip in (stuck or self.strips)),
+            infeasible=bool(stuck),
+            solver=self.solver,
+            work=self.work,
+            reproducible=stop.is_repeatable and self.broken is None,
+            notes=tuple(self.notes),
+        )
+
+
+class _Quiet:
+    """Lets a solver see that it must stop, and hears nothing of it."""
+
+    def __init__(self, board: Board) -> None:
+        self.log: Callable[[str], None] = board.log
+        self.stopped: Callable[[], StopReason | None] = board.stopped
+
+    def incumbent(self, placement: Placement) -> None: ...
+
+    def bound(self, bound: Value) -> None: ...
+
+
+class _Relay(_Quiet):
+    """Passes an engine's incumbents on to the board, so that they are shown, and kept, at once."""
+
+    def __init__(self, board: Board, strip: Strip, component: Component) -> None:
+        super().__init__(board)
+        self._board, self._strip, self._component, self._peak = board, strip, component, component.peak
+
+    def incumbent(self, placement: Placement) -> None:
+        peak = int((placement.offset + self._component.piece.instance.block_high).max(initial=0))
+        if self._peak is None or peak < self._peak:
+            self._peak = peak
+            blocks: Ints = self._strip.blocks[self._component.piece.blocks]
+            self._board.put(blocks, self._strip.pool, placement.offset * self._strip.unit)
+
+
