@@ -49,7 +49,9 @@ def _single(instance: Instance, pool: int, forced: np.ndarray[tuple[int], np.dty
     return Certificate(Proof.SINGLE_BLOCK, int(end[block]), pool, parts=(part,))
 
 
-def _live_together(instance: Instance, pool: int, forced: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Certificate | None:
+def _live_together(
+    instance: Instance, pool: int, forced: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> Certificate | None:
     """The section whose live parts stand highest: ranked by their sizes' sum, then measured exactly."""
     shape = outline(instance)
     here = forced[shape.block]
@@ -227,4 +229,10 @@ def busiest_section(instance: Instance) -> Certificate | None:
     weights = tuple((p, section, max(cost, 1), 1) for p in range(len(instance.pools)))
     rects = (instance.rect_start <= section) & (instance.rect_end > section)
     parts = tuple(np.unique(instance.rect_part[rects]).tolist())
-    return Certificate(Proof.POOL_SHARING, sharing_value(instance, weights) if cost else 0, section=section, parts=parts, weights=weights)
+    return Certificate(
+        Proof.POOL_SHARING,
+        sharing_value(instance, weights) if cost else 0,
+        section=section,
+        parts=parts,
+        weights=weights,
+    )

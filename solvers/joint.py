@@ -26,7 +26,9 @@ def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple
 class _Joint:
     """One run. The instance is scaled as a whole; terms counted in bytes are scaled back at the end."""
 
-    def __init__(self, instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> None:
+    def __init__(
+        self, instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool
+    ) -> None:
         self.original = instance
         self.unit = unit(instance)
         self.instance = scaled(instance, self.unit)

@@ -50,7 +50,9 @@ def _term(instance: Instance, placement: Placement, pool_peaks: tuple[int, ...],
             return sum(instance.penalties[shared, 2].tolist())
 
 
-def _share_addresses(instance: Instance, placement: Placement, pairs: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _share_addresses(
+    instance: Instance, placement: Placement, pairs: Ints
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """For each pair of parts: do they lie in one pool and have an address in common?"""
     low = placement.offset[instance.part_block] + instance.part_low
     high = placement.offset[instance.part_block] + instance.part_high

@@ -11,6 +11,7 @@ from .instance import Instance, Placement, Term
 from .joint import solve_joint
 from .outcome import Outcome
 from .solver import Control, Feature, Input, Solver, Task, get
+from .split import pieces_of, solve_split
 from .strips import solve_strips
 
 AUTO = "auto"
@@ -25,7 +26,11 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         nothing = Placement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         zeros = (0,) * len(instance.terms)
         return Outcome(StopReason.PROVED, nothing, zeros, zeros, (0,) * len(instance.pools))
-    joint = instance.has_choice or (Term.REUSE_COST in instance.terms and len(instance.penalties) > 0) or len(instance.apart) > 0
+    joint = (
+        instance.has_choice
+        or (Term.REUSE_COST in instance.terms and len(instance.penalties) > 0)
+        or len(instance.apart) > 0
+    )
     chosen = None if solver == AUTO else _willing(get(solver), instance, joint)
     lost = homeless(instance)
     if lost is not None:
@@ -35,8 +40,12 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     engines: tuple[str, ...] = JOINT_ENGINES if joint else STRIP_ENGINES
     if chosen is not None:
         engines = () if chosen.name == "greedy" else (chosen.name,)
-    run = solve_joint if joint else solve_strips
-    return run(instance, task, control, engines, chosen is not None)
+    if not joint:
+        return solve_strips(instance, task, control, engines, chosen is not None)
+    pieces = pieces_of(instance)
+    if len(pieces) > 1:
+        return solve_split(instance, task, control, engines, chosen is not None, pieces)
+    return solve_joint(instance, task, control, engines, chosen is not None)
 
 
 def _willing(solver: Solver, instance: Instance, joint: bool) -> Solver:
@@ -46,7 +55,9 @@ def _willing(solver: Solver, instance: Instance, joint: bool) -> Solver:
         raise Unavailable(solver.name, reason)
     missing = needs(instance, joint) - solver.features
     if missing:
-        raise Unsupported(solver.name, "it does not take " + ", ".join(sorted(f.value.replace("_", " ") for f in missing)))
+        raise Unsupported(
+            solver.name, "it does not take " + ", ".join(sorted(f.value.replace("_", " ") for f in missing))
+        )
     return solver
 
 

@@ -162,7 +162,11 @@ def components(instance: Instance) -> Ints:
     block = instance.part_block[instance.rect_part]
     order = np.argsort(instance.rect_start, kind="stable")
     reach = np.maximum.accumulate(instance.rect_end[order])
-    fresh = np.concatenate([[True], instance.rect_start[order][1:] >= reach[:-1]]) if len(order) else np.zeros(0, dtype=bool)
+    fresh = (
+        np.concatenate([[True], instance.rect_start[order][1:] >= reach[:-1]])
+        if len(order)
+        else np.zeros(0, dtype=bool)
+    )
     run = np.cumsum(fresh) - 1
     anchors = block[order][fresh]
     links = np.stack([anchors[run], block[order]], axis=1) if len(order) else np.zeros((0, 2), dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -42,9 +43,7 @@ def outline(instance: Instance) -> Outline:
         return Outline(block, start, end, low, high)
     rows: list[tuple[int, int, int, int, int]] = []
     by_block: dict[int, list[tuple[int, int, int, int]]] = {}
-    for b, s, e, lo, hi in zip(
-        *(a[tangled].tolist() for a in (block, start, end, low, high)), strict=True
-    ):
+    for b, s, e, lo, hi in zip(*(a[tangled].tolist() for a in (block, start, end, low, high)), strict=True):
         by_block.setdefault(b, []).append((s, e, lo, hi))
     for b, rects in by_block.items():
         rows.extend((b, *rect) for rect in _disjoint(rects))
@@ -58,7 +57,7 @@ def _disjoint(rects: list[tuple[int, int, int, int]]) -> list[tuple[int, int, in
     times = sorted({t for s, e, *_ in rects for t in (s, e)})
     done: list[tuple[int, int, int, int]] = []
     running: dict[tuple[int, int], int] = {}
-    for here, after in zip(times, times[1:], strict=False):
+    for here, after in pairwise(times):
         covered = union([(lo, hi) for s, e, lo, hi in rects if s <= here and e >= after])
         for span in [span for span in running if span not in covered]:
             done.append((running.pop(span), here, *span))

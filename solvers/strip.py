@@ -75,7 +75,11 @@ class Strip:
             return self.instance
         i = self.instance
         ceiling = (self.capacity - i.block_high)[:, None]
-        roof = int(i.lowest.max(initial=0)) + int((i.block_high + i.modulus[:, 0]).sum()) + max((e for _, e in i.pools[0].reserved), default=0)
+        roof = (
+            int(i.lowest.max(initial=0))
+            + int((i.block_high + i.modulus[:, 0]).sum())
+            + max((e for _, e in i.pools[0].reserved), default=0)
+        )
         capped = (i.highest > ceiling - i.modulus) & (i.highest != i.lowest)
         lifted = min(roof, ADDRESS_LIMIT - 1) - i.block_high[:, None]
         lifted = lifted - (lifted - i.residue) % i.modulus

@@ -41,7 +41,9 @@ class _Turn:
 class _Strips:
     """One run."""
 
-    def __init__(self, instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> None:
+    def __init__(
+        self, instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool
+    ) -> None:
         self.instance = instance
         self.task = task
         self.by_name = by_name
@@ -103,7 +105,9 @@ class _Strips:
 
     def _round(self) -> StopReason | None:
         """Every engine on every open component, then take what they found, in an order that does not depend on who was first."""
-        todo = [(strip, c) for strip in self.strips for c in strip.open if not (self.task.goal is Goal.FIT and c.placement)]
+        todo = [
+            (strip, c) for strip in self.strips for c in strip.open if not (self.task.goal is Goal.FIT and c.placement)
+        ]
         budget = self._budget(len(todo))
         if budget == 0:
             return self.broken or StopReason.WORK_LIMIT
@@ -151,10 +155,18 @@ class _Strips:
             except SolverFailed as error:
                 outcome = failed(error)
             turn.answers.append((name, outcome))
-            if outcome.placement is not None and outcome.value is not None and (peak is None or outcome.value[0] < peak):
+            if (
+                outcome.placement is not None
+                and outcome.value is not None
+                and (peak is None or outcome.value[0] < peak)
+            ):
                 placement, peak = outcome.placement, outcome.value[0]
             bound = max(bound, outcome.bound[0] if outcome.bound else 0)
-            if outcome.infeasible or (peak is not None and peak <= max(bound, strip.bound)) or self.board.stopped() is not None:
+            if (
+                outcome.infeasible
+                or (peak is not None and peak <= max(bound, strip.bound))
+                or self.board.stopped() is not None
+            ):
                 break
         return turn
 
@@ -173,10 +185,10 @@ class _Strips:
             self.broken = outcome.stop
             if name in self.engines:
                 self.engines.remove(name)
-        if outcome.placement is not None and outcome.value is not None:
-            if strip.improve(component, outcome.placement, outcome.value[0]):
-                self.solver = name
-                self.board.put(strip.blocks[component.piece.blocks], strip.pool, outcome.placement.offset * strip.unit)
+        found = outcome.placement
+        if found is not None and outcome.value is not None and strip.improve(component, found, outcome.value[0]):
+            self.solver = name
+            self.board.put(strip.blocks[component.piece.blocks], strip.pool, found.offset * strip.unit)
         if outcome.infeasible and strip.capacity is not None:
             strip.refute(component, strip.capacity + 1, name)
         elif outcome.bound:
@@ -246,5 +258,3 @@ class _Relay(_Quiet):
             self._peak = peak
             blocks: Ints = self._strip.blocks[self._component.piece.blocks]
             self._board.put(blocks, self._strip.pool, placement.offset * self._strip.unit)
-
-

@@ -45,7 +45,11 @@ class ListedNeighbours:
         block, low, high = instance.part_block, instance.part_low, instance.part_high
         for i, j in ((a, b), (b, a)):
             rows = zip(
-                block[i].tolist(), block[j].tolist(), (low[j] - high[i]).tolist(), (high[j] - low[i]).tolist(), strict=True
+                block[i].tolist(),
+                block[j].tolist(),
+                (low[j] - high[i]).tolist(),
+                (high[j] - low[i]).tolist(),
+                strict=True,
             )
             for here, there, below, above in rows:
                 near[here].append((there, below, above))

@@ -34,7 +34,13 @@ CHECK_EVERY = 64
 
 
 def place_all(
-    instance: Instance, order: Ints, near: Neighbours, fit: Fit, policy: PoolPolicy, stop: Stop, soft: dict[int, list[int]] | None = None
+    instance: Instance,
+    order: Ints,
+    near: Neighbours,
+    fit: Fit,
+    policy: PoolPolicy,
+    stop: Stop,
+    soft: dict[int, list[int]] | None = None,
 ) -> Placement | None:
     """Place the blocks one after the other; None if one fits nowhere or the caller stops it.
 
@@ -54,7 +60,9 @@ def place_all(
 class _Run:
     """The state of one pass over an order."""
 
-    def __init__(self, instance: Instance, near: Neighbours, fit: Fit, policy: PoolPolicy, soft: dict[int, list[int]]) -> None:
+    def __init__(
+        self, instance: Instance, near: Neighbours, fit: Fit, policy: PoolPolicy, soft: dict[int, list[int]]
+    ) -> None:
         self.instance = instance
         self.near = near
         self.fit = fit

@@ -38,7 +38,13 @@ class Greedy:
             if (stop := search.finished()) is not None:
                 return search.outcome(stop)
             placement = place_all(
-                instance, order, near.fresh(), fit, policy, lambda: control.stopped() is not None, soft if heed else None
+                instance,
+                order,
+                near.fresh(),
+                fit,
+                policy,
+                lambda: control.stopped() is not None,
+                soft if heed else None,
             )
             if placement is not None:
                 search.offer(placement)
@@ -93,7 +99,8 @@ class _Best:
 
     def _merged(self, placement: Placement) -> Placement:
         """Each component from whichever of the two placements has it lower."""
-        assert self.label is not None and self.placement is not None
+        assert self.label is not None
+        assert self.placement is not None
         tops = []
         for offset in (self.placement.offset, placement.offset):
             top = np.zeros(self.instance.blocks, dtype=np.int64)
@@ -120,5 +127,3 @@ class _Best:
             solver=Greedy.name if self.found_any else None,
             reproducible=stop.is_repeatable,
         )
-
-

@@ -20,7 +20,9 @@ def test_plain_bound_is_the_largest_live_sum_and_names_it() -> None:
 
 
 def test_only_the_topmost_needs_no_padding() -> None:
-    found = bound(make_instance([plain(0, 1, 5, alignment=4), plain(0, 1, 7, alignment=4), plain(0, 1, 1, alignment=4)]))
+    found = bound(
+        make_instance([plain(0, 1, 5, alignment=4), plain(0, 1, 7, alignment=4), plain(0, 1, 1, alignment=4)])
+    )
     assert found.value == 8 + 8 + 4 - 3
 
 

@@ -66,8 +66,10 @@ def test_reserved_ranges_are_jumped() -> None:
 def test_preferred_fills_the_first_pool_and_cheapest_the_one_that_grows_least() -> None:
     instance = make_instance([(0, 1, 6), (0, 1, 6), (2, 3, 5)], pools=[PoolSpec(8, cost=9), PoolSpec(None)])
     preferred, cheapest = place(instance), place(instance, policy=PoolPolicy.CHEAPEST)
-    assert preferred is not None and preferred.pool.tolist() == [0, 1, 0]
-    assert cheapest is not None and cheapest.pool.tolist() == [1, 1, 1]
+    assert preferred is not None
+    assert preferred.pool.tolist() == [0, 1, 0]
+    assert cheapest is not None
+    assert cheapest.pool.tolist() == [1, 1, 1]
 
 
 def test_classes_stay_together_and_apart_pairs_do_not() -> None:
@@ -75,7 +77,8 @@ def test_classes_stay_together_and_apart_pairs_do_not() -> None:
     tied = make_instance([plain(0, 1, 6, pool_class=0), plain(0, 1, 6, pool_class=0)], pools=pools)
     assert place(tied) is None  # the first went to the small pool; another order or policy may do better
     split = place(make_instance([(0, 1, 2), (2, 3, 2)], pools=pools, apart=[(0, 1)]))
-    assert split is not None and split.pool.tolist() == [0, 1]
+    assert split is not None
+    assert split.pool.tolist() == [0, 1]
 
 
 def test_no_room_is_no_placement() -> None:
@@ -108,7 +111,10 @@ def test_measures_are_what_they_say() -> None:
     assert m.total.tolist() == [12, 12, 7]
     assert m.birth.tolist() == [0, 1, 3]
     assert m.death.tolist() == [4, 2, 6]
-    assert all(sorted(order.tolist()) == [0, 1, 2] for order in orders(make_instance([(0, 4, 5), (1, 2, 7), (3, 6, 2)])).values())
+    assert all(
+        sorted(order.tolist()) == [0, 1, 2]
+        for order in orders(make_instance([(0, 4, 5), (1, 2, 7), (3, 6, 2)])).values()
+    )
 
 
 def test_the_portfolio_stops_at_the_bound() -> None:

@@ -42,7 +42,11 @@ def test_ties_go_to_the_preferred_pool() -> None:
 
 BROKEN: dict[str, tuple[Instance, Placement, str]] = {
     "overlap": (make_instance([(0, 2, 4), (1, 3, 4)]), placed([0, 3]), "overlap"),
-    "overlap_of_parts": (make_instance([Block([(0, 2, [(0, 2)]), (4, 6, [(0, 2)])]), (1, 3, 3)]), placed([0, 2]), "overlap"),
+    "overlap_of_parts": (
+        make_instance([Block([(0, 2, [(0, 2)]), (4, 6, [(0, 2)])]), (1, 3, 3)]),
+        placed([0, 2]),
+        "overlap",
+    ),
     "outside": (make_instance([(0, 1, 4)], capacity=6), placed([3]), "outside"),
     "misaligned": (make_instance([plain(0, 1, 4, alignment=4)]), placed([2]), "alignment"),
     "not_fixed": (make_instance([plain(0, 1, 4, fixed=8)]), placed([0]), "bounds"),

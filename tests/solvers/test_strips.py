@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
@@ -71,12 +73,8 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> None:
     for made_up in (Refuter, Breaker, Liar, Picky, Denier):
         monkeypatch.setitem(registry.SOLVERS, made_up.__name__.lower(), f"{__name__}:{made_up.__name__}")
         monkeypatch.setattr(made_up, "name", made_up.__name__.lower())
-    real = registry.import_module
-    monkeypatch.setattr(registry, "import_module", lambda name: _this_module() if name == __name__ else real(name))
-
-
-def _this_module() -> object:
-    return type("Module", (), globals())
+    monkeypatch.setitem(sys.modules, __name__, ModuleType(__name__))
+    vars(sys.modules[__name__]).update(globals())
 
 
 def open_instance(capacity: int | None = None) -> Instance:
@@ -148,7 +146,10 @@ def test_components_that_fit_are_kept_although_others_do_not() -> None:
     best = run(open_instance(), "greedy").value
     assert best is not None
     hard = open_instance()
-    rects = [*zip(hard.rect_start.tolist(), hard.rect_end.tolist(), hard.part_high.tolist(), strict=True), (100, 101, 7)]
+    rects = [
+        *zip(hard.rect_start.tolist(), hard.rect_end.tolist(), hard.part_high.tolist(), strict=True),
+        (100, 101, 7),
+    ]
     strip = Strip(make_instance(rects, capacity=best[0] - 1), 0, np.arange(31))
     outcome = Greedy().solve(strip.uncapped(), Task(target=(strip.bound,)), Silent())
     assert outcome.placement is not None
@@ -168,7 +169,9 @@ def test_capacity_below_the_bound_is_infeasible_at_once() -> None:
 
 def test_pools_without_choice_are_solved_apart() -> None:
     pools = [PoolSpec(None, cost=2), PoolSpec(None)]
-    instance = make_instance([plain(0, 2, 4, pools=[0]), plain(1, 3, 4, pools=[0]), plain(0, 9, 5, pools=[1])], pools=pools)
+    instance = make_instance(
+        [plain(0, 2, 4, pools=[0]), plain(1, 3, 4, pools=[0]), plain(0, 9, 5, pools=[1])], pools=pools
+    )
     outcome = run(instance, "auto")
     assert outcome.is_optimal
     assert outcome.value == (2 * 8 + 5,)

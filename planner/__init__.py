@@ -1,0 +1,61 @@
+"""memplan's library: read or build a Problem, plan it, verify and explain the Plan.
+
+from planner import Buffer, Pool, Problem, plan
+
+answer = plan(Problem(buffers=(Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((1, 3),)))))
+"""
+
+from __future__ import annotations
+
+from solvers.errors import StopReason
+from solvers.instance import Term
+from solvers.solver import Goal, Warm
+
+from .errors import BadInput, CannotSolve, Code, Finding, PlannerError
+from .export_model import export_model
+from .options import Options
+from .plan import Plan, PlanStatus
+from .planning import plan, with_capacity
+from .problem import (
+    Buffer,
+    Colocation,
+    Constraints,
+    Fixed,
+    Lifetimes,
+    Pool,
+    Problem,
+    ReusePenalty,
+)
+from .solver_list import SolverInfo, solver_list
+from .verify import verify
+from .watching import Progress
+
+__all__ = [
+    "BadInput",
+    "Buffer",
+    "CannotSolve",
+    "Code",
+    "Colocation",
+    "Constraints",
+    "Finding",
+    "Fixed",
+    "Goal",
+    "Lifetimes",
+    "Options",
+    "Plan",
+    "PlanStatus",
+    "PlannerError",
+    "Pool",
+    "Problem",
+    "Progress",
+    "ReusePenalty",
+    "SolverInfo",
+    "StopReason",
+    "Term",
+    "Warm",
+    "export_model",
+    "plan",
+    "solver_list",
+    "verify",
+    "with_capacity",
+]

@@ -1,0 +1,74 @@
+"""What users see when something is wrong: one tree, stable codes, the place, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """Stable codes of bad input; the HTTP service and the command line use the same."""
+
+    INVALID_JSON = "invalid_json"
+    TOO_DEEP = "too_deep"
+    DUPLICATE_KEY = "duplicate_key"
+    NOT_FINITE = "not_finite"
+    INTEGER_TOO_LONG = "integer_too_long"
+    UNKNOWN_FORMAT = "unknown_format"
+    MISSING_FIELD = "missing_field"
+    UNKNOWN_FIELD = "unknown_field"
+    WRONG_TYPE = "wrong_type"
+    OUT_OF_RANGE = "out_of_range"
+    INVALID_VALUE = "invalid_value"
+    NOT_SUPPORTED_YET = "not_supported_yet"
+    DUPLICATE_ID = "duplicate_id"
+    UNKNOWN_BUFFER = "unknown_buffer"
+    UNKNOWN_POOL = "unknown_pool"
+    LIFETIMES_MISSING = "lifetimes_missing"
+    INTERVAL_REVERSED = "interval_reversed"
+    SELF_REFERENCE = "self_reference"
+    CYCLIC_COLOCATION = "cyclic_colocation"
+    CONTRADICTION = "contradiction"
+    TOO_LARGE = "too_large"
+    UNREADABLE = "unreadable"
+    INVALID_OPTION = "invalid_option"
+    UNKNOWN_SOLVER = "unknown_solver"
+    UNSUPPORTED = "unsupported"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with an input: a stable code, a JSON pointer to the place, one clear sentence."""
+
+    code: Code
+    pointer: str
+    message: str
+
+
+class PlannerError(Exception):
+    """Root of the errors that planner raises on purpose. Each carries findings a user can act on."""
+
+    def __init__(self, *findings: Finding, more: int = 0) -> None:
+        self.findings = findings
+        self.more = more
+        """How many further findings were counted but not listed."""
+        super().__init__("; ".join(f"{f.pointer or '/'}: {f.message}" for f in findings))
+
+
+class BadInput(PlannerError):
+    """The problem, plan or option that was given is wrong in itself."""
+
+
+class CannotSolve(PlannerError):
+    """The solver that was asked for does not exist, is not installed, or does not take this problem."""
+
+
+MAX_FINDINGS = 20
+MAX_ECHO = 200
+
+
+def echo(text: object) -> str:
+    """Input quoted in a message: never more than MAX_ECHO characters, control characters escaped."""
+    shown = repr(text) if isinstance(text, str) else str(text)
+    return shown if len(shown) <= MAX_ECHO else shown[: MAX_ECHO - 1] + "…"

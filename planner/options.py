@@ -1,0 +1,32 @@
+"""How to plan: limits, solver, seed, goal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from solvers.solver import Goal, Warm
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What planner.plan may use and what it should aim for."""
+
+    time_limit: float | None = 10.0
+    """Seconds of wall time from call to answer, everything included; None: no limit."""
+    work_limit: int | None = None
+    """Units of work (about a microsecond each) that end a hard problem alike on every machine; None: half of what the time limit allows."""
+    memory_limit_bytes: int | None = None
+    """For each solver process."""
+    solver: str = "auto"
+    workers: int | None = None
+    """Solver processes side by side; None: as many as there are cores. The plan is the same with any number."""
+    seed: int = 0
+    capacity: int | Mapping[str, int] | None = None
+    """Replaces the problem's pool sizes: by name, or one number for a problem with one pool."""
+    goal: Goal = Goal.MINIMISE
+    explain: bool = False
+    """Find out which buffers make an infeasible problem infeasible."""
+    warm: Warm | None = None
+    """What exact solvers are told of the best known plan; None: each solver's default."""
+    verbose: bool = False

@@ -1,0 +1,138 @@
+"""The answer: an address for every buffer, the peak, the bound, and how far both can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from solvers.errors import StopReason
+from solvers.instance import Term
+from solvers.outcome import Proof
+
+from .problem import BufferId
+
+
+class PlanStatus(StrEnum):
+    """What the plan is worth."""
+
+    OPTIMAL = "optimal"
+    """Proven: no plan has a better objective."""
+    FEASIBLE = "feasible"
+    """A valid plan; the gap says how much better one could be at most."""
+    INFEASIBLE = "infeasible"
+    """Proven: there is no plan within the capacities."""
+    UNKNOWN = "unknown"
+    """Neither a plan nor a proof that there is none was found in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """One buffer's address."""
+
+    id: BufferId
+    pool: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolUse:
+    """One pool's part of the plan."""
+
+    name: str
+    size: int | None
+    peak: int | None
+    """Largest end offset; None without placements."""
+    bound: int
+    """Proven: no plan has a smaller peak in this pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermValue:
+    """One term of the objective. Its bound holds given that the earlier terms are at theirs; None: nothing is proven of it."""
+
+    name: Term
+    value: int | None
+    bound: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """What was minimised. Value and bound are those of the first term."""
+
+    value: int | None
+    bound: int | None
+    terms: tuple[TermValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCertificate:
+    """Why the bound holds: these buffers, at this time, add up to it."""
+
+    proof: Proof
+    value: int
+    pool: str | None = None
+    time: int | None = None
+    buffers: tuple[BufferId, ...] = ()
+    weights: tuple[tuple[str, int, int, int], ...] = ()
+    """For pool sharing: (pool, time, numerator, denominator) of each dual weight."""
+    solver: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """Why nothing fits, as far as it is known."""
+
+    message: str
+    pool: str | None = None
+    bytes_short: int | None = None
+    time: int | None = None
+    buffers: tuple[BufferId, ...] = ()
+    subset: tuple[BufferId, ...] | None = None
+    """On request: buffers that cannot be placed together."""
+    irreducible: bool | None = None
+    """True: removing any one of the subset makes the rest fit. False: the budget ended before that was shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracePoint:
+    """A moment at which the best value or the bound changed."""
+
+    seconds: float
+    value: int | None
+    bound: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Everything that depends on the clock or the machine; apart from this, reproducible plans are equal byte for byte."""
+
+    seconds: float
+    trace: tuple[TracePoint, ...] = ()
+    machine: dict[str, str | int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The answer to a Problem."""
+
+    status: PlanStatus
+    stop: StopReason
+    peak: int | None
+    """Bytes: the largest end offset; with several pools the sum of their peaks."""
+    bound: int
+    """Proven: no plan has a smaller peak (sum of peaks)."""
+    gap: float | None
+    objective: Objective
+    pools: tuple[PoolUse, ...]
+    placements: tuple[Placement, ...]
+    """In the order of the problem's buffers; empty without a plan."""
+    solver: str | None
+    seed: int
+    reproducible: bool
+    versions: dict[str, str]
+    problem_digest: str
+    certificates: tuple[PlanCertificate, ...] = ()
+    shortage: Shortage | None = None
+    warnings: tuple[str, ...] = ()
+    run: Run = field(default_factory=lambda: Run(0.0))

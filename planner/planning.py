@@ -1,0 +1,173 @@
+"""The path of one problem: check, lower, solve, lift, verify."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from solvers.errors import SolverError, StopReason, Unavailable, UnknownSolver, Unsupported
+from solvers.portfolio import solve
+from solvers.solver import Goal, Limits, Task
+
+from . import lifting
+from .checks import require_sound
+from .digest import digest
+from .errors import BadInput, CannotSolve, Code, Finding, echo
+from .explain import shortage
+from .findings import VerifyFinding
+from .lowering import lower
+from .options import Options
+from .plan import Objective, Plan, PlanStatus, Run, Shortage, TermValue
+from .problem import Problem
+from .subset import irreducible_subset
+from .verify import verify
+from .versions import cores, machine, versions
+from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
+
+WORK_PER_SECOND = 500_000
+"""The default work limit for each second of the time limit: about half of what a machine does, so that work ends ordinary runs, not the clock."""
+
+SUBSET_SECONDS = 10.0
+"""Time for finding an irreducible subset, where the run has no time limit of its own."""
+
+
+def plan(
+    problem: Problem,
+    options: Options | None = None,
+    on_progress: OnProgress | None = None,
+    cancelled: Cancelled | None = None,
+    on_log: OnLog | None = None,
+) -> Plan:
+    """An address for every buffer, the smallest peak that was found, and what is proven of it.
+
+    Raises BadInput for a problem or option that is wrong in itself, CannotSolve for a solver that does not exist or does not take the problem.
+    """
+    options = options or Options()
+    _check(options)
+    clock = Clock(options.time_limit)
+    problem = with_capacity(problem, options.capacity)
+    require_sound(problem)
+    lowered = lower(problem)
+    task = _task(options, clock)
+    watch = Watch(clock, task.limits.deadline, lowered.instance, on_progress, cancelled, on_log)
+    try:
+        outcome = solve(lowered.instance, task, watch, options.solver)
+    except (UnknownSolver, Unsupported, Unavailable) as refusal:
+        raise _refusal(refusal) from refusal
+    objective = lifting.objective(problem, outcome)
+    uses = lifting.pool_uses(problem, lowered, outcome)
+    made = Plan(
+        status=lifting.status(outcome),
+        stop=outcome.stop,
+        peak=None if outcome.placement is None else sum(use.peak or 0 for use in uses),
+        bound=lifting.total_bound(problem, outcome),
+        gap=lifting.gap(objective),
+        objective=objective,
+        pools=uses,
+        placements=lifting.placements(problem, lowered, outcome),
+        solver=outcome.solver,
+        seed=options.seed,
+        reproducible=outcome.reproducible,
+        versions=versions(),
+        problem_digest=digest(problem),
+        certificates=lifting.certificates(problem, lowered, outcome),
+        warnings=outcome.notes,
+    )
+    if made.status is PlanStatus.INFEASIBLE:
+        made = replace(made, shortage=_shortage(problem, made, options, clock, cancelled))
+    findings = verify(problem, made, made.problem_digest)
+    if findings:
+        made = _withdrawn(made, findings)
+    return replace(made, run=Run(round(clock.seconds, 6), tuple(watch.trace), machine()))
+
+
+def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) -> Problem:
+    """The problem with other pool sizes."""
+    if capacity is None:
+        return problem
+    if isinstance(capacity, int):
+        if len(problem.pools) != 1:
+            raise _bad_option("capacity", f"the problem has {len(problem.pools)} pools: say which one, as NAME=BYTES")
+        capacity = {problem.pools[0].name: capacity}
+    unknown = [name for name in capacity if name not in {pool.name for pool in problem.pools}]
+    if unknown:
+        raise _bad_option("capacity", f"the problem has no pool {echo(unknown[0])}")
+    if min(capacity.values(), default=0) < 0:
+        raise _bad_option("capacity", "a capacity cannot be negative")
+    pools = tuple(replace(pool, size=capacity.get(pool.name, pool.size)) for pool in problem.pools)
+    return replace(problem, pools=pools)
+
+
+def _check(options: Options) -> None:
+    for name, value, least in (
+        ("time_limit", options.time_limit, 0),
+        ("work_limit", options.work_limit, 0),
+        ("memory_limit_bytes", options.memory_limit_bytes, 1),
+        ("workers", options.workers, 1),
+        ("seed", options.seed, 0),
+    ):
+        if value is not None and not least <= value < 2**62:
+            raise _bad_option(name, f"{echo(value)} is out of range: {least} is the least")
+
+
+def _bad_option(name: str, message: str) -> BadInput:
+    return BadInput(Finding(Code.INVALID_OPTION, f"/options/{name}", message))
+
+
+def _task(options: Options, clock: Clock) -> Task:
+    work = options.work_limit
+    if work is None and options.time_limit is not None:
+        work = int(WORK_PER_SECOND * options.time_limit)
+    limits = Limits(clock.deadline(), work, options.memory_limit_bytes, options.workers or cores())
+    return Task(limits=limits, goal=options.goal, seed=options.seed, warm=options.warm, verbose=options.verbose)
+
+
+def _refusal(error: SolverError) -> CannotSolve:
+    code = Code.UNSUPPORTED
+    if isinstance(error, UnknownSolver):
+        code = Code.UNKNOWN_SOLVER
+    elif isinstance(error, Unavailable):
+        code = Code.UNAVAILABLE
+    return CannotSolve(Finding(code, "/options/solver", str(error)))
+
+
+def _shortage(problem: Problem, made: Plan, options: Options, clock: Clock, cancelled: Cancelled | None) -> Shortage:
+    """Why nothing fits; on request with a set of buffers that cannot be placed together."""
+    why = shortage(problem, made.certificates)
+    if not options.explain:
+        return why
+    small = replace(options, explain=False, goal=Goal.FIT, capacity=None)
+
+    def fits(part: Problem) -> bool | None:
+        left = None if clock.end is None else max(clock.end - clock.begun - clock.seconds, 0.0)
+        answer = plan(
+            part, replace(small, time_limit=left, work_limit=_task(options, clock).limits.work), None, cancelled
+        )
+        return {PlanStatus.INFEASIBLE: False, PlanStatus.UNKNOWN: None}.get(answer.status, True)
+
+    deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()
+    subset, irreducible = irreducible_subset(problem, fits, deadline, why.buffers)
+    return replace(why, subset=subset, irreducible=irreducible)
+
+
+def _withdrawn(made: Plan, findings: tuple[VerifyFinding, ...]) -> Plan:
+    """A plan that fails verification is not given out: what remains is that nothing is known."""
+    first = findings[0]
+    return replace(
+        made,
+        status=PlanStatus.UNKNOWN,
+        stop=StopReason.SOLVER_FAILED,
+        peak=None,
+        bound=0,
+        gap=None,
+        objective=Objective(None, None, tuple(TermValue(term.name, None, None) for term in made.objective.terms)),
+        pools=tuple(replace(use, peak=None, bound=0) for use in made.pools),
+        placements=(),
+        reproducible=False,
+        certificates=(),
+        shortage=None,
+        warnings=(
+            *made.warnings,
+            f"the plan that was made failed verification and is withheld ({first.kind}: {first.message}); please report this problem",
+        ),
+    )

@@ -1,0 +1,120 @@
+"""The problem in the user's words: pools, buffers, constraints, objective. Immutable, and valid by the time it exists.
+
+Lifetimes are half-open here, whatever the file said; `lifetimes` remembers what that was, so that it can be written back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from solvers.instance import Term
+
+BufferId: TypeAlias = int | str
+"""Ids compare by type and value: 1 is not "1" (Python agrees, and booleans never get this far)."""
+
+Interval: TypeAlias = tuple[int, int]
+
+
+class Lifetimes(StrEnum):
+    """What the end of a live interval means in the user's file."""
+
+    HALF_OPEN = "half_open"
+    INCLUSIVE = "inclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A memory to put buffers in."""
+
+    name: str
+    size: int | None = None
+    """Bytes; None: unlimited."""
+    alignment: int = 1
+    """Every address in the pool is a multiple of this, the base included."""
+    base: int | None = None
+    """Address of offset 0, where known; alignment then holds for base + offset."""
+    reserved: tuple[Interval, ...] = ()
+    """Half-open offset ranges that no buffer may touch."""
+    cost: int = 1
+    """What a byte of this pool's peak costs."""
+    rank: int = 0
+    """Order of preference, fastest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A buffer's pool, and perhaps its offset there, decided by the user."""
+
+    pool: str
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A piece of memory that is needed at certain times."""
+
+    id: BufferId
+    size: int
+    alignment: int = 1
+    live: tuple[Interval, ...] | None = None
+    """Half-open intervals; an empty one conflicts with nothing. None: conflicts come only from the constraints."""
+    pools: tuple[str, ...] | None = None
+    """Allowed pools in order of preference; None: all, by rank."""
+    fixed: Fixed | None = None
+    hint: int | None = None
+    """An offset that a solver may try first."""
+    max_offset: int | None = None
+    kind: str | None = None
+    accesses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Colocation:
+    """`buffer` lies at the address of `base` plus `offset`."""
+
+    buffer: BufferId
+    base: BufferId
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReusePenalty:
+    """What it costs if the two buffers share addresses."""
+
+    first: BufferId
+    second: BufferId
+    cost: int
+
+
+Pair: TypeAlias = tuple[BufferId, BufferId]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Everything that relates buffers to each other."""
+
+    conflicts: tuple[Pair, ...] = ()
+    """Must not share addresses, whatever their lifetimes."""
+    exclusions: tuple[Pair, ...] = ()
+    """Never coexist, although their lifetimes overlap."""
+    colocations: tuple[Colocation, ...] = ()
+    same_pool: tuple[tuple[BufferId, ...], ...] = ()
+    different_pool: tuple[tuple[BufferId, ...], ...] = ()
+    reuse_penalties: tuple[ReusePenalty, ...] = ()
+
+
+DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """All there is to plan."""
+
+    buffers: tuple[Buffer, ...]
+    pools: tuple[Pool, ...] = (Pool("default"),)
+    constraints: Constraints = field(default_factory=Constraints)
+    terms: tuple[Term, ...] = DEFAULT_TERMS
+    name: str | None = None
+    lifetimes: Lifetimes | None = None

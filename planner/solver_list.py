@@ -1,0 +1,28 @@
+"""Which solvers there are, what each takes, and whether it can run here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from solvers.solver import Feature, get, names
+
+
+@dataclass(frozen=True, slots=True)
+class SolverInfo:
+    """One solver, for people who choose."""
+
+    name: str
+    features: frozenset[Feature]
+    available: bool
+    reason: str | None
+    """Why it is not available."""
+
+
+def solver_list() -> list[SolverInfo]:
+    """All registered solvers; no solver's library is imported for it."""
+    listed = []
+    for name in names():
+        solver = get(name)
+        reason = solver.unavailable()
+        listed.append(SolverInfo(name, solver.features, reason is None, reason))
+    return listed

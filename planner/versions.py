@@ -1,0 +1,40 @@
+"""Which versions made a plan: the same problem, options and versions give the same plan."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+
+@cache
+def _installed(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
+
+
+def versions() -> dict[str, str]:
+    """memplan's version, and those of the solvers' libraries that are installed; nothing is imported for it."""
+    found = {name: _installed(name) for name in ("memplan", "ortools", "pulp", "highspy")}
+    return {name: number for name, number in found.items() if number is not None}
+
+
+def machine() -> dict[str, str | int]:
+    """Where a plan was made."""
+    return {
+        "system": platform.system(),
+        "architecture": platform.machine(),
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "cores": cores(),
+    }
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,105 @@
+"""Time and progress of one run: when it must stop, and what it found when."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from solvers.errors import StopReason
+from solvers.instance import Instance, Placement
+from solvers.objective import evaluate
+from solvers.outcome import Value
+
+from .plan import TracePoint
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The best value and bound of the objective's first term so far; None: none yet."""
+
+    seconds: float
+    value: int | None
+    bound: int | None
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+Cancelled: TypeAlias = Callable[[], bool]
+OnLog: TypeAlias = Callable[[str], None]
+
+RESERVED_AT_LEAST = 0.02
+RESERVED_PER_SECOND = 3.0
+"""Lifting, verifying and writing a plan take about this many times as long as checking and lowering its problem did."""
+
+
+class Clock:
+    """When did it begin, and when must solvers have ended?"""
+
+    def __init__(self, time_limit: float | None) -> None:
+        self.begun = time.monotonic()
+        self._limit = time_limit
+        self.end = None if time_limit is None else self.begun + time_limit
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.begun
+
+    def deadline(self) -> float | None:
+        """The end, less what must be done after solving."""
+        if self.end is None or self._limit is None:
+            return None
+        return self.end - min(RESERVED_AT_LEAST + RESERVED_PER_SECOND * self.seconds, self._limit / 3)
+
+
+class Watch:
+    """The solvers' line to the caller: keeps the trace, passes progress on, says when to stop."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        deadline: float | None,
+        instance: Instance,
+        on_progress: OnProgress | None = None,
+        cancelled: Cancelled | None = None,
+        on_log: OnLog | None = None,
+    ) -> None:
+        self._clock = clock
+        self._deadline = deadline
+        self._instance = instance
+        self._on_progress = on_progress
+        self._cancelled = cancelled
+        self._on_log = on_log
+        self._value: Value | None = None
+        self._bound: Value = ()
+        self.trace: list[TracePoint] = []
+
+    def incumbent(self, placement: Placement) -> None:
+        value = evaluate(self._instance, placement)
+        if self._value is None or value < self._value:
+            self._value = value
+            self._record()
+
+    def bound(self, bound: Value) -> None:
+        if bound > self._bound:
+            self._bound = bound
+            self._record()
+
+    def log(self, line: str) -> None:
+        if self._on_log is not None:
+            self._on_log(line)
+
+    def stopped(self) -> StopReason | None:
+        if self._cancelled is not None and self._cancelled():
+            return StopReason.CANCELLED
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            return StopReason.TIME_LIMIT
+        return None
+
+    def _record(self) -> None:
+        value = None if self._value is None else self._value[0]
+        bound = self._bound[0] if self._bound else None
+        seconds = self._clock.seconds
+        self.trace.append(TracePoint(round(seconds, 6), value, bound))
+        if self._on_progress is not None:
+            self._on_progress(Progress(seconds, value, bound))

@@ -1,0 +1,128 @@
+"""Problems that weigh shared addresses, but come apart: no block has a choice of pools, so what costs arise in one pool says nothing of another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .board import Board
+from .errors import StopReason
+from .instance import Instance, Ints, Placement, Term
+from .joint import solve_joint
+from .objective import evaluate
+from .outcome import Certificate, Outcome, Value
+from .presolve import Piece, components, restrict
+from .solver import Control, Task
+
+ADDITIVE = frozenset({Term.ACCESS_COST, Term.SUM_OF_PEAKS, Term.REUSE_COST})
+"""Terms whose value is the sum of what the pools contribute."""
+
+
+def pieces_of(instance: Instance) -> list[Ints]:
+    """Sets of blocks whose terms simply add up, so that each can be solved for itself; one set if there is no such split."""
+    everything = [np.arange(instance.blocks)]
+    if instance.has_choice or len(instance.apart) or not ADDITIVE.issuperset(instance.terms):
+        return everything
+    label = np.argmax(instance.allowed, axis=1)
+    if instance.terms == (Term.REUSE_COST,):
+        # With no peak to minimise, even blocks of one pool are free of each other unless they meet or share a penalty.
+        pairs = np.concatenate([instance.conflicts, instance.penalties[:, :2]])
+        together = components(replace(instance, conflicts=pairs))
+        label = np.unique(np.stack([label, together], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    return [np.flatnonzero(label == mark) for mark in np.unique(label).tolist()]
+
+
+def solve_split(
+    instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool, pieces: list[Ints]
+) -> Outcome:
+    """Every piece in turn, each with its share of the work that is left; then the sum."""
+    board = Board(instance, control)
+    cuts: list[Piece] = []
+    outcomes: list[Outcome] = []
+    work = 0
+    for number, blocks in enumerate(pieces):
+        pools = np.unique(np.argmax(instance.allowed[blocks], axis=1)).tolist()
+        cut = restrict(instance, blocks, pools)
+        share = None if task.limits.work is None else max(task.limits.work - work, 0) // (len(pieces) - number)
+        mine = replace(task, limits=replace(task.limits, work=share))
+        outcome = solve_joint(cut.instance, mine, _PieceControl(board, cut), engines, by_name)
+        if outcome.placement is not None:
+            board.put(cut.blocks, cut.pools[outcome.placement.pool], outcome.placement.offset)
+        work += outcome.work
+        cuts.append(cut)
+        outcomes.append(outcome)
+        if outcome.infeasible:
+            break
+    return _sum(instance, board, cuts, outcomes, work)
+
+
+def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Outcome], work: int) -> Outcome:
+    """What the pieces' outcomes say of the whole."""
+    infeasible = any(outcome.infeasible for outcome in outcomes)
+    bounds = [0] * len(instance.pools)
+    certificates: list[Certificate] = []
+    for cut, outcome in zip(cuts, outcomes, strict=True):
+        for pool, bound in zip(cut.pools.tolist(), outcome.pool_bounds, strict=True):
+            bounds[pool] = max(bounds[pool], bound)
+        if outcome.infeasible or not infeasible:
+            certificates.extend(_translated(certificate, cut) for certificate in outcome.certificates)
+    placement = None if infeasible else board.placement
+    stops = [outcome.stop for outcome in outcomes]
+    if infeasible:
+        stop = StopReason.PROVED
+    else:
+        stop = next((s for s in stops if s is not StopReason.PROVED), StopReason.PROVED)
+    return Outcome(
+        stop=stop,
+        placement=placement,
+        value=None if placement is None else evaluate(instance, placement),
+        bound=() if infeasible else _sum_of_bounds(outcomes),
+        pool_bounds=tuple(bounds),
+        certificates=tuple(certificates),
+        infeasible=infeasible,
+        solver=next(
+            (outcome.solver for outcome in outcomes if outcome.solver not in (None, "greedy")), outcomes[0].solver
+        ),
+        work=work,
+        reproducible=all(outcome.reproducible for outcome in outcomes),
+        notes=tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes)),
+    )
+
+
+def _sum_of_bounds(outcomes: list[Outcome]) -> Value:
+    """Term by term, as far as the earlier terms are at their least in every piece."""
+    total: list[int] = []
+    for term in range(min(len(outcome.bound) for outcome in outcomes)):
+        total.append(sum(outcome.bound[term] for outcome in outcomes))
+        if any(o.value is None or o.value[term] != o.bound[term] for o in outcomes):
+            break
+    return tuple(total)
+
+
+def _translated(certificate: Certificate, cut: Piece) -> Certificate:
+    """The same in the whole's numbers."""
+    return replace(
+        certificate,
+        pool=None if certificate.pool is None else int(cut.pools[certificate.pool]),
+        section=None if certificate.section is None else int(cut.sections[certificate.section]),
+        parts=tuple(cut.parts[list(certificate.parts)].tolist()),
+    )
+
+
+class _PieceControl:
+    """A piece's line to the whole's board."""
+
+    def __init__(self, board: Board, cut: Piece) -> None:
+        self._board, self._cut = board, cut
+
+    def incumbent(self, placement: Placement) -> None:
+        self._board.put(self._cut.blocks, self._cut.pools[placement.pool], placement.offset)
+
+    def bound(self, bound: Value) -> None: ...
+
+    def log(self, line: str) -> None:
+        self._board.log(line)
+
+    def stopped(self) -> StopReason | None:
+        return self._board.stopped()
