@@ -1,0 +1,168 @@
+"""The commands of `memplan` and their options. What they do is imported when they run, so that `--help` is quick."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+app = typer.Typer(
+    name="memplan",
+    help="Plan memory ahead of time: an address for every buffer, the smallest peak, and a proven lower bound.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="NAME", help="The input's format: memplan, minimalloc, dsa, usmp; by default recognised."
+    ),
+]
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        from .standard_output import write_out
+        from .version import version
+
+        write_out(f"memplan {version()}\n".encode())
+        raise typer.Exit
+
+
+@app.callback()
+def memplan(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def plan(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
+    out: Annotated[str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the plan to this file.")] = None,
+    time_limit: Annotated[
+        str, typer.Option(metavar="SECONDS", help="Wall time from call to answer; 'none' for no limit.")
+    ] = "10",
+    work_limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Units of work, about a microsecond each; ends alike on every machine."),
+    ] = None,
+    memory_limit: Annotated[
+        int | None, typer.Option(metavar="MB", min=1, help="Memory of each solver process, in 10^6 bytes.")
+    ] = None,
+    solver: Annotated[str, typer.Option(metavar="NAME", help="auto, or a name that 'memplan solvers' lists.")] = "auto",
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Solver processes side by side; by default one per core.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of everything random.")] = 0,
+    capacity: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[POOL=]BYTES", help="Replace a pool's size; repeat it for several pools. 64KiB works too."
+        ),
+    ] = None,
+    goal: Annotated[
+        Literal["minimise", "fit"], typer.Option(help="fit stops at the first plan within all capacities.")
+    ] = "minimise",
+    warm: Annotated[
+        Literal["none", "bound", "hint", "both"] | None,
+        typer.Option(help="What exact solvers are told of the best plan so far; by default what suits each."),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say why nothing smaller is possible, or which buffers cannot fit.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="The solvers' logs on stderr.")] = False,
+    input_format: Format = None,
+) -> None:
+    """Place all buffers of a problem.
+
+    On a terminal the plan is shown as tables, in a pipe as JSON. With -o a pipe gets nothing unless --json asks.
+
+    Exit codes: 0 there is a plan, 2 bad input, 3 proven infeasible, 4 no plan in time, 130 interrupted (the best plan
+    so far is written).
+    """
+    from . import plan_command
+    from .arguments import parse_capacities, parse_seconds
+
+    if quiet and verbose:
+        raise typer.BadParameter("cannot be combined with --verbose", param_hint="--quiet")
+    request = plan_command.Request(
+        file=file, out=out, input_format=input_format, as_json=as_json, explain=explain, quiet=quiet, verbose=verbose
+    )
+    options = plan_command.options(
+        time_limit=parse_seconds(time_limit, "--time-limit"),
+        work_limit=work_limit,
+        memory_limit_megabytes=memory_limit,
+        solver=solver,
+        workers=workers,
+        seed=seed,
+        capacity=parse_capacities(capacity or ()),
+        goal=goal,
+        warm=warm,
+        explain=explain,
+        verbose=verbose,
+    )
+    raise typer.Exit(plan_command.run(request, options))
+
+
+@app.command()
+def verify(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")],
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan; - reads the standard input.")],
+    as_json: Json = False,
+    input_format: Format = None,
+) -> None:
+    """Check a plan against its problem, in exact integers. Exit code 1 if anything is wrong with it."""
+    from . import verify_command
+
+    raise typer.Exit(verify_command.run(problem, plan, as_json=as_json, input_format=input_format))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of problems."""
+    from . import schema_command
+
+    schema_command.run()
+
+
+@app.command()
+def export_model(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="OUT", help="A .lp or .mps file; - writes to the standard output.")
+    ],
+    model_format: Annotated[
+        Literal["lp", "mps"] | None,
+        typer.Option("--as", help="The model's format, where OUT's ending does not say it."),
+    ] = None,
+    input_format: Format = None,
+) -> None:
+    """Write the integer program of a problem, for other solvers or to look at."""
+    from . import export_command
+
+    export_command.run(problem, out, model_format, input_format=input_format)
+
+
+@app.command()
+def solvers(as_json: Json = False) -> None:
+    """List the solvers: what each can take, and whether it can run here."""
+    from . import solvers_command
+
+    solvers_command.run(as_json=as_json)
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Check the installation, and say how to mend it. Exit code 1 if something that is needed is missing."""
+    from . import doctor_command
+
+    raise typer.Exit(doctor_command.run(as_json=as_json))

@@ -1,0 +1,45 @@
+"""One run of the command line: from its arguments to its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+from .app import app
+from .exit_codes import ExitCode
+from .terminal import say, tolerate_narrow_encodings, visible
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run one command. Usage errors are bad input like any other."""
+    tolerate_narrow_encodings()
+    try:
+        # Without any argument, help is what is wanted.
+        code = typer.main.get_command(app).main(
+            list(arguments) or ["--help"], prog_name="memplan", standalone_mode=False
+        )
+    except typer.Abort:
+        return ExitCode.INTERRUPTED
+    except Exception as error:
+        # Usage errors have no public class of their own in all supported versions of typer; this method they all have.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        refuse_usage(message(), getattr(error, "ctx", None), as_json="--json" in arguments)
+        return ExitCode.BAD_INPUT
+    return code if isinstance(code, int) else ExitCode.OK
+
+
+def refuse_usage(message: str, context: typer.Context | None, *, as_json: bool) -> None:
+    """Say which argument is wrong, and where help is."""
+    message = " ".join(message.split())
+    if as_json:
+        from planner.errors import Code, Finding
+
+        from .refusals import report
+
+        report((Finding(Code.INVALID_OPTION, "", message),), 0, None, as_json=True)
+        return
+    say(f"error: {visible(message)}")
+    say(f"try '{'memplan' if context is None else context.command_path} --help'")

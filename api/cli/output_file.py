@@ -1,0 +1,99 @@
+"""Output files: checked before the work, then written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from planner.errors import BadInput, Code, Finding
+
+STANDARD_OUTPUT = "-"
+
+
+class OutputFile:
+    """A file that will be written later. An existing one is replaced in one step, so nobody ever sees half a file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        # A symbolic link is followed: the file it leads to is replaced, not the link.
+        self._path = Path(os.path.realpath(name))
+
+    def check(self, *inputs: str) -> None:
+        """Raise BadInput if writing could not work, before hours of solving are spent on it."""
+        try:
+            self._check(inputs)
+        except (OSError, ValueError) as error:
+            raise self._refused(error) from error
+
+    def write(self, data: bytes) -> None:
+        """Put the data there. Raises BadInput if the disk is full, or the folder gone by now."""
+        try:
+            if self._is_special():
+                self._path.write_bytes(data)
+            else:
+                self._replace(data)
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _check(self, inputs: tuple[str, ...]) -> None:
+        if self._path.is_dir():
+            raise IsADirectoryError("it is a directory")
+        if any(self._is(other) for other in inputs):
+            raise ValueError("it is the input")
+        if self._path.exists() and not os.access(self._path, os.W_OK):
+            raise PermissionError("it is write-protected")
+        if self._is_special():
+            return
+        if not self._path.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {self._path.parent}")
+        handle, probe = self._temporary()
+        os.close(handle)
+        probe.unlink()
+
+    def _is_special(self) -> bool:
+        """Devices and named pipes are written to; a rename would put a file in the place of /dev/null."""
+        return self._path.exists() and not self._path.is_file()
+
+    def _is(self, other: str) -> bool:
+        try:
+            return self._path.samefile(other)
+        except (OSError, ValueError):
+            return False
+
+    def _temporary(self) -> tuple[int, Path]:
+        handle, name = tempfile.mkstemp(prefix=".memplan-", suffix=".tmp", dir=self._path.parent)
+        return handle, Path(name)
+
+    def _replace(self, data: bytes) -> None:
+        handle, temporary = self._temporary()
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fchmod(stream.fileno(), self._mode())
+                os.fsync(stream.fileno())
+            temporary.replace(self._path)
+        except BaseException:
+            temporary.unlink()
+            raise
+
+    def _mode(self) -> int:
+        """The permissions of the file that is replaced, or those a new file gets."""
+        try:
+            return stat.S_IMODE(self._path.stat().st_mode)
+        except FileNotFoundError:
+            mask = os.umask(0)
+            os.umask(mask)
+            return 0o666 & ~mask
+
+    def _refused(self, error: OSError | ValueError) -> BadInput:
+        return BadInput(Finding(Code.INVALID_OPTION, "", f"cannot write {self.name}: {reason(error)}"))
+
+
+def reason(error: OSError | ValueError) -> str:
+    """What the system says went wrong, without the number and the path that are said elsewhere."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno).lower()
+    return str(error)

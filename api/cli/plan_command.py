@@ -1,0 +1,168 @@
+"""`memplan plan`: read a problem, plan it with progress shown, and deliver the plan, whatever its status is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import planner
+from planner.formats import read_problem, write_plan
+from planner.options import Options
+from planner.plan import Plan, PlanStatus
+from planner.problem import Problem
+from solvers.errors import StopReason
+from solvers.solver import Goal, Warm
+
+from .exit_codes import ExitCode
+from .interrupt import Interrupt
+from .json_output import print_document
+from .output_file import STANDARD_OUTPUT, OutputFile
+from .progress import Silent, progress_on
+from .reading import read_bytes, shown_name
+from .refusals import refusing
+from .terminal import is_terminal, say, visible
+
+EXIT_CODES = {
+    PlanStatus.OPTIMAL: ExitCode.OK,
+    PlanStatus.FEASIBLE: ExitCode.OK,
+    PlanStatus.INFEASIBLE: ExitCode.INFEASIBLE,
+    PlanStatus.UNKNOWN: ExitCode.UNKNOWN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to read, where to write, and what to show."""
+
+    file: str
+    out: str | None = None
+    input_format: str | None = None
+    as_json: bool = False
+    explain: bool = False
+    quiet: bool = False
+    verbose: bool = False
+
+    @property
+    def target(self) -> str | None:
+        """The file to write; `-o -` means what --json means."""
+        return None if self.out == STANDARD_OUTPUT else self.out
+
+    @property
+    def prints_json(self) -> bool:
+        """JSON where it was asked for, and in a pipe that would otherwise get nothing."""
+        return self.as_json or self.out == STANDARD_OUTPUT or (self.out is None and not is_terminal(sys.stdout))
+
+    @property
+    def prints_tables(self) -> bool:
+        return not self.prints_json and not self.quiet and is_terminal(sys.stdout)
+
+
+def options(
+    *,
+    time_limit: float | None,
+    work_limit: int | None,
+    memory_limit_megabytes: int | None,
+    solver: str,
+    workers: int | None,
+    seed: int,
+    capacity: int | Mapping[str, int] | None,
+    goal: str,
+    warm: str | None,
+    explain: bool,
+    verbose: bool,
+) -> Options:
+    """The planner's options, from the command line's."""
+    return Options(
+        time_limit=time_limit,
+        work_limit=work_limit,
+        memory_limit_bytes=None if memory_limit_megabytes is None else memory_limit_megabytes * 1_000_000,
+        solver=solver,
+        workers=workers,
+        seed=seed,
+        capacity=capacity,
+        goal=Goal(goal),
+        warm=None if warm is None else Warm(warm),
+        explain=explain,
+        verbose=verbose,
+    )
+
+
+def run(request: Request, options: Options) -> ExitCode:
+    """Plan, deliver, and say by the exit code how it went."""
+    with refusing(shown_name(request.file), as_json=request.as_json):
+        output = None
+        if request.target is not None:
+            output = OutputFile(request.target)
+            output.check(request.file)
+        data = read_bytes(request.file)
+        problem, warnings = read_problem(data, name=request.file, format=request.input_format)
+        del data
+        # From here to the last byte written, Ctrl-C must not cost the best plan.
+        with Interrupt() as interrupt:
+            with progress(request, problem, options, interrupt) as show:
+                plan = planner.plan(
+                    problem,
+                    options,
+                    on_progress=show,
+                    cancelled=interrupt.requested,
+                    on_log=log if request.verbose else None,
+                )
+            plan = replace(plan, warnings=(*warnings, *plan.warnings))
+            if output is not None:
+                output.write(write_plan(plan))
+            deliver(request, problem, plan)
+    return ExitCode.INTERRUPTED if plan.stop is StopReason.CANCELLED else EXIT_CODES[plan.status]
+
+
+def progress(request: Request, problem: Problem, options: Options, interrupt: Interrupt) -> Silent:
+    """What shows the progress on stderr, if somebody looks at it."""
+    if request.quiet:
+        return Silent()
+    return progress_on(
+        sys.stderr,
+        in_bytes=measures_bytes(problem),
+        time_limit=options.time_limit,
+        stopping=interrupt.requested,
+        verbose=request.verbose,
+    )
+
+
+def log(text: str) -> None:
+    """What a solver says, line by line."""
+    for line in text.splitlines():
+        say(f"  {visible(line)}")
+
+
+def measures_bytes(problem: Problem) -> bool:
+    """Is the value that is minimised first a number of bytes, or a cost?"""
+    from solvers.instance import Term
+
+    first = problem.terms[0] if problem.terms else Term.SUM_OF_PEAKS
+    if first is Term.SUM_OF_PEAKS:
+        return all(pool.cost == 1 for pool in problem.pools)
+    return first is Term.LARGEST_PEAK
+
+
+def deliver(request: Request, problem: Problem, plan: Plan) -> None:
+    """Print the plan as JSON, as tables, or, where only its absence matters, as one line."""
+    if request.prints_json:
+        print_document(write_plan(plan))
+    if request.prints_tables:
+        from .plan_report import print_report
+
+        print_report(problem, plan, explain=request.explain, written_to=request.target)
+    elif not request.as_json:
+        say_what_is_wrong(plan, quiet=request.quiet)
+
+
+def say_what_is_wrong(plan: Plan, *, quiet: bool) -> None:
+    """On stderr, for people who see no tables."""
+    if not quiet:
+        for warning in plan.warnings:
+            say(f"warning: {visible(warning)}")
+    if plan.status is PlanStatus.INFEASIBLE:
+        reason = "" if plan.shortage is None else f": {visible(plan.shortage.message)}"
+        say(f"infeasible{reason}")
+    elif plan.status is PlanStatus.UNKNOWN:
+        say(f"no plan found ({plan.stop.value.replace('_', ' ')})")

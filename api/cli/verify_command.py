@@ -1,0 +1,61 @@
+"""`memplan verify`: is this plan a plan of this problem, and are its claims possible?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import typer
+
+from planner.errors import MAX_FINDINGS
+from planner.findings import VerifyFinding
+from planner.formats import read_plan, read_problem
+from planner.plan import Plan
+from planner.verify import verify
+
+from .exit_codes import ExitCode
+from .json_output import print_json
+from .reading import STANDARD_INPUT, read_bytes, shown_name
+from .refusals import refusing
+from .sizes import grouped
+from .terminal import is_terminal
+
+
+def run(problem_file: str, plan_file: str, *, as_json: bool, input_format: str | None) -> ExitCode:
+    """Verify, and print what was found."""
+    if problem_file == plan_file == STANDARD_INPUT:
+        raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
+    with refusing(shown_name(problem_file), as_json=as_json):
+        problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
+    with refusing(shown_name(plan_file), as_json=as_json):
+        plan = read_plan(read_bytes(plan_file))
+    with refusing(None, as_json=as_json):
+        findings = verify(problem, plan)
+        if as_json or not is_terminal(sys.stdout):
+            print_json({"valid": not findings, "findings": [asdict(finding) for finding in findings]})
+        else:
+            show(plan, findings)
+    return ExitCode.FINDINGS if findings else ExitCode.OK
+
+
+def show(plan: Plan, findings: Sequence[VerifyFinding]) -> None:
+    """For a terminal."""
+    from rich.text import Text
+
+    from .consoles import console_on, plain, word
+
+    console = console_on()
+    if not findings:
+        count = len(plan.placements)
+        checked = f"{grouped(count)} placement{'' if count == 1 else 's'} checked, nothing wrong"
+        console.print(Text.assemble(word("valid"), "   ", checked))
+        return
+    console.print(
+        Text.assemble(word("not valid"), f"   {grouped(len(findings))} finding{'' if len(findings) == 1 else 's'}")
+    )
+    for finding in findings[:MAX_FINDINGS]:
+        kind = str(finding.kind).replace("_", " ")
+        console.print(Text.assemble("  ", Text(kind, style="bold"), ": ", plain(finding.message)))
+    if len(findings) > MAX_FINDINGS:
+        console.print(f"  and {grouped(len(findings) - MAX_FINDINGS)} more; --json lists all")

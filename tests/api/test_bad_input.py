@@ -1,0 +1,111 @@
+"""Bad input, from usage errors to garbage: exit code 2 and clear sentences, or JSON, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from api.cli.invocation import invoke
+
+Captured = pytest.CaptureFixture[bytes]
+
+
+def refused(arguments: list[str], capture: Captured) -> tuple[list[str], list[dict[str, str]]]:
+    """Invoke it twice: what people are told on stderr, and the errors that programs get on stdout."""
+    assert invoke(arguments) == 2
+    out, err = capture.readouterr()
+    assert out == b""
+    assert b"\x1b" not in err
+    assert invoke([*arguments, "--json"]) == 2
+    out, nothing = capture.readouterr()
+    assert nothing == b""
+    errors = json.loads(out)["errors"]
+    assert all(set(error) == {"code", "pointer", "message"} for error in errors)
+    return err.decode().splitlines(), errors
+
+
+def written(folder: Path, content: bytes) -> str:
+    path = folder / "problem.json"
+    path.write_bytes(content)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "invalid_json"),
+        (b"\x00\xff\xfe\x80garbage", "invalid_json"),
+        (b'{"format": "memplan/1", "buffers": [', "invalid_json"),
+        ('{"format": "memplan/1", "buffers": []}'.encode("utf-16"), "invalid_json"),
+        (b'{"format": "memplan/1", "buffers": [{"id": "a", "size": -1}]}', "out_of_range"),
+        (b'{"format": "memplan/1", "buffers": [], "\\u001b[31m": 1}', "unknown_field"),
+    ],
+)
+def test_bad_problems(content: bytes, code: str, tmp_path: Path, capfdbinary: Captured) -> None:
+    problem = written(tmp_path, content)
+    lines, errors = refused(["plan", problem], capfdbinary)
+    assert len(lines) == len(errors) == 1
+    assert lines[0].startswith(f"error: {problem}: ")
+    assert lines[0].endswith(f" [{code}]")
+    assert errors[0]["code"] == code
+
+
+def test_many_findings_are_counted(tmp_path: Path, capfdbinary: Captured) -> None:
+    buffers = [{"id": i, "size": True} for i in range(1000)]
+    problem = written(tmp_path, json.dumps({"format": "memplan/1", "buffers": buffers}).encode())
+    lines, errors = refused(["plan", problem], capfdbinary)
+    assert len(lines) == 21
+    assert lines[-1].startswith("error: and ")
+    assert len(errors) == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("absent.json", "no such file or directory"), (".", "is a directory"), ("n" * 300, "name too long")],
+)
+def test_unreadable_files(name: str, why: str, tmp_path: Path, capfdbinary: Captured) -> None:
+    lines, errors = refused(["plan", str(tmp_path / name)], capfdbinary)
+    assert why in lines[0]
+    assert errors[0]["code"] == "unreadable"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["plan"],
+        ["plan", "p", "--bogus"],
+        ["plan", "p", "--seed", "-1"],
+        ["plan", "p", "--goal", "least\x1b[31m"],
+        ["plan", "p", "--time-limit", "nan"],
+        ["plan", "p", "--capacity", "many"],
+        ["plan", "p", "--quiet", "--verbose"],
+        ["paint\x1b[31m"],
+        ["verify", "-", "-"],
+        ["export-model", "p", "-o", "model.xyz"],
+    ],
+)
+def test_usage_errors(arguments: list[str], capfdbinary: Captured) -> None:
+    lines, errors = refused(arguments, capfdbinary)
+    assert lines[0].startswith("error: ")
+    assert lines[1].startswith("try 'memplan")
+    assert [error["code"] for error in errors] == ["invalid_option"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "start", "code"),
+    [
+        (["--solver", "abacus\x1b[31m"], "error: --solver: ", "unknown_solver"),
+        (["--capacity", "dram=2KiB"], "error: --capacity: ", "invalid_option"),
+        (["--format", "excel"], "error: ", "invalid_option"),
+        (["-o", "no/such/folder/plan.json"], "error: cannot write no/such/folder/plan.json: ", "invalid_option"),
+    ],
+)
+def test_options_that_do_not_suit(
+    arguments: list[str], start: str, code: str, tmp_path: Path, capfdbinary: Captured
+) -> None:
+    problem = written(tmp_path, b'{"format": "memplan/1", "buffers": [{"id": 1, "size": 8}]}')
+    lines, errors = refused(["plan", problem, *arguments], capfdbinary)
+    assert lines[0].startswith(start)
+    assert errors[0]["code"] == code

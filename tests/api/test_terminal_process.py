@@ -1,0 +1,92 @@
+"""What people see: `memplan` with a terminal before it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from tests.api.processes import UNHURRIED, run_on_terminal
+
+
+def without_styles(text: str) -> str:
+    return re.sub("\x1b\\[[0-9;]*m", "", text)
+
+
+def written(folder: Path, **rest: object) -> str:
+    path = folder / "problem.json"
+    problem = {
+        "format": "memplan/1",
+        "lifetimes": "half_open",
+        "buffers": [
+            {"id": "layer.0.\x1b]0;owned\x07weights", "size": 1 << 20, "live": [[0, 2]]},
+            {"id": "[bold]\u202etxt.exe", "size": 24, "live": [[0, 2]]},
+            {"id": "long." * 40, "size": 8, "live": [[1, 2]]},
+        ],
+        **rest,
+    }
+    path.write_text(json.dumps(problem), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_plan_is_shown_as_tables_that_fit(columns: int, tmp_path: Path) -> None:
+    code, text = run_on_terminal("plan", written(tmp_path), columns=columns, env={"NO_COLOR": "1"})
+    assert code == 0
+    assert max(map(cell_len, without_styles(text).splitlines())) <= columns
+    assert "1 048 608 B (1.0 MiB)" in text
+    assert "[bold]" in text
+
+
+def test_names_reach_the_terminal_escaped(tmp_path: Path) -> None:
+    for extra in ((), ("--json",)):
+        code, text = run_on_terminal("plan", written(tmp_path, name="\x9b2J"), *extra)
+        assert code == 0
+        assert "owned" in text
+        assert not {"\x07", "\u202e", "\x9b"} & set(text)
+        assert "\x1b]" not in text
+
+
+def test_colours_are_left_out_if_not_wanted(tmp_path: Path) -> None:
+    problem = written(tmp_path)
+    assert "\x1b[1;32moptimal\x1b[0m" in run_on_terminal("plan", problem)[1]
+    assert "\x1b[1;32m" not in run_on_terminal("plan", problem, env={"NO_COLOR": "1"})[1]
+
+
+def test_quiet_is_quiet(tmp_path: Path) -> None:
+    assert run_on_terminal("plan", written(tmp_path), "--quiet") == (0, "")
+
+
+def test_an_infeasible_problem_is_a_panel(tmp_path: Path) -> None:
+    pools = [{"name": "sram", "size": 1 << 20}]
+    code, text = run_on_terminal("plan", written(tmp_path, pools=pools), "--explain", env={"NO_COLOR": "1"})
+    assert code == 3
+    assert without_styles(text).startswith("infeasible")
+    assert "no plan fits" in text
+    assert "cannot be placed together" in text
+    quiet = run_on_terminal("plan", written(tmp_path, pools=pools), "--quiet")
+    assert quiet[0] == 3
+    assert quiet[1].startswith("infeasible: ")
+
+
+def test_bad_input_on_a_terminal(tmp_path: Path) -> None:
+    code, text = run_on_terminal("plan", written(tmp_path, **{"\x1b[31mfield": 1}))
+    assert code == 2
+    assert "[unknown_field]" in text
+    assert "\x1b" not in text
+
+
+def test_progress_is_drawn_and_erased(tmp_path: Path) -> None:
+    slow = UNHURRIED.replace("    while not cancelled():\n", "    for _ in range(100):\n")
+    assert slow != UNHURRIED
+    command = (sys.executable, "-c", slow)
+    code, text = run_on_terminal("plan", written(tmp_path), "--time-limit", "7", command=command)
+    assert code == 130
+    assert " of 7 s   best none yet" in text
+    assert "\r\x1b[K" in text
+    quiet = run_on_terminal("plan", written(tmp_path), "--quiet", command=command)[1]
+    assert "best" not in quiet

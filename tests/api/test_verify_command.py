@@ -1,0 +1,71 @@
+"""`memplan verify`: exit code 1 says that something is wrong, the output says what."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.processes import run, run_on_terminal
+
+PROBLEM = {
+    "format": "memplan/1",
+    "lifetimes": "half_open",
+    "buffers": [
+        {"id": "a\x1b[31m", "size": 64, "live": [[0, 2]]},
+        {"id": "b", "size": 32, "live": [[0, 2]]},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("verify")
+    (folder / "problem.json").write_text(json.dumps(PROBLEM), encoding="utf-8")
+    assert run("plan", str(folder / "problem.json"), "-o", str(folder / "plan.json")).returncode == 0
+    plan: dict[str, Any] = json.loads((folder / "plan.json").read_bytes())
+    for placement in plan["placements"]:
+        placement["offset"] = 0
+    (folder / "wrong.json").write_text(json.dumps(plan), encoding="utf-8")
+    return folder
+
+
+def test_a_plan_that_is_right(folder: Path) -> None:
+    files = (str(folder / "problem.json"), str(folder / "plan.json"))
+    done = run("verify", *files)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout) == {"valid": True, "findings": []}
+    code, text = run_on_terminal("verify", *files, env={"NO_COLOR": "1"})
+    assert code == 0
+    assert "2 placements checked, nothing wrong" in text
+
+
+def test_a_plan_that_is_wrong(folder: Path) -> None:
+    files = (str(folder / "problem.json"), str(folder / "wrong.json"))
+    done = run("verify", *files)
+    assert done.returncode == 1
+    answer = json.loads(done.stdout)
+    assert answer["valid"] is False
+    assert "overlap" in [finding["kind"] for finding in answer["findings"]]
+    code, text = run_on_terminal("verify", *files, env={"NO_COLOR": "1"})
+    assert code == 1
+    assert "not valid" in text
+    assert "overlap" in text
+    assert "\x1b[31m" not in text
+
+
+def test_one_of_the_files_may_come_through_a_pipe(folder: Path) -> None:
+    plan = (folder / "plan.json").read_bytes()
+    assert run("verify", str(folder / "problem.json"), "-", given=plan).returncode == 0
+
+
+def test_errors_name_the_file_that_is_bad(folder: Path) -> None:
+    problem = str(folder / "problem.json")
+    done = run("verify", problem, problem)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith(f"error: {problem}: ")
+    done = run("verify", problem, str(folder / "absent.json"), "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["errors"][0]["code"] == "unreadable"
