@@ -15,7 +15,8 @@ from solvers.instance import ADDRESS_LIMIT, Bools, Instance, Ints, PoolSpec
 
 from .colocation import Congruence, groups
 from .errors import BadInput, Code, Finding
-from .problem import BufferId, Interval, Pair, Pool, Problem
+from .intervals import merged
+from .problem import BufferId, Pair, Pool, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class _Lowering:
         name_rank = np.empty(self.blocks, dtype=np.int64)
         name_rank[names] = np.arange(self.blocks)
         instance = Instance(
-            pools=tuple(PoolSpec(p.size, p.reserved, p.cost, p.rank) for p in self.pools),
+            pools=tuple(PoolSpec(p.size, tuple(merged(p.reserved)), p.cost, p.rank) for p in self.pools),
             terms=self.problem.terms,
             sections=max(len(times) - 1, 0),
             part_block=self.part_block,
@@ -285,17 +286,6 @@ class _Lowering:
 
     def _pairs(self, pairs: Sequence[Pair]) -> Ints:
         return np.array([(self.index[a], self.index[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2)
-
-
-def merged(live: Sequence[Interval]) -> list[Interval]:
-    """The same time in as few intervals as possible, in order; empty ones dropped."""
-    whole: list[Interval] = []
-    for start, end in sorted(interval for interval in live if interval[1] > interval[0]):
-        if whole and start <= whole[-1][1]:
-            whole[-1] = (whole[-1][0], max(end, whole[-1][1]))
-        else:
-            whole.append((start, end))
-    return whole
 
 
 def _agree(allowed: Bools, pool_class: Ints) -> Bools:

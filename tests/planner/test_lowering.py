@@ -6,7 +6,7 @@ import pytest
 
 from planner.colocation import Congruence, groups
 from planner.errors import BadInput
-from planner.lowering import lower, merged
+from planner.lowering import lower
 from planner.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
 from solvers.instance import PoolSpec
 
@@ -97,7 +97,13 @@ def test_empty_intervals_and_empty_buffers_are_never_live() -> None:
 
 
 def test_touching_intervals_are_one() -> None:
-    assert merged([(5, 7), (0, 2), (2, 3), (6, 9), (4, 4)]) == [(0, 3), (5, 9)]
+    i = lower(Problem((Buffer("a", 4, live=((5, 7), (0, 2), (2, 3), (6, 9))),))).instance
+    assert (i.rect_start.tolist(), i.rect_end.tolist()) == ([0, 2], [1, 3])
+
+
+def test_reserved_ranges_are_merged() -> None:
+    i = lower(Problem((Buffer("a", 4),), (Pool("p", reserved=((8, 10), (2, 5), (4, 8))),))).instance
+    assert i.pools[0].reserved == ((2, 10),)
 
 
 def test_alignments_beyond_all_addresses_leave_one_place() -> None:

@@ -1,0 +1,44 @@
+"""Is a problem sound in itself? What contradicts itself is bad input; what merely cannot fit is for the solvers to prove."""
+
+from __future__ import annotations
+
+from ..errors import Finding
+from ..problem import Problem
+from .colocations import check_colocations
+from .fixed import check_fixed
+from .names import Names, check_names
+from .pairs import check_pairs
+from .pool_choice import check_pool_choice
+from .report import Report
+from .totals import check_totals
+
+
+def check(problem: Problem) -> tuple[Finding, ...]:
+    """What is wrong with the problem, with pointers as if it were its JSON; at most MAX_FINDINGS of it."""
+    return tuple(examine(problem).listed)
+
+
+def require_sound(problem: Problem) -> None:
+    """Raises BadInput if anything is wrong with the problem."""
+    examine(problem).raise_if_any()
+
+
+def examine(problem: Problem) -> Report:
+    """Everything that is wrong with the problem. Each step relies on what the steps before it made sure of."""
+    report = Report()
+    names = Names(problem)
+    check_names(problem, names, report)
+    if report:
+        return report
+    check_pairs(problem, names, report)
+    groups = check_colocations(problem, names, report)
+    if groups is None:
+        return report
+    check_totals(problem, groups, report)
+    homes = check_pool_choice(problem, names, groups, report)
+    if homes is not None:
+        check_fixed(problem, names, groups, homes, report)
+    return report
+
+
+__all__ = ["check", "examine", "require_sound"]

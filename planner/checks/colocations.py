@@ -1,0 +1,131 @@
+"""Checks of colocations: no cycles, one distance between any two, and no conflict inside what must lie together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import Code
+from ..problem import Colocation, Problem
+from .names import Names
+from .report import Report, quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Buffers tied together by colocations, by index. A buffer that is in no colocation is in none of these."""
+
+    root: dict[int, int]
+    """The member that stands for the whole group."""
+    shift: dict[int, int]
+    """How far above the root each member lies (below it, if negative)."""
+    tie: dict[int, int]
+    """The first colocation that mentions the member."""
+    members: dict[int, list[int]]
+    """By root."""
+
+    def together(self, i: int, j: int) -> bool:
+        return i in self.root and self.root[i] == self.root.get(j)
+
+
+NO_GROUPS = Groups({}, {}, {}, {})
+
+
+def check_colocations(problem: Problem, names: Names, report: Report) -> Groups | None:
+    """The groups, unless the colocations contradict themselves."""
+    colocations = problem.constraints.colocations
+    if not colocations:
+        return NO_GROUPS
+    before = report.found
+    ties = [(names.buffers[c.buffer], names.buffers[c.base]) for c in colocations]
+    _check_cycles(colocations, ties, report)
+    groups = _gather(colocations, ties, report)
+    if report.found > before:
+        return None
+    for i, (a, b) in enumerate(problem.constraints.conflicts):
+        _check_conflict(problem, groups, i, names.buffers[a], names.buffers[b], report)
+    return groups
+
+
+def _check_cycles(colocations: tuple[Colocation, ...], ties: list[tuple[int, int]], report: Report) -> None:
+    """One finding for each circle of buffers that are based on each other."""
+    onward = _ties_on_cycles(ties)
+    seen: set[int] = set()
+    for start in onward:
+        steps: list[int] = []
+        here = start
+        while here not in seen:
+            seen.add(here)
+            steps.append(here)
+            here = ties[onward[here]][1]
+        if here in steps:
+            cycle = steps[steps.index(here) :]
+            names = ", ".join(quoted(colocations[onward[i]].buffer) for i in cycle[:2])
+            rest = f" and {len(cycle) - 2} more" if len(cycle) > 2 else ""
+            text = f"buffers {names}{rest} are based on each other in a circle"
+            report.add(Code.CYCLIC_COLOCATION, ("constraints", "colocations", onward[cycle[-1]]), text)
+
+
+def _ties_on_cycles(ties: list[tuple[int, int]]) -> dict[int, int]:
+    """One tie of each buffer that is on a cycle, or between two: the rest is peeled off, a loose end at a time."""
+    ends: dict[int, tuple[set[int], set[int]]] = {}
+    for k, (buffer, base) in enumerate(ties):
+        if buffer != base:
+            ends.setdefault(buffer, (set(), set()))[0].add(k)
+            ends.setdefault(base, (set(), set()))[1].add(k)
+    loose = [i for i, (bases, dependents) in ends.items() if not bases or not dependents]
+    while loose:
+        bases, dependents = ends.pop(loose.pop(), (set(), set()))
+        for loosened, side in ((bases, 1), (dependents, 0)):
+            for k in loosened:
+                other = ties[k][side]
+                if other in ends:
+                    ends[other][side].discard(k)
+                    if not ends[other][side]:
+                        loose.append(other)
+    return {i: min(bases) for i, (bases, _) in ends.items()}
+
+
+def _gather(colocations: tuple[Colocation, ...], ties: list[tuple[int, int]], report: Report) -> Groups:
+    """Walks from each buffer along its ties; a second way to the same buffer must lead to the same distance."""
+    near: dict[int, list[tuple[int, int, int]]] = {}
+    for k, (buffer, base) in enumerate(ties):
+        if buffer != base:
+            near.setdefault(base, []).append((buffer, colocations[k].offset, k))
+            near.setdefault(buffer, []).append((base, -colocations[k].offset, k))
+    groups = Groups({}, {}, {}, {})
+    reported: set[int] = set()
+    for start in near:
+        if start in groups.root:
+            continue
+        groups.root[start], groups.shift[start] = start, 0
+        members, todo = [start], [start]
+        while todo:
+            here = todo.pop()
+            groups.tie[here] = near[here][0][2]
+            for other, distance, k in near[here]:
+                place = groups.shift[here] + distance
+                if other not in groups.root:
+                    groups.root[other], groups.shift[other] = start, place
+                    members.append(other)
+                    todo.append(other)
+                elif groups.shift[other] != place and k not in reported:
+                    reported.add(k)
+                    tied = colocations[k]
+                    implied = groups.shift[ties[k][0]] - groups.shift[ties[k][1]]
+                    text = (
+                        f"puts buffer {quoted(tied.buffer)} {tied.offset} above {quoted(tied.base)}, "
+                        f"but other colocations put it {implied} above"
+                    )
+                    report.add(Code.CONTRADICTION, ("constraints", "colocations", k), text)
+        groups.members[start] = members
+    return groups
+
+
+def _check_conflict(problem: Problem, groups: Groups, place: int, i: int, j: int, report: Report) -> None:
+    if i == j or not groups.together(i, j):
+        return
+    a, b = problem.buffers[i], problem.buffers[j]
+    low, high = groups.shift[i], groups.shift[j]
+    if a.size and b.size and low < high + b.size and high < low + a.size:
+        text = f"buffers {quoted(a.id)} and {quoted(b.id)} must not share addresses, but colocations make them overlap"
+        report.add(Code.CONTRADICTION, ("constraints", "conflicts", place), text)

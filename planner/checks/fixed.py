@@ -1,0 +1,176 @@
+"""Checks of addresses that are decided already: by `fixed`, or by a colocation with something fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from math import lcm
+
+from ..colocation import Congruence
+from ..errors import Code
+from ..intervals import first_meeting, merged, overlap
+from ..problem import Buffer, Pool, Problem
+from ..sweep import Piece, all_apart, meetings
+from .colocations import Groups
+from .names import Names
+from .pairs import PairKeys
+from .pool_choice import Homes
+from .report import Place, Report, quoted
+
+MAX_MEETINGS = 1_000_000
+"""Buffers that are allowed to overlap may do so in a great many pairs. Beyond this many the solvers have to find what is left."""
+
+MAX_RULES = 64
+"""Different alignments of one group, looked at after their common multiple has left the address range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A buffer whose address is decided."""
+
+    pool: int
+    offset: int
+    by: int
+    """The buffer whose `fixed` says so; its own, or that of a colocated one."""
+
+
+def check_fixed(problem: Problem, names: Names, groups: Groups, homes: Homes, report: Report) -> None:
+    pinned = _pin(problem, names, groups, report)
+    reserved = [merged(pool.reserved) for pool in problem.pools]
+    for i, pin in pinned.items():
+        buffer, pool = problem.buffers[i], problem.pools[pin.pool]
+        for text in _objections(buffer, pool, pin.offset, reserved[pin.pool]):
+            reason = "" if pin.by == i else f" (it follows {quoted(problem.buffers[pin.by].id)}, which is fixed)"
+            whole = f"buffer {quoted(buffer.id)} at {pin.offset} in pool {quoted(pool.name)} {text}{reason}"
+            report.add(Code.CONTRADICTION, ("buffers", pin.by, "fixed", "offset"), whole)
+    _check_overlaps(problem, names, groups, pinned, report)
+    for root, members in groups.members.items():
+        if root not in pinned:
+            _check_alignments(problem, groups, members, homes.choices(members), report)
+
+
+def _pin(problem: Problem, names: Names, groups: Groups, report: Report) -> dict[int, Pinned]:
+    """Every buffer whose address is decided; of a group the first fixed member decides for all."""
+    pinned: dict[int, Pinned] = {}
+    for i, buffer in enumerate(problem.buffers):
+        fixed = buffer.fixed
+        if fixed is None or fixed.offset is None:
+            continue
+        pool = names.pools[fixed.pool]
+        if i not in groups.root:
+            pinned[i] = Pinned(pool, fixed.offset, i)
+            continue
+        known = pinned.get(i)
+        if known is None:
+            for j in groups.members[groups.root[i]]:
+                pinned[j] = Pinned(pool, fixed.offset + groups.shift[j] - groups.shift[i], i)
+        elif known.offset != fixed.offset:
+            text = (
+                f"buffer {quoted(buffer.id)} is fixed at {fixed.offset}, but follows "
+                f"{quoted(problem.buffers[known.by].id)}, which puts it at {known.offset}"
+            )
+            report.add(Code.CONTRADICTION, ("buffers", i, "fixed", "offset"), text)
+    return pinned
+
+
+def _objections(buffer: Buffer, pool: Pool, offset: int, reserved: tuple[tuple[int, int], ...]) -> list[str]:
+    texts = []
+    end = offset + buffer.size
+    if offset < 0:
+        texts.append("begins below the pool")
+    elif pool.size is not None and end > pool.size:
+        texts.append(f"ends at {end}, beyond the pool's size {pool.size}")
+    hit = first_meeting(reserved, offset, end)
+    if hit is not None:
+        texts.append(f"touches the reserved range [{hit[0]}, {hit[1]})")
+    alignment = lcm(pool.alignment, buffer.alignment)
+    if ((pool.base or 0) + offset) % alignment:
+        what = "address" if pool.base else "offset"
+        texts.append(
+            f"has an {what} that is not a multiple of {quoted(alignment)}, the common alignment of buffer and pool"
+        )
+    if buffer.max_offset is not None and offset > buffer.max_offset:
+        texts.append(f"is above its own max_offset {buffer.max_offset}")
+    return texts
+
+
+def _check_overlaps(problem: Problem, names: Names, groups: Groups, pinned: dict[int, Pinned], report: Report) -> None:
+    """Two decided addresses that overlap although the buffers conflict."""
+    if len(pinned) < 2:
+        return
+    exclusions: set[int] = set()
+    keys = PairKeys(names)
+    pieces: dict[int, list[Piece]] = {}
+    for i, pin in pinned.items():
+        buffer = problem.buffers[i]
+        if buffer.size and buffer.live:
+            high = pin.offset + buffer.size
+            pieces.setdefault(pin.pool, []).extend((pin.offset, high, s, e, i) for s, e in merged(buffer.live))
+    reported: set[int] = set()
+
+    def object_to(i: int, j: int, place: Place, why: str) -> None:
+        if keys.of_indices(i, j) not in reported:
+            reported.add(keys.of_indices(i, j))
+            a, b = problem.buffers[min(i, j)], problem.buffers[max(i, j)]
+            pool = quoted(problem.pools[pinned[i].pool].name)
+            text = f"buffers {quoted(a.id)} and {quoted(b.id)} {why}, but are fixed at overlapping addresses of pool {pool}"
+            report.add(Code.CONTRADICTION, place, text)
+
+    for i, j, k in ((names.buffers[a], names.buffers[b], k) for k, (a, b) in enumerate(problem.constraints.conflicts)):
+        if i in pinned and j in pinned and not groups.together(i, j) and _share(problem, pinned, i, j):
+            object_to(i, j, ("constraints", "conflicts", k), "must not share addresses")
+    crowded = [those for those in pieces.values() if not all_apart(those)]
+    if crowded:
+        exclusions.update(keys.of(a, b) for a, b in problem.constraints.exclusions)
+    for those in crowded:
+        for i, j in islice(meetings(those), MAX_MEETINGS):
+            if not groups.together(i, j) and keys.of_indices(i, j) not in exclusions:
+                object_to(i, j, ("buffers", pinned[max(i, j)].by, "fixed"), "are needed at the same time")
+
+
+def _share(problem: Problem, pinned: dict[int, Pinned], i: int, j: int) -> bool:
+    if pinned[i].pool != pinned[j].pool:
+        return False
+    first, second = pinned[i].offset, pinned[j].offset
+    return overlap(
+        merged([(first, first + problem.buffers[i].size)]), merged([(second, second + problem.buffers[j].size)])
+    )
+
+
+def _check_alignments(problem: Problem, groups: Groups, members: list[int], choices: list[int], report: Report) -> None:
+    """A group must have an aligned address in at least one of its pools. No pool at all is a matter for the solvers."""
+    if all(problem.buffers[i].alignment == 1 for i in members) and all(p.alignment == 1 for p in problem.pools):
+        return
+    culprit: int | None = None
+    for p in choices:
+        stopped = _first_misfit(problem, groups, members, problem.pools[p])
+        if stopped is None:
+            return
+        culprit = stopped if culprit is None else culprit
+    if culprit is not None:
+        text = (
+            f"no address aligns buffer {quoted(problem.buffers[culprit].id)} "
+            f"and the other {len(members) - 1} of its colocation group at once"
+        )
+        report.add(Code.CONTRADICTION, ("constraints", "colocations", groups.tie[culprit]), text)
+
+
+def _first_misfit(problem: Problem, groups: Groups, members: list[int], pool: Pool) -> int | None:
+    """The first member whose alignment contradicts those before it."""
+    whole = Congruence()
+    patience = MAX_RULES
+    seen: set[tuple[int, int]] = set()
+    for i in members:
+        modulus = lcm(pool.alignment, problem.buffers[i].alignment)
+        rule = Congruence(modulus, -((pool.base or 0) + groups.shift[i]) % modulus)
+        if (rule.modulus, rule.residue) in seen:
+            continue
+        seen.add((rule.modulus, rule.residue))
+        both = whole.and_also(rule)
+        if both is None:
+            return i
+        whole = both
+        patience -= whole.modulus.bit_length() > 64  # huge numbers are slow, and no such address fits anyway
+        if not patience:
+            return None
+    return None

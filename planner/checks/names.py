@@ -1,0 +1,190 @@
+"""First step of the checks: numbers are in range, names are unique, and whatever is named exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from solvers.instance import Term
+
+from ..errors import Code
+from ..problem import Buffer, BufferId, Interval, Pool, Problem
+from .limits import MAX_ADDRESS, MAX_TIME
+from .report import Place, Report, quoted
+
+
+class Names:
+    """Where each buffer and pool stands in its list."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.buffers: dict[BufferId, int] = {}
+        self.pools: dict[str, int] = {}
+        for i, pool in enumerate(problem.pools):
+            self.pools.setdefault(pool.name, i)
+
+
+def check_names(problem: Problem, names: Names, report: Report) -> None:
+    """Fills in `names` on its way."""
+    _pools(problem, names, report)
+    _buffers(problem, names, report)
+    _terms(problem, report)
+    for place, id_ in _mentions(problem):
+        if id_ not in names.buffers or isinstance(id_, bool):
+            report.add(Code.UNKNOWN_BUFFER, place, f"there is no buffer {quoted(id_)}{_other_type(id_, names)}")
+    for i, colocation in enumerate(problem.constraints.colocations):
+        _number(report, ("constraints", "colocations", i, "offset"), colocation.offset)
+    for i, penalty in enumerate(problem.constraints.reuse_penalties):
+        _number(report, ("constraints", "reuse_penalties", i, "cost"), penalty.cost)
+
+
+def _other_type(id_: object, names: Names) -> str:
+    """1 and "1" are easily confused, so say so."""
+    if isinstance(id_, str):
+        twin = int(id_) if id_.isascii() and id_.isdigit() and len(id_) < 20 else None
+    else:
+        twin = None
+        if str(id_) in names.buffers:
+            return f", but there is one with the string {quoted(str(id_))} as id"
+    return f", but there is one with the number {twin} as id" if twin is not None and twin in names.buffers else ""
+
+
+def _mentions(problem: Problem) -> Iterator[tuple[Place, BufferId]]:
+    """Every place in the constraints that names a buffer."""
+    constraints = problem.constraints
+    for kind, pairs in (("conflicts", constraints.conflicts), ("exclusions", constraints.exclusions)):
+        for i, (a, b) in enumerate(pairs):
+            yield ("constraints", kind, i, 0), a
+            yield ("constraints", kind, i, 1), b
+    for i, colocation in enumerate(constraints.colocations):
+        yield ("constraints", "colocations", i, "buffer"), colocation.buffer
+        yield ("constraints", "colocations", i, "base"), colocation.base
+    for kind, sets in (("same_pool", constraints.same_pool), ("different_pool", constraints.different_pool)):
+        for i, members in enumerate(sets):
+            for j, id_ in enumerate(members):
+                yield ("constraints", kind, i, j), id_
+    for i, penalty in enumerate(constraints.reuse_penalties):
+        yield ("constraints", "reuse_penalties", i, "first"), penalty.first
+        yield ("constraints", "reuse_penalties", i, "second"), penalty.second
+
+
+def _number(report: Report, place: Place, value: object, low: int = 0, high: int = MAX_ADDRESS) -> bool:
+    if type(value) is not int:
+        report.add(Code.WRONG_TYPE, place, f"must be an integer, not {type(value).__name__}")
+    elif not low <= value <= high:
+        report.add(Code.OUT_OF_RANGE, place, f"must be from {low} to {high}, not {quoted(value)}")
+    else:
+        return True
+    return False
+
+
+def _ranges(report: Report, place: Place, ranges: tuple[Interval, ...], low: int, high: int) -> None:
+    for j, (start, end) in enumerate(ranges):
+        fine = _number(report, (*place, j, 0), start, low, high) and _number(report, (*place, j, 1), end, low, high)
+        if fine and end < start:
+            report.add(Code.INTERVAL_REVERSED, (*place, j), f"the end {end} comes before the start {start}")
+
+
+def _pools(problem: Problem, names: Names, report: Report) -> None:
+    if not problem.pools:
+        report.add(Code.INVALID_VALUE, ("pools",), "must name at least one pool")
+    for i, pool in enumerate(problem.pools):
+        if not isinstance(pool.name, str) or not pool.name:
+            report.add(Code.INVALID_VALUE, ("pools", i, "name"), "a pool needs a name: a string that is not empty")
+        elif names.pools[pool.name] != i:
+            text = f"pool {i} has the same name {quoted(pool.name)} as pool {names.pools[pool.name]}"
+            report.add(Code.DUPLICATE_ID, ("pools", i, "name"), text)
+        _pool_numbers(report, ("pools", i), pool)
+
+
+def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
+    if pool.size is not None:
+        _number(report, (*place, "size"), pool.size)
+    aligned = _number(report, (*place, "alignment"), pool.alignment, 1)
+    if (
+        pool.base is not None
+        and _number(report, (*place, "base"), pool.base)
+        and aligned
+        and pool.base % pool.alignment
+    ):
+        text = f"the base {pool.base} is not a multiple of the pool's alignment {pool.alignment}"
+        report.add(Code.CONTRADICTION, (*place, "base"), text)
+    _ranges(report, (*place, "reserved"), pool.reserved, 0, MAX_ADDRESS)
+    _number(report, (*place, "cost"), pool.cost)
+    _number(report, (*place, "rank"), pool.rank)
+
+
+def _buffers(problem: Problem, names: Names, report: Report) -> None:
+    index = names.buffers
+    for i, buffer in enumerate(problem.buffers):
+        id_ = buffer.id
+        if (type(id_) is not int and type(id_) is not str) or id_ == "":
+            report.add(Code.WRONG_TYPE, ("buffers", i, "id"), "an id must be an integer or a string that is not empty")
+        elif id_ in index:
+            text = f"buffer {i} has the same id {quoted(id_)} as buffer {index[id_]}"
+            report.add(Code.DUPLICATE_ID, ("buffers", i, "id"), text)
+        else:
+            index[id_] = i
+            if type(id_) is int:
+                _number(report, ("buffers", i, "id"), id_, -MAX_ADDRESS)
+        if not _is_plain(buffer):
+            _buffer_numbers(report, ("buffers", i), buffer, names)
+
+
+def _is_plain(buffer: Buffer) -> bool:
+    """The usual case, quickly: a size, an alignment, one interval, nothing else."""
+    live = buffer.live
+    if live is None or len(live) != 1 or buffer.pools is not None or buffer.fixed is not None:
+        return False
+    start, end = live[0]
+    return (
+        type(buffer.size) is type(buffer.alignment) is type(start) is type(end) is int
+        and 0 <= buffer.size <= MAX_ADDRESS
+        and 1 <= buffer.alignment <= MAX_ADDRESS
+        and -MAX_TIME <= start <= end <= MAX_TIME
+        and buffer.hint is None
+        and buffer.max_offset is None
+        and type(buffer.accesses) is int
+        and 0 <= buffer.accesses <= MAX_ADDRESS
+    )
+
+
+def _buffer_numbers(report: Report, place: Place, buffer: Buffer, names: Names) -> None:
+    _number(report, (*place, "size"), buffer.size)
+    _number(report, (*place, "alignment"), buffer.alignment, 1)
+    _number(report, (*place, "accesses"), buffer.accesses)
+    for field in ("hint", "max_offset"):
+        value = getattr(buffer, field)
+        if value is not None:
+            _number(report, (*place, field), value)
+    if buffer.live is not None:
+        _ranges(report, (*place, "live"), buffer.live, -MAX_TIME, MAX_TIME)
+    if buffer.pools is not None:
+        _allowed_pools(report, (*place, "pools"), buffer.pools, names)
+    if buffer.fixed is not None:
+        if buffer.fixed.pool not in names.pools:
+            text = f"there is no pool {quoted(buffer.fixed.pool)}"
+            report.add(Code.UNKNOWN_POOL, (*place, "fixed", "pool"), text)
+        if buffer.fixed.offset is not None:
+            _number(report, (*place, "fixed", "offset"), buffer.fixed.offset)
+
+
+def _allowed_pools(report: Report, place: Place, pools: tuple[str, ...], names: Names) -> None:
+    if not pools:
+        report.add(Code.INVALID_VALUE, place, "must name at least one pool; leave it out to allow all")
+    seen: set[str] = set()
+    for j, name in enumerate(pools):
+        if name not in names.pools:
+            report.add(Code.UNKNOWN_POOL, (*place, j), f"there is no pool {quoted(name)}")
+        elif name in seen:
+            report.add(Code.INVALID_VALUE, (*place, j), f"pool {quoted(name)} is named twice")
+        seen.add(name)
+
+
+def _terms(problem: Problem, report: Report) -> None:
+    place: Place = ("objective", "terms")
+    if not problem.terms:
+        report.add(Code.INVALID_VALUE, place, "must name at least one term; leave it out to minimise the sum of peaks")
+    seen: set[Term] = set()
+    for i, term in enumerate(problem.terms):
+        if term in seen:
+            report.add(Code.INVALID_VALUE, (*place, i), f"term {quoted(str(term))} is named twice")
+        seen.add(term)

@@ -1,0 +1,56 @@
+"""Checks of constraints on pairs: no buffer with itself, and no pair both kept apart and let together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..errors import Code
+from ..problem import BufferId, Problem
+from .names import Names
+from .report import Place, Report, quoted
+
+
+def check_pairs(problem: Problem, names: Names, report: Report) -> None:
+    for place, a, b in _all_pairs(problem):
+        if a == b:
+            report.add(Code.SELF_REFERENCE, place, f"relates buffer {quoted(a)} to itself")
+    for i, members in enumerate(problem.constraints.different_pool):
+        seen: set[BufferId] = set()
+        for j, id_ in enumerate(members):
+            if id_ in seen:
+                text = f"buffer {quoted(id_)} cannot be in a different pool from itself"
+                report.add(Code.SELF_REFERENCE, ("constraints", "different_pool", i, j), text)
+            seen.add(id_)
+    if problem.constraints.exclusions and problem.constraints.conflicts:
+        keys = PairKeys(names)
+        conflicts = {keys.of(a, b): i for i, (a, b) in enumerate(problem.constraints.conflicts)}
+        for i, (a, b) in enumerate(problem.constraints.exclusions):
+            other = conflicts.get(keys.of(a, b))
+            if other is not None and a != b:
+                text = f"buffers {quoted(a)} and {quoted(b)} may share addresses here, but must not by conflict {other}"
+                report.add(Code.CONTRADICTION, ("constraints", "exclusions", i), text)
+
+
+class PairKeys:
+    """One number for each pair of buffers, whatever the order of the two."""
+
+    def __init__(self, names: Names) -> None:
+        self._index = names.buffers
+        self._count = len(names.buffers)
+
+    def of(self, a: BufferId, b: BufferId) -> int:
+        return self.of_indices(self._index[a], self._index[b])
+
+    def of_indices(self, i: int, j: int) -> int:
+        return i * self._count + j if i < j else j * self._count + i
+
+
+def _all_pairs(problem: Problem) -> Iterator[tuple[Place, BufferId, BufferId]]:
+    constraints = problem.constraints
+    for kind, pairs in (("conflicts", constraints.conflicts), ("exclusions", constraints.exclusions)):
+        for i, (a, b) in enumerate(pairs):
+            yield ("constraints", kind, i), a, b
+    for i, colocation in enumerate(constraints.colocations):
+        yield ("constraints", "colocations", i), colocation.buffer, colocation.base
+    for i, penalty in enumerate(constraints.reuse_penalties):
+        yield ("constraints", "reuse_penalties", i), penalty.first, penalty.second

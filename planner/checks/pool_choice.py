@@ -1,0 +1,135 @@
+"""Checks of what says where buffers live: fixed pools, allowed pools, same_pool, different_pool and colocations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..errors import Code
+from ..problem import Problem
+from .colocations import Groups
+from .names import Names
+from .report import Place, Report, quoted
+
+
+class Classes:
+    """Sets of buffers that must share a pool (union-find, by index)."""
+
+    def __init__(self) -> None:
+        self._parent: dict[int, int] = {}
+
+    def of(self, i: int) -> int:
+        if i not in self._parent:
+            return i
+        root = i
+        while (up := self._parent.get(root, root)) != root:
+            root = up
+        while i != root:
+            self._parent[i], i = root, self._parent[i]
+        return root
+
+    def join(self, i: int, j: int) -> None:
+        a, b = self.of(i), self.of(j)
+        if a != b:
+            self._parent[max(a, b)] = min(a, b)
+
+    def involved(self) -> Iterator[int]:
+        yield from self._parent
+
+
+class Homes:
+    """Which pool each buffer must be in, where fixed positions decide it: its own, or one of its class."""
+
+    def __init__(self, problem: Problem, names: Names, classes: Classes) -> None:
+        self.classes = classes
+        self._fixed: dict[int, tuple[int, int]] = {}
+        """By class: the pool, and the buffer that was fixed there first."""
+        self._names = names
+        self._problem = problem
+
+    def claim(self, i: int, pool: int) -> tuple[int, int] | None:
+        """Buffer i is fixed to the pool; returns the earlier claim of its class if it contradicts."""
+        earlier = self._fixed.setdefault(self.classes.of(i), (pool, i))
+        return earlier if earlier[0] != pool else None
+
+    def of(self, i: int) -> int | None:
+        """The pool that buffer i must be in, if that is decided."""
+        claim = self._fixed.get(self.classes.of(i))
+        return None if claim is None else claim[0]
+
+    def choices(self, members: list[int]) -> list[int]:
+        """The pools that all of the members may be in."""
+        allowed = range(len(self._problem.pools))
+        home = self.of(members[0])
+        common = set(allowed) if home is None else {home}
+        for i in members:
+            pools = self._problem.buffers[i].pools
+            if pools is not None:
+                common &= {self._names.pools[name] for name in pools}
+        return sorted(common)
+
+
+def check_pool_choice(problem: Problem, names: Names, groups: Groups, report: Report) -> Homes | None:
+    """Which pools are decided, unless the constraints contradict themselves."""
+    before = report.found
+    classes = Classes()
+    for members in groups.members.values():
+        for i in members[1:]:
+            classes.join(members[0], i)
+    for ids in problem.constraints.same_pool:
+        for id_ in ids[1:]:
+            classes.join(names.buffers[ids[0]], names.buffers[id_])
+    homes = Homes(problem, names, classes)
+    for i, buffer in enumerate(problem.buffers):
+        if buffer.fixed is not None:
+            _claim(problem, homes, i, names.pools[buffer.fixed.pool], report)
+    for i in classes.involved():
+        _check_allowed(problem, homes, i, report)
+    _check_different(problem, names, homes, report)
+    return None if report.found > before else homes
+
+
+def _claim(problem: Problem, homes: Homes, i: int, pool: int, report: Report) -> None:
+    place: Place = ("buffers", i, "fixed", "pool")
+    buffer, name = problem.buffers[i], problem.pools[pool].name
+    if buffer.pools is not None and name not in buffer.pools:
+        report.add(
+            Code.CONTRADICTION,
+            place,
+            f"buffer {quoted(buffer.id)} is fixed in pool {quoted(name)}, which it may not use",
+        )
+    earlier = homes.claim(i, pool)
+    if earlier is not None:
+        text = (
+            f"buffer {quoted(buffer.id)} must share a pool with {quoted(problem.buffers[earlier[1]].id)}, "
+            f"but the two are fixed in different pools"
+        )
+        report.add(Code.CONTRADICTION, place, text)
+
+
+def _check_allowed(problem: Problem, homes: Homes, i: int, report: Report) -> None:
+    buffer, home = problem.buffers[i], homes.of(i)
+    if home is None or buffer.pools is None or buffer.fixed is not None:
+        return
+    name = problem.pools[home].name
+    if name not in buffer.pools:
+        text = f"buffer {quoted(buffer.id)} may not use pool {quoted(name)}, in which buffers that share its pool are fixed"
+        report.add(Code.CONTRADICTION, ("buffers", i, "pools"), text)
+
+
+def _check_different(problem: Problem, names: Names, homes: Homes, report: Report) -> None:
+    for k, ids in enumerate(problem.constraints.different_pool):
+        by_class: dict[int, int] = {}
+        by_pool: dict[int, int] = {}
+        for j, id_ in enumerate(ids):
+            i = names.buffers[id_]
+            home = homes.of(i)
+            twin = by_class.setdefault(homes.classes.of(i), i)
+            neighbour = i if home is None else by_pool.setdefault(home, i)
+            if twin != i:
+                other, why = twin, "must share a pool"
+            elif neighbour != i:
+                other, why = neighbour, "are fixed in the same pool"
+            else:
+                continue
+            text = f"wants buffers {quoted(problem.buffers[other].id)} and {quoted(id_)} in different pools, but they {why}"
+            report.add(Code.CONTRADICTION, ("constraints", "different_pool", k, j), text)

@@ -1,0 +1,57 @@
+"""Sums that solvers form must stay below 2^62, whatever they do: addresses, costs, accesses."""
+
+from __future__ import annotations
+
+from math import lcm
+
+from ..errors import Code
+from ..problem import Problem
+from .colocations import Groups
+from .limits import MAX_ADDRESS
+from .report import Report
+
+
+def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
+    padding: dict[int, int] = {}
+    """By a buffer's alignment: the most that aligning it can cost in any pool."""
+    stacked = 0
+    for buffer in problem.buffers:
+        alignment = buffer.alignment
+        if alignment not in padding:
+            padding[alignment] = max((lcm(pool.alignment, alignment) for pool in problem.pools), default=alignment)
+        stacked += buffer.size + padding[alignment]
+    if groups.members:
+        stacked += sum(_height(problem, groups, members) for members in groups.members.values())
+    floor = max(
+        (b.fixed.offset + b.size for b in problem.buffers if b.fixed is not None and b.fixed.offset is not None),
+        default=0,
+    )
+    if stacked + floor >= MAX_ADDRESS:
+        text = "sizes, alignments and the extents of colocation groups add up to 2^62 or more; use a larger unit than bytes, or split the problem"
+        report.add(Code.TOO_LARGE, ("buffers",), text)
+        return
+    worst = 0
+    for i, pool in enumerate(problem.pools):
+        end = floor + stacked + max((end for _, end in pool.reserved), default=0)
+        if pool.size is not None:
+            end = min(end, pool.size)
+        elif end >= MAX_ADDRESS:
+            text = "reserved ranges and sizes add up to 2^62 or more; give the pool a size, or reserve less"
+            report.add(Code.TOO_LARGE, ("pools", i, "reserved"), text)
+        worst += pool.cost * end
+    if worst >= MAX_ADDRESS:
+        text = "costs times sizes of the pools add up to 2^62 or more; scale the costs down"
+        report.add(Code.TOO_LARGE, ("pools",), text)
+    accesses = sum(buffer.accesses for buffer in problem.buffers)
+    if accesses * max((pool.rank for pool in problem.pools), default=0) >= MAX_ADDRESS:
+        text = "access counts times ranks of the pools add up to 2^62 or more; scale the counts down"
+        report.add(Code.TOO_LARGE, ("buffers",), text)
+    if sum(penalty.cost for penalty in problem.constraints.reuse_penalties) >= MAX_ADDRESS:
+        text = "the costs add up to 2^62 or more; scale them down"
+        report.add(Code.TOO_LARGE, ("constraints", "reuse_penalties"), text)
+
+
+def _height(problem: Problem, groups: Groups, members: list[int]) -> int:
+    """From the lowest address of a group to its highest."""
+    top = max(groups.shift[i] + problem.buffers[i].size for i in members)
+    return top - min(groups.shift[i] for i in members)

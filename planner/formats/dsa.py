@@ -1,0 +1,230 @@
+"""The JSON of dsa-solver (schema version 1) becomes a Problem.
+
+What differs: capacities are hard here, so the term capacity_overflow goes without saying. Pins that are exclusive for all time become buffers
+that live for all time. Colocations may be given in circles there, and penalties of colocated pairs cost nothing there; both are dropped.
+Alias classes and pipeline groups are provenance: what they demand is in the separations already.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pydantic import TypeAdapter
+
+from solvers.instance import Term
+
+from ..checks import require_sound
+from ..checks.limits import MAX_ADDRESS
+from ..checks.pool_choice import Classes
+from ..checks.report import Report, quoted
+from ..errors import Code
+from ..intervals import merged
+from ..problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pair, Pool, Problem, ReusePenalty
+from . import dsa_wire as w
+from .scan import Scanned
+from .strict import Part, Wire, field_names, validate
+
+_TERMS = {"total_peak": Term.SUM_OF_PEAKS, "max_peak": Term.LARGEST_PEAK, "reuse_cost": Term.REUSE_COST}
+
+BANKS = "bank geometry is ignored, because the objective does not ask for it"
+RESERVED_PEAK = (
+    "peaks do not count reserved ranges here; in dsa-solver a pool's peak is at least the end of its last one"
+)
+
+
+@cache
+def _wire() -> Wire:
+    kinds = (w.DocumentWire, w.ProblemWire, w.PoolWire, w.RangeWire, w.BankGeometryWire, w.BufferWire, w.IntervalWire)
+    more = (w.PairWire, w.SeparationWire, w.PinWire, w.ConstraintsWire, w.PenaltyWire, w.CostModelWire, w.ObjectiveWire)
+    free = frozenset({"metadata", "pypto_structure"})
+    return Wire(TypeAdapter(w.DocumentWire), _lists, field_names(*kinds, *more), free)
+
+
+@cache
+def _lists() -> dict[tuple[str, ...], Part]:
+    return {
+        ("problem", "buffers"): Part(TypeAdapter(w.BufferWire)),
+        ("problem", "constraints", "colocations"): Part(TypeAdapter(w.PairWire)),
+        ("problem", "constraints", "separations"): Part(TypeAdapter(w.SeparationWire)),
+        ("problem", "constraints", "temporal_exclusions"): Part(TypeAdapter(w.PairWire)),
+        ("problem", "constraints", "pinned_allocations"): Part(TypeAdapter(w.PinWire)),
+        ("problem", "cost_model", "reuse_penalties"): Part(TypeAdapter(w.PenaltyWire)),
+    }
+
+
+def read_dsa(data: bytes, scanned: Scanned) -> tuple[Problem, tuple[str, ...]]:
+    """The Problem of a dsa-solver document, checked, and warnings."""
+    document: w.DocumentWire = validate(_wire(), data, scanned)
+    return _Translation(document).result()
+
+
+class _Translation:
+    """One document on its way; numbers of buffers and pools become names."""
+
+    def __init__(self, document: w.DocumentWire) -> None:
+        self.name = document["instance"]
+        self.problem = document["problem"]
+        self.report = Report()
+        self.pool_names: dict[int, str] = {}
+        self.ids: dict[int, BufferId] = {}
+        self.together = Classes()
+        """Buffers tied by colocations, by number."""
+
+    def result(self) -> tuple[Problem, tuple[str, ...]]:
+        pools = self._pools()
+        exclusive = self._names_of_buffers()
+        terms, warnings = self._terms()
+        constraints = self._constraints(exclusive)
+        buffers = self._buffers(exclusive)
+        self.report.raise_if_any()
+        problem = Problem(buffers, pools, constraints, terms, self.name, Lifetimes.HALF_OPEN)
+        require_sound(problem)
+        return problem, warnings
+
+    def _pools(self) -> tuple[Pool, ...]:
+        pools: list[Pool] = []
+        names: set[str] = set()
+        for i, pool in enumerate(self.problem["pools"]):
+            place = ("problem", "pools", i)
+            name = pool["name"] or str(pool["id"])
+            if pool["id"] in self.pool_names:
+                self.report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another pool {pool['id']}")
+            if name in names:
+                self.report.add(Code.DUPLICATE_ID, (*place, "name"), f"there is another pool named {quoted(name)}")
+            names.add(name)
+            self.pool_names[pool["id"]] = name
+            for j, reserved in enumerate(pool["reserved_ranges"]):
+                if reserved["end"] < reserved["begin"] or reserved["end"] > MAX_ADDRESS:
+                    text = "a reserved range must not end before it begins, nor beyond 2^62"
+                    self.report.add(Code.OUT_OF_RANGE, (*place, "reserved_ranges", j), text)
+            capacity = pool["capacity"]
+            pools.append(
+                Pool(
+                    name,
+                    None if capacity is None or capacity > MAX_ADDRESS else capacity,
+                    reserved=merged((r["begin"], r["end"]) for r in pool["reserved_ranges"]),
+                    rank=i,
+                )
+            )
+        return tuple(pools)
+
+    def _names_of_buffers(self) -> frozenset[int]:
+        """Buffers go by their names where they have one; returns those that are pinned exclusively."""
+        names: set[BufferId] = set()
+        for i, buffer in enumerate(self.problem["buffers"]):
+            name: BufferId = buffer["name"] or buffer["id"]
+            if buffer["id"] in self.ids or name in names:
+                place = ("problem", "buffers", i, "id" if buffer["id"] in self.ids else "name")
+                self.report.add(Code.DUPLICATE_ID, place, f"there is another buffer {buffer['id']} or {quoted(name)}")
+            names.add(name)
+            self.ids[buffer["id"]] = name
+        pins = self.problem["constraints"]["pinned_allocations"]
+        return frozenset(pin["buffer"] for pin in pins if pin["exclusive_for_all_time"])
+
+    def _terms(self) -> tuple[tuple[Term, ...], tuple[str, ...]]:
+        wanted = self.problem["objective"]["terms"]
+        banked = any("bank_geometry" in pool for pool in self.problem["pools"])
+        warnings: list[str] = []
+        for i, term in enumerate(wanted):
+            if term in wanted[:i]:
+                text = f"the term {quoted(term)} is named twice"
+                self.report.add(Code.INVALID_VALUE, ("problem", "objective", "terms", i), text)
+            elif term == "bank_cost" and banked:
+                text = "the term 'bank_cost' is not supported yet for pools with a bank geometry"
+                self.report.add(Code.NOT_SUPPORTED_YET, ("problem", "objective", "terms", i), text)
+        if banked and "bank_cost" not in wanted:
+            warnings.append(BANKS)
+        if any(pool["reserved_ranges"] for pool in self.problem["pools"]):
+            warnings.append(RESERVED_PEAK)
+        terms = tuple(dict.fromkeys(_TERMS[term] for term in wanted if term in _TERMS))
+        return terms or (Term.SUM_OF_PEAKS,), tuple(warnings)
+
+    def _id(self, number: int, *place: str | int) -> BufferId:
+        if number not in self.ids:
+            self.report.add(Code.UNKNOWN_BUFFER, ("problem", *place), f"there is no buffer {number}")
+        return self.ids.get(number, number)
+
+    def _pool(self, number: int, *place: str | int) -> str:
+        if number not in self.pool_names:
+            self.report.add(Code.UNKNOWN_POOL, ("problem", *place), f"there is no pool {number}")
+        return self.pool_names.get(number, str(number))
+
+    def _constraints(self, exclusive: frozenset[int]) -> Constraints:
+        given = self.problem["constraints"]
+        colocations = self._colocations()
+        conflicts = tuple(
+            self._pair(p["first"], p["second"], "separations", i) for i, p in enumerate(given["separations"])
+        )
+        apart = {frozenset((p["first"], p["second"])) for p in given["separations"]}
+        exclusions: list[Pair] = []
+        for i, p in enumerate(given["temporal_exclusions"]):
+            pair = self._pair(p["first"], p["second"], "temporal_exclusions", i)
+            # There, a separation or an exclusive pin outweighs an exclusion.
+            if frozenset((p["first"], p["second"])) not in apart and exclusive.isdisjoint((p["first"], p["second"])):
+                exclusions.append(pair)
+        return Constraints(conflicts, tuple(exclusions), colocations, reuse_penalties=self._penalties())
+
+    def _pair(self, first: int, second: int, kind: str, i: int) -> Pair:
+        return (
+            self._id(first, "constraints", kind, i, "first"),
+            self._id(second, "constraints", kind, i, "second"),
+        )
+
+    def _colocations(self) -> tuple[Colocation, ...]:
+        """A spanning forest of them: circles say nothing new where every offset is 0."""
+        kept: list[Colocation] = []
+        for i, p in enumerate(self.problem["constraints"]["colocations"]):
+            first, second = self._pair(p["first"], p["second"], "colocations", i)
+            if self.together.of(p["first"]) != self.together.of(p["second"]):
+                self.together.join(p["first"], p["second"])
+                kept.append(Colocation(second, first, 0))
+        return tuple(kept)
+
+    def _penalties(self) -> tuple[ReusePenalty, ...]:
+        """Those of colocated buffers cost nothing there, so they are left out."""
+        penalties: list[ReusePenalty] = []
+        for i, p in enumerate(self.problem.get("cost_model", {"reuse_penalties": []})["reuse_penalties"]):
+            first = self._id(p["first"], "cost_model", "reuse_penalties", i, "first")
+            second = self._id(p["second"], "cost_model", "reuse_penalties", i, "second")
+            if self.together.of(p["first"]) != self.together.of(p["second"]) or first == second:
+                penalties.append(ReusePenalty(first, second, p["cost"]))
+        return tuple(penalties)
+
+    def _buffers(self, exclusive: frozenset[int]) -> tuple[Buffer, ...]:
+        fixed = self._fixed()
+        lowest = min((s["lower"] for b in self.problem["buffers"] for s in b["live_intervals"]), default=0)
+        highest = max((s["upper"] for b in self.problem["buffers"] for s in b["live_intervals"]), default=0)
+        buffers: list[Buffer] = []
+        for i, buffer in enumerate(self.problem["buffers"]):
+            spans = [(s["lower"], s["upper"]) for s in buffer["live_intervals"]]
+            for j, (start, end) in enumerate(spans):
+                if end < start:
+                    text = f"the end {end} comes before the start {start}"
+                    self.report.add(Code.INTERVAL_REVERSED, ("problem", "buffers", i, "live_intervals", j), text)
+            if buffer["id"] in exclusive:
+                spans = [(lowest, highest)]
+            pools = tuple(
+                self._pool(p, "buffers", i, "allowed_pools", j) for j, p in enumerate(buffer["allowed_pools"])
+            )
+            buffers.append(
+                Buffer(
+                    self.ids[buffer["id"]],
+                    buffer["size"],
+                    buffer["alignment"],
+                    merged(spans),
+                    pools,
+                    fixed.get(buffer["id"]),
+                )
+            )
+        return tuple(buffers)
+
+    def _fixed(self) -> dict[int, Fixed]:
+        fixed: dict[int, Fixed] = {}
+        for i, pin in enumerate(self.problem["constraints"]["pinned_allocations"]):
+            place = ("constraints", "pinned_allocations", i)
+            self._id(pin["buffer"], *place, "buffer")
+            if pin["buffer"] in fixed:
+                text = f"buffer {pin['buffer']} is pinned twice"
+                self.report.add(Code.CONTRADICTION, ("problem", *place), text)
+            fixed[pin["buffer"]] = Fixed(self._pool(pin["pool"], *place, "pool"), pin["offset"])
+        return fixed

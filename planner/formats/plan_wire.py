@@ -1,0 +1,113 @@
+"""The plan format memplan-plan/1 as it stands in a file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
+
+from .strict import STRICT, BufferIdField, Items, Label
+from .wire import Bytes, Time
+
+Amount = Annotated[int, Field(ge=0)]
+"""A size or a cost; sums of them may go beyond what one size may be."""
+TermName = Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost"]
+
+
+@with_config(STRICT)
+class TermWire(TypedDict):
+    name: TermName
+    value: Amount | None
+    bound: Amount | None
+
+
+@with_config(STRICT)
+class ObjectiveWire(TypedDict):
+    value: Amount | None
+    bound: Amount | None
+    terms: Items[TermWire]
+
+
+@with_config(STRICT)
+class PoolUseWire(TypedDict):
+    name: str
+    size: Bytes | None
+    peak: Amount | None
+    bound: Amount
+
+
+@with_config(STRICT)
+class PlacementWire(TypedDict):
+    id: BufferIdField
+    pool: str
+    offset: Annotated[int, Field(ge=0, le=(1 << 63) - 1)]
+    size: Bytes
+
+
+@with_config(STRICT)
+class WeightWire(TypedDict):
+    """Part of a bound over several pools: one pool at one time, and the weight of what is live there."""
+
+    pool: str
+    time: Time
+    numerator: int
+    denominator: Annotated[int, Field(ge=1)]
+
+
+@with_config(STRICT)
+class CertificateWire(TypedDict):
+    proof: Literal["live_together", "conflict_clique", "single_block", "pool_sharing", "search"]
+    value: Amount
+    pool: NotRequired[str | None]
+    time: NotRequired[Time | None]
+    buffers: NotRequired[Items[BufferIdField]]
+    weights: NotRequired[Items[WeightWire]]
+    solver: NotRequired[str | None]
+
+
+@with_config(STRICT)
+class ShortageWire(TypedDict):
+    message: str
+    pool: NotRequired[str | None]
+    bytes_short: NotRequired[Amount | None]
+    time: NotRequired[Time | None]
+    buffers: NotRequired[Items[BufferIdField]]
+    subset: NotRequired[Items[BufferIdField] | None]
+    irreducible: NotRequired[bool | None]
+
+
+@with_config(STRICT)
+class TracePointWire(TypedDict):
+    seconds: float
+    value: Amount | None
+    bound: Amount | None
+
+
+@with_config(STRICT)
+class RunWire(TypedDict):
+    seconds: float
+    trace: NotRequired[Items[TracePointWire]]
+    machine: NotRequired[dict[str, Label]]
+
+
+@with_config(STRICT)
+class PlanWire(TypedDict):
+    format: Literal["memplan-plan/1"]
+    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    stop: Literal["proved", "goal_met", "time_limit", "work_limit", "memory_limit", "cancelled", "solver_failed"]
+    peak: Amount | None
+    bound: Amount
+    gap: float | None
+    objective: ObjectiveWire
+    pools: Items[PoolUseWire]
+    placements: Items[PlacementWire]
+    solver: str | None
+    seed: int
+    reproducible: bool
+    versions: NotRequired[dict[str, str]]
+    problem_digest: str
+    certificate: NotRequired[Items[CertificateWire]]
+    shortage: NotRequired[ShortageWire | None]
+    warnings: NotRequired[Items[str]]
+    run: NotRequired[RunWire]

@@ -1,0 +1,176 @@
+"""memplan/1: bytes become a Problem, or BadInput says what is wrong with them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pydantic import TypeAdapter
+
+from solvers.instance import Term
+
+from ..checks import require_sound
+from ..checks.limits import MAX_TIME
+from ..checks.report import Place, Report
+from ..errors import Code
+from ..intervals import merged
+from ..problem import (
+    DEFAULT_TERMS,
+    Buffer,
+    Colocation,
+    Constraints,
+    Fixed,
+    Interval,
+    Lifetimes,
+    Pair,
+    Pool,
+    Problem,
+    ReusePenalty,
+)
+from . import wire as w
+from .scan import Scanned
+from .strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
+
+_KINDS = (
+    w.ProblemWire,
+    w.PoolWire,
+    w.BufferWire,
+    w.FixedWire,
+    w.ConstraintsWire,
+    w.ColocationWire,
+    w.ReusePenaltyWire,
+    w.ObjectiveWire,
+)
+
+
+@cache
+def _wire() -> Wire:
+    return Wire(TypeAdapter(w.ProblemWire), _lists, field_names(*_KINDS))
+
+
+@cache
+def _lists() -> dict[tuple[str, ...], Part]:
+    id_: TypeAdapter[int | str] = TypeAdapter(BufferIdField, config=STRICT_VALUES)
+    group = Part(TypeAdapter(list[BufferIdField], config=STRICT_VALUES), member=id_)
+    pair = Part(TypeAdapter(w.Pair, config=STRICT_VALUES))
+    name, span = TypeAdapter(w.Name, config=STRICT_VALUES), TypeAdapter(w.Interval, config=STRICT_VALUES)
+    return {
+        ("pools",): Part(TypeAdapter(w.PoolWire), {"reserved": TypeAdapter(w.Range, config=STRICT_VALUES)}),
+        ("buffers",): Part(TypeAdapter(w.BufferWire), {"live": span, "pools": name}),
+        ("constraints", "conflicts"): pair,
+        ("constraints", "exclusions"): pair,
+        ("constraints", "colocations"): Part(TypeAdapter(w.ColocationWire)),
+        ("constraints", "same_pool"): group,
+        ("constraints", "different_pool"): group,
+        ("constraints", "reuse_penalties"): Part(TypeAdapter(w.ReusePenaltyWire)),
+    }
+
+
+def read_memplan(data: bytes, scanned: Scanned) -> Problem:
+    """The Problem that the document describes, checked."""
+    document: w.ProblemWire = validate(_wire(), data, scanned)
+    report = Report()
+    spelling = document.get("lifetimes")
+    lifetimes = None if spelling is None else Lifetimes(spelling)
+    problem = Problem(
+        buffers=_buffers(document["buffers"], lifetimes, report),
+        pools=_pools(document["pools"], report) if "pools" in document else (Pool("default"),),
+        constraints=_constraints(document["constraints"]) if "constraints" in document else Constraints(),
+        terms=_terms(document["objective"]) if "objective" in document else DEFAULT_TERMS,
+        name=document.get("name"),
+        lifetimes=lifetimes,
+    )
+    report.raise_if_any()
+    require_sound(problem)
+    return problem
+
+
+def _terms(objective: w.ObjectiveWire) -> tuple[Term, ...]:
+    return tuple(Term(name) for name in objective["terms"]) if "terms" in objective else DEFAULT_TERMS
+
+
+def _pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
+    return tuple(
+        Pool(
+            name=pool["name"],
+            size=pool.get("size"),
+            alignment=pool.get("alignment", 1),
+            base=pool.get("base"),
+            reserved=_in_order(pool.get("reserved", []), ("pools", i, "reserved"), report),
+            cost=pool.get("cost", 1),
+            rank=pool.get("rank", i),
+        )
+        for i, pool in enumerate(pools)
+    )
+
+
+def _in_order(ranges: list[list[int]], place: Place, report: Report) -> tuple[Interval, ...]:
+    """Half-open ranges, merged."""
+    for j, (start, end) in enumerate(ranges):
+        if end < start:
+            report.add(Code.INTERVAL_REVERSED, (*place, j), f"the end {end} comes before the start {start}")
+    return merged((start, end) for start, end in ranges)
+
+
+def _live(ranges: list[list[int]], lifetimes: Lifetimes | None, place: Place, report: Report) -> tuple[Interval, ...]:
+    """Half-open intervals, whatever the file says, merged."""
+    if lifetimes is not Lifetimes.INCLUSIVE:
+        return _in_order(ranges, place, report)
+    for j, (start, end) in enumerate(ranges):
+        if end < start:
+            text = f"the end {end} comes before the start {start}; an inclusive interval holds its end, so it is never empty"
+            report.add(Code.INTERVAL_REVERSED, (*place, j), text)
+        elif end == MAX_TIME:
+            report.add(Code.OUT_OF_RANGE, (*place, j, 1), "must be below 2^62, because the interval includes it")
+    return merged((start, end + 1) for start, end in ranges)
+
+
+def _buffers(buffers: list[w.BufferWire], lifetimes: Lifetimes | None, report: Report) -> tuple[Buffer, ...]:
+    made: list[Buffer] = []
+    extra = 0 if lifetimes is not Lifetimes.INCLUSIVE else 1
+    undefined = False
+    for i, buffer in enumerate(buffers):
+        ranges = buffer.get("live")
+        live: tuple[Interval, ...] | None = None
+        if ranges is not None:
+            undefined = undefined or lifetimes is None
+            if len(ranges) == 1 and ranges[0][0] < ranges[0][1] < MAX_TIME:
+                live = ((ranges[0][0], ranges[0][1] + extra),)
+            else:
+                live = _live(ranges, lifetimes, ("buffers", i, "live"), report)
+        pools = buffer.get("pools")
+        fixed = buffer.get("fixed")
+        made.append(
+            Buffer(
+                buffer["id"],
+                buffer["size"],
+                buffer.get("alignment", 1),
+                live,
+                None if pools is None else tuple(pools),
+                None if fixed is None else Fixed(fixed["pool"], fixed.get("offset")),
+                buffer.get("hint"),
+                buffer.get("max_offset"),
+                buffer.get("kind"),
+                buffer.get("accesses", 0),
+            )
+        )
+    if undefined:
+        text = "say whether live intervals are 'half_open' (not needed at their end any more) or 'inclusive' (still needed then)"
+        report.add(Code.LIFETIMES_MISSING, ("lifetimes",), text)
+    return tuple(made)
+
+
+def _pairs(pairs: list[list[int | str]]) -> tuple[Pair, ...]:
+    return tuple((a, b) for a, b in pairs)
+
+
+def _constraints(constraints: w.ConstraintsWire) -> Constraints:
+    return Constraints(
+        conflicts=_pairs(constraints.get("conflicts", [])),
+        exclusions=_pairs(constraints.get("exclusions", [])),
+        colocations=tuple(Colocation(c["buffer"], c["base"], c["offset"]) for c in constraints.get("colocations", [])),
+        same_pool=tuple(tuple(group) for group in constraints.get("same_pool", [])),
+        different_pool=tuple(tuple(group) for group in constraints.get("different_pool", [])),
+        reuse_penalties=tuple(
+            ReusePenalty(p["first"], p["second"], p["cost"]) for p in constraints.get("reuse_penalties", [])
+        ),
+    )

@@ -1,0 +1,115 @@
+"""memplan-plan/1: bytes become a Plan. Whether it is a good one, or fits its problem, is for planner.verify to say."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pydantic import TypeAdapter
+
+from solvers.errors import StopReason
+from solvers.instance import Term
+from solvers.outcome import Proof
+
+from ..plan import (
+    Objective,
+    Placement,
+    Plan,
+    PlanCertificate,
+    PlanStatus,
+    PoolUse,
+    Run,
+    Shortage,
+    TermValue,
+    TracePoint,
+)
+from . import plan_wire as w
+from .scan import Scanned
+from .strict import Part, Wire, field_names, validate
+
+_KINDS = (
+    w.PlanWire,
+    w.ObjectiveWire,
+    w.TermWire,
+    w.PoolUseWire,
+    w.PlacementWire,
+    w.CertificateWire,
+    w.WeightWire,
+    w.ShortageWire,
+    w.RunWire,
+    w.TracePointWire,
+)
+
+
+@cache
+def _wire() -> Wire:
+    return Wire(TypeAdapter(w.PlanWire), _lists, field_names(*_KINDS), frozenset({"versions", "machine"}))
+
+
+@cache
+def _lists() -> dict[tuple[str, ...], Part]:
+    return {
+        ("pools",): Part(TypeAdapter(w.PoolUseWire)),
+        ("placements",): Part(TypeAdapter(w.PlacementWire)),
+        ("certificate",): Part(TypeAdapter(w.CertificateWire)),
+        ("run", "trace"): Part(TypeAdapter(w.TracePointWire)),
+    }
+
+
+def read_plan_json(data: bytes, scanned: Scanned) -> Plan:
+    """The Plan that the document describes."""
+    document: w.PlanWire = validate(_wire(), data, scanned)
+    objective = document["objective"]
+    shortage = document.get("shortage")
+    return Plan(
+        status=PlanStatus(document["status"]),
+        stop=StopReason(document["stop"]),
+        peak=document["peak"],
+        bound=document["bound"],
+        gap=document["gap"],
+        objective=Objective(
+            objective["value"],
+            objective["bound"],
+            tuple(TermValue(Term(t["name"]), t["value"], t["bound"]) for t in objective["terms"]),
+        ),
+        pools=tuple(PoolUse(p["name"], p["size"], p["peak"], p["bound"]) for p in document["pools"]),
+        placements=tuple(Placement(p["id"], p["pool"], p["offset"], p["size"]) for p in document["placements"]),
+        solver=document["solver"],
+        seed=document["seed"],
+        reproducible=document["reproducible"],
+        versions=document.get("versions", {}),
+        problem_digest=document["problem_digest"],
+        certificates=tuple(_certificate(c) for c in document.get("certificate", [])),
+        shortage=None if shortage is None else _shortage(shortage),
+        warnings=tuple(document.get("warnings", [])),
+        run=_run(document["run"]) if "run" in document else Run(0.0),
+    )
+
+
+def _certificate(c: w.CertificateWire) -> PlanCertificate:
+    return PlanCertificate(
+        Proof(c["proof"]),
+        c["value"],
+        c.get("pool"),
+        c.get("time"),
+        tuple(c.get("buffers", [])),
+        tuple((x["pool"], x["time"], x["numerator"], x["denominator"]) for x in c.get("weights", [])),
+        c.get("solver"),
+    )
+
+
+def _shortage(s: w.ShortageWire) -> Shortage:
+    subset = s.get("subset")
+    return Shortage(
+        s["message"],
+        s.get("pool"),
+        s.get("bytes_short"),
+        s.get("time"),
+        tuple(s.get("buffers", [])),
+        None if subset is None else tuple(subset),
+        s.get("irreducible"),
+    )
+
+
+def _run(run: w.RunWire) -> Run:
+    trace = tuple(TracePoint(p["seconds"], p["value"], p["bound"]) for p in run.get("trace", []))
+    return Run(run["seconds"], trace, run.get("machine", {}))

@@ -1,0 +1,128 @@
+"""First look at JSON from outside: finds what a validation library lets through, or would choke on.
+
+That is duplicate keys, deep nesting, numbers that are not finite or absurdly long, broken text. Sound input, the usual case, is looked at by
+C code alone; only when something is wrong does exact_scan.py go through it character by character, to say where.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..checks.report import Report, bad_input
+from ..errors import Code
+from .exact_scan import MAX_DEPTH, MAX_DIGITS, exact_scan
+
+WIDE = 1000
+"""An object with more keys than this is looked at with care: each key might become an error."""
+
+_LONG_NUMBER = re.compile(rb"[0-9][0-9]{%d}" % MAX_DIGITS)
+_HALF_SURROGATE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
+_ESCAPE = re.compile(rb"\\.", re.DOTALL)
+_NOT_STRUCTURE = bytes(sorted(set(range(256)) - set(b'[]{}"')))
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What the first look showed."""
+
+    top: dict[str, Any] | None
+    """The document's own keys if it is an object; of the values only strings and numbers are kept."""
+    wide: bool
+    """Some object has more than WIDE keys."""
+
+
+def scan(data: bytes) -> Scanned:
+    """Raises BadInput unless the bytes are sound JSON."""
+    text = _decode(data)
+    if _depth(data) > MAX_DEPTH or (b"\\u" in data and _HALF_SURROGATE.search(data)):
+        _find_fault(text)
+        if _depth(data) > MAX_DEPTH:  # brackets beyond the end of what exact_scan saw
+            raise bad_input(Code.TOO_DEEP, (), f"brackets nest deeper than {MAX_DEPTH}")
+    hooks = _Hooks()
+    parse_int = hooks.integer if _LONG_NUMBER.search(data) else None
+    try:
+        top = json.loads(
+            text,
+            object_pairs_hook=hooks.object,
+            parse_constant=hooks.constant,
+            parse_float=hooks.float,
+            parse_int=parse_int,
+        )
+    except (ValueError, RecursionError):
+        _find_fault(text)
+        raise bad_input(Code.INVALID_JSON, (), "is not valid JSON") from None
+    return Scanned(hooks.last if isinstance(top, _Object) else None, hooks.wide)
+
+
+class _Object:
+    """Stands for an object that is not kept."""
+
+
+_AN_OBJECT = _Object()
+
+
+class _Hooks:
+    """What json.loads calls; a ValueError from here means: look closely."""
+
+    def __init__(self) -> None:
+        self.last: dict[str, Any] = {}
+        self.wide = False
+
+    def object(self, pairs: list[tuple[str, Any]]) -> _Object:
+        self.last = dict(pairs)
+        if len(self.last) != len(pairs):
+            raise ValueError
+        if len(pairs) > WIDE:
+            self.wide = True
+        return _AN_OBJECT
+
+    def constant(self, _: str) -> NoReturn:
+        raise ValueError
+
+    def float(self, digits: str) -> float:
+        value = float(digits)
+        if value in (float("inf"), float("-inf")):
+            raise ValueError
+        return value
+
+    def integer(self, digits: str) -> int:
+        if len(digits) - digits.startswith("-") > MAX_DIGITS:
+            raise ValueError
+        return int(digits)
+
+
+def _decode(data: bytes) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        place, _ = exact_scan(data[: error.start].decode("utf-8"), Report())
+        raise bad_input(Code.INVALID_JSON, place, f"is not UTF-8: byte {error.start} cannot be decoded") from None
+    if text.startswith("\ufeff"):
+        raise bad_input(Code.INVALID_JSON, (), "begins with a byte order mark; save the file as UTF-8 without one")
+    return text
+
+
+def _depth(data: bytes) -> int:
+    """The deepest nesting of brackets outside strings, if the document is valid up to there."""
+    if b"\\" in data:
+        data = _ESCAPE.sub(b"", data)
+    marks = np.frombuffer(data.translate(None, _NOT_STRUCTURE), np.uint8)
+    outside = np.cumsum(marks == ord('"')) % 2 == 0
+    opening = (marks == ord("[")) | (marks == ord("{"))
+    closing = (marks == ord("]")) | (marks == ord("}"))
+    steps = np.where(outside, opening.astype(np.int8) - closing.astype(np.int8), 0)
+    return int(np.cumsum(steps, dtype=np.int64).max(initial=0))
+
+
+def _find_fault(text: str) -> None:
+    """Raises BadInput if the exact scan finds what made the fast look suspicious."""
+    report = Report()
+    exact_scan(text, report)
+    report.raise_if_any()

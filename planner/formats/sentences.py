@@ -1,0 +1,118 @@
+"""What pydantic found, in our own words: a stable code, the place, and one sentence that a user can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from ..checks.limits import MAX_ADDRESS
+from ..checks.report import Place, quoted
+from ..errors import Code
+
+BUFFER_ID_ERROR = "buffer_id"
+LABEL_ERROR = "label"
+"""Error types of our own, for values that may be a string or an integer."""
+
+RESERVED = frozenset({"size_range", "variants", "extensions"})
+"""Names that a later version of the format will give a meaning to."""
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, and for short ones which."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "the boolean " + str(value).lower()
+        case int():
+            return f"the integer {quoted(value)}"
+        case float():
+            return f"the number {quoted(value)}"
+        case str():
+            return f"the string {quoted(value)}"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return "something else"
+
+
+def describe_error(error: ErrorDetails) -> tuple[Code, Place, str]:
+    """One of pydantic's errors as code, place and sentence."""
+    place: Place = tuple(step for step in error["loc"] if not isinstance(step, bool))
+    kind, value, context = error["type"], error["input"], error.get("ctx", {})
+    if kind == "missing":
+        return Code.MISSING_FIELD, place, f"the field {quoted(str(place[-1]))} is missing"
+    if kind == "extra_forbidden":
+        name = str(place[-1])
+        if name in RESERVED:
+            return (
+                Code.NOT_SUPPORTED_YET,
+                place,
+                f"the field {quoted(name)} is reserved for a later version and not supported yet",
+            )
+        return Code.UNKNOWN_FIELD, place, f"there is no field {quoted(name)} here"
+    if kind in _TYPES:
+        return Code.WRONG_TYPE, place, f"must be {_TYPES[kind]}, not {kind_of(value)}"
+    if kind in _VALUES:
+        code, sentence = _VALUES[kind]
+        return code, place, sentence(value, context)
+    return Code.INVALID_VALUE, place, f"{kind_of(value)} cannot be used here"
+
+
+_TYPES = {
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "int_parsing": "an integer",
+    "string_type": "a string",
+    "bool_type": "a boolean",
+    "float_type": "a number",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "none_required": "null",
+    LABEL_ERROR: "a string or an integer",
+}
+
+
+def _wrong_id(value: Any, _: dict[str, Any]) -> str:
+    if value == "":
+        return "an id must not be empty"
+    return f"an id must be a string, or an integer from -2^62 to 2^62, not {kind_of(value)}"
+
+
+def _length(value: Any, context: dict[str, Any]) -> str:
+    least, most = context.get("min_length"), context.get("max_length")
+    wanted = f"at least {least}" if most is None else f"at most {most}"
+    if isinstance(value, list) and 2 in (least, most):
+        return f"must be a pair of two values, not a list of {context.get('actual_length', len(value))}"
+    return f"must have {wanted} items"
+
+
+def _bound(value: Any, context: dict[str, Any]) -> str:
+    if "ge" in context:
+        return f"must be {_number(context['ge'])} or more, not {quoted(value)}"
+    return f"must be {_number(context['le'])} or less, not {quoted(value)}"
+
+
+def _number(value: int) -> str:
+    return {MAX_ADDRESS: "2^62", -MAX_ADDRESS: "-2^62"}.get(value, str(value))
+
+
+_VALUES: dict[str, tuple[Code, Callable[[Any, dict[str, Any]], str]]] = {
+    BUFFER_ID_ERROR: (Code.WRONG_TYPE, _wrong_id),
+    "too_short": (Code.INVALID_VALUE, _length),
+    "too_long": (Code.INVALID_VALUE, _length),
+    "string_too_short": (Code.INVALID_VALUE, lambda value, _: "must not be empty"),
+    "greater_than_equal": (Code.OUT_OF_RANGE, _bound),
+    "less_than_equal": (Code.OUT_OF_RANGE, _bound),
+    "int_parsing_size": (Code.OUT_OF_RANGE, lambda value, _: f"{kind_of(value)} is too large"),
+    "finite_number": (Code.NOT_FINITE, lambda value, _: "must be a finite number"),
+    "literal_error": (
+        Code.INVALID_VALUE,
+        lambda value, context: f"must be {context['expected']}, not {kind_of(value)}",
+    ),
+    "json_invalid": (Code.INVALID_JSON, lambda value, _: "is not valid JSON"),
+}

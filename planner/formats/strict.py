@@ -1,0 +1,179 @@
+"""Strict validation of JSON with pydantic, and its errors in our own words: place, code, one sentence, never too many.
+
+The bytes are validated as a whole first, stopping early. Only if that fails is the document taken apart, item by item, so that ten thousand
+bad items cost a count and not ten thousand error objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
+
+from pydantic import ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core import CoreSchema, from_json
+
+from ..checks.limits import MAX_ADDRESS
+from ..checks.report import Place, Report, quoted
+from ..errors import Code
+from .scan import WIDE, Scanned
+from .sentences import BUFFER_ID_ERROR, LABEL_ERROR, describe_error
+
+STRICT = ConfigDict(strict=True, extra="forbid")
+"""For every wire type: no conversions, no unknown fields."""
+STRICT_VALUES = ConfigDict(strict=True)
+"""For parts that are no objects."""
+TOLERANT = ConfigDict(strict=True, extra="allow")
+"""For formats of others, whose files may say more than we use."""
+
+
+class _StopEarly:
+    """Makes a list report its first bad item only, so that errors stay few."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema: Any = handler(source)
+        schema["fail_fast"] = True
+        return cast(CoreSchema, schema)
+
+
+Item = TypeVar("Item")
+Items: TypeAlias = Annotated[list[Item], _StopEarly()]
+
+
+class _OneError:
+    """Makes a union complain once, not once for each of its members."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema: Any = handler(source)
+        schema["custom_error_type"] = schema["custom_error_message"] = self._kind
+        return cast(CoreSchema, schema)
+
+
+BufferIdField: TypeAlias = Annotated[
+    Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)] | Annotated[str, Field(min_length=1)],
+    _OneError(BUFFER_ID_ERROR),
+]
+Label: TypeAlias = Annotated[str | int, _OneError(LABEL_ERROR)]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the items of a long list must be."""
+
+    item: TypeAdapter[Any]
+    inner: Mapping[str, TypeAdapter[Any]] = field(default_factory=dict)
+    """Lists inside the items that may be long too, and what their items must be."""
+    member: TypeAdapter[Any] | None = None
+    """Where the items are long lists themselves: what theirs must be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A document type, and its long lists, which are validated an item at a time when something is wrong."""
+
+    document: TypeAdapter[Any]
+    lists: Callable[[], Mapping[tuple[str, ...], Part]]
+    """Only made when something is wrong."""
+    names: frozenset[str] | None = None
+    """All field names of all its objects, to tell the unknown ones in objects that have absurdly many; None: any may appear."""
+    free: frozenset[str] = frozenset()
+    """Fields whose own fields may be anything."""
+
+
+def field_names(*objects: type) -> frozenset[str]:
+    """The names of all fields of the wire types."""
+    return frozenset(name for kind in objects for name in kind.__annotations__)
+
+
+def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
+    """The document as plain Python objects. Raises BadInput with at most MAX_FINDINGS findings, and the number of the rest."""
+    if scanned.wide and wire.names is not None:
+        report = Report()
+        _report_wide(wire, from_json(data), report)
+        report.raise_if_any()
+    try:
+        return wire.document.validate_json(data)
+    except ValidationError as error:
+        report = Report()
+        _take_apart(wire, from_json(data), report)
+        if not report:
+            _list_errors(error, (), report)
+        report.raise_if_any()
+        raise  # not reached: an error that pydantic reports is listed above
+
+
+def _report_wide(wire: Wire, document: Any, report: Report) -> None:
+    """Objects with more keys than any type has: their unknown fields, most of them only counted."""
+    names = wire.names or frozenset()
+    todo: list[tuple[Place, Any]] = [((), document)]
+    while todo:
+        place, here = todo.pop()
+        if isinstance(here, dict):
+            if len(here) > WIDE:
+                for key in here:
+                    if key not in names:
+                        report.add(Code.UNKNOWN_FIELD, (*place, key), f"there is no field {quoted(key)} here")
+            below = ((key, value) for key, value in here.items() if key not in wire.free)
+            todo.extend(((*place, key), value) for key, value in below if isinstance(value, dict | list))
+        elif isinstance(here, list):
+            todo.extend(((*place, i), value) for i, value in enumerate(here) if isinstance(value, dict | list))
+
+
+def _take_apart(wire: Wire, document: Any, report: Report) -> None:
+    parts = wire.lists()
+    longs: list[tuple[tuple[str, ...], list[Any]]] = []
+    for path in parts:
+        *way, last = path
+        holder = document
+        for key in way:
+            holder = holder.get(key) if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and isinstance(holder.get(last), list):
+            longs.append((path, holder[last]))
+            holder[last] = []
+    _validate_part(wire.document, document, (), report)
+    for path, items in longs:
+        part = parts[path]
+        for i, item in enumerate(items):
+            _validate_item(part, item, (*path, i), report)
+
+
+def _validate_item(part: Part, item: Any, place: Place, report: Report) -> None:
+    if part.member is not None and isinstance(item, list):
+        _validate_all(part.member, item, place, report)
+        return
+    inner: dict[str, list[Any]] = {}
+    if part.inner and isinstance(item, dict):
+        inner = {name: value for name, value in item.items() if name in part.inner and isinstance(value, list)}
+        item = {name: [] if name in inner else value for name, value in item.items()}
+    _validate_part(part.item, item, place, report)
+    for name, items in inner.items():
+        _validate_all(part.inner[name], items, (*place, name), report)
+
+
+def _validate_all(adapter: TypeAdapter[Any], items: list[Any], place: Place, report: Report) -> None:
+    for j, item in enumerate(items):
+        _validate_part(adapter, item, (*place, j), report)
+
+
+def _validate_part(adapter: TypeAdapter[Any], part: Any, place: Place, report: Report) -> None:
+    try:
+        adapter.validate_python(part)
+    except ValidationError as error:
+        if report.is_full:
+            report.count(error.error_count())
+        else:
+            _list_errors(error, place, report)
+
+
+def _list_errors(error: ValidationError, place: Place, report: Report) -> None:
+    for detail in error.errors(include_url=False):
+        code, at, message = describe_error(detail)
+        report.add(code, (*place, *at), message)
+
+
+def unknown_keys(part: Mapping[str, Any], known: type) -> list[str]:
+    """Keys of a tolerantly read object that its wire type does not have."""
+    return [key for key in part if key not in known.__annotations__]

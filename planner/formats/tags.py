@@ -1,0 +1,8 @@
+"""What stands under `format` in memplan's own files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PROBLEM_FORMAT: Final = "memplan/1"
+PLAN_FORMAT: Final = "memplan-plan/1"

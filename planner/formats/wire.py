@@ -1,0 +1,201 @@
+"""The problem format memplan/1 as it stands in a file. Every field's description here is the one that users read in the JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
+
+from ..checks.limits import MAX_ADDRESS, MAX_TIME
+from .strict import STRICT, BufferIdField, Items
+
+
+def said(text: str, default: Any = None, *, min_items: int | None = None) -> Any:
+    """A field's description, and what the schema says besides: its default, and a length that planner.checks sees to."""
+    extra: dict[str, Any] = {} if default is None else {"default": default}
+    if min_items is not None:
+        extra["minItems"] = min_items
+    return Field(description=text, json_schema_extra=extra)
+
+
+Bytes = Annotated[int, Field(ge=0, le=MAX_ADDRESS)]
+Alignment = Annotated[int, Field(ge=1, le=MAX_ADDRESS)]
+Time = Annotated[int, Field(ge=-MAX_TIME, le=MAX_TIME)]
+Name = Annotated[str, Field(min_length=1)]
+Range = Annotated[list[Bytes], Field(min_length=2, max_length=2)]
+Interval = Annotated[list[Time], Field(min_length=2, max_length=2)]
+Pair = Annotated[list[BufferIdField], Field(min_length=2, max_length=2)]
+
+
+@with_config(STRICT)
+class PoolWire(TypedDict):
+    """A memory to put buffers in."""
+
+    name: Annotated[Name, said("Unique name of the pool.")]
+    size: NotRequired[Annotated[Bytes | None, said("Capacity in bytes; null or left out: unlimited.")]]
+    alignment: NotRequired[
+        Annotated[
+            Alignment,
+            said("Every address in the pool is a multiple of this (any positive integer), its base included.", 1),
+        ]
+    ]
+    base: NotRequired[
+        Annotated[
+            Bytes | None, said("Address of offset 0; a multiple of the pool's alignment. Not known: 0 is assumed.")
+        ]
+    ]
+    reserved: NotRequired[
+        Annotated[Items[Range], said("Offset ranges [start, end) that no buffer may touch, end not included.", [])]
+    ]
+    cost: NotRequired[Annotated[Bytes, said("What one byte of this pool's peak costs in the sum of peaks.", 1)]]
+    rank: NotRequired[
+        Annotated[Bytes, said("Order of preference, 0 is the fastest. Left out: the position in the list of pools.")]
+    ]
+
+
+@with_config(STRICT)
+class FixedWire(TypedDict):
+    """Where a buffer has to be."""
+
+    pool: Annotated[Name, said("The pool that the buffer must be in.")]
+    offset: NotRequired[
+        Annotated[Bytes | None, said("The offset that it must have there; left out: the planner chooses.")]
+    ]
+
+
+@with_config(STRICT)
+class BufferWire(TypedDict):
+    """A piece of memory that is needed at certain times."""
+
+    id: Annotated[
+        BufferIdField, said('Unique id: an integer, or a string that is not empty. 1 and "1" are different ids.')
+    ]
+    size: Annotated[Bytes, said("Bytes; may be 0.")]
+    alignment: NotRequired[
+        Annotated[Alignment, said("The buffer's address is a multiple of this (any positive integer).", 1)]
+    ]
+    live: NotRequired[
+        Annotated[
+            Items[Interval] | None,
+            said(
+                "When the buffer is needed: [start, end] intervals, read as `lifetimes` says. Left out: it conflicts only with "
+                "what the constraints name."
+            ),
+        ]
+    ]
+    pools: NotRequired[
+        Annotated[
+            Items[Name] | None,
+            said("The pools that the buffer may be in, in order of preference. Left out: all, by rank.", min_items=1),
+        ]
+    ]
+    fixed: NotRequired[Annotated[FixedWire | None, said("A pool, perhaps an offset too, that is decided already.")]]
+    hint: NotRequired[Annotated[Bytes | None, said("An offset that solvers may try first; it binds nobody.")]]
+    max_offset: NotRequired[Annotated[Bytes | None, said("The buffer's offset must not be above this.")]]
+    kind: NotRequired[
+        Annotated[
+            str | None,
+            said(
+                "A label: input, output, intermediate, constant, workspace, mutable, or any other text. It has no effect on the plan."
+            ),
+        ]
+    ]
+    accesses: NotRequired[Annotated[Bytes, said("How often the buffer is used; counts in the term access_cost.", 0)]]
+
+
+@with_config(STRICT)
+class ColocationWire(TypedDict):
+    """One buffer inside, or just behind, another: a view, a slice, an in-place result, a part of a concatenation."""
+
+    buffer: Annotated[BufferIdField, said("The buffer that follows.")]
+    base: Annotated[BufferIdField, said("The buffer that it follows.")]
+    offset: Annotated[Bytes, said("The address of `buffer` is the address of `base` plus this.")]
+
+
+@with_config(STRICT)
+class ReusePenaltyWire(TypedDict):
+    """What it costs if two buffers share addresses."""
+
+    first: Annotated[BufferIdField, said("One buffer.")]
+    second: Annotated[BufferIdField, said("The other buffer.")]
+    cost: Annotated[
+        Bytes, said("Counts in the term reuse_cost if the two lie in one pool and their address ranges overlap.")
+    ]
+
+
+@with_config(STRICT)
+class ConstraintsWire(TypedDict):
+    """Everything that relates buffers to each other."""
+
+    conflicts: NotRequired[
+        Annotated[Items[Pair], said("Pairs that must not share addresses, whatever their lifetimes.", [])]
+    ]
+    exclusions: NotRequired[
+        Annotated[
+            Items[Pair],
+            said(
+                "Pairs that never exist at the same time, although their lifetimes overlap: they may share addresses.",
+                [],
+            ),
+        ]
+    ]
+    colocations: NotRequired[
+        Annotated[
+            Items[ColocationWire],
+            said("Buffers at a fixed distance from others. Members of one such group may overlap each other.", []),
+        ]
+    ]
+    same_pool: NotRequired[
+        Annotated[Items[Items[BufferIdField]], said("Groups of buffers that must share a pool.", [])]
+    ]
+    different_pool: NotRequired[
+        Annotated[Items[Items[BufferIdField]], said("Groups of buffers of which no two may share a pool.", [])]
+    ]
+    reuse_penalties: NotRequired[
+        Annotated[
+            Items[ReusePenaltyWire], said("Pairs that had better not share addresses; several of one pair add up.", [])
+        ]
+    ]
+
+
+@with_config(STRICT)
+class ObjectiveWire(TypedDict):
+    """What to minimise."""
+
+    terms: NotRequired[
+        Annotated[
+            Items[Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost"]],
+            said(
+                "Minimised in this order: a later term decides only between plans that are equal in all earlier ones.",
+                ["sum_of_peaks"],
+                min_items=1,
+            ),
+        ]
+    ]
+
+
+@with_config(STRICT)
+class ProblemWire(TypedDict):
+    """A memory planning problem."""
+
+    format: Annotated[Literal["memplan/1"], said("The version of this format.")]
+    name: NotRequired[Annotated[str | None, said("A name for people; it has no effect on the plan.")]]
+    lifetimes: NotRequired[
+        Annotated[
+            Literal["half_open", "inclusive"] | None,
+            said(
+                "What the end of a live interval means: not needed at `end` any more (half_open), or still needed then (inclusive). "
+                "Required as soon as some buffer has a live list."
+            ),
+        ]
+    ]
+    pools: NotRequired[
+        Annotated[
+            Items[PoolWire],
+            said("The memories. Left out: one of unlimited size, named default.", [{"name": "default"}], min_items=1),
+        ]
+    ]
+    buffers: Annotated[Items[BufferWire], said("What to place; may be empty.")]
+    constraints: NotRequired[Annotated[ConstraintsWire, said("Everything that relates buffers to each other.")]]
+    objective: NotRequired[Annotated[ObjectiveWire, said("What to minimise. Left out: the sum of peaks.")]]

@@ -1,0 +1,104 @@
+"""memplan/1: a Problem becomes bytes. Defaults are left out; reading the bytes gives the same Problem again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..intervals import merged
+from ..problem import DEFAULT_TERMS, Buffer, Colocation, Constraints, Lifetimes, Pool, Problem, ReusePenalty
+from .lines import document
+from .tags import PROBLEM_FORMAT
+
+
+def write_memplan(problem: Problem) -> bytes:
+    fields: dict[str, Any] = {"format": PROBLEM_FORMAT}
+    if problem.name is not None:
+        fields["name"] = problem.name
+    lifetimes = problem.lifetimes
+    if lifetimes is None and any(buffer.live is not None for buffer in problem.buffers):
+        lifetimes = Lifetimes.HALF_OPEN
+    if lifetimes is not None:
+        fields["lifetimes"] = str(lifetimes)
+    fields["pools"] = [_pool(i, pool) for i, pool in enumerate(problem.pools)]
+    shorter = 1 if lifetimes is Lifetimes.INCLUSIVE else 0
+    fields["buffers"] = [_buffer(buffer, shorter) for buffer in problem.buffers]
+    constraints = _constraints(problem.constraints)
+    if constraints:
+        fields["constraints"] = constraints
+    if problem.terms != DEFAULT_TERMS:
+        fields["objective"] = {"terms": [str(term) for term in problem.terms]}
+    return document(fields, listed=("pools", "buffers", "constraints"))
+
+
+def _without(fields: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """The fields that say something."""
+    return {name: value for name, value in fields.items() if name not in defaults or value != defaults[name]}
+
+
+def _pool(position: int, pool: Pool) -> dict[str, Any]:
+    return _without(
+        {
+            "name": pool.name,
+            "size": pool.size,
+            "alignment": pool.alignment,
+            "base": pool.base,
+            "reserved": merged(pool.reserved),
+            "cost": pool.cost,
+            "rank": pool.rank,
+        },
+        {"alignment": 1, "base": None, "reserved": (), "cost": 1, "rank": position},
+    )
+
+
+_BUFFER_DEFAULTS: dict[str, Any] = {
+    "alignment": 1,
+    "live": None,
+    "pools": None,
+    "fixed": None,
+    "hint": None,
+    "max_offset": None,
+    "kind": None,
+    "accesses": 0,
+}
+
+
+def _buffer(buffer: Buffer, shorter: int) -> dict[str, Any]:
+    live = None if buffer.live is None else [(start, end - shorter) for start, end in merged(buffer.live)]
+    fixed: dict[str, Any] | None = None
+    if buffer.fixed is not None:
+        fixed = _without({"pool": buffer.fixed.pool, "offset": buffer.fixed.offset}, {"offset": None})
+    return _without(
+        {
+            "id": buffer.id,
+            "size": buffer.size,
+            "alignment": buffer.alignment,
+            "live": live,
+            "pools": buffer.pools,
+            "fixed": fixed,
+            "hint": buffer.hint,
+            "max_offset": buffer.max_offset,
+            "kind": buffer.kind,
+            "accesses": buffer.accesses,
+        },
+        _BUFFER_DEFAULTS,
+    )
+
+
+def _colocation(c: Colocation) -> dict[str, Any]:
+    return {"buffer": c.buffer, "base": c.base, "offset": c.offset}
+
+
+def _penalty(p: ReusePenalty) -> dict[str, Any]:
+    return {"first": p.first, "second": p.second, "cost": p.cost}
+
+
+def _constraints(constraints: Constraints) -> dict[str, Any]:
+    everything: dict[str, Any] = {
+        "conflicts": constraints.conflicts,
+        "exclusions": constraints.exclusions,
+        "colocations": [_colocation(c) for c in constraints.colocations],
+        "same_pool": constraints.same_pool,
+        "different_pool": constraints.different_pool,
+        "reuse_penalties": [_penalty(p) for p in constraints.reuse_penalties],
+    }
+    return {name: items for name, items in everything.items() if items}

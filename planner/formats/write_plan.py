@@ -1,0 +1,71 @@
+"""memplan-plan/1: a Plan becomes bytes, always the same for the same Plan, and what depends on the clock comes last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..plan import Plan, PlanCertificate, Run, Shortage
+from .lines import document
+from .tags import PLAN_FORMAT
+
+
+def plan_fields(plan: Plan) -> dict[str, Any]:
+    """The plan as plain Python values, in the order of the document."""
+    return {
+        "format": PLAN_FORMAT,
+        "status": str(plan.status),
+        "stop": str(plan.stop),
+        "peak": plan.peak,
+        "bound": plan.bound,
+        "gap": plan.gap,
+        "objective": {
+            "value": plan.objective.value,
+            "bound": plan.objective.bound,
+            "terms": [{"name": str(t.name), "value": t.value, "bound": t.bound} for t in plan.objective.terms],
+        },
+        "pools": [{"name": p.name, "size": p.size, "peak": p.peak, "bound": p.bound} for p in plan.pools],
+        "placements": [{"id": p.id, "pool": p.pool, "offset": p.offset, "size": p.size} for p in plan.placements],
+        "solver": plan.solver,
+        "seed": plan.seed,
+        "reproducible": plan.reproducible,
+        "versions": dict(sorted(plan.versions.items())),
+        "problem_digest": plan.problem_digest,
+        "certificate": [_certificate(c) for c in plan.certificates],
+        "shortage": None if plan.shortage is None else _shortage(plan.shortage),
+        "warnings": list(plan.warnings),
+        "run": _run(plan.run),
+    }
+
+
+def write_plan_json(plan: Plan) -> bytes:
+    return document(plan_fields(plan), listed=("pools", "placements", "certificate", "run"))
+
+
+def _certificate(certificate: PlanCertificate) -> dict[str, Any]:
+    weights = [{"pool": p, "time": t, "numerator": n, "denominator": d} for p, t, n, d in certificate.weights]
+    return {
+        "proof": str(certificate.proof),
+        "value": certificate.value,
+        "pool": certificate.pool,
+        "time": certificate.time,
+        "buffers": list(certificate.buffers),
+        "weights": weights,
+        "solver": certificate.solver,
+    }
+
+
+def _shortage(shortage: Shortage) -> dict[str, Any]:
+    return {
+        "message": shortage.message,
+        "pool": shortage.pool,
+        "bytes_short": shortage.bytes_short,
+        "time": shortage.time,
+        "buffers": list(shortage.buffers),
+        "subset": None if shortage.subset is None else list(shortage.subset),
+        "irreducible": shortage.irreducible,
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    trace = [{"seconds": p.seconds, "value": p.value, "bound": p.bound} for p in run.trace]
+    return {"seconds": run.seconds, "trace": trace, "machine": dict(sorted(run.machine.items()))}

@@ -1,0 +1,150 @@
+"""Which pieces of memory have an address in common at some time: a sweep over time, over what is live ordered by address.
+
+`all_apart` answers the usual question (does nothing overlap?) fast, looking at neighbours only. `meetings` lists every
+pair that overlaps, also where some pairs may; it costs O((n + k) log n) for n pieces and k pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+Piece: TypeAlias = tuple[int, int, int, int, int]
+"""An address range in use for a stretch of time: (low, high, start, end, owner); both half-open, neither empty. A bare tuple for speed."""
+
+WORD = 1024
+"""Bits per word of a RankSet: Python's integers are fast at that length, and a thousand words cover a million pieces."""
+
+
+class RankSet:
+    """A set of small integers that knows the next and the previous member."""
+
+    def __init__(self, size: int) -> None:
+        self._words = [0] * (size // WORD + 1)
+        self._summary = 0
+        """One bit per word that is not zero."""
+
+    def add(self, rank: int) -> None:
+        word, bit = divmod(rank, WORD)
+        self._words[word] |= 1 << bit
+        self._summary |= 1 << word
+
+    def discard(self, rank: int) -> None:
+        word, bit = divmod(rank, WORD)
+        self._words[word] &= ~(1 << bit)
+        if not self._words[word]:
+            self._summary &= ~(1 << word)
+
+    def before(self, rank: int) -> int | None:
+        """The greatest member below rank."""
+        word, bit = divmod(rank, WORD)
+        below = self._words[word] & ((1 << bit) - 1)
+        if not below:
+            words = self._summary & ((1 << word) - 1)
+            if not words:
+                return None
+            word = words.bit_length() - 1
+            below = self._words[word]
+        return word * WORD + below.bit_length() - 1
+
+    def after(self, rank: int) -> int | None:
+        """The least member above rank."""
+        word, bit = divmod(rank, WORD)
+        above = self._words[word] >> (bit + 1) << (bit + 1)
+        if not above:
+            words = self._summary >> (word + 1) << (word + 1)
+            if not words:
+                return None
+            word = _lowest_bit(words)
+            above = self._words[word]
+        return word * WORD + _lowest_bit(above)
+
+
+def _lowest_bit(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1
+
+
+def _moments(start: Sequence[int], end: Sequence[int]) -> Iterator[tuple[int, bool]]:
+    """(rank, does it begin?) in the order of time; what ends at a moment goes before what begins then."""
+    ending = sorted(range(len(end)), key=end.__getitem__)
+    done = 0
+    for rank in sorted(range(len(start)), key=start.__getitem__):
+        now = start[rank]
+        while end[ending[done]] <= now:
+            yield ending[done], False
+            done += 1
+        yield rank, True
+
+
+def all_apart(pieces: Sequence[Piece]) -> bool:
+    """True if no two of the pieces have an address in common at any time."""
+    ordered = sorted(pieces)
+    low = [piece[0] for piece in ordered]
+    high = [piece[1] for piece in ordered]
+    live = RankSet(len(ordered))
+    for rank, begins in _moments([piece[2] for piece in ordered], [piece[3] for piece in ordered]):
+        if not begins:
+            live.discard(rank)
+            continue
+        below, above = live.before(rank), live.after(rank)
+        if (below is not None and high[below] > low[rank]) or (above is not None and low[above] < high[rank]):
+            return False
+        live.add(rank)
+    return True
+
+
+def meetings(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
+    """Every two owners whose pieces overlap in address and time, lower number first; a pair may come several times."""
+    ordered = sorted(pieces)
+    low = [piece[0] for piece in ordered]
+    live, tops = RankSet(len(ordered)), _Tops(len(ordered))
+    for rank, begins in _moments([piece[2] for piece in ordered], [piece[3] for piece in ordered]):
+        if not begins:
+            live.discard(rank)
+            tops.put(rank, None)
+            continue
+        _, top, _, _, mine = ordered[rank]
+        met = list(tops.above(low[rank], rank))
+        other = live.after(rank)
+        while other is not None and low[other] < top:
+            met.append(other)
+            other = live.after(other)
+        for other in met:
+            theirs = ordered[other][4]
+            if theirs != mine:
+                yield (mine, theirs) if mine < theirs else (theirs, mine)
+        live.add(rank)
+        tops.put(rank, top)
+
+
+class _Tops:
+    """The upper ends of live pieces by rank, as a tree of maxima, to find those that reach above an address."""
+
+    def __init__(self, size: int) -> None:
+        self._leaves = 1 << max(size - 1, 0).bit_length()
+        self._tree = [-1] * (2 * self._leaves)
+
+    def put(self, rank: int, top: int | None) -> None:
+        node = rank + self._leaves
+        self._tree[node] = -1 if top is None else top
+        node >>= 1
+        while node:
+            best = max(self._tree[2 * node], self._tree[2 * node + 1])
+            if best == self._tree[node]:
+                return
+            self._tree[node] = best
+            node >>= 1
+
+    def above(self, address: int, stop: int) -> Iterator[int]:
+        """Ranks below `stop` whose pieces end above the address."""
+        todo = [(1, 0, self._leaves)]
+        while todo:
+            node, first, count = todo.pop()
+            if first >= stop or self._tree[node] <= address:
+                continue
+            if count == 1:
+                yield first
+                continue
+            half = count // 2
+            todo.append((2 * node + 1, first + half, half))
+            todo.append((2 * node, first, half))

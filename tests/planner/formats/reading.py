@@ -1,0 +1,62 @@
+"""Short ways to read a document and to look at what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.errors import MAX_ECHO, MAX_FINDINGS, BadInput
+from planner.formats import read_problem
+from planner.problem import Problem
+
+CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).parents[4] / "shared" / "corpus")
+
+
+def corpus(pattern: str) -> list[Any]:
+    """Parameters for the corpus files that match; one that skips where there is no corpus."""
+    others = {"problem.schema.json", "SUMMARY.csv", "MANIFEST.csv"}
+    found = sorted(path for path in CORPUS.glob(pattern) if path.name not in others)
+    if not found:
+        return [pytest.param(CORPUS / pattern, marks=pytest.mark.skip(reason=f"no corpus file {pattern} in {CORPUS}"))]
+    return [pytest.param(path, id=path.name) for path in found]
+
+
+def encoded(document: Any) -> bytes:
+    return document if isinstance(document, bytes) else json.dumps(document).encode()
+
+
+def read(document: Any) -> Problem:
+    return read_problem(encoded(document))[0]
+
+
+def refusal(document: Any, **options: Any) -> BadInput:
+    """The BadInput that reading it raises; its form is checked on the way."""
+    with pytest.raises(BadInput) as caught:
+        read_problem(encoded(document), **options)
+    error = caught.value
+    assert 1 <= len(error.findings) <= MAX_FINDINGS
+    assert error.more == 0 or len(error.findings) == MAX_FINDINGS
+    for finding in error.findings:
+        assert len(finding.pointer) <= MAX_ECHO
+        assert finding.pointer == "" or finding.pointer.startswith("/")
+        assert finding.message
+        assert len(finding.message) <= 2 * MAX_ECHO
+        assert finding.message.isprintable()
+        assert finding.pointer.isprintable()
+        assert "pydantic" not in finding.message
+    return error
+
+
+def wrong(document: Any, **options: Any) -> list[tuple[str, str]]:
+    """Codes and places of all listed findings."""
+    return [(str(f.code), f.pointer) for f in refusal(document, **options).findings]
+
+
+def problem(*buffers: dict[str, Any], **rest: Any) -> dict[str, Any]:
+    """A memplan/1 document; buffers without live lists get one."""
+    full = [{"size": 8, "live": [[0, 10]], **buffer} for buffer in buffers]
+    return {"format": "memplan/1", "lifetimes": "half_open", "buffers": full, **rest}

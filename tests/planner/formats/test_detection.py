@@ -1,0 +1,61 @@
+"""Which format a file is in, and that nobody pays for formats not in use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from planner.formats import Format, read_problem
+from tests.planner.formats.reading import refusal
+
+MEMPLAN = {"format": "memplan/1", "buffers": [{"id": "a", "size": 4}]}
+USMP = {"buffers": [{"name_hint": "a", "size_bytes": 4}]}
+CSV = b"id,lower,upper,size\na,0,1,4\n"
+
+
+@pytest.mark.parametrize("name", [None, "x.json", "x", "x.txt", "-"])
+@pytest.mark.parametrize("data", [json.dumps(MEMPLAN).encode(), b"\n\t " + json.dumps(USMP).encode(), CSV])
+def test_the_content_tells_the_format(data: bytes, name: str | None) -> None:
+    problem, _ = read_problem(data, name=name)
+    assert [(b.id, b.size) for b in problem.buffers] == [("a", 4)]
+
+
+@pytest.mark.parametrize(
+    ("data", "format"),
+    [(json.dumps(MEMPLAN).encode(), "memplan"), (json.dumps(USMP).encode(), Format.USMP), (CSV, "minimalloc")],
+)
+def test_the_format_can_be_said(data: bytes, format: Any) -> None:  # noqa: A002 - the word that users know
+    assert read_problem(data, format=format)[0].buffers[0].id == "a"
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "code"),
+    [
+        (json.dumps(MEMPLAN).encode(), {"format": "usmp"}, "missing_field"),
+        (json.dumps(MEMPLAN).encode(), {"format": "dsa"}, "missing_field"),
+        (json.dumps(USMP).encode(), {"format": "memplan"}, "unknown_format"),
+        (json.dumps(MEMPLAN).encode(), {"name": "x.csv"}, "unknown_field"),
+        (b"hello", {}, "invalid_json"),
+        (b"a,b,c\n1,2,3\n", {}, "invalid_json"),
+        (b'{"a": 1}', {}, "unknown_format"),
+    ],
+)
+def test_a_wrong_guess_is_an_error(data: bytes, options: dict[str, Any], code: str) -> None:
+    assert refusal(data, **options).findings[0].code == code
+
+
+def test_formats_and_validation_are_loaded_when_they_are_needed() -> None:
+    script = (
+        "import sys, planner.formats as f\n"
+        "assert 'pydantic' not in sys.modules\n"
+        f"f.read_problem({CSV!r})\n"
+        "assert 'pydantic' not in sys.modules\n"
+        f"f.read_problem({json.dumps(MEMPLAN).encode()!r})\n"
+        "assert 'pydantic' in sys.modules\n"
+        "assert 'planner.formats.dsa' not in sys.modules and 'planner.formats.usmp' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

@@ -1,0 +1,60 @@
+"""The page on formats says what the code does."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from planner.errors import Code
+from planner.formats import read_plan, read_problem, schema
+from planner.formats.minimalloc import _COLUMNS
+from planner.formats.plan_wire import PlanWire
+from planner.verify import verify
+
+PAGE = (Path(__file__).parents[3] / "docs" / "format.md").read_text("utf-8")
+EXAMPLES = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+
+
+def rows(title: str) -> set[str]:
+    """The words in code style in the first column of the tables below a heading."""
+    section = re.split(r"^#+ ", PAGE.split(f" {title}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+    cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+
+
+@pytest.mark.parametrize(
+    ("title", "type_"),
+    [("Pools", "Pool"), ("Buffers", "Buffer"), ("Constraints", "Constraints"), ("The document", None)],
+)
+def test_every_field_has_a_row(title: str, type_: str | None) -> None:
+    part = schema() if type_ is None else schema()["$defs"][type_]
+    assert rows(title) == set(part["properties"])
+
+
+def test_every_term_has_a_row() -> None:
+    assert rows("Objective") == set(schema()["$defs"]["Objective"]["properties"]["terms"]["items"]["enum"])
+
+
+def test_every_code_has_a_row() -> None:
+    assert rows("What is refused, and how it is said") == set(Code)
+
+
+def test_every_field_of_a_plan_has_a_row() -> None:
+    assert rows("The plan: memplan-plan/1") == set(PlanWire.__annotations__) - {"format"}
+
+
+def test_every_column_of_minimalloc_is_named() -> None:
+    section = PAGE.split("### minimalloc", 1)[1].split("###", 1)[0]
+    assert set(re.findall(r"`(\w+)`", section)) >= set(_COLUMNS)
+
+
+def test_the_examples_belong_together() -> None:
+    problem, _ = read_problem(EXAMPLES[0].encode())
+    digestless = json.loads(EXAMPLES[1])
+    from planner.digest import digest
+
+    plan = read_plan(json.dumps({**digestless, "problem_digest": digest(problem)}).encode())
+    assert list(verify(problem, plan)) == []

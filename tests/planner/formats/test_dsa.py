@@ -1,0 +1,208 @@
+"""The JSON of dsa-solver."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.formats import read_problem
+from planner.formats.dsa import BANKS, RESERVED_PEAK
+from planner.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
+from solvers.instance import Term
+from tests.planner.formats.reading import corpus, read, refusal, wrong
+
+
+def buffer(number: int, *live: tuple[int, int], **rest: Any) -> dict[str, Any]:
+    spans = [{"lower": start, "upper": end} for start, end in live or [(0, 10)]]
+    return {
+        "id": number,
+        "name": f"b{number}",
+        "size": 8,
+        "alignment": 1,
+        "live_intervals": spans,
+        "allowed_pools": [1],
+        **rest,
+    }
+
+
+def document(*buffers: dict[str, Any], **rest: Any) -> dict[str, Any]:
+    constraints = {
+        kind: rest.pop(kind, []) for kind in ("colocations", "separations", "temporal_exclusions", "pinned_allocations")
+    }
+    problem = {
+        "pools": [{"id": 1, "name": "Vec", "capacity": 100, "reserved_ranges": []}],
+        "buffers": list(buffers),
+        "constraints": constraints,
+        "objective": {"aggregation": "lexicographic", "terms": ["total_peak", "max_peak"]},
+        **rest,
+    }
+    return {
+        "schema_version": 1,
+        "profile": "pypto_hard_v1",
+        "instance": "i",
+        "metadata": {"k": "v"},
+        "problem": problem,
+    }
+
+
+def pair(first: int, second: int, **rest: Any) -> dict[str, Any]:
+    return {"first": first, "second": second, **rest}
+
+
+def test_a_document_in_full() -> None:
+    problem, warnings = read_problem(
+        json.dumps(
+            document(
+                buffer(3, (0, 2), (5, 9), alignment=4, allowed_pools=[2, 1]),
+                buffer(4, name=""),
+                buffer(5),
+                buffer(6),
+                pools=[
+                    {"id": 2, "name": "L0", "capacity": None, "reserved_ranges": [{"begin": 0, "end": 4}]},
+                    {"id": 1, "name": "Vec", "capacity": (1 << 64) - 1, "reserved_ranges": []},
+                ],
+                separations=[pair(3, 4, reasons=["generic"])],
+                temporal_exclusions=[pair(4, 5)],
+                colocations=[pair(5, 6)],
+                pinned_allocations=[{"buffer": 3, "pool": 2, "offset": 8, "exclusive_for_all_time": False}],
+                cost_model={
+                    "reuse_penalties": [pair(3, 5, cost=2, reason="cross_pipe"), pair(5, 6, cost=1, reason="generic")]
+                },
+                objective={"aggregation": "lexicographic", "terms": ["capacity_overflow", "reuse_cost", "max_peak"]},
+                pypto_structure={"alias_classes": [{"buffer": 3, "members": ["x"]}], "pipeline_groups": []},
+            )
+        ).encode()
+    )
+    live = ((0, 10),)
+    assert problem == Problem(
+        (
+            Buffer("b3", 8, 4, ((0, 2), (5, 9)), ("L0", "Vec"), Fixed("L0", 8)),
+            Buffer(4, 8, 1, live, ("Vec",)),
+            Buffer("b5", 8, 1, live, ("Vec",)),
+            Buffer("b6", 8, 1, live, ("Vec",)),
+        ),
+        (Pool("L0", None, reserved=((0, 4),), rank=0), Pool("Vec", None, rank=1)),
+        Constraints(
+            (("b3", 4),), ((4, "b5"),), (Colocation("b6", "b5", 0),), reuse_penalties=(ReusePenalty("b3", "b5", 2),)
+        ),
+        (Term.REUSE_COST, Term.LARGEST_PEAK),
+        "i",
+        Lifetimes.HALF_OPEN,
+    )
+    assert warnings == (RESERVED_PEAK,)
+
+
+def test_an_exclusive_pin_lives_for_all_time() -> None:
+    pin = {"buffer": 1, "pool": 1, "offset": 0, "exclusive_for_all_time": True}
+    problem = read(document(buffer(0, (-5, 3)), buffer(1, (4, 5)), buffer(2, (8, 20)), pinned_allocations=[pin]))
+    assert problem.buffers[1].live == ((-5, 20),)
+
+
+def test_an_exclusive_pin_and_a_separation_outweigh_an_exclusion() -> None:
+    pin = {"buffer": 1, "pool": 1, "offset": 0, "exclusive_for_all_time": True}
+    problem = read(
+        document(
+            *(buffer(i) for i in range(4)),
+            pinned_allocations=[pin],
+            temporal_exclusions=[pair(0, 1), pair(2, 3), pair(0, 3)],
+            separations=[pair(3, 2)],
+        )
+    )
+    assert problem.constraints.exclusions == (("b0", "b3"),)
+
+
+def test_circles_of_colocations_say_nothing_new() -> None:
+    circle = [pair(0, 1), pair(1, 2), pair(2, 0)]
+    problem = read(document(*(buffer(i) for i in range(3)), colocations=circle))
+    assert problem.constraints.colocations == (Colocation("b1", "b0", 0), Colocation("b2", "b1", 0))
+
+
+def test_only_capacities_leaves_the_usual_objective() -> None:
+    objective = {"aggregation": "lexicographic", "terms": ["capacity_overflow"]}
+    assert read(document(buffer(0), objective=objective)).terms == (Term.SUM_OF_PEAKS,)
+
+
+def test_banks_matter_if_the_objective_says_so() -> None:
+    banked = {
+        "id": 1,
+        "name": "Vec",
+        "capacity": 100,
+        "reserved_ranges": [],
+        "bank_geometry": {"bank_size": 32, "num_banks": 2},
+    }
+    costly = {"aggregation": "lexicographic", "terms": ["total_peak", "bank_cost"]}
+    assert wrong(document(buffer(0), pools=[banked], objective=costly)) == [
+        ("not_supported_yet", "/problem/objective/terms/1")
+    ]
+    assert read_problem(json.dumps(document(buffer(0), pools=[banked])).encode())[1] == (BANKS,)
+    assert read(document(buffer(0), objective=costly)).terms == (Term.SUM_OF_PEAKS,)
+
+
+@pytest.mark.parametrize(
+    ("changed", "code", "place"),
+    [
+        ({"colour": 1}, "unknown_field", "/problem/colour"),
+        ({"separations": [pair(0, 9)]}, "unknown_buffer", "/problem/constraints/separations/0/second"),
+        ({"separations": [pair(0, True)]}, "wrong_type", "/problem/constraints/separations/0/second"),
+        ({"temporal_exclusions": [pair(9, 0)]}, "unknown_buffer", "/problem/constraints/temporal_exclusions/0/first"),
+        ({"colocations": [pair(0, 9)]}, "unknown_buffer", "/problem/constraints/colocations/0/second"),
+        (
+            {"cost_model": {"reuse_penalties": [pair(0, 9, cost=1, reason="generic")]}},
+            "unknown_buffer",
+            "/problem/cost_model/reuse_penalties/0/second",
+        ),
+        (
+            {"pinned_allocations": [{"buffer": 0, "pool": 7, "offset": 0, "exclusive_for_all_time": False}]},
+            "unknown_pool",
+            "/problem/constraints/pinned_allocations/0/pool",
+        ),
+        (
+            {"pinned_allocations": [{"buffer": 0, "pool": 1, "offset": 0, "exclusive_for_all_time": False}] * 2},
+            "contradiction",
+            "/problem/constraints/pinned_allocations/1",
+        ),
+        ({"buffers": [buffer(0), buffer(0, name="other")]}, "duplicate_id", "/problem/buffers/1/id"),
+        ({"buffers": [buffer(0), buffer(1, name="b0")]}, "duplicate_id", "/problem/buffers/1/name"),
+        ({"buffers": [buffer(0, (5, 3))]}, "interval_reversed", "/problem/buffers/0/live_intervals/0"),
+        ({"buffers": [buffer(0, allowed_pools=[1, 8])]}, "unknown_pool", "/problem/buffers/0/allowed_pools/1"),
+        ({"buffers": [buffer(0, size=-1)]}, "out_of_range", "/problem/buffers/0/size"),
+        (
+            {"objective": {"aggregation": "sum", "terms": ["max_peak"]}},
+            "invalid_value",
+            "/problem/objective/aggregation",
+        ),
+        (
+            {"objective": {"aggregation": "lexicographic", "terms": ["max_peak", "max_peak"]}},
+            "invalid_value",
+            "/problem/objective/terms/1",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_in_the_documents_own_places(changed: dict[str, Any], code: str, place: str) -> None:
+    changed = dict(changed)
+    buffers = changed.pop("buffers", [buffer(0)])
+    assert wrong(document(*buffers, **changed)) == [(code, place)]
+
+
+def test_another_schema_version_is_refused() -> None:
+    assert wrong({**document(buffer(0)), "schema_version": 2}) == [("invalid_value", "/schema_version")]
+
+
+def test_large_metadata_is_no_error_and_many_bad_buffers_are_counted() -> None:
+    wide = {**document(buffer(0)), "metadata": {f"k{i}": "v" for i in range(2000)}}
+    assert len(read(wide).buffers) == 1
+    error = refusal(document(*[buffer(i, size="x") for i in range(2000)]))
+    assert (len(error.findings), error.more) == (20, 1980)
+
+
+@pytest.mark.parametrize("path", corpus("pypto/*.json"))
+def test_the_corpus_is_read_as_it_stands(path: Path) -> None:
+    given = json.loads(path.read_bytes())
+    problem, _ = read_problem(path.read_bytes(), name=path.name)
+    assert problem.name == given["instance"]
+    assert [b.size for b in problem.buffers] == [b["size"] for b in given["problem"]["buffers"]]
+    assert len(problem.constraints.conflicts) == len(given["problem"]["constraints"]["separations"])
+    assert [p.size for p in problem.pools] == [p["capacity"] for p in given["problem"]["pools"]]

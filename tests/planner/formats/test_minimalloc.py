@@ -1,0 +1,135 @@
+"""The CSV of minimalloc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planner.formats import read_problem
+from planner.formats.minimalloc import PINNED
+from planner.problem import Buffer, Fixed, Lifetimes, Pool, Problem
+from tests.planner.formats.reading import corpus, refusal
+
+
+def csv(*lines: str) -> bytes:
+    return "\n".join(lines).encode()
+
+
+def buffers(*lines: str) -> tuple[Buffer, ...]:
+    return read_problem(csv(*lines))[0].buffers
+
+
+def test_the_usual_columns() -> None:
+    problem, warnings = read_problem(csv("id,lower,upper,size", "b1,0,3,4", "7,3,9,0", ""), name="x.12.csv")
+    assert problem == Problem(
+        (Buffer("b1", 4, live=((0, 3),)), Buffer("7", 0, live=((3, 9),))),
+        pools=(Pool("default"),),
+        lifetimes=Lifetimes.HALF_OPEN,
+    )
+    assert warnings == ()
+
+
+def test_any_order_of_columns_and_line_ends() -> None:
+    assert read_problem(b"size,id,upper,lower\r\n4,a,3,-1\r\n\r\n")[0].buffers == (Buffer("a", 4, live=((-1, 3),)),)
+    assert read_problem(b'\xef\xbb\xbf"id","lower","upper","size"\n"a,b",0,1,2\n')[0].buffers[0].id == "a,b"
+
+
+def test_older_column_names_and_inclusive_ends() -> None:
+    assert buffers("buffer_id,start,end,size,gaps", "a,0,3,4,1-1") == (Buffer("a", 4, live=((0, 1), (2, 4))),)
+    assert buffers("buffer,begin,upper,size", "a,0,3,4") == (Buffer("a", 4, live=((0, 3),)),)
+
+
+def test_alignment_offset_and_hint() -> None:
+    problem, warnings = read_problem(
+        csv("id,lower,upper,size,alignment,offset,hint", "a,0,3,4,8,16,-1", "b,0,3,4,1,,5", "c,0,3,4,2,,")
+    )
+    assert problem.buffers == (
+        Buffer("a", 4, 8, ((0, 3),), fixed=Fixed("default", 16)),
+        Buffer("b", 4, 1, ((0, 3),), hint=5),
+        Buffer("c", 4, 2, ((0, 3),)),
+    )
+    assert warnings == (PINNED,)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "live"),
+    [
+        ("", ((0, 20),)),
+        ("5-7", ((0, 5), (7, 20))),
+        ("5-7 9-10", ((0, 5), (7, 9), (10, 20))),
+        ("9-12 5-7 6-10", ((0, 5), (12, 20))),
+        ("0-3", ((3, 20),)),
+        ("15-20", ((0, 15),)),
+        ("-5-2 18-30", ((2, 18),)),
+        ("0-20", ()),
+        ("-9--5 40-50", ((0, 20),)),
+        ("4-4", ((0, 20),)),
+    ],
+)
+def test_gaps_become_several_intervals(gaps: str, live: tuple[tuple[int, int], ...]) -> None:
+    assert buffers("id,lower,upper,size,gaps", f"a,0,20,4,{gaps}")[0].live == live
+
+
+@pytest.mark.parametrize(
+    ("row", "code", "pointer"),
+    [
+        ("a,0,3,x,1,", "wrong_type", "/rows/1/size"),
+        ("a,0,3,,1,", "wrong_type", "/rows/1/size"),
+        ("a,0,3,4.0,1,", "wrong_type", "/rows/1/size"),
+        ("a,0,3,1_000,1,", "wrong_type", "/rows/1/size"),
+        ("a,0,3,４,1,", "wrong_type", "/rows/1/size"),
+        ("a,0,3," + "9" * 5000 + ",1,", "wrong_type", "/rows/1/size"),
+        ("a,0,3,-4,1,", "out_of_range", "/rows/1/size"),
+        ("a,0,3,4,0,", "out_of_range", "/rows/1/alignment"),
+        (f"a,0,{(1 << 62) + 1},4,1,", "out_of_range", "/rows/1/upper"),
+        ("a,3,0,4,1,", "interval_reversed", "/rows/1"),
+        ("a,0,3,4,1,2", "invalid_value", "/rows/1/gaps"),
+        ("a,0,3,4,1,2-1", "interval_reversed", "/rows/1/gaps"),
+        ("a,0,3,4,1,1-2@0:2", "not_supported_yet", "/rows/1/gaps"),
+        ("a,0,3,4,1", "invalid_value", "/rows/1"),
+        ("a,0,3,4,1,,,", "invalid_value", "/rows/1"),
+        ("first,0,3,4,1,", "duplicate_id", "/buffers/1/id"),
+        (",0,3,4,1,", "wrong_type", "/buffers/1/id"),
+    ],
+)
+def test_a_bad_row_is_named(row: str, code: str, pointer: str) -> None:
+    [finding] = refusal(csv("id,lower,upper,size,alignment,gaps", "first,0,1,1,1,", row)).findings
+    assert (finding.code, finding.pointer) == (code, pointer)
+    if pointer.startswith("/rows"):
+        assert "line 3" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (csv("id,lower,upper,size,colour", "a,0,3,4,red"), "unknown_field"),
+        (csv("id,lower,upper,size,size", "a,0,3,4,4"), "duplicate_key"),
+        (csv("id,lower,upper,end,size", "a,0,3,3,4"), "duplicate_key"),
+        (csv("id,lower,upper", "a,0,3"), "missing_field"),
+        (b"", "missing_field"),
+        (b"\xff\xfe", "unreadable"),
+        (csv("id,lower,upper,size", '"a,0,3,4'), "unreadable"),
+    ],
+)
+def test_a_bad_file_is_refused(data: bytes, code: str) -> None:
+    assert refusal(data, format="minimalloc").findings[0].code == code
+    assert refusal(data, name="problem.CSV").findings[0].code == code
+
+
+def test_many_bad_rows_are_counted() -> None:
+    error = refusal(csv("id,lower,upper,size", *["a,0,3,x"] * 5000))
+    assert (len(error.findings), error.more) == (20, 4980)
+
+
+def test_a_file_without_rows_is_an_empty_problem() -> None:
+    assert buffers("id,lower,upper,size") == ()
+
+
+@pytest.mark.parametrize("path", [*corpus("minimalloc/*.csv"), *corpus("scale/resnet50.csv")])
+def test_the_corpus_is_read(path: Path) -> None:
+    data = path.read_bytes()
+    problem, warnings = read_problem(data)
+    assert len(problem.buffers) == data.count(b"\n") - 1
+    assert problem.pools == (Pool("default"),)
+    assert warnings == ()

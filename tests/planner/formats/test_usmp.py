@@ -1,0 +1,98 @@
+"""Buffers and pools as TVM's USMP knows them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.formats import read_problem
+from planner.formats.usmp import SPEEDS
+from planner.problem import Buffer, Constraints, Lifetimes, Pool, Problem
+from tests.planner.formats.reading import corpus, read, refusal, wrong
+
+
+def buffer(name: str, *conflicts: str, **rest: Any) -> dict[str, Any]:
+    return {"name_hint": name, "size_bytes": 8, "alignment": 4, "conflicts": list(conflicts), **rest}
+
+
+def document(*buffers: dict[str, Any], **rest: Any) -> dict[str, Any]:
+    pools = [{"pool_name": "fast", "size_hint_bytes": 100}, {"pool_name": "slow", "size_hint_bytes": -1}]
+    return {"name": "n", "pools": pools, "buffers": list(buffers), **rest}
+
+
+def test_conflicts_become_symmetric() -> None:
+    problem, warnings = read_problem(
+        json.dumps(
+            document(
+                buffer("a", "b", "a", "c"),
+                buffer("b", pool_candidates=["slow", "fast"], kind="input"),
+                buffer("c", "a", "b"),
+                memory_pressure=5,
+                expected_peak={},
+                note="x",
+            )
+        ).encode()
+    )
+    assert problem == Problem(
+        (Buffer("a", 8, 4), Buffer("b", 8, 4, pools=("slow", "fast"), kind="input"), Buffer("c", 8, 4)),
+        (Pool("fast", 100, rank=0), Pool("slow", None, rank=1)),
+        Constraints(conflicts=(("a", "b"), ("a", "c"), ("b", "c"))),
+        name="n",
+    )
+    assert warnings == ()
+
+
+@pytest.mark.parametrize(("lifetimes", "extra"), [("inclusive", 1), ("half_open", 0)])
+def test_intervals(lifetimes: str, extra: int) -> None:
+    problem = read({"name": "n", "lifetimes": lifetimes, "intervals": [[0, 3, 8], [2, 4, 0]]})
+    assert problem.buffers == (Buffer(0, 8, live=((0, 3 + extra),)), Buffer(1, 0, live=((2, 4 + extra),)))
+    assert problem.lifetimes is Lifetimes(lifetimes)
+    assert problem.pools == (Pool("default"),)
+
+
+def test_what_nobody_understands_is_warned_of_once() -> None:
+    speedy = {"pool_name": "p", "size_hint_bytes": None, "read_latency_cycles": {"t": 3}, "colour": "red"}
+    given = document(buffer("a", speed=1), buffer("b", speed=2), pools=[speedy], origin="\x1b[31mhere")
+    _, warnings = read_problem(json.dumps(given).encode())
+    assert warnings == ("ignored, because their meaning is not known: origin, colour, speed", SPEEDS)
+    _, warnings = read_problem(json.dumps(document(buffer("a"), **{f"\x1b{i}" * 300: 1 for i in range(40)})).encode())
+    assert all(len(warning) < 300 and warning.isprintable() for warning in warnings)
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "place"),
+    [
+        (document(buffer("a", "x")), "unknown_buffer", "/buffers/0/conflicts/0"),
+        (document(buffer("a"), buffer("a")), "duplicate_id", "/buffers/1/name_hint"),
+        (document(buffer("a", pool_candidates=["x"])), "unknown_pool", "/buffers/0/pools/0"),
+        (document(buffer("a", size_bytes="8")), "wrong_type", "/buffers/0/size_bytes"),
+        (
+            document(buffer("a"), pools=[{"pool_name": "p", "size_hint_bytes": -2}]),
+            "out_of_range",
+            "/pools/0/size_hint_bytes",
+        ),
+        ({"lifetimes": "inclusive", "intervals": [[3, 1, 8]]}, "interval_reversed", "/intervals/0"),
+        ({"lifetimes": "inclusive", "intervals": [[3, 1 << 62, 8]]}, "out_of_range", "/intervals/0/1"),
+        ({"lifetimes": "inclusive", "intervals": [[0, 1, -8]]}, "out_of_range", "/intervals/0/2"),
+        ({"lifetimes": "inclusive", "intervals": [[0, 1]]}, "invalid_value", "/intervals/0"),
+        ({"intervals": [[0, 1, 1]]}, "missing_field", "/lifetimes"),
+    ],
+)
+def test_what_is_wrong_is_named(given: Any, code: str, place: str) -> None:
+    assert wrong(given) == [(code, place)]
+
+
+def test_many_bad_rows_are_counted() -> None:
+    error = refusal({"lifetimes": "inclusive", "intervals": [[0, 1, "x"]] * 2000})
+    assert (len(error.findings), error.more) == (20, 1980)
+
+
+@pytest.mark.parametrize("path", corpus("usmp/*.json"))
+def test_the_corpus_is_read_without_warnings(path: Path) -> None:
+    given = json.loads(path.read_bytes())
+    problem, warnings = read_problem(path.read_bytes(), name=path.name)
+    assert len(problem.buffers) == len(given.get("buffers", given.get("intervals")))
+    assert warnings == ()
