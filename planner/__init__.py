@@ -11,11 +11,12 @@ from solvers.errors import StopReason
 from solvers.instance import Term
 from solvers.solver import Goal, Warm
 
+from .capacity import with_capacity
 from .errors import BadInput, CannotSolve, Code, Finding, PlannerError
 from .export_model import export_model
 from .options import Options
 from .plan import Plan, PlanStatus
-from .planning import plan, with_capacity
+from .planning import plan
 from .problem import (
     Buffer,
     Colocation,

@@ -72,7 +72,7 @@ class _Lowering:
         name_rank = np.empty(self.blocks, dtype=np.int64)
         name_rank[names] = np.arange(self.blocks)
         instance = Instance(
-            pools=tuple(PoolSpec(p.size, tuple(merged(p.reserved)), p.cost, p.rank) for p in self.pools),
+            pools=tuple(PoolSpec(p.size, merged(p.reserved), p.cost, p.rank) for p in self.pools),
             terms=self.problem.terms,
             sections=max(len(times) - 1, 0),
             part_block=self.part_block,

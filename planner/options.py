@@ -7,6 +7,11 @@ from dataclasses import dataclass
 
 from solvers.solver import Goal, Warm
 
+from .errors import BadInput, Code, Finding, echo
+
+
+GREATEST = 1 << 62
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -30,3 +35,21 @@ class Options:
     warm: Warm | None = None
     """What exact solvers are told of the best known plan; None: each solver's default."""
     verbose: bool = False
+
+
+def require_valid(options: Options) -> None:
+    """Raises BadInput for an option that makes no sense."""
+    for name, value, least in (
+        ("time_limit", options.time_limit, 0),
+        ("work_limit", options.work_limit, 0),
+        ("memory_limit_bytes", options.memory_limit_bytes, 1),
+        ("workers", options.workers, 1),
+        ("seed", options.seed, 0),
+    ):
+        if value is not None and not least <= value < GREATEST:
+            raise bad_option(name, f"{echo(value)} is out of range: {least} is the least")
+
+
+def bad_option(name: str, message: str) -> BadInput:
+    """What is wrong with an option, as bad input."""
+    return BadInput(Finding(Code.INVALID_OPTION, f"/options/{name}", message))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from solvers.errors import SolverError, StopReason, Unavailable, UnknownSolver, Unsupported
@@ -10,13 +9,14 @@ from solvers.portfolio import solve
 from solvers.solver import Goal, Limits, Task
 
 from . import lifting
+from .capacity import with_capacity
 from .checks import require_sound
 from .digest import digest
-from .errors import BadInput, CannotSolve, Code, Finding, echo
+from .errors import CannotSolve, Code, Finding
 from .explain import shortage
 from .findings import VerifyFinding
 from .lowering import lower
-from .options import Options
+from .options import Options, require_valid
 from .plan import Objective, Plan, PlanStatus, Run, Shortage, TermValue
 from .problem import Problem
 from .subset import irreducible_subset
@@ -37,14 +37,16 @@ def plan(
     on_progress: OnProgress | None = None,
     cancelled: Cancelled | None = None,
     on_log: OnLog | None = None,
+    begun: float | None = None,
 ) -> Plan:
     """An address for every buffer, the smallest peak that was found, and what is proven of it.
 
+    The time limit counts from `begun` (on time.monotonic(); default: now), so that a caller may count reading the problem in.
     Raises BadInput for a problem or option that is wrong in itself, CannotSolve for a solver that does not exist or does not take the problem.
     """
     options = options or Options()
-    _check(options)
-    clock = Clock(options.time_limit)
+    require_valid(options)
+    clock = Clock(options.time_limit, begun)
     problem = with_capacity(problem, options.capacity)
     require_sound(problem)
     lowered = lower(problem)
@@ -74,44 +76,12 @@ def plan(
         warnings=outcome.notes,
     )
     if made.status is PlanStatus.INFEASIBLE:
-        made = replace(made, shortage=_shortage(problem, made, options, clock, cancelled))
+        why = _shortage(problem, made, options, clock, cancelled)
+        made = replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
     findings = verify(problem, made, made.problem_digest)
     if findings:
         made = _withdrawn(made, findings)
     return replace(made, run=Run(round(clock.seconds, 6), tuple(watch.trace), machine()))
-
-
-def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) -> Problem:
-    """The problem with other pool sizes."""
-    if capacity is None:
-        return problem
-    if isinstance(capacity, int):
-        if len(problem.pools) != 1:
-            raise _bad_option("capacity", f"the problem has {len(problem.pools)} pools: say which one, as NAME=BYTES")
-        capacity = {problem.pools[0].name: capacity}
-    unknown = [name for name in capacity if name not in {pool.name for pool in problem.pools}]
-    if unknown:
-        raise _bad_option("capacity", f"the problem has no pool {echo(unknown[0])}")
-    if min(capacity.values(), default=0) < 0:
-        raise _bad_option("capacity", "a capacity cannot be negative")
-    pools = tuple(replace(pool, size=capacity.get(pool.name, pool.size)) for pool in problem.pools)
-    return replace(problem, pools=pools)
-
-
-def _check(options: Options) -> None:
-    for name, value, least in (
-        ("time_limit", options.time_limit, 0),
-        ("work_limit", options.work_limit, 0),
-        ("memory_limit_bytes", options.memory_limit_bytes, 1),
-        ("workers", options.workers, 1),
-        ("seed", options.seed, 0),
-    ):
-        if value is not None and not least <= value < 2**62:
-            raise _bad_option(name, f"{echo(value)} is out of range: {least} is the least")
-
-
-def _bad_option(name: str, message: str) -> BadInput:
-    return BadInput(Finding(Code.INVALID_OPTION, f"/options/{name}", message))
 
 
 def _task(options: Options, clock: Clock) -> Task:

@@ -36,8 +36,8 @@ RESERVED_PER_SECOND = 3.0
 class Clock:
     """When did it begin, and when must solvers have ended?"""
 
-    def __init__(self, time_limit: float | None) -> None:
-        self.begun = time.monotonic()
+    def __init__(self, time_limit: float | None, begun: float | None = None) -> None:
+        self.begun = time.monotonic() if begun is None else begun
         self._limit = time_limit
         self.end = None if time_limit is None else self.begun + time_limit
 

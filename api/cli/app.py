@@ -15,6 +15,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+Capacity = Annotated[
+    list[str] | None,
+    typer.Option(metavar="[POOL=]BYTES", help="Replace a pool's size; repeat it for several pools. 64KiB works too."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
 Format = Annotated[
     str | None,
@@ -61,12 +65,7 @@ def plan(
         int | None, typer.Option(metavar="N", min=1, help="Solver processes side by side; by default one per core.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of everything random.")] = 0,
-    capacity: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[POOL=]BYTES", help="Replace a pool's size; repeat it for several pools. 64KiB works too."
-        ),
-    ] = None,
+    capacity: Capacity = None,
     goal: Annotated[
         Literal["minimise", "fit"], typer.Option(help="fit stops at the first plan within all capacities.")
     ] = "minimise",
@@ -117,13 +116,16 @@ def plan(
 def verify(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")],
     plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan; - reads the standard input.")],
+    capacity: Capacity = None,
     as_json: Json = False,
     input_format: Format = None,
 ) -> None:
     """Check a plan against its problem, in exact integers. Exit code 1 if anything is wrong with it."""
     from . import verify_command
+    from .arguments import parse_capacities
 
-    raise typer.Exit(verify_command.run(problem, plan, as_json=as_json, input_format=input_format))
+    sizes = parse_capacities(capacity or ())
+    raise typer.Exit(verify_command.run(problem, plan, sizes, as_json=as_json, input_format=input_format))
 
 
 @app.command()

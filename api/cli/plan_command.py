@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -96,6 +97,7 @@ def run(request: Request, options: Options) -> ExitCode:
             output = OutputFile(request.target)
             output.check(request.file)
         data = read_bytes(request.file)
+        begun = time.monotonic()  # waiting for the input does not count, reading it does
         problem, warnings = read_problem(data, name=request.file, format=request.input_format)
         del data
         # From here to the last byte written, Ctrl-C must not cost the best plan.
@@ -107,6 +109,7 @@ def run(request: Request, options: Options) -> ExitCode:
                     on_progress=show,
                     cancelled=interrupt.requested,
                     on_log=log if request.verbose else None,
+                    begun=begun,
                 )
             plan = replace(plan, warnings=(*warnings, *plan.warnings))
             if output is not None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import typer
 
+from planner.capacity import with_capacity
 from planner.errors import MAX_FINDINGS
 from planner.findings import VerifyFinding
 from planner.formats import read_plan, read_problem
@@ -22,12 +23,20 @@ from .sizes import grouped
 from .terminal import is_terminal
 
 
-def run(problem_file: str, plan_file: str, *, as_json: bool, input_format: str | None) -> ExitCode:
-    """Verify, and print what was found."""
+def run(
+    problem_file: str,
+    plan_file: str,
+    capacity: int | Mapping[str, int] | None,
+    *,
+    as_json: bool,
+    input_format: str | None,
+) -> ExitCode:
+    """Verify, and print what was found. A plan that was made for other pool sizes is checked with those."""
     if problem_file == plan_file == STANDARD_INPUT:
         raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
     with refusing(shown_name(problem_file), as_json=as_json):
         problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
+        problem = with_capacity(problem, capacity)
     with refusing(shown_name(plan_file), as_json=as_json):
         plan = read_plan(read_bytes(plan_file))
     with refusing(None, as_json=as_json):

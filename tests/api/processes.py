@@ -22,7 +22,7 @@ from planner.plan import PlanStatus
 from solvers.errors import StopReason
 from tests.api.sample_plans import make_plan
 
-def plan(problem, options, on_progress=None, cancelled=None, on_log=None):
+def plan(problem, options, on_progress=None, cancelled=None, on_log=None, begun=None):
     sys.stderr.write("planning\\n")
     sys.stderr.flush()
     while not cancelled():
