@@ -12,10 +12,10 @@ from .errors import SolverError, SolverFailed, StopReason, Unavailable, Unsuppor
 from .execute import execute, failed
 from .instance import Instance, Placement, Term
 from .objective import evaluate
-from .outcome import Certificate, Outcome, Value
+from .outcome import Certificate, Outcome, Proof, Value
 from .pool_sharing import sharing_shortage
 from .presolve import scaled, unit
-from .solver import Control, Goal, Task
+from .solver import BOUNDERS, Control, Goal, Task
 
 
 def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
@@ -33,11 +33,13 @@ class _Joint:
         self.unit = unit(instance)
         self.instance = scaled(instance, self.unit)
         self.task = task
-        self.engines = engines
+        self.engines = tuple(e for e in engines if instance.has_choice or e not in BOUNDERS)
         self.by_name = by_name
         self.board = Board(instance, control)
         self.certificates = [c for c in (pool_bound(instance, p) for p in range(len(instance.pools))) if c is not None]
-        self.sharing: Certificate | None = busiest_section(instance) if instance.has_choice else None
+        self.busiest = busiest_section(instance) if instance.has_choice else None
+        """Proves something if the peaks' sum is what counts first, or if the pools are too small for it."""
+        self.sharing: Certificate | None = self.busiest if instance.terms[0] is Term.SUM_OF_PEAKS else None
         self.placement: Placement | None = None
         self.value: Value | None = None
         self.bound: Value = ()
@@ -70,8 +72,8 @@ class _Joint:
         ]
         if short:
             self.certificates, self.sharing = short, None
-        elif self.sharing is not None and sharing_shortage(self.original, self.sharing.weights) > 0:
-            self.certificates = []
+        elif self.busiest is not None and sharing_shortage(self.original, self.busiest.weights) > 0:
+            self.certificates, self.sharing = [], self.busiest
         else:
             return None
         self.infeasible = True
@@ -112,8 +114,9 @@ class _Joint:
         try:
             outcome = execute(name, self.instance, task, _Relay(self, name))
         except (Unsupported, Unavailable) as refusal:
-            self.refusals.append(refusal)
-            self.notes.append(str(refusal))
+            if name not in BOUNDERS:
+                self.refusals.append(refusal)
+                self.notes.append(str(refusal))
             return
         except SolverFailed as error:
             outcome = failed(error)
@@ -127,8 +130,15 @@ class _Joint:
         if outcome.bound > self.bound:
             self.bound = outcome.bound
             self.board.prove(self._in_bytes(self.bound))
-        for certificate in outcome.certificates:
-            self.certificates.append(replace(certificate, value=self._scaled_value(certificate.value)))
+            if name not in BOUNDERS:
+                searched = Certificate(Proof.SEARCH, self._scaled_value(self.bound[0]), solver=name)
+                self.certificates = [c for c in self.certificates if c.proof is not Proof.SEARCH] + [searched]
+        for found in outcome.certificates:
+            certificate = replace(found, value=self._scaled_value(found.value))
+            if certificate.proof is Proof.POOL_SHARING and (
+                self.sharing is None or outcome.infeasible or certificate.value > self.sharing.value
+            ):
+                self.sharing = certificate
 
     def take(self, placement: Placement, value: Value, name: str) -> None:
         """Keep it if it is better."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from .bounds import homeless
-from .errors import StopReason, Unavailable, Unsupported
+from .errors import StopReason, Unavailable, UnknownSolver, Unsupported
 from .execute import execute
 from .instance import Instance, Placement, Term
 from .joint import solve_joint
 from .outcome import Outcome
-from .solver import Control, Feature, Input, Solver, Task, get
+from .solver import BOUNDERS, Control, Feature, Input, Solver, Task, get, names
 from .split import pieces_of, solve_split
 from .strips import solve_strips
 
 AUTO = "auto"
 STRIP_ENGINES = ("cpsat",)
 """What auto runs on components that greedy leaves open, the first one first."""
-JOINT_ENGINES = ("cpsat",)
+JOINT_ENGINES = ("pool_sharing", "cpsat")
 
 
 def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) -> Outcome:
@@ -31,6 +31,8 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         or (Term.REUSE_COST in instance.terms and len(instance.penalties) > 0)
         or len(instance.apart) > 0
     )
+    if solver in BOUNDERS:
+        raise UnknownSolver(solver, (AUTO, *names()))
     chosen = None if solver == AUTO else _willing(get(solver), instance, joint)
     lost = homeless(instance)
     if lost is not None:

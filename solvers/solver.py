@@ -155,16 +155,25 @@ SOLVERS: dict[str, str] = {
 }
 """name -> module:class. A module is imported when its solver is first asked for; none of them imports its library on import."""
 
+BOUNDERS: dict[str, str] = {"pool_sharing": "solvers.milp:PoolSharing"}
+"""Of the same form, but they only ever prove: of use beside a solver, not to be asked for alone."""
+
 
 def names() -> tuple[str, ...]:
     """All registered solvers."""
     return tuple(SOLVERS)
 
 
+def path_of(name: str) -> str | None:
+    """Where the solver of that name is, as module:Class."""
+    return SOLVERS.get(name) or BOUNDERS.get(name)
+
+
 def get(name: str) -> Solver:
     """The solver of that name."""
-    if name not in SOLVERS:
+    path = path_of(name)
+    if path is None:
         raise UnknownSolver(name, ("auto", *SOLVERS))
-    module, _, attribute = SOLVERS[name].partition(":")
+    module, _, attribute = path.partition(":")
     solver: Solver = getattr(import_module(module), attribute)()
     return solver

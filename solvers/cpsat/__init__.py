@@ -1,0 +1,99 @@
+"""CP-SAT, the constraint solver of OR-Tools: places blocks, chooses pools, and refutes heights.
+
+Importing this package imports nothing heavy; solving does, so it happens in a child process (see solvers.sandbox).
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from solvers.errors import StopReason, Unsupported
+from solvers.instance import Instance, Placement
+from solvers.outcome import Outcome
+from solvers.solver import Control, Feature, Input, Task, Warm
+
+if TYPE_CHECKING:
+    from .descent import Descent
+    from .strip import Strip
+
+WORKERS = 1
+INTERLEAVE = False
+
+
+class CpSat:
+    """Decides whether a height suffices, from the bound upwards; with several pools or terms, minimises them as variables."""
+
+    name: ClassVar[str] = "cpsat"
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+    wants: ClassVar[Input] = Input.PRESOLVED
+    sandboxed: ClassVar[bool] = True
+    warm: ClassVar[Warm] = Warm.BOUND
+    """What it is told of the best known placement unless the task says otherwise: the arm that won on the corpus."""
+
+    def unavailable(self) -> str | None:
+        return None if find_spec("ortools") else "OR-Tools is not installed: pip install ortools"
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        """The best placement within the limits."""
+        from .engine import Budget
+        from .lexicographic import Lexicographic
+
+        if not instance.blocks:
+            return _nothing_to_place(instance)
+        warm = self.warm if task.warm is None else task.warm
+        budget = Budget(task.limits.work, task.limits.deadline, task.seed, WORKERS, INTERLEAVE, task.verbose)
+        strip = self._strip(instance)
+        if strip is None:
+            return Lexicographic(instance, task, control, warm, budget).run()
+        from .descent import Descent
+
+        return self._descend(Descent(instance, strip, task, control, warm, budget))
+
+    def _strip(self, instance: Instance) -> Strip | None:
+        from .strip import strip_of
+
+        return strip_of(instance)
+
+    def _descend(self, descent: Descent) -> Outcome:
+        return descent.minimise()
+
+
+class CpSatPeak(CpSat):
+    """The same with every peak a variable that is minimised: slower, but the bound and the placement improve side by side."""
+
+    name: ClassVar[str] = "cpsat:peak"
+
+    def _strip(self, instance: Instance) -> Strip | None:
+        return None
+
+
+class CpSatRefuter(CpSat):
+    """Only tries to prove that the bound itself is out of reach, and then the next one: for use beside a search for placements."""
+
+    name: ClassVar[str] = "cpsat:refute"
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.POOLS, Feature.TERMS}
+
+    def _strip(self, instance: Instance) -> Strip | None:
+        strip = super()._strip(instance)
+        if strip is None:
+            raise Unsupported(self.name, "it takes one pool and its peak alone")
+        return strip
+
+    def _descend(self, descent: Descent) -> Outcome:
+        return descent.climb()
+
+
+def preload() -> None:
+    """Import what every solve needs. Called once in the process from which the sandbox forks."""
+    from . import descent, engine, lexicographic  # noqa: F401
+
+    engine.load()
+
+
+def _nothing_to_place(instance: Instance) -> Outcome:
+    empty = np.zeros(0, dtype=np.int64)
+    nothing = (0,) * len(instance.terms)
+    return Outcome(StopReason.PROVED, Placement(empty, empty.copy()), nothing, nothing)

@@ -1,0 +1,119 @@
+"""Which parts must keep apart, said with as few constraints as possible.
+
+A set of parts in which every two that are live together must keep apart becomes one two-dimensional constraint over their outlines. Parts with
+exclusions between them never share a set. Pairs that no set covers (live together but in no common set, or in conflict without being live
+together) are gathered into cliques.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solvers.conflicts import live_pair_count, pair_keys, part_pairs
+from solvers.errors import Unsupported
+from solvers.instance import Bools, Instance, Ints
+from solvers.shape import Outline, outline
+
+MOST_SETS = 8
+FEWEST_PAIRS_FOR_A_SET = 3
+MOST_PAIRS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cover:
+    """Together these say all that part_pairs says."""
+
+    sets: tuple[Outline, ...]
+    cliques: tuple[tuple[int, ...], ...]
+    """Parts that conflict pairwise."""
+
+
+def cover(instance: Instance) -> Cover:
+    """A cover of all pairs of parts that must not share addresses."""
+    if not len(instance.exclusions):
+        everything = np.ones(len(instance.part_block), dtype=bool)
+        return Cover((_outline_of(instance, everything),), _cliques(_explicit_pairs(instance)))
+    if live_pair_count(instance) > MOST_PAIRS:
+        raise Unsupported("cpsat", "too large for this solver: too many buffers are live together")
+    foes = _foes(instance)
+    left = part_pairs(instance)
+    keys = pair_keys(instance, left)
+    explicit = np.isin(keys, pair_keys(instance, np.sort(instance.conflicts, axis=1)))
+    sets: list[Outline] = []
+    while len(sets) < MOST_SETS:
+        members = _independent(instance, left[~explicit], foes)
+        covered = members[left].all(axis=1) & ~explicit
+        if covered.sum() < FEWEST_PAIRS_FOR_A_SET:
+            break
+        sets.append(_outline_of(instance, members))
+        left, explicit = left[~covered], explicit[~covered]
+    return Cover(tuple(sets), _cliques(left))
+
+
+def _outline_of(instance: Instance, members: Bools) -> Outline:
+    """The outlines of the blocks as far as they consist of these parts."""
+    rects = members[instance.rect_part] & (instance.part_high > instance.part_low)[instance.rect_part]
+    return outline(
+        replace(
+            instance,
+            rect_part=instance.rect_part[rects],
+            rect_start=instance.rect_start[rects],
+            rect_end=instance.rect_end[rects],
+        )
+    )
+
+
+def _explicit_pairs(instance: Instance) -> Ints:
+    pairs = np.unique(np.sort(instance.conflicts, axis=1), axis=0)
+    solid = instance.part_high > instance.part_low
+    blocks = instance.part_block[pairs]
+    meet = (instance.allowed[blocks[:, 0]] & instance.allowed[blocks[:, 1]]).any(axis=1)
+    kept: Ints = pairs[solid[pairs].all(axis=1) & (blocks[:, 0] != blocks[:, 1]) & meet]
+    return kept
+
+
+def _foes(instance: Instance) -> dict[int, set[int]]:
+    foes: dict[int, set[int]] = {}
+    for a, b in instance.exclusions.tolist():
+        foes.setdefault(a, set()).add(b)
+        foes.setdefault(b, set()).add(a)
+    return foes
+
+
+def _independent(instance: Instance, pairs: Ints, foes: dict[int, set[int]]) -> Bools:
+    """Parts no two of which exclude each other; those first that still have most pairs to cover."""
+    count = np.bincount(pairs.reshape(-1), minlength=len(instance.part_block))
+    chosen: set[int] = set()
+    for part in np.argsort(-count, kind="stable").tolist():
+        if not (foes.get(part, set()) & chosen):
+            chosen.add(part)
+    members = np.zeros(len(instance.part_block), dtype=bool)
+    members[list(chosen)] = True
+    return members
+
+
+def _cliques(pairs: Ints) -> tuple[tuple[int, ...], ...]:
+    """Cliques that together contain each of the pairs: each grown greedily from a pair that none has yet."""
+    if len(pairs) > MOST_PAIRS:
+        raise Unsupported("cpsat", "too large for this solver: too many conflicts")
+    friends: dict[int, set[int]] = {}
+    for a, b in pairs.tolist():
+        friends.setdefault(a, set()).add(b)
+        friends.setdefault(b, set()).add(a)
+    left = {part: set(others) for part, others in friends.items()}
+    cliques: list[tuple[int, ...]] = []
+    for a, b in pairs.tolist():
+        if b not in left[a]:
+            continue
+        clique, common = [a, b], friends[a] & friends[b]
+        while common:
+            # The one with most pairs still to cover inside the clique; ties by number, so that every run decides alike.
+            best = max(common, key=lambda c: (len(left[c].intersection(clique)), -c))
+            clique.append(best)
+            common = common & friends[best]
+        for member in clique:
+            left[member].difference_update(clique)
+        cliques.append(tuple(sorted(clique)))
+    return tuple(cliques)

@@ -1,0 +1,190 @@
+"""One peak to lower: is there a placement no higher than H? Asked first at the bound, then between the bound and the best known placement.
+
+A yes lowers the best, a proven no raises the bound, and they meet at the optimum. With the height fixed, CP-SAT answers many times faster than it
+minimises a height that may vary. Every question has a budget of its own; when all were too hard, the next round asks again with twice as much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from solvers.conflicts import live_pair_count
+from solvers.errors import StopReason
+from solvers.instance import Instance, Placement
+from solvers.objective import evaluate
+from solvers.order import repair
+from solvers.outcome import Certificate, Outcome, Proof
+from solvers.solver import Control, Goal, Task, Warm
+
+from .cover import cover
+from .engine import NAME, Answer, Budget, ReadValue, solve
+from .model import build
+from .strip import Strip, first_bound
+
+FIRST_WORK = 100_000
+SHARE_OF_FIRST_ROUND = 4
+LEAST_WORK = 1_000
+MOST_PAIRS_TO_REPAIR = 100_000
+
+
+class Descent:
+    """The state of one run: what is proven, what is found, what is left to spend."""
+
+    def __init__(
+        self, instance: Instance, strip: Strip, task: Task, control: Control, warm: Warm, budget: Budget
+    ) -> None:
+        self.bound = strip.at_least(first_bound(instance, strip, task))
+        """Proven least peak; None: nothing fits."""
+        self.best: Placement | None = task.start if warm.gives_bound else None
+        self.peak: int | None = None if self.best is None else _peak(instance, self.best)
+        self._instance, self._strip, self._task, self._control = instance, strip, task, control
+        self._hint = task.start if warm.gives_hint else None
+        self._budget = budget
+        self._cover = cover(instance)
+        self._work = 0
+        self._asked = 0
+        self._has_found = False
+        self._has_refuted = False
+        self._stop: StopReason | None = None
+
+    def minimise(self) -> Outcome:
+        """Lower the peak until it meets the bound or the budget ends."""
+        total = self._budget.work
+        work = FIRST_WORK if total is None else max(total // SHARE_OF_FIRST_ROUND, LEAST_WORK)
+        if self._task.goal is Goal.FIT or self._strip.is_flat:
+            self._ask_once(self._strip.ceiling)
+        while not self._is_done():
+            self._round(work)
+            work *= 2
+        return self._outcome()
+
+    def climb(self) -> Outcome:
+        """Refute the bound, and the next one, and so on, until one cannot be refuted."""
+        while not self._is_done() and self.bound is not None:
+            if self._decide(self.bound, None) is not Answer.INFEASIBLE:
+                break
+        self._is_done()
+        return self._outcome()
+
+    def _ask_once(self, height: int) -> None:
+        """Every placement that fits is as good as any other."""
+        while not self._is_done():
+            self._decide(height, None)
+
+    def _round(self, work: int) -> None:
+        """From the bound upwards, halving what lies between the last height that was too hard and the best placement."""
+        height = self.bound
+        too_hard: int | None = None
+        while height is not None and not self._is_done():
+            answer = self._decide(height, work)
+            if answer is Answer.INFEASIBLE:
+                too_hard, height = None, self.bound
+                continue
+            if answer is Answer.UNKNOWN:
+                too_hard = height
+            height = None if too_hard is None else self._between(too_hard)
+
+    def _between(self, low: int) -> int | None:
+        """A reachable height in the middle between this one and the best peak, both exclusive; None if there is none."""
+        high = self._strip.ceiling + 1 if self.peak is None else self.peak
+        middle = self._strip.at_least(low + (high - low + 1) // 2)
+        if middle is None or middle >= high:
+            middle = self._strip.at_most(high - 1)
+        return middle if middle is not None and low < middle < high else None
+
+    def _decide(self, height: int, work: int | None) -> Answer:
+        """Is there a placement that ends no higher?"""
+        left = self._left()
+        model = build(self._instance, self._cover, height)
+        if model.is_impossible:
+            self._refute(height)
+            return Answer.INFEASIBLE
+        if self._hint is not None:
+            model.suggest(self._hint)
+        seen: list[Placement] = []
+
+        def keep(value: ReadValue) -> None:
+            seen.append(model.placement(value))
+
+        # Run times are heavy-tailed: another seed for every question spares the next round the same dead end.
+        budget = replace(
+            self._budget,
+            work=min((w for w in (left, work) if w is not None), default=None),
+            seed=self._budget.seed + self._asked,
+        )
+        self._asked += 1
+        reply = solve(model.cp, budget, self._control, keep)
+        self._work += reply.work
+        if seen:
+            self._accept(seen[-1])
+            return Answer.FEASIBLE
+        if reply.answer is Answer.INFEASIBLE:
+            self._refute(height)
+            return Answer.INFEASIBLE
+        if reply.stopped is not StopReason.WORK_LIMIT:
+            self._stop = reply.stopped
+        return Answer.UNKNOWN
+
+    def _accept(self, placement: Placement) -> None:
+        """Keep it if it is better, pushed down as far as its order allows."""
+        peak = _peak(self._instance, placement)
+        if self.bound is not None and peak > self.bound and live_pair_count(self._instance) <= MOST_PAIRS_TO_REPAIR:
+            lowered = repair(self._instance, placement.pool, placement.offset)
+            if lowered is not None and _peak(self._instance, lowered) < peak:
+                placement, peak = lowered, _peak(self._instance, lowered)
+        if self.peak is None or peak < self.peak:
+            self.best, self.peak, self._has_found = placement, peak, True
+            if self._hint is not None:
+                self._hint = placement
+            self._control.incumbent(placement)
+
+    def _refute(self, height: int) -> None:
+        """Nothing ends at this height or below."""
+        self._has_refuted = True
+        if self.bound is not None and height >= self.bound:
+            self.bound = self._strip.at_least(height + 1)
+            if self.bound is not None:
+                self._control.bound(self._strip.value(self.bound))
+
+    def _left(self) -> int | None:
+        return None if self._budget.work is None else self._budget.work - self._work
+
+    def _is_done(self) -> bool:
+        if self._stop is None:
+            self._stop = self._reason_to_stop()
+        return self._stop is not None
+
+    def _reason_to_stop(self) -> StopReason | None:
+        if self.bound is None:
+            return StopReason.PROVED
+        if self.peak is not None:
+            if self.peak <= self.bound or self._strip.is_flat:
+                return StopReason.PROVED
+            if self._task.goal is Goal.FIT:
+                return StopReason.GOAL_MET
+        left = self._left()
+        if left is not None and left < LEAST_WORK:
+            return StopReason.WORK_LIMIT
+        return self._control.stopped()
+
+    def _outcome(self) -> Outcome:
+        """What is known by now."""
+        stop = self._stop or StopReason.WORK_LIMIT
+        value = None if self.best is None else evaluate(self._instance, self.best)
+        if self.bound is None:
+            return Outcome(stop, bound=self._task.bound, infeasible=True, solver=NAME, work=self._work)
+        proof = Certificate(Proof.SEARCH, self.bound, self._strip.pool, solver=NAME)
+        return Outcome(
+            stop=stop,
+            placement=self.best,
+            value=value,
+            bound=self._strip.value(self.bound),
+            certificates=(proof,) if self._has_refuted else (),
+            solver=NAME if self._has_found else None,
+            work=self._work,
+            reproducible=stop.is_repeatable,
+        )
+
+
+def _peak(instance: Instance, placement: Placement) -> int:
+    return int((placement.offset + instance.block_high).max(initial=0))

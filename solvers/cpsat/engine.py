@@ -1,0 +1,158 @@
+"""The one file that imports OR-Tools: a model goes in, an answer comes out, within a budget of counted work."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from solvers.errors import StopReason, Unavailable, Unsupported
+from solvers.solver import Control
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel
+
+NAME = "cpsat"
+WORK_PER_DETERMINISTIC_SECOND = 15_000_000
+"""CP-SAT counts its work in units that it calls seconds; one takes 10 to 25 seconds of a core here, so a unit of work is about a microsecond."""
+POLL_SECONDS = 0.05
+MARGIN_SECONDS = 0.02
+"""CP-SAT stops a little late; it is told to stop so much before the deadline."""
+EXACT_DOUBLE = 1 << 53
+
+
+class Answer(StrEnum):
+    """What CP-SAT says of a model."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much one call may use."""
+
+    work: int | None
+    deadline: float | None
+    seed: int = 0
+    workers: int = 1
+    interleave: bool = False
+    verbose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer, and how it came about."""
+
+    answer: Answer
+    bound: int | None
+    """No solution has a smaller objective."""
+    work: int
+    stopped: StopReason | None
+    """Why it ended without being done: a limit on work, or something that depends on the clock."""
+
+
+ReadValue = Callable[[Any], int]
+"""The value of a variable in a solution."""
+
+
+def load() -> Any:
+    """The library itself."""
+    try:
+        from ortools.sat.python import cp_model
+    except ImportError as error:
+        raise Unavailable(NAME, "OR-Tools is not installed: pip install ortools") from error
+    return cp_model
+
+
+def new_model() -> CpModel:
+    """An empty model."""
+    model: CpModel = load().CpModel()
+    return model
+
+
+def domain(ranges: tuple[tuple[int, int], ...]) -> Any:
+    """The integers in any of these inclusive ranges."""
+    return load().Domain.from_intervals([list(r) for r in ranges])
+
+
+def solve(
+    model: CpModel,
+    budget: Budget,
+    control: Control,
+    on_solution: Callable[[ReadValue], None],
+    on_bound: Callable[[int], None] | None = None,
+) -> Reply:
+    """Search until done, or until the budget or the caller's patience is used up. Solutions are handed over as they are found."""
+    cp_model = load()
+    if model.validate():
+        raise Unsupported(NAME, "too large for this solver")
+    solver = cp_model.CpSolver()
+    _configure(solver.parameters, budget)
+
+    class Hand(cp_model.CpSolverSolutionCallback):  # type: ignore[misc, name-defined]
+        def on_solution_callback(self) -> None:
+            on_solution(self.value)
+
+    if on_bound is not None:
+        report = on_bound
+        solver.best_bound_callback = lambda value: report(whole(value))
+    ended = threading.Event()
+    reasons: list[StopReason] = []
+
+    def watch() -> None:
+        while not ended.wait(POLL_SECONDS):
+            reason = control.stopped()
+            if reason is not None:
+                reasons.append(reason)
+                solver.stop_search()
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        status = solver.solve(model, Hand())
+    finally:
+        ended.set()
+        watcher.join()
+    answer = {
+        cp_model.OPTIMAL: Answer.OPTIMAL,
+        cp_model.FEASIBLE: Answer.FEASIBLE,
+        cp_model.INFEASIBLE: Answer.INFEASIBLE,
+        cp_model.UNKNOWN: Answer.UNKNOWN,
+    }.get(status)
+    if answer is None:
+        raise Unsupported(NAME, "too large for this solver")
+    is_done = answer in (Answer.OPTIMAL, Answer.INFEASIBLE)
+    late = budget.deadline is not None and time.monotonic() >= budget.deadline - 2 * MARGIN_SECONDS
+    cut = reasons[0] if reasons else StopReason.TIME_LIMIT if late else StopReason.WORK_LIMIT
+    return Reply(
+        answer=answer,
+        bound=whole(solver.best_objective_bound) if model.has_objective() and answer is not Answer.INFEASIBLE else None,
+        work=round(solver.response_proto.deterministic_time * WORK_PER_DETERMINISTIC_SECOND),
+        stopped=None if is_done else cut,
+    )
+
+
+def whole(bound: float) -> int:
+    """The integer bound that a floating-point bound stands for, rounded down where it is not exact."""
+    if abs(bound) >= EXACT_DOUBLE:
+        return math.floor(math.nextafter(math.nextafter(bound, -math.inf), -math.inf))
+    return math.ceil(bound - 1e-6)
+
+
+def _configure(parameters: Any, budget: Budget) -> None:
+    parameters.num_workers = budget.workers
+    parameters.interleave_search = budget.interleave
+    parameters.random_seed = budget.seed % (1 << 31)
+    parameters.log_search_progress = budget.verbose
+    if budget.work is not None:
+        parameters.max_deterministic_time = budget.work / WORK_PER_DETERMINISTIC_SECOND
+    if budget.deadline is not None:
+        parameters.max_time_in_seconds = max(budget.deadline - time.monotonic() - MARGIN_SECONDS, 0.001)

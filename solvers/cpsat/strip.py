@@ -1,0 +1,100 @@
+"""The case that a single peak decides: one pool, and an objective that rises with its peak and with nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.bounds import pool_bound
+from solvers.instance import Instance, Term
+from solvers.outcome import Value
+from solvers.solver import Task
+
+from .places import Places, places
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """What a peak is worth, and which peaks there can be."""
+
+    pool: int
+    terms: tuple[tuple[int, int], ...]
+    """(slope, constant) of each term of the objective as a function of the peak."""
+    spots: tuple[tuple[Places, int], ...]
+    """The different sets of bases, each with the height of its blocks."""
+
+    def value(self, peak: int) -> Value:
+        return tuple(slope * peak + constant for slope, constant in self.terms)
+
+    @property
+    def is_flat(self) -> bool:
+        """Is every placement worth the same?"""
+        return all(slope == 0 for slope, _ in self.terms)
+
+    def peak_for(self, bound: Value) -> int:
+        """The least peak whose value is not below the bound."""
+        for (slope, constant), wanted in zip(self.terms, bound, strict=False):
+            if slope:
+                return max(-((constant - wanted) // slope), 0)
+            if constant != wanted:
+                break
+        return 0
+
+    def at_least(self, peak: int) -> int | None:
+        """The least peak from there on that some block's end can be; None if there is none."""
+        ends = (place.at_least(peak - height) for place, height in self.spots)
+        return min(
+            (end + height for end, (_, height) in zip(ends, self.spots, strict=True) if end is not None), default=None
+        )
+
+    def at_most(self, peak: int) -> int | None:
+        """The greatest peak up to there that some block's end can be."""
+        ends = (place.at_most(peak - height) for place, height in self.spots)
+        return max(
+            (end + height for end, (_, height) in zip(ends, self.spots, strict=True) if end is not None), default=None
+        )
+
+    @property
+    def ceiling(self) -> int:
+        """No placement ends above it."""
+        return max(place.greatest + height for place, height in self.spots)
+
+
+def strip_of(instance: Instance) -> Strip | None:
+    """The instance as a strip, if it is one and every block has a place."""
+    used = np.flatnonzero(instance.allowed.any(axis=0))
+    weighs_reuse = Term.REUSE_COST in instance.terms and len(instance.penalties) > 0
+    if len(used) != 1 or weighs_reuse or len(instance.apart) or not instance.allowed.any(axis=1).all():
+        return None
+    pool = int(used[0])
+    constant = sum(instance.access_cost[:, pool].tolist())
+    slopes = {
+        Term.SUM_OF_PEAKS: (instance.pools[pool].cost, 0),
+        Term.LARGEST_PEAK: (1, 0),
+        Term.ACCESS_COST: (0, constant),
+        Term.REUSE_COST: (0, 0),
+    }
+    parts: list[list[tuple[int, int]]] = [[] for _ in range(instance.blocks)]
+    for block, low, high in zip(
+        instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist(), strict=True
+    ):
+        parts[block].append((low, high))
+    heights = instance.block_high.tolist()
+    spots = dict.fromkeys(
+        (places(instance, block, pool, parts[block], None), heights[block]) for block in range(instance.blocks)
+    )
+    if any(place.is_empty for place, _ in spots):
+        return None
+    return Strip(pool, tuple(slopes[term] for term in instance.terms), tuple(spots))
+
+
+def first_bound(instance: Instance, strip: Strip, task: Task) -> int:
+    """The least peak that is not ruled out yet."""
+    known = [strip.peak_for(task.bound)]
+    if strip.pool < len(task.pool_bounds):
+        known.append(task.pool_bounds[strip.pool])
+    own = pool_bound(instance, strip.pool)
+    if own is not None:
+        known.append(own.value)
+    return max(known)

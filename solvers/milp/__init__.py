@@ -1,0 +1,9 @@
+"""The integer program of memory planning: its rows, the solvers that run it, and a bound from its linear relaxation.
+
+The only place that imports PuLP and highspy, and only inside functions: importing this package imports neither.
+"""
+
+from .joint_bound import PoolSharing
+from .solver import Cbc, Highs
+
+__all__ = ["Cbc", "Highs", "PoolSharing"]

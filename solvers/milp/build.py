@@ -1,0 +1,103 @@
+"""From an instance and what is known of it to a complete program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..conflicts import live_pair_count, part_pairs
+from ..errors import Unsupported
+from ..instance import Instance, Term
+from ..separation import Separations, separations
+from .model import Expression, Program, new_program
+from .naming import Names
+from .pairs import add_penalties, add_reserved, add_separations, find_twins
+from .ranges import Ranges, find_ranges
+from .terms import add_limits, add_live_rows, expression, is_constant
+
+MOST_BINARIES = 20_000
+MOST_LIVE_PAIRS = 200_000
+TOLERANCE = 1e-7
+"""How far from an integer a solver may call an integer; set in every solver that is run here."""
+MOST_CERTAIN = 4_000_000
+"""Largest M for which the program stays in whole units: times the tolerance it is below 0.5."""
+COARSE = 10_000
+"""Beyond that, lengths are divided so that M is about this: model files carry 12 digits, and solvers ask for 7 behind the point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: a term to minimise (None: anything that fits), under limits on terms."""
+
+    term: Term | None
+    limits: Mapping[Term, int] = field(default_factory=dict)
+    """Greatest value of terms."""
+    least: Mapping[Term, int] = field(default_factory=dict)
+    """Proven least value of terms."""
+    floors: tuple[int, ...] = ()
+    """Proven least peak of each pool."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A finished program, and how to read it."""
+
+    program: Program
+    question: Question
+    choices: Separations
+    twins: dict[int, int]
+    constant: int
+    """To be added to what the solver says of the objective."""
+    settled: bool
+    """Nothing is left to minimise: any solution is as good."""
+
+    @property
+    def is_certain(self) -> bool:
+        """Can a solver's proof be trusted? The largest M times the tolerance must not reach half a unit."""
+        return self.program.unit == 1 and self.program.largest_constant * TOLERANCE < 0.5
+
+
+def choices_of(instance: Instance, solver: str) -> Separations:
+    """The separations of an instance that is not too large for a program with a binary for each."""
+    if live_pair_count(instance) + len(instance.conflicts) > MOST_LIVE_PAIRS:
+        raise Unsupported(solver, "too large: more than 200 000 pairs of lifetimes overlap")
+    choices = separations(instance, part_pairs(instance))
+    if len(choices) + len(instance.penalties) > MOST_BINARIES:
+        raise Unsupported(solver, f"too large: {len(choices)} pairs to order, {MOST_BINARIES} at most")
+    return choices
+
+
+def build(
+    instance: Instance, choices: Separations, names: Names, question: Question, *, exact: bool = False
+) -> Model | None:
+    """The program for the question; None: there is no solution, as the ranges show.
+
+    Exact: in whole units however large they are, for people and not for solvers.
+    """
+    ranges = find_ranges(instance, question.floors, question.limits)
+    if ranges is None:
+        return None
+    model = _assemble(instance, choices, names, question, ranges, 1)
+    if model is not None and not exact and model.program.largest_constant > MOST_CERTAIN:
+        return _assemble(instance, choices, names, question, ranges, model.program.largest_constant / COARSE)
+    return model
+
+
+def _assemble(
+    instance: Instance, choices: Separations, names: Names, question: Question, ranges: Ranges, unit: float
+) -> Model | None:
+    program = new_program(instance, ranges, names, unit)
+    twins = find_twins(program)
+    add_separations(program, choices, twins)
+    add_reserved(program)
+    if Term.REUSE_COST in instance.terms:
+        add_penalties(program)
+    add_live_rows(program)
+    objective: Expression = 0
+    constant = 0
+    if question.term is not None:
+        objective, constant = expression(program, question.term)
+    add_limits(program, question.limits, question.least)
+    settled = is_constant(objective)
+    program.problem.setObjective(sum(program.peak) if settled else objective + 0)
+    return None if program.impossible else Model(program, question, choices, twins, constant, settled)

@@ -1,0 +1,44 @@
+"""Packets on a stream of bytes: each says how long it is, and carries a checksum, so that garbage is noticed before it is read."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+HEADER = struct.Struct("!4sQI")
+MAGIC = b"mpf1"
+LARGEST = 1 << 34
+
+
+def pack(payload: bytes) -> bytes:
+    """A payload as one frame."""
+    return HEADER.pack(MAGIC, len(payload), zlib.crc32(payload)) + payload
+
+
+class Unpacker:
+    """Cuts a stream of bytes into payloads again, however the bytes arrive."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self.fault: str | None = None
+        """What is wrong with the stream, once something is. Nothing after that is read; what came before it still counts."""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The payloads that are complete now."""
+        self._buffer += data
+        payloads: list[bytes] = []
+        while self.fault is None and len(self._buffer) >= HEADER.size:
+            magic, length, checksum = HEADER.unpack_from(self._buffer)
+            if magic != MAGIC or length > LARGEST:
+                self.fault = "bytes that are no frame"
+                break
+            end = HEADER.size + length
+            if len(self._buffer) < end:
+                break
+            payload = bytes(self._buffer[HEADER.size : end])
+            if zlib.crc32(payload) != checksum:
+                self.fault = "a frame with a wrong checksum"
+                break
+            payloads.append(payload)
+            del self._buffer[:end]
+        return payloads

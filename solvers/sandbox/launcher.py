@@ -1,0 +1,126 @@
+"""Keeps one zygote per family of solvers, and asks it for children."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from solvers.errors import Unavailable
+
+from .child import Surroundings
+from .frames import pack
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Where the package `solvers` lies: a zygote must find it before it knows anything else."""
+
+ENVIRONMENT = {
+    # Threads of numpy's BLAS would make forking unsafe.
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    # Each arena reserves address space that nobody uses, and the memory cap counts it.
+    "MALLOC_ARENA_MAX": "2",
+}
+FAREWELL_SECONDS = 2.0
+
+
+class Launcher:
+    """The zygotes of this process."""
+
+    def __init__(self) -> None:
+        self._zygotes: dict[str | None, tuple[subprocess.Popen[bytes], socket.socket]] = {}
+        self._lock = threading.Lock()
+        self._lines: set[socket.socket] = set()
+        self._inherited: list[object] = []
+
+    def start(self, family: str | None, ends: list[int]) -> None:
+        """A new child of the family's zygote, holding these file descriptors."""
+        with self._lock:
+            for _ in range(2):
+                orders = self._orders(family)
+                try:
+                    socket.send_fds(orders, [b"F"], ends)
+                    return
+                except OSError:  # somebody killed the zygote; a new one is as good
+                    self._end(family)
+            raise Unavailable(family or "sandbox", "the process that starts solvers ends at once")
+
+    def pair(self) -> tuple[socket.socket, socket.socket]:
+        """A line to a child: our end, which forked copies of this process will not keep open, and the child's."""
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        self._lines.add(ours)
+        return ours, theirs
+
+    def hang_up(self, ours: socket.socket) -> None:
+        """Close a line."""
+        self._lines.discard(ours)
+        ours.close()
+
+    def shutdown(self) -> None:
+        """End all zygotes, and with them all children. A later request starts new ones."""
+        with self._lock:
+            for family in list(self._zygotes):
+                self._end(family)
+
+    def forget(self) -> None:
+        """In a forked copy of this process: the zygotes belong to the original, and must notice when that one ends."""
+        for line in (*self._lines, *(orders for _, orders in self._zygotes.values())):
+            line.close()
+        self._inherited += self._zygotes.values()  # a process object that is dropped would complain
+        self._zygotes, self._lines, self._lock = {}, set(), threading.Lock()
+
+    def _orders(self, family: str | None) -> socket.socket:
+        known = self._zygotes.get(family)
+        if known is not None and known[0].poll() is None:
+            return known[1]
+        if known is not None:
+            self._end(family)
+        self._zygotes[family] = _start_zygote(family)
+        return self._zygotes[family][1]
+
+    def _end(self, family: str | None) -> None:
+        process, orders = self._zygotes.pop(family)
+        orders.close()
+        try:
+            process.wait(FAREWELL_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _start_zygote(family: str | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    if not hasattr(os, "fork") or not hasattr(socket, "send_fds") or not sys.executable:
+        raise Unavailable(
+            family or "sandbox", "solvers' processes need a system that can fork, and a Python program to start"
+        )
+    orders, theirs = socket.socketpair()
+    search_path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "solvers.sandbox"],
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(search_path)},
+            cwd="/",
+            # A terminal's Ctrl-C reaches its whole foreground group; the zygote must outlive it, so that the caller can decide.
+            start_new_session=True,
+        )
+    boot = json.dumps([Surroundings.of_this_process().path, family]).encode()
+    with contextlib.suppress(OSError):  # if it has died already, the first request will tell
+        orders.sendall(pack(boot))
+    return process, orders
+
+
+launcher = Launcher()
+atexit.register(launcher.shutdown)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=launcher.forget)

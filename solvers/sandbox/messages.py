@@ -1,0 +1,190 @@
+"""What a solver's process tells the one that started it, as JSON: nothing that arrives from there is ever executed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from solvers.errors import SolverFailed, StopReason, Unavailable, Unsupported
+from solvers.instance import ADDRESS_LIMIT, Ints, Placement
+from solvers.outcome import Certificate, Outcome, Proof, Value
+
+Refusal: TypeAlias = Unsupported | Unavailable | SolverFailed
+REFUSALS: dict[str, type[Refusal]] = {kind.__name__: kind for kind in (Unsupported, Unavailable, SolverFailed)}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A placement better than any before."""
+
+    placement: Placement
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """A bound."""
+
+    bound: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The solver returned."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The solver raised one of the errors it may raise."""
+
+    error: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """The solver raised anything else."""
+
+    reason: str
+    out_of_memory: bool = False
+
+
+Message: TypeAlias = Found | Proven | Ended | Refused | Crashed
+
+
+class Unreadable(Exception):
+    """A payload that is no message: whoever sent it is broken. Caught where messages are read."""
+
+
+def encode(message: Message) -> bytes:
+    """A message as bytes."""
+    match message:
+        case Found(placement):
+            fields: dict[str, object] = {"kind": "found", **_placement(placement)}
+        case Proven(bound):
+            fields = {"kind": "proven", "bound": [int(x) for x in bound]}
+        case Ended(outcome):
+            fields = {"kind": "ended", **_outcome(outcome)}
+        case Refused(error):
+            fields = {"kind": "refused", "error": type(error).__name__, "solver": error.solver, "reason": error.reason}
+        case Crashed(reason, out_of_memory):
+            fields = {"kind": "crashed", "reason": reason, "out_of_memory": out_of_memory}
+    return json.dumps(fields).encode()
+
+
+def decode(payload: bytes) -> Message:
+    """The message in these bytes. Raises Unreadable."""
+    try:
+        return _decode(json.loads(payload))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise Unreadable(f"{type(error).__name__}: {error}"[:200]) from error
+
+
+def _decode(fields: Mapping[str, object]) -> Message:
+    match fields["kind"]:
+        case "found":
+            return Found(_read_placement(fields))
+        case "proven":
+            return Proven(_numbers(fields["bound"]))
+        case "ended":
+            return Ended(_read_outcome(fields))
+        case "refused":
+            kind = REFUSALS[str(fields["error"])]
+            return Refused(kind(str(fields["solver"]), str(fields["reason"])))
+        case "crashed":
+            return Crashed(str(fields["reason"]), fields["out_of_memory"] is True)
+    raise ValueError("no such kind of message")
+
+
+def _placement(placement: Placement) -> dict[str, object]:
+    return {"pool": placement.pool.tolist(), "offset": placement.offset.tolist()}
+
+
+def _read_placement(fields: Mapping[str, object]) -> Placement:
+    return Placement(pool=_array(fields["pool"]), offset=_array(fields["offset"]))
+
+
+def _outcome(outcome: Outcome) -> dict[str, object]:
+    return {
+        "stop": outcome.stop.value,
+        "placement": None if outcome.placement is None else _placement(outcome.placement),
+        "value": None if outcome.value is None else [int(x) for x in outcome.value],
+        "bound": [int(x) for x in outcome.bound],
+        "pool_bounds": [int(x) for x in outcome.pool_bounds],
+        "certificates": [_certificate(c) for c in outcome.certificates],
+        "infeasible": outcome.infeasible,
+        "solver": outcome.solver,
+        "work": int(outcome.work),
+        "reproducible": outcome.reproducible,
+        "notes": list(outcome.notes),
+    }
+
+
+def _read_outcome(fields: Mapping[str, object]) -> Outcome:
+    placement, value, solver = fields["placement"], fields["value"], fields["solver"]
+    return Outcome(
+        stop=StopReason(cast(str, fields["stop"])),
+        placement=None if placement is None else _read_placement(cast("Mapping[str, object]", placement)),
+        value=None if value is None else _numbers(value),
+        bound=_numbers(fields["bound"]),
+        pool_bounds=_numbers(fields["pool_bounds"]),
+        certificates=tuple(_read_certificate(c) for c in cast("list[Mapping[str, object]]", fields["certificates"])),
+        infeasible=fields["infeasible"] is True,
+        solver=None if solver is None else str(solver),
+        work=_number(fields["work"]),
+        reproducible=fields["reproducible"] is True,
+        notes=tuple(str(note) for note in cast("list[object]", fields["notes"])),
+    )
+
+
+def _certificate(certificate: Certificate) -> dict[str, object]:
+    return {
+        "proof": certificate.proof.value,
+        "value": int(certificate.value),
+        "pool": None if certificate.pool is None else int(certificate.pool),
+        "section": None if certificate.section is None else int(certificate.section),
+        "parts": [int(p) for p in certificate.parts],
+        "weights": [[int(x) for x in weight] for weight in certificate.weights],
+        "solver": certificate.solver,
+    }
+
+
+def _read_certificate(fields: Mapping[str, object]) -> Certificate:
+    solver = fields["solver"]
+    return Certificate(
+        proof=Proof(cast(str, fields["proof"])),
+        value=_number(fields["value"]),
+        pool=None if fields["pool"] is None else _number(fields["pool"]),
+        section=None if fields["section"] is None else _number(fields["section"]),
+        parts=_numbers(fields["parts"]),
+        weights=tuple(_weight(w) for w in cast("list[object]", fields["weights"])),
+        solver=None if solver is None else str(solver),
+    )
+
+
+def _weight(row: object) -> tuple[int, int, int, int]:
+    pool, section, numerator, denominator = _numbers(row)
+    return pool, section, numerator, denominator
+
+
+def _number(value: object) -> int:
+    if type(value) is not int:
+        raise TypeError("not an integer")
+    return value
+
+
+def _numbers(values: object) -> tuple[int, ...]:
+    if not isinstance(values, list):
+        raise TypeError("not a list")
+    return tuple(_number(v) for v in values)
+
+
+def _array(values: object) -> Ints:
+    numbers = _numbers(values)
+    if any(not 0 <= n < ADDRESS_LIMIT for n in numbers):
+        raise ValueError("an address out of range")
+    return np.array(numbers, dtype=np.int64)

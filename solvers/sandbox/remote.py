@@ -1,0 +1,169 @@
+"""A child process as its requester holds it: what it says, what it prints, how to stop it, how it died."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import selectors
+import socket
+import time
+from dataclasses import dataclass
+
+from .child import Job, pack_job
+from .frames import Unpacker
+from .launcher import Launcher
+from .messages import Message, Unreadable, decode
+from .ties import kill_group
+
+BURIAL_SECONDS = 0.1
+"""How long to wait for word that a killed child is dead."""
+CHUNK = 1 << 18
+
+
+@dataclass(slots=True)
+class Fate:
+    """What the zygote reports of a child."""
+
+    pid: int | None = None
+    code: int | None = None
+    """Its exit code, negative for a signal, once it is dead."""
+    reason: str | None = None
+    """Why it could not be started."""
+
+    def note(self, words: bytes) -> None:
+        for line in words.decode(errors="replace").splitlines():
+            kind, _, rest = line.partition(" ")
+            if kind == "pid":
+                self.pid = int(rest)
+            elif kind == "exit":
+                self.code = int(rest)
+            else:
+                self.reason = rest
+
+
+class Remote:
+    """One child: a channel for messages, a line to its zygote, and perhaps its output."""
+
+    def __init__(self, launcher: Launcher, family: str | None, job: Job) -> None:
+        self.fate = Fate()
+        self.fault: str | None = None
+        """What is wrong with what the child sends."""
+        self.lines: list[str] = []
+        """What it has printed and nobody has taken yet."""
+        self._launcher = launcher
+        self._unpacker = Unpacker()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._unfinished_line = ""
+        self._selector = selectors.DefaultSelector()
+        self._open: list[socket.socket] = []
+        ends: list[socket.socket] = []
+        for _ in range(3 if job.task.verbose else 2):
+            ours, theirs = launcher.pair()
+            self._open.append(ours)
+            ends.append(theirs)
+        self._channel, self._line, *outputs = self._open
+        self._outputs = outputs
+        try:
+            launcher.start(family, [end.fileno() for end in ends])
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            for end in ends:  # or the end of the child would go unnoticed
+                end.close()
+        self._unsent = memoryview(pack_job(job))
+        self._selector.register(self._channel, selectors.EVENT_READ | selectors.EVENT_WRITE)
+        for ours in (self._line, *outputs):
+            self._selector.register(ours, selectors.EVENT_READ)
+
+    @property
+    def is_silent(self) -> bool:
+        """Will it never say anything again?"""
+        return self.fault is not None or self._channel not in self._selector.get_map()
+
+    def receive(self, seconds: float) -> list[Message]:
+        """What the child says within that time; returns as soon as it says anything."""
+        messages: list[Message] = []
+        for key, events in self._selector.select(seconds):
+            if key.fileobj is self._channel:
+                if events & selectors.EVENT_WRITE:
+                    self._send()
+                if events & selectors.EVENT_READ:
+                    messages += self._read_channel()
+            elif key.fileobj is self._line:
+                self.fate.note(self._read(self._line))
+            else:
+                self._read_output()
+        return messages
+
+    def ask_to_stop(self) -> bool:
+        """Tell the solver to stop. False: it has not even begun."""
+        with contextlib.suppress(OSError):
+            self._channel.shutdown(socket.SHUT_WR)
+        return not self._unsent
+
+    def kill(self) -> list[Message]:
+        """End the child and all that it started; what it had still said before."""
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_WR)
+        self._unsent = memoryview(b"")
+        messages: list[Message] = []
+        give_up = time.monotonic() + BURIAL_SECONDS
+        while not (self.is_silent and self._is_buried) and (left := give_up - time.monotonic()) > 0:
+            messages += self.receive(left)
+        if self.fate.code is None and self.fate.pid is not None:
+            kill_group(self.fate.pid)  # its zygote is dead or slow, and nobody else would end what it started
+        return messages
+
+    def close(self) -> None:
+        """Let go of everything. The zygote kills what still runs."""
+        self._selector.close()
+        for ours in self._open:
+            self._launcher.hang_up(ours)
+
+    @property
+    def _is_buried(self) -> bool:
+        return self.fate.code is not None or self._line not in self._selector.get_map()
+
+    def _send(self) -> None:
+        try:
+            sent = self._channel.send(self._unsent[:CHUNK])
+        except BlockingIOError:
+            return
+        except OSError:  # it died: reading will tell
+            sent = len(self._unsent)
+        self._unsent = self._unsent[sent:]
+        if not self._unsent:
+            self._selector.modify(self._channel, selectors.EVENT_READ)
+
+    def _read_channel(self) -> list[Message]:
+        data = self._read(self._channel)
+        messages: list[Message] = []
+        for payload in self._unpacker.feed(data):
+            try:
+                messages.append(decode(payload))
+            except Unreadable as error:
+                self.fault = f"it sent what is no message: {error}"
+                break
+        if self._unpacker.fault is not None:
+            self.fault = f"it sent {self._unpacker.fault}"
+        return messages
+
+    def _read_output(self) -> None:
+        data = self._read(self._outputs[0])
+        *lines, self._unfinished_line = (self._unfinished_line + self._decoder.decode(data, final=not data)).split("\n")
+        if not data and self._unfinished_line:
+            lines.append(self._unfinished_line)
+        self.lines += lines
+
+    def _read(self, ours: socket.socket) -> bytes:
+        """What has arrived; at the end of the stream, nothing, and never again."""
+        try:
+            data = ours.recv(CHUNK)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            data = b""
+        if not data:
+            self._selector.unregister(ours)
+        return data

@@ -1,0 +1,155 @@
+"""One run of a solver in a process of its own, seen from the process that wants the answer."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+from solvers.errors import StopReason, UnknownSolver
+from solvers.instance import Instance
+from solvers.outcome import Outcome
+from solvers.solver import SOLVERS, Control, Task, path_of
+
+from .child import Job
+from .launcher import launcher
+from .messages import Crashed, Ended, Found, Message, Proven, Refused
+from .referee import Contradiction, Referee
+from .remote import Remote
+
+POLL_SECONDS = 0.02
+NOTE_LENGTH = 200
+GRACE_SECONDS = 0.1
+"""How long a solver that was told to stop may take to answer before it is killed."""
+OUT_OF_MEMORY_CODES = (-6, -9)
+"""How a process dies whose C++ cannot allocate, or that the system killed for want of memory."""
+
+
+def run(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
+    """The outcome of a solver that is only ever run in a process of its own.
+
+    `solver` is a registered name or "module:Class". Placements and bounds go to `control` as they are found, each checked before. The child is
+    killed, with all that it started, when the deadline is over or `control` says stop; what it had shown until then is the answer.
+    """
+    path = path_of(solver) or solver
+    module, colon, _ = path.partition(":")
+    if not colon:
+        raise UnknownSolver(solver, ("auto", *SOLVERS))
+    supervision = Supervision(solver, instance, task, control)
+    reason = supervision.reason_to_stop()
+    if reason is not None:
+        return supervision.referee.cut_short(reason)
+    family = module if module.startswith("solvers.") else None
+    remote = Remote(launcher, family, Job(path, instance, task))
+    try:
+        return supervision.watch(remote)
+    finally:
+        remote.close()
+
+
+def shutdown() -> None:
+    """End all processes that the sandbox keeps; the next run starts new ones."""
+    launcher.shutdown()
+
+
+class Supervision:
+    """Listens to one child and decides what of it counts."""
+
+    def __init__(self, name: str, instance: Instance, task: Task, control: Control) -> None:
+        self._name = name
+        self._task = task
+        self._control = control
+        self.referee = Referee(name, instance, task)
+
+    def reason_to_stop(self) -> StopReason | None:
+        deadline = self._task.limits.deadline
+        if deadline is not None and time.monotonic() >= deadline:
+            return StopReason.TIME_LIMIT
+        return self._control.stopped()
+
+    def watch(self, remote: Remote) -> Outcome:
+        """Until there is an answer, or a reason why there will be none."""
+        asked: StopReason | None = None
+        kill_at = math.inf
+        while time.monotonic() < kill_at and not remote.is_silent:
+            if asked is None and (asked := self.reason_to_stop()) is not None:
+                kill_at = time.monotonic() + (GRACE_SECONDS if remote.ask_to_stop() else 0)
+            outcome = self._take(remote.receive(POLL_SECONDS), asked)
+            self._relay_output(remote)
+            if outcome is not None:
+                return outcome
+        outcome = self._take(remote.kill(), asked)
+        self._relay_output(remote)
+        return outcome or self._post_mortem(remote, asked)
+
+    def _take(self, messages: list[Message], asked: StopReason | None) -> Outcome | None:
+        """Act on what the child says; an outcome if that ends the run."""
+        try:
+            self._take_placements(messages)
+            for message in messages:
+                match message:
+                    case Proven(bound):
+                        if self.referee.proven(bound):
+                            self._control.bound(bound)
+                    case Ended(outcome):
+                        return _with_reason(self.referee.ended(outcome), asked)
+                    case Refused(error):
+                        raise error
+                    case Crashed(reason, out_of_memory):
+                        return self._failed(reason, self._reason_for(out_of_memory=out_of_memory))
+        except Contradiction as error:
+            return self._failed(f"it answered with {error}", StopReason.SOLVER_FAILED, trusted=False)
+        return None
+
+    def _take_placements(self, messages: list[Message]) -> None:
+        """The newest is the best; the others only count if it is none."""
+        fault: Contradiction | None = None
+        for message in reversed(messages):
+            if not isinstance(message, Found):
+                continue
+            try:
+                if self.referee.placement(message.placement):
+                    self._control.incumbent(message.placement)
+                break
+            except Contradiction as error:
+                fault = error
+        if fault is not None:
+            raise fault
+
+    def _post_mortem(self, remote: Remote, asked: StopReason | None) -> Outcome:
+        """The child has said all it will ever say, and that was no answer."""
+        if remote.fault is not None:
+            return self._failed(remote.fault, StopReason.SOLVER_FAILED)
+        if asked is not None:
+            return self.referee.cut_short(asked)
+        if remote.fate.reason is not None:
+            return self._failed(f"its process could not be started: {remote.fate.reason}", StopReason.SOLVER_FAILED)
+        code = remote.fate.code
+        cause = (
+            "for unknown reasons" if code is None else f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        )
+        reason = self._reason_for(out_of_memory=code in OUT_OF_MEMORY_CODES)
+        return self._failed(f"its process ended {cause}", reason)
+
+    def _reason_for(self, *, out_of_memory: bool) -> StopReason:
+        is_capped = self._task.limits.memory_bytes is not None
+        return StopReason.MEMORY_LIMIT if out_of_memory and is_capped else StopReason.SOLVER_FAILED
+
+    def _failed(self, why: str, stop: StopReason, *, trusted: bool = True) -> Outcome:
+        lines = why.splitlines() or ["no reason was given"]
+        for line in lines:
+            self._control.log(f"{self._name}: {line}")
+        note = f"{self._name} ended early: {lines[-1]}"
+        return self.referee.cut_short(stop, notes=(note[:NOTE_LENGTH],), trusted=trusted)
+
+    def _relay_output(self, remote: Remote) -> None:
+        for line in remote.lines:
+            self._control.log(line)
+        remote.lines.clear()
+
+
+def _with_reason(outcome: Outcome, asked: StopReason | None) -> Outcome:
+    """The child knows that it was told to stop, but not why."""
+    if asked is None or outcome.stop is not StopReason.CANCELLED:
+        return outcome
+    return replace(outcome, stop=asked, reproducible=False)

@@ -1,0 +1,203 @@
+"""The process that forks solvers' processes: started once, with the heavy library already imported, and single-threaded, so that forking is cheap and safe.
+
+It owns its children: it alone may wait for them, so it alone can kill one without ever hitting a stranger that got its number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib import import_module
+from types import FrameType
+
+from .child import live
+from .frames import HEADER
+from .ties import die_with, kill_group
+
+ORPHAN_CHECK_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Ward:
+    """A running child: its process, the line to whoever asked for it, and its folder for temporary files."""
+
+    pid: int
+    line: socket.socket
+    scratch: str
+
+
+class Zygote:
+    """Forks a child per request, and kills its whole group as soon as the requester hangs up or the child ends."""
+
+    def __init__(self, orders: socket.socket) -> None:
+        self._orders = orders
+        self._parent = os.getppid()
+        self._wards: dict[int, Ward] = {}
+        self._lifeline = os.pipe()
+        self._woken, waker = socket.socketpair()
+        for end in (self._woken, waker):
+            end.setblocking(False)
+        self._waker = waker
+        signal.signal(signal.SIGCHLD, _nothing)
+        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(orders, selectors.EVENT_READ)
+        self._selector.register(self._woken, selectors.EVENT_READ)
+
+    def serve(self) -> None:
+        """Until the requester is gone."""
+        while os.getppid() == self._parent:
+            for key, _ in self._selector.select(ORPHAN_CHECK_SECONDS):
+                if key.fileobj is self._orders:
+                    if not self._take_order():
+                        return
+                elif key.fileobj is self._woken:
+                    self._woken.recv(4096)
+                elif isinstance(key.data, Ward):
+                    kill_group(key.data.pid)  # it is reaped when its death is noticed
+                    self._selector.unregister(key.data.line)
+            self._reap()
+
+    def close(self) -> None:
+        """End all children."""
+        for ward in self._wards.values():
+            kill_group(ward.pid)
+        for ward in self._wards.values():
+            os.waitpid(ward.pid, 0)
+            shutil.rmtree(ward.scratch, ignore_errors=True)
+
+    def _take_order(self) -> bool:
+        try:
+            data, fds, _, _ = socket.recv_fds(self._orders, 1, 3)
+        except OSError:
+            return False
+        if not data or len(fds) < 2:
+            return False
+        channel, line = socket.socket(fileno=fds[0]), socket.socket(fileno=fds[1])
+        self._fork(channel, line, fds[2] if len(fds) > 2 else None)
+        channel.close()
+        for output in fds[2:]:
+            os.close(output)
+        return True
+
+    def _fork(self, channel: socket.socket, line: socket.socket, output: int | None) -> None:
+        try:
+            scratch = tempfile.mkdtemp(prefix="memplan-")
+            zygote, pid = os.getpid(), os.fork()
+        except OSError as error:
+            _tell(line, f"error {error}")
+            line.close()
+            return
+        if pid == 0:
+            self._be_born(zygote, channel, line, output, scratch)
+        _set_group(pid)
+        ward = Ward(pid, line, scratch)
+        self._wards[pid] = ward
+        self._selector.register(line, selectors.EVENT_READ, ward)
+        _tell(line, f"pid {pid}")
+
+    def _be_born(
+        self, zygote: int, channel: socket.socket, line: socket.socket, output: int | None, scratch: str
+    ) -> None:
+        """Runs in the child and never returns."""
+        code = 1
+        try:
+            _set_group(0)
+            die_with(zygote, self._lifeline[0])
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._selector.close()
+            os.close(self._lifeline[1])
+            for end in (line, self._woken, self._waker, *(ward.line for ward in self._wards.values())):
+                end.close()
+            live(channel, output, scratch)
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _reap(self) -> None:
+        for pid, ward in list(self._wards.items()):
+            code = _bury(pid)
+            if code is None:
+                continue
+            del self._wards[pid]
+            shutil.rmtree(ward.scratch, ignore_errors=True)
+            _tell(ward.line, f"exit {code}")
+            if ward.line in self._selector.get_map():
+                self._selector.unregister(ward.line)
+            ward.line.close()
+
+
+def main() -> None:
+    """Serve the process at the other end of standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    orders = socket.socket(fileno=0)
+    path, module = _read_boot(orders)
+    sys.path[:] = path
+    _preload(module)
+    gc.freeze()  # keeps the collector from touching, and so copying, the pages that children share
+    zygote = Zygote(orders)
+    try:
+        zygote.serve()
+    finally:
+        zygote.close()
+        os._exit(0)
+
+
+def _read_boot(orders: socket.socket) -> tuple[list[str], str | None]:
+    header = orders.recv(HEADER.size, socket.MSG_WAITALL)
+    if len(header) < HEADER.size:
+        os._exit(0)
+    _, length, _ = HEADER.unpack(header)
+    path, module = json.loads(orders.recv(length, socket.MSG_WAITALL))
+    return path, module
+
+
+def _preload(module: str | None) -> None:
+    """Import what all children of this zygote will need; what cannot be imported, the solver itself will complain of."""
+    if module is None:
+        return
+    with contextlib.suppress(Exception):
+        getattr(import_module(module), "preload", _nothing)()
+
+
+def _set_group(pid: int) -> None:
+    """Its own process group. Both sides of a fork ask for it, so that it is there whoever comes first."""
+    try:
+        os.setpgid(pid, pid)
+    except OSError:
+        return
+
+
+def _bury(pid: int) -> int | None:
+    """The exit code of a child that has ended, its group killed; None while it lives."""
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if not done:
+            return None
+        kill_group(pid)
+        return os.waitstatus_to_exitcode(status)
+    if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        return None
+    kill_group(pid)  # before its number is given back: what it started may live on
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _tell(line: socket.socket, words: str) -> None:
+    try:
+        line.send(words.encode() + b"\n", socket.MSG_DONTWAIT)
+    except OSError:
+        return
+
+
+def _nothing(*_: int | FrameType | None) -> None:
+    """For signals whose arrival is all that matters."""
