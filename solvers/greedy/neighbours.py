@@ -1,4 +1,4 @@
-"""Which bases are closed to a block by what is placed already.
+"""Where a block may go, given what is placed already.
 
 A placed block j at base y closes to block i the bases strictly between y + below and y + above: one such triple (j, below, above) for each pair
 of parts that must not overlap. The triples are listed beforehand where the pairs are few, and found by scanning all placed rects where not.
@@ -12,12 +12,13 @@ import numpy as np
 
 from ..conflicts import live_pair_count, part_pairs
 from ..instance import Instance, Ints
+from .gaps import Fit, Span, open_base, open_base_of_many
 
 LISTED_PAIRS = 400_000
 
 
 class Neighbours(Protocol):
-    """Finds closed bases."""
+    """Knows what is placed where, and finds room beside it."""
 
     def fresh(self) -> Neighbours:
         """The same with nothing placed."""
@@ -25,8 +26,8 @@ class Neighbours(Protocol):
     def place(self, block: int, pool: int, base: int) -> None:
         """From now on the block is there."""
 
-    def closed(self, block: int, pool: int) -> list[tuple[int, int]]:
-        """Open intervals (low, high) of bases that are closed to the block in this pool, sorted by low."""
+    def open_base(self, block: int, pool: int, span: Span, extra: list[tuple[int, int]], fit: Fit) -> int | None:
+        """The base that the fit chooses; `extra` are further open intervals of closed bases."""
 
 
 def neighbours(instance: Instance) -> Neighbours:
@@ -66,15 +67,15 @@ class ListedNeighbours:
     def place(self, block: int, pool: int, base: int) -> None:
         self._where[block] = (pool, base)
 
-    def closed(self, block: int, pool: int) -> list[tuple[int, int]]:
+    def open_base(self, block: int, pool: int, span: Span, extra: list[tuple[int, int]], fit: Fit) -> int | None:
         where = self._where
-        found = []
+        closed = list(extra)
         for other, below, above in self._near[block]:
             there = where.get(other)
             if there is not None and there[0] == pool:
-                found.append((there[1] + below, there[1] + above))
-        found.sort()
-        return found
+                closed.append((there[1] + below, there[1] + above))
+        closed.sort()
+        return open_base(closed, span, fit)
 
 
 class ScannedNeighbours:
@@ -119,16 +120,26 @@ class ScannedNeighbours:
         self._count += len(rects)
         self._base[block] = (pool, base)
 
-    def closed(self, block: int, pool: int) -> list[tuple[int, int]]:
-        found: set[tuple[int, int]] = set()
-        for rect in self._rects[block].tolist():
-            found.update(self._closed_to_rect(rect, pool))
+    def open_base(self, block: int, pool: int, span: Span, extra: list[tuple[int, int]], fit: Fit) -> int | None:
+        found = list(extra)
         if self._apart:
             for part in self._parts[block]:
-                found.update(self._closed_to_part(block, part, pool))
-        return sorted(found)
+                found.extend(self._closed_to_part(block, part, pool))
+        lows, highs = [], []
+        if found:
+            some = np.array(found, dtype=np.int64)
+            lows.append(some[:, 0])
+            highs.append(some[:, 1])
+        for rect in self._rects[block].tolist():
+            low, high = self._closed_to_rect(rect, pool)
+            lows.append(low)
+            highs.append(high)
+        low = np.concatenate(lows) if lows else np.zeros(0, dtype=np.int64)
+        high = np.concatenate(highs) if highs else np.zeros(0, dtype=np.int64)
+        order = np.argsort(low)
+        return open_base_of_many(low[order], high[order], span, fit)
 
-    def _closed_to_rect(self, rect: int, pool: int) -> list[tuple[int, int]]:
+    def _closed_to_rect(self, rect: int, pool: int) -> tuple[Ints, Ints]:
         instance, n = self._instance, self._count
         part = int(instance.rect_part[rect])
         near = (self._start[:n] < instance.rect_end[rect]) & (self._end[:n] > instance.rect_start[rect])
@@ -136,9 +147,8 @@ class ScannedNeighbours:
             near &= self._pool[:n] == pool
         if part in self._friends:
             near &= ~np.isin(self._part[:n], list(self._friends[part]))
-        low: Ints = self._low[:n][near] - instance.part_high[part]
-        high: Ints = self._high[:n][near] - instance.part_low[part]
-        return list(zip(low.tolist(), high.tolist(), strict=True))
+        at = np.flatnonzero(near)
+        return self._low[at] - instance.part_high[part], self._high[at] - instance.part_low[part]
 
     def _closed_to_part(self, block: int, part: int, pool: int) -> list[tuple[int, int]]:
         instance = self._instance

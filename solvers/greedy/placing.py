@@ -8,16 +8,8 @@ from enum import StrEnum
 import numpy as np
 
 from ..instance import Instance, Ints, Placement
+from .gaps import Fit, Span
 from .neighbours import Neighbours
-
-
-class Fit(StrEnum):
-    """Which of the gaps that are large enough."""
-
-    LOWEST = "lowest"
-    """The lowest one."""
-    BEST = "best"
-    """The one that leaves least room over; the lowest of several."""
 
 
 class PoolPolicy(StrEnum):
@@ -41,18 +33,24 @@ def place_all(
     policy: PoolPolicy,
     stop: Stop,
     soft: dict[int, list[int]] | None = None,
+    *,
+    finish: bool = False,
 ) -> Placement | None:
     """Place the blocks one after the other; None if one fits nowhere or the caller stops it.
 
-    `soft` names, for a block, others whose addresses it should not share: heeded where there is room.
+    `soft` names, for a block, others whose addresses it should not share: heeded where there is room. With `finish` a stop does not end it:
+    what is left is stacked on top.
     """
     run = _Run(instance, near, fit, policy, soft or {})
     fixed = instance.allowed & (instance.lowest == instance.highest)
     first = order[np.argsort(~fixed.any(axis=1)[order], kind="stable")]
+    hurried = False
     for step, block in enumerate(first.tolist()):
-        if step % CHECK_EVERY == 0 and stop():
-            return None
-        if not run.place(block):
+        if step % CHECK_EVERY == 0 and not hurried and stop():
+            if not finish:
+                return None
+            hurried = True
+        if not ((hurried and run.stack(block)) or run.place(block)):
             return None
     return Placement(run.pool, run.offset)
 
@@ -99,12 +97,7 @@ class _Run:
                 break
         if best is None:
             return False
-        _, pool, base = best
-        self.near.place(block, pool, base)
-        self.pool[block], self.offset[block] = pool, base
-        self.peak[pool] = max(self.peak[pool], base + self.high[block])
-        self.placed.add(block)
-        self.class_pool[self.class_of[block]] = pool
+        self._put(block, best[1], best[2])
         return True
 
     def _open_pools(self, block: int) -> list[int]:
@@ -116,15 +109,39 @@ class _Run:
         return [pool for pool in pools if pool not in taken]
 
     def _base(self, block: int, pool: int) -> int | None:
-        closed = self.near.closed(block, pool)
-        if self.reserved_rules:
-            closed = sorted(closed + self.reserved_rules[pool][block])
+        span = Span(
+            self.lowest[block][pool], self.highest[block][pool], self.modulus[block][pool], self.residue[block][pool]
+        )
+        extra = self.reserved_rules[pool][block] if self.reserved_rules else []
         wishes = self._unwelcome(block, pool)
         if wishes:
-            base = self._first_open(block, pool, sorted(closed + wishes))
+            base = self.near.open_base(block, pool, span, extra + wishes, self.fit)
             if base is not None:
                 return base
-        return self._first_open(block, pool, closed)
+        return self.near.open_base(block, pool, span, extra, self.fit)
+
+    def stack(self, block: int) -> bool:
+        """Above everything else in the first pool where that is possible: for when there is no time to look for better."""
+        for pool in self._open_pools(block):
+            modulus, residue = self.modulus[block][pool], self.residue[block][pool]
+            walls = [end for _, end in self.instance.pools[pool].reserved]
+            floor = (
+                max(self.lowest[block][pool], self.peak[pool], *walls)
+                if walls
+                else max(self.lowest[block][pool], self.peak[pool])
+            )
+            base = floor + (residue - floor) % modulus
+            if base <= self.highest[block][pool]:
+                self._put(block, pool, base)
+                return True
+        return False
+
+    def _put(self, block: int, pool: int, base: int) -> None:
+        self.near.place(block, pool, base)
+        self.pool[block], self.offset[block] = pool, base
+        self.peak[pool] = max(self.peak[pool], base + self.high[block])
+        self.placed.add(block)
+        self.class_pool[self.class_of[block]] = pool
 
     def _unwelcome(self, block: int, pool: int) -> list[tuple[int, int]]:
         return [
@@ -132,23 +149,6 @@ class _Run:
             for other in self.soft.get(block, ())
             if other in self.placed and self.pool[other] == pool
         ]
-
-    def _first_open(self, block: int, pool: int, closed: list[tuple[int, int]]) -> int | None:
-        """The base that the fit chooses among those not closed."""
-        modulus, residue = self.modulus[block][pool], self.residue[block][pool]
-        base, top = self.lowest[block][pool], self.highest[block][pool]
-        best: tuple[int, int] | None = None
-        for low, high in closed:
-            if low >= base:
-                if self.fit is Fit.LOWEST:
-                    break
-                if base <= top and (best is None or low - base < best[0]):
-                    best = (low - base, base)
-            if high > base:
-                base = high + (residue - high) % modulus
-        if best is not None:
-            return best[1]
-        return base if base <= top else None
 
 
 def _reserved_rules(instance: Instance) -> list[list[list[tuple[int, int]]]]:

@@ -14,9 +14,10 @@ from ..objective import evaluate, rank_tie
 from ..outcome import Outcome, Value
 from ..presolve import components
 from ..solver import Control, Feature, Goal, Input, Task
+from .gaps import Fit
 from .neighbours import neighbours
 from .orders import orders
-from .placing import Fit, PoolPolicy, place_all
+from .placing import PoolPolicy, place_all
 
 
 class Greedy:

@@ -7,9 +7,10 @@ import pytest
 
 from solvers.errors import StopReason
 from solvers.greedy import neighbours as neighbours_module
+from solvers.greedy.gaps import Fit
 from solvers.greedy.neighbours import ListedNeighbours, Neighbours, ScannedNeighbours, neighbours
 from solvers.greedy.orders import measure, orders
-from solvers.greedy.placing import Fit, PoolPolicy, place_all
+from solvers.greedy.placing import PoolPolicy, place_all
 from solvers.greedy.portfolio import Greedy
 from solvers.instance import Instance, Placement, PoolSpec, Term
 from solvers.objective import evaluate, violation
@@ -147,3 +148,15 @@ def test_reuse_penalties_are_avoided_where_there_is_room() -> None:
     squeezed = Greedy().solve(tight, Task(bound=(0,)), Silent())
     assert squeezed.placement is not None
     assert evaluate(tight, squeezed.placement) == (5,)
+
+
+def test_a_stopped_first_pass_is_finished_by_stacking() -> None:
+    instance = make_instance([plain(i, i + 2, 3, alignment=4) for i in range(9)], pools=[PoolSpec(None, ((1, 2),))])
+    sequence = np.arange(9)
+    hurried = place_all(
+        instance, sequence, neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, lambda: True, finish=True
+    )
+    assert hurried is not None
+    assert offsets(hurried) == [4 * i for i in range(1, 10)]
+    assert violation(instance, hurried) is None
+    assert place_all(instance, sequence, neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, lambda: True) is None
