@@ -9,7 +9,6 @@ from solvers.solver import Goal, Warm
 
 from .errors import BadInput, Code, Finding, echo
 
-
 GREATEST = 1 << 62
 
 

@@ -94,6 +94,8 @@ class _Strips:
             strip.close()
         if any(strip.impossible for strip in self.strips) or all(strip.done for strip in self.strips):
             return StopReason.PROVED
+        if self.board.value is not None and self.board.value == self._bound():
+            return StopReason.PROVED  # peaks that are still open are none of this objective's terms
         if self.task.goal is Goal.FIT and self.board.placement is not None:
             return StopReason.GOAL_MET
         stop = self.board.stopped()

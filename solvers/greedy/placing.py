@@ -101,7 +101,7 @@ class _Run:
         return True
 
     def _open_pools(self, block: int) -> list[int]:
-        if len(self.instance.pools) == 1:
+        if len(self.instance.pools) == 1 and not self.apart:
             return self.choices[block]
         decided = self.class_pool.get(self.class_of[block])
         pools = self.choices[block] if decided is None else [decided]

@@ -1,0 +1,116 @@
+"""One group of buffers alone in the problem: into which pools it can go, and how low it can lie there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lcm
+
+from .colocation import Congruence, Group, groups
+from .problem import Buffer, BufferId, Pool, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a group may begin in a pool if nothing else is in the way: from `least` on, wherever `rule` allows; or only at `fixed`, by decision or for want of room."""
+
+    least: int
+    rule: Congruence
+    fixed: int | None = None
+
+
+class Alone:
+    """Answers about single groups of a problem; each is worked out when it is first asked for."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.index: dict[BufferId, int] = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+        self._pools: dict[str, Pool] = {pool.name: pool for pool in problem.pools}
+        self._spots: dict[tuple[tuple[int, ...], str], Spot | None] = {}
+        self._group: dict[int, Group] = {}
+        self._class: dict[int, tuple[int, ...]] = {}
+        """Buffers that same-pool constraints tie together, by any of them."""
+        for group in groups(self.index, problem.constraints.colocations):
+            self._group.update(dict.fromkeys(group.members, group))
+        self._class = {}
+        for names in problem.constraints.same_pool:
+            tied: set[int] = set()
+            for id_ in names:
+                for member in self.group(self.index[id_]).members:
+                    tied.update(self._class.get(member, (member,)))
+            self._class.update(dict.fromkeys(tied, tuple(sorted(tied))))
+
+    def group(self, buffer: int) -> Group:
+        """The group that the buffer moves with; often itself alone."""
+        return self._group.get(buffer) or Group((buffer,), (0,))
+
+    def possible_pools(self, buffer: int) -> list[str]:
+        """The pools that the buffer can be in, as far as it and those that must share its pool have a say."""
+        tied = self.tied(buffer)
+        return [name for name in self._pools if all(self.spot(self.group(other), name) for other in tied)]
+
+    def tied(self, buffer: int) -> tuple[int, ...]:
+        """The buffers that must be in the same pool as this one, itself among them."""
+        return self._class.get(buffer) or self.group(buffer).members
+
+    def spot(self, group: Group, pool: str) -> Spot | None:
+        """Where the group can lie in the pool; None: nowhere."""
+        key = (group.members, pool)
+        if key not in self._spots:
+            self._spots[key] = self._find(group, self._pools[pool])
+        return self._spots[key]
+
+    def _find(self, group: Group, pool: Pool) -> Spot | None:
+        rule: Congruence | None = Congruence()
+        fixed: int | None = None
+        for buffer, low in self._members(group):
+            wanted = buffer.fixed
+            if (buffer.pools is not None and pool.name not in buffer.pools) or (wanted and wanted.pool != pool.name):
+                return None
+            if wanted is not None and wanted.offset is not None:
+                if fixed is not None and fixed != wanted.offset - low:
+                    return None
+                fixed = wanted.offset - low
+            modulus = lcm(pool.alignment, buffer.alignment)
+            rule = rule and rule.and_also(Congruence(modulus, -(low + (pool.base or 0)) % modulus))
+        if rule is None:
+            return None
+        least = rule.at_least(0 if fixed is None else fixed)
+        while True:
+            higher = rule.at_least(self._beyond_reserved(group, pool, least))
+            if higher == least:
+                break
+            least = higher
+        if fixed is not None and (least != fixed or fixed < 0):
+            return None
+        greatest = self._greatest(group, pool)
+        if greatest is not None and least > greatest:
+            return None
+        if greatest is not None and least + rule.modulus > greatest:
+            fixed = least  # there is no other place
+        return Spot(least, rule, fixed)
+
+    def _greatest(self, group: Group, pool: Pool) -> int | None:
+        """The greatest base that the pool's size and the members' greatest offsets allow; None: any."""
+        limits = []
+        for buffer, low in self._members(group):
+            if pool.size is not None:
+                limits.append(pool.size - low - buffer.size)
+            if buffer.max_offset is not None:
+                limits.append(buffer.max_offset - low)
+        return min(limits, default=None)
+
+    def _beyond_reserved(self, group: Group, pool: Pool, base: int) -> int:
+        """A base that is not below the given one and from which a member would no longer touch the range it touches there."""
+        for begin, end in pool.reserved:
+            for buffer, low in self._members(group):
+                if buffer.size and begin < end and base + low < end and begin < base + low + buffer.size:
+                    base = end - low
+        return base
+
+    def _members(self, group: Group) -> list[tuple[Buffer, int]]:
+        return [(self.problem.buffers[i], low) for i, low in zip(group.members, group.offsets, strict=True)]
+
+    def end(self, group: Group, pool: str) -> int | None:
+        """The lowest end that the group can have in the pool; None: it does not fit there."""
+        spot = self.spot(group, pool)
+        return None if spot is None else spot.least + max(low + buffer.size for buffer, low in self._members(group))

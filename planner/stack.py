@@ -1,0 +1,79 @@
+"""How high buffers must reach that may not share addresses: the least end, whatever their order, as far as sums can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import gcd
+
+from .alone import Alone
+from .intervals import merged
+from .problem import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class _Slab:
+    """A stretch of addresses that one group covers, wherever it lies: its length, and what is known of where it begins."""
+
+    length: int
+    modulus: int
+    """0: it begins exactly at `start`."""
+    start: int
+    """It begins here or a multiple of modulus higher."""
+
+
+def least_height(alone: Alone, pool: str, buffers: Iterable[int]) -> int | None:
+    """An end that the highest of these buffers cannot be below if all lie in the pool and only those of one group may overlap.
+
+    None: they cannot lie there together at all.
+    """
+    slabs: list[_Slab] = []
+    ends: list[int] = []
+    spans: dict[tuple[int, ...], list[Interval]] = {}
+    for buffer in buffers:
+        group = alone.group(buffer)
+        low = group.offsets[group.members.index(buffer)]
+        spans.setdefault(group.members, []).append((low, low + alone.problem.buffers[buffer].size))
+        spot = alone.spot(group, pool)
+        if spot is not None:
+            ends.append(spot.least + low + alone.problem.buffers[buffer].size)
+    for members, ranges in spans.items():
+        spot = alone.spot(alone.group(members[0]), pool)
+        if spot is None:
+            continue
+        for low, high in merged(ranges):
+            slabs.append(_Slab(high - low, 0 if spot.fixed is not None else spot.rule.modulus, spot.least + low))
+    reserved = next(p.reserved for p in alone.problem.pools if p.name == pool)
+    loose = [slab for slab in slabs if slab.modulus]
+    walls = sorted((slab.start, slab.start + slab.length) for slab in slabs if not slab.modulus)
+    if any(end > begin for (_, end), (begin, _) in pairwise(walls)):
+        return None
+    return max([0, *ends, _fill(slabs, reserved), _fill(loose, [*reserved, *walls])])
+
+
+def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:
+    """The least end of the slabs if they could be cut and put in the free stretches, each at a start it may have.
+
+    All starts are congruent modulo a common grain, so in each stretch every slab but the topmost takes a multiple of it.
+    """
+    if not slabs:
+        return 0
+    first = slabs[0].start
+    grain = gcd(*(slab.modulus for slab in slabs), *(slab.start - first for slab in slabs))
+    if not grain:
+        return max(slab.start + slab.length for slab in slabs)
+    rest = sum(slab.length + -slab.length % grain for slab in slabs)
+    padding = max(-slab.length % grain for slab in slabs)
+    shortest = min(slab.length for slab in slabs)
+    here = min(slab.start for slab in slabs)
+    for begin, end in merged(taken):
+        room = begin - here
+        if room >= shortest:
+            rounded = (room + padding) // grain * grain
+            if rest <= rounded:
+                break
+            rest -= rounded
+        if end > here:
+            here = end + (first - end) % grain
+    return here + max(rest - padding, shortest)

@@ -1,0 +1,252 @@
+"""Is a plan right? Every rule of the problem and every claim of the plan, checked again in exact integers.
+
+Knows nothing of how plans are made: it reads the user's Problem and the Plan, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .certify import objections
+from .claims import check_claims
+from .colocation import groups
+from .digest import digest as digest_of
+from .errors import echo
+from .findings import AddressRange, FindingKind, VerifyFinding
+from .intervals import first_meeting, merged
+from .plan import Placement, Plan
+from .problem import Buffer, BufferId, Pool, Problem
+from .sweep import Piece, all_apart, meetings
+
+LISTED_PER_KIND = 100
+"""No more findings of one kind than this are listed: a plan with everything at offset 0 has millions of overlaps."""
+
+
+def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
+    """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
+    report = _Report()
+    where = _located(problem, plan, report)
+    pieces = _check_placements(problem, where, report)
+    if pieces:
+        _check_overlaps(problem, where, pieces, report)
+    _check_relations(problem, where, report)
+    report.extend(check_claims(problem, plan, where))
+    for certificate, wrong in objections(problem, plan.certificates):
+        report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
+    if plan.problem_digest != (digest_of(problem) if digest is None else digest):
+        report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
+    return tuple(report.findings)
+
+
+class _Report:
+    """Findings as they come, none of a kind listed too often."""
+
+    def __init__(self) -> None:
+        self.findings: list[VerifyFinding] = []
+        self._count: dict[FindingKind, int] = {}
+
+    def add(
+        self,
+        kind: FindingKind,
+        message: str,
+        buffers: tuple[BufferId, ...] = (),
+        ranges: tuple[AddressRange, ...] = (),
+    ) -> None:
+        self.extend([VerifyFinding(kind, message, buffers, ranges)])
+
+    def extend(self, findings: Iterable[VerifyFinding]) -> None:
+        for finding in findings:
+            self._count[finding.kind] = self._count.get(finding.kind, 0) + 1
+            if not self.is_full(finding.kind):
+                self.findings.append(finding)
+
+    def is_full(self, kind: FindingKind) -> bool:
+        return self._count.get(kind, 0) > LISTED_PER_KIND
+
+
+def _located(problem: Problem, plan: Plan, report: _Report) -> list[Placement | None]:
+    """Each buffer's placement, in the order of the problem's buffers; None where there is none that makes sense."""
+    if not plan.placements:
+        return [None] * len(problem.buffers)
+    placements: list[Placement | None] = list(plan.placements)
+    if [p.id for p in plan.placements] != [b.id for b in problem.buffers]:
+        placements = _matched(problem, plan, report)
+    names = {pool.name for pool in problem.pools}
+    for i, place in enumerate(placements):
+        if place is not None and place.pool not in names:
+            text = f"buffer {echo(place.id)} is in pool {echo(place.pool)}, which the problem does not have"
+            report.add(FindingKind.UNKNOWN_POOL, text, (place.id,))
+            placements[i] = None
+    return placements
+
+
+def _matched(problem: Problem, plan: Plan, report: _Report) -> list[Placement | None]:
+    """The placements by buffer where the plan does not simply list them in the problem's order."""
+    known = {buffer.id for buffer in problem.buffers}
+    found: dict[BufferId, Placement] = {}
+    for place in plan.placements:
+        if place.id not in known:
+            text = f"buffer {echo(place.id)} is not in the problem"
+            report.add(FindingKind.UNKNOWN_BUFFER, text, (place.id,))
+        elif place.id in found:
+            text = f"buffer {echo(place.id)} is placed more than once"
+            report.add(FindingKind.DUPLICATE_PLACEMENT, text, (place.id,))
+        else:
+            found[place.id] = place
+    missing = [buffer.id for buffer in problem.buffers if buffer.id not in found]
+    for id_ in missing:
+        report.add(FindingKind.MISSING_BUFFER, f"buffer {echo(id_)} has no placement", (id_,))
+    if list(found) != [buffer.id for buffer in problem.buffers if buffer.id in found]:
+        report.add(FindingKind.WRONG_ORDER, "the placements are not in the order of the problem's buffers")
+    return [found.get(buffer.id) for buffer in problem.buffers]
+
+
+def _check_placements(problem: Problem, where: list[Placement | None], report: _Report) -> dict[str, list[Piece]]:
+    """What each buffer alone must keep to; gives back, by pool, what is in use when, for the sweep."""
+    pools = {pool.name: (pool, pool.base or 0, merged(pool.reserved)) for pool in problem.pools}
+    pieces: dict[str, list[Piece]] = {pool.name: [] for pool in problem.pools}
+    for i, (buffer, place) in enumerate(zip(problem.buffers, where, strict=True)):
+        if place is None:
+            continue
+        pool, base, reserved = pools[place.pool]
+        offset, size = place.offset, buffer.size
+        end = offset + size
+        address = base + offset
+        if place.size != size:
+            text = f"buffer {echo(buffer.id)} has {size} bytes, the plan gives it {place.size}"
+            report.add(FindingKind.WRONG_SIZE, text, (buffer.id,))
+        if offset < 0 or (pool.size is not None and end > pool.size):
+            _complain(report, FindingKind.OUTSIDE_POOL, buffer, place, f"outside the pool's {_size(pool)}")
+        if address % pool.alignment or address % buffer.alignment:
+            text = f"not aligned to {buffer.alignment} and the pool's {pool.alignment}" + (
+                f" above base {base}" if base else ""
+            )
+            _complain(report, FindingKind.MISALIGNED, buffer, place, text)
+        if buffer.pools is not None and pool.name not in buffer.pools:
+            _complain(report, FindingKind.WRONG_POOL, buffer, place, "a pool it may not be in")
+        if buffer.fixed is not None:
+            _check_fixed(buffer, place, report)
+        if buffer.max_offset is not None and offset > buffer.max_offset:
+            _complain(
+                report, FindingKind.ABOVE_MAX_OFFSET, buffer, place, f"above its greatest offset {buffer.max_offset}"
+            )
+        if not size:
+            continue
+        if reserved:
+            met = first_meeting(reserved, offset, end)
+            if met is not None:
+                text = f"inside the reserved range [{met[0]}, {met[1]})"
+                _complain(report, FindingKind.IN_RESERVED_RANGE, buffer, place, text)
+        live = buffer.live
+        if live and offset >= 0:
+            if len(live) > 1:
+                live = merged(live)
+            pieces[pool.name] += [(offset, end, begin, until, i) for begin, until in live if begin < until]
+    return pieces
+
+
+def _check_fixed(buffer: Buffer, place: Placement, report: _Report) -> None:
+    fixed = buffer.fixed
+    assert fixed is not None
+    if place.pool != fixed.pool or (fixed.offset is not None and place.offset != fixed.offset):
+        there = f"pool {echo(fixed.pool)}" + ("" if fixed.offset is None else f" at {fixed.offset}")
+        _complain(report, FindingKind.FIXED_MOVED, buffer, place, f"although it is fixed in {there}")
+
+
+def _check_overlaps(
+    problem: Problem, where: list[Placement | None], pieces: dict[str, list[Piece]], report: _Report
+) -> None:
+    permitted: _Permitted | None = None
+    for here in pieces.values():
+        if all_apart(here):
+            continue
+        permitted = permitted or _Permitted(problem)
+        seen: set[tuple[int, int]] = set()
+        for pair in meetings(here):
+            if pair in seen or permitted.may_share(*pair):
+                continue
+            if report.is_full(FindingKind.OVERLAP):
+                return
+            seen.add(pair)
+            first, second = (problem.buffers[i] for i in pair)
+            _two(
+                report,
+                FindingKind.OVERLAP,
+                first,
+                where[pair[0]],
+                second,
+                where[pair[1]],
+                "are live together and overlap",
+            )
+
+
+class _Permitted:
+    """Pairs of buffers that may share addresses although they are live together."""
+
+    def __init__(self, problem: Problem) -> None:
+        index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+        self._group: dict[int, int] = {}
+        for number, group in enumerate(groups(index, problem.constraints.colocations)):
+            self._group.update((member, number) for member in group.members)
+        self._excluded = {frozenset((index[a], index[b])) for a, b in problem.constraints.exclusions}
+
+    def may_share(self, first: int, second: int) -> bool:
+        group = self._group.get(first)
+        return (group is not None and group == self._group.get(second)) or frozenset((first, second)) in self._excluded
+
+
+def _check_relations(problem: Problem, where: list[Placement | None], report: _Report) -> None:
+    constraints = problem.constraints
+    if not (constraints.conflicts or constraints.colocations or constraints.same_pool or constraints.different_pool):
+        return
+    buffers = {buffer.id: buffer for buffer in problem.buffers}
+    place = {buffer.id: found for buffer, found in zip(problem.buffers, where, strict=True)}
+    for a, b in constraints.conflicts:
+        if _share(buffers[a], place[a], buffers[b], place[b]):
+            text = "must not share addresses but overlap"
+            _two(report, FindingKind.SEPARATION_BROKEN, buffers[a], place[a], buffers[b], place[b], text)
+    for tie in constraints.colocations:
+        mine, base = place[tie.buffer], place[tie.base]
+        if mine and base and (mine.pool != base.pool or mine.offset != base.offset + tie.offset):
+            text = f"are not {tie.offset} bytes apart in one pool, as their colocation says"
+            _two(report, FindingKind.COLOCATION_BROKEN, buffers[tie.buffer], mine, buffers[tie.base], base, text)
+    for group in constraints.same_pool:
+        if len({found.pool for id_ in group if (found := place[id_])}) > 1:
+            text = f"{_names(group)} must share one pool but do not"
+            report.add(FindingKind.SAME_POOL_BROKEN, text, group)
+    for group in constraints.different_pool:
+        used = [found.pool for id_ in group if (found := place[id_])]
+        if len(set(used)) < len(used):
+            text = f"{_names(group)} must be in different pools but are not"
+            report.add(FindingKind.DIFFERENT_POOL_BROKEN, text, group)
+
+
+def _share(a: Buffer, place_a: Placement | None, b: Buffer, place_b: Placement | None) -> bool:
+    """Do two buffers have an address of one pool in common?"""
+    if place_a is None or place_b is None or place_a.pool != place_b.pool:
+        return False
+    return min(place_a.offset + a.size, place_b.offset + b.size) > max(place_a.offset, place_b.offset)
+
+
+def _complain(report: _Report, kind: FindingKind, buffer: Buffer, place: Placement, what: str) -> None:
+    here = AddressRange(place.pool, place.offset, place.offset + buffer.size)
+    report.add(kind, f"buffer {echo(buffer.id)} is at {here}: {what}", (buffer.id,), (here,))
+
+
+def _two(
+    report: _Report, kind: FindingKind, a: Buffer, at_a: Placement | None, b: Buffer, at_b: Placement | None, what: str
+) -> None:
+    assert at_a is not None
+    assert at_b is not None
+    first = AddressRange(at_a.pool, at_a.offset, at_a.offset + a.size)
+    second = AddressRange(at_b.pool, at_b.offset, at_b.offset + b.size)
+    text = f"buffers {echo(a.id)} at {first} and {echo(b.id)} at {second} {what}"
+    report.add(kind, text, (a.id, b.id), (first, second))
+
+
+def _size(pool: Pool) -> str:
+    return "addresses" if pool.size is None else f"{pool.size} bytes"
+
+
+def _names(ids: tuple[BufferId, ...]) -> str:
+    return "buffers " + ", ".join(echo(id_) for id_ in ids[:8]) + (", …" if len(ids) > 8 else "")

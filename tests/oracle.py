@@ -1,0 +1,216 @@
+"""The truth about small problems, by trying everything: shares no code with the solvers or the verifier.
+
+Every placement orders each pair of groups that must not share addresses: for each two members, one lies above the other. Given the pools and
+all these decisions, each group has a least possible start, and taking them all at once is best for every term of the objective: sinking a
+group never raises a peak, and never makes two that are apart share. So all assignments of pools, and for each all decisions, are tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
+
+from planner.problem import Buffer, BufferId, Pool, Problem
+from solvers.instance import Term
+
+Value = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is best; value None: nothing fits."""
+
+    value: Value | None
+    peaks: tuple[int, ...] | None = None
+    """Of one best placement."""
+    offsets: dict[BufferId, tuple[str, int]] | None = None
+
+    @property
+    def is_feasible(self) -> bool:
+        return self.value is not None
+
+
+def solve(problem: Problem) -> Truth:
+    """The lexicographically least objective, by exhaustion."""
+    return _Oracle(problem).run()
+
+
+def shares(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    """Do two address ranges have an address in common?"""
+    return min(a[1], b[1]) > max(a[0], b[0])
+
+
+@dataclass
+class _Rigid:
+    """Buffers that colocations tie together, with their distances from the lowest."""
+
+    members: list[tuple[Buffer, int]]
+
+
+class _Oracle:
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.buffers = {b.id: b for b in problem.buffers}
+        self.rigid = list(self._rigid_groups())
+        self.home = {b.id: g for g, rigid in enumerate(self.rigid) for b, _ in rigid.members}
+        self.low = {b.id: low for rigid in self.rigid for b, low in rigid.members}
+        highest = self._horizon()
+        self.alone = [
+            [
+                [x for x in range(highest + 1) if all(_may_start(b, x + low, pool) for b, low in rigid.members)]
+                for pool in problem.pools
+            ]
+            for rigid in self.rigid
+        ]
+        self.best: Truth = Truth(None)
+        c = problem.constraints
+        self.excluded = {frozenset(pair) for pair in c.exclusions}
+        self.apart = [pair for pair in combinations(problem.buffers, 2) if self._must_not_share(*pair)]
+        self.penalties = [(self.buffers[p.first], self.buffers[p.second], p.cost) for p in c.reuse_penalties]
+
+    def _rigid_groups(self) -> Iterator[_Rigid]:
+        place: dict[BufferId, tuple[int, int]] = {b.id: (n, 0) for n, b in enumerate(self.problem.buffers)}
+        for tie in self.problem.constraints.colocations:
+            (mine, my_offset), (base, base_offset) = place[tie.buffer], place[tie.base]
+            shift = base_offset + tie.offset - my_offset
+            for id_, (number, offset) in list(place.items()):
+                if number == mine:
+                    place[id_] = (base, offset + shift)
+        for number in sorted({n for n, _ in place.values()}):
+            members = [(b, place[b.id][1]) for b in self.problem.buffers if place[b.id][0] == number]
+            least = min(offset for _, offset in members)
+            yield _Rigid([(b, offset - least) for b, offset in members])
+
+    def _horizon(self) -> int:
+        """Some best placement ends at or below this."""
+        pools = self.problem.pools
+        top = max([0, *(end for pool in pools for _, end in pool.reserved)])
+        for buffer in self.problem.buffers:
+            if buffer.fixed is not None and buffer.fixed.offset is not None:
+                top = max(top, buffer.fixed.offset + buffer.size)
+        step = math.lcm(*(b.alignment for b in self.problem.buffers), *(p.alignment for p in pools))
+        return top + sum(max(low + b.size for b, low in rigid.members) + step for rigid in self.rigid)
+
+    def _must_not_share(self, a: Buffer, b: Buffer) -> bool:
+        if not a.size or not b.size or self.home[a.id] == self.home[b.id]:
+            return False
+        pair = {a.id, b.id}
+        if any(pair == set(conflict) for conflict in self.problem.constraints.conflicts):
+            return True
+        together = any(max(s, t) < min(e, f) for s, e in a.live or () for t, f in b.live or ())
+        return together and frozenset(pair) not in self.excluded
+
+    def run(self) -> Truth:
+        for choice in product(range(len(self.problem.pools)), repeat=len(self.rigid)):
+            starts = self._starts(choice)
+            if starts is not None:
+                self._decide(choice, starts)
+        return self.best
+
+    def _starts(self, choice: tuple[int, ...]) -> list[list[int]] | None:
+        """Where each group may begin in its pool if it were alone; None if the choice of pools is not allowed."""
+        pool_of = {id_: choice[group] for id_, group in self.home.items()}
+        constraints = self.problem.constraints
+        if any(len({pool_of[id_] for id_ in group}) > 1 for group in constraints.same_pool):
+            return None
+        if any(len({pool_of[id_] for id_ in group}) < len(group) for group in constraints.different_pool):
+            return None
+        starts = [self.alone[g][p] for g, p in enumerate(choice)]
+        return starts if all(starts) else None
+
+    def _decide(self, choice: tuple[int, ...], starts: list[list[int]]) -> None:
+        """Depth first over all decisions who lies above whom, cutting what cannot become better than the best."""
+        pairs: list[tuple[Buffer, Buffer, int | None]] = [
+            (a, b, None) for a, b in self.apart if choice[self.home[a.id]] == choice[self.home[b.id]]
+        ]
+        paid = 0
+        bound = {frozenset((a.id, b.id)) for a, b in self.apart}
+        for a, b, cost in self.penalties:
+            g, h = self.home[a.id], self.home[b.id]
+            if choice[g] != choice[h] or frozenset((a.id, b.id)) in bound or not a.size or not b.size:
+                continue
+            if g == h:
+                here = self.low[a.id], self.low[a.id] + a.size
+                paid += cost if shares(here, (self.low[b.id], self.low[b.id] + b.size)) else 0
+            else:
+                pairs.append((a, b, cost))
+        self._search(choice, starts, pairs, [], [s[0] for s in starts], paid)
+
+    def _search(
+        self,
+        choice: tuple[int, ...],
+        starts: list[list[int]],
+        pairs: list[tuple[Buffer, Buffer, int | None]],
+        above: list[tuple[int, int, int]],
+        place: list[int],
+        paid: int,
+    ) -> None:
+        value = self._value(choice, place, paid)
+        if self.best.value is not None and value >= self.best.value:
+            return  # deciding more only lifts groups and adds costs
+        if not pairs:
+            spots = {
+                id_: (self.problem.pools[choice[g]].name, place[g] + self.low[id_]) for id_, g in self.home.items()
+            }
+            self.best = Truth(value, self._peaks(choice, place), spots)
+            return
+        (a, b, cost), rest = pairs[0], pairs[1:]
+        for under, over in ((a, b), (b, a)):
+            g, h = self.home[under.id], self.home[over.id]
+            distance = self.low[under.id] + under.size - self.low[over.id]
+            more = [*above, (g, h, distance)]
+            raised = _settle(starts, more, place)
+            if raised is not None:
+                self._search(choice, starts, rest, more, raised, paid)
+        if cost is not None:
+            self._search(choice, starts, rest, above, place, paid + cost)
+
+    def _peaks(self, choice: tuple[int, ...], place: list[int]) -> tuple[int, ...]:
+        tops = [0] * len(self.problem.pools)
+        for rigid, p, start in zip(self.rigid, choice, place, strict=True):
+            tops[p] = max(tops[p], *(start + low + b.size for b, low in rigid.members))
+        return tuple(tops)
+
+    def _value(self, choice: tuple[int, ...], place: list[int], paid: int) -> Value:
+        peaks = self._peaks(choice, place)
+        pools = self.problem.pools
+        worth = {
+            Term.SUM_OF_PEAKS: sum(pool.cost * peak for pool, peak in zip(pools, peaks, strict=True)),
+            Term.LARGEST_PEAK: max(peaks, default=0),
+            Term.ACCESS_COST: sum(b.accesses * pools[choice[self.home[b.id]]].rank for b in self.problem.buffers),
+            Term.REUSE_COST: paid,
+        }
+        return tuple(worth[term] for term in self.problem.terms)
+
+
+def _may_start(buffer: Buffer, offset: int, pool: Pool) -> bool:
+    """Does the buffer keep all of its own rules at this offset of the pool?"""
+    end = offset + buffer.size
+    address = (pool.base or 0) + offset
+    if buffer.pools is not None and pool.name not in buffer.pools:
+        return False
+    if buffer.fixed is not None and (pool.name != buffer.fixed.pool or buffer.fixed.offset not in (None, offset)):
+        return False
+    if buffer.max_offset is not None and offset > buffer.max_offset:
+        return False
+    if (pool.size is not None and end > pool.size) or address % pool.alignment or address % buffer.alignment:
+        return False
+    return not any(shares((offset, end), taken) for taken in pool.reserved)
+
+
+def _settle(starts: list[list[int]], above: list[tuple[int, int, int]], place: list[int]) -> list[int] | None:
+    """The least starts, none below `place`, that keep every decision: h at least `distance` above g. None if there are none."""
+    place = list(place)
+    moved = True
+    while moved:
+        moved = False
+        for g, h, distance in above:
+            if place[h] < place[g] + distance:
+                higher = next((x for x in starts[h] if x >= place[g] + distance), None)
+                if higher is None:
+                    return None
+                place[h] = higher
+                moved = True
+    return place

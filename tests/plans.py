@@ -1,0 +1,93 @@
+"""Plans with honest claims, for tests that then spoil them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner.digest import digest
+from planner.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue
+from planner.problem import BufferId, Problem
+from solvers.errors import StopReason
+from solvers.instance import Term
+from solvers.outcome import Proof
+from tests.oracle import Truth, shares, solve
+
+Spots = Mapping[BufferId, tuple[str, int]]
+"""Pool and offset of each buffer."""
+
+
+def optimal_plan(problem: Problem) -> Plan:
+    """A best plan of a small problem, with the bound that exhaustion proves."""
+    truth = solve(problem)
+    if truth.offsets is None:
+        return infeasible_plan(problem)
+    return make_plan(problem, truth.offsets, truth)
+
+
+def infeasible_plan(problem: Problem) -> Plan:
+    """The plan that says there is none."""
+    return Plan(
+        status=PlanStatus.INFEASIBLE,
+        stop=StopReason.PROVED,
+        peak=None,
+        bound=0,
+        gap=None,
+        objective=Objective(None, None, tuple(TermValue(term, None, None) for term in problem.terms)),
+        pools=tuple(PoolUse(pool.name, pool.size, None, 0) for pool in problem.pools),
+        placements=(),
+        solver=None,
+        seed=0,
+        reproducible=True,
+        versions={},
+        problem_digest=digest(problem),
+    )
+
+
+def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Plan:
+    """A plan of these placements, with everything it says of itself computed here."""
+    peaks = {pool.name: 0 for pool in problem.pools}
+    ends: dict[BufferId, tuple[str, tuple[int, int]]] = {}
+    for buffer in problem.buffers:
+        pool, offset = spots[buffer.id]
+        ends[buffer.id] = (pool, (offset, offset + buffer.size))
+        peaks[pool] = max(peaks.get(pool, 0), offset + buffer.size)
+    rank = {pool.name: pool.rank for pool in problem.pools}
+    reuse = 0
+    for penalty in problem.constraints.reuse_penalties:
+        (pool_a, range_a), (pool_b, range_b) = ends[penalty.first], ends[penalty.second]
+        reuse += penalty.cost if pool_a == pool_b and shares(range_a, range_b) else 0
+    worth = {
+        Term.SUM_OF_PEAKS: sum(pool.cost * peaks[pool.name] for pool in problem.pools),
+        Term.LARGEST_PEAK: max(peaks.values()),
+        Term.ACCESS_COST: sum(b.accesses * rank.get(spots[b.id][0], 0) for b in problem.buffers),
+        Term.REUSE_COST: reuse,
+    }
+    best = None if truth is None else truth.value
+    values = tuple(
+        TermValue(term, worth[term], None if best is None else best[n]) for n, term in enumerate(problem.terms)
+    )
+    peak = sum(peaks.values())
+    single = truth is not None and problem.terms == (Term.SUM_OF_PEAKS,) and len(problem.pools) == 1
+    bound = peak if single and problem.pools[0].cost == 1 else 0
+    gap = None
+    if len(values) == 1:
+        value, least = values[0].value, values[0].bound
+        gap = None if value is None or not least else value / least - 1
+    return Plan(
+        status=PlanStatus.FEASIBLE if truth is None else PlanStatus.OPTIMAL,
+        stop=StopReason.WORK_LIMIT if truth is None else StopReason.PROVED,
+        peak=peak,
+        bound=bound,
+        gap=gap,
+        objective=Objective(values[0].value, values[0].bound, values),
+        pools=tuple(PoolUse(p.name, p.size, peaks[p.name], bound) for p in problem.pools),
+        placements=tuple(Placement(b.id, *spots[b.id], b.size) for b in problem.buffers),
+        solver="by hand",
+        seed=0,
+        reproducible=True,
+        versions={},
+        problem_digest=digest(problem),
+        certificates=tuple(
+            PlanCertificate(Proof.SEARCH, bound, pool.name, solver="by hand") for pool in problem.pools if bound
+        ),
+    )

@@ -1,0 +1,33 @@
+"""Every solver against the truth: no plan, no bound and no claim of infeasibility may contradict exhaustion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+
+from planner import Options, plan
+from planner.problem import Problem
+from tests.judge import judge
+from tests.oracle import solve
+from tests.strategies import effort, problems
+
+LIMITS = Options(time_limit=10.0, work_limit=1_000_000, workers=1)
+
+
+def check(problem: Problem, solver: str) -> None:
+    """Plan it, and compare with exhaustion."""
+    made = plan(problem, replace(LIMITS, solver=solver))
+    assert judge(problem, made, solve(problem)) == []
+
+
+@effort(200, 10_000)
+@given(problems())
+def test_greedy(problem: Problem) -> None:
+    check(problem, "greedy")
+
+
+@effort(40, 5_000)
+@given(problems())
+def test_auto(problem: Problem) -> None:
+    check(problem, "auto")

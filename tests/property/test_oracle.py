@@ -1,0 +1,36 @@
+"""The oracle itself, against something simpler still: every offset of every buffer."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import assume, given
+
+from planner.problem import BufferId, Problem
+from planner.verify import verify
+from tests.oracle import solve
+from tests.plans import make_plan
+from tests.strategies import effort, problems
+
+
+def best_of_all(problem: Problem, highest: int) -> tuple[int, ...] | None:
+    """The least objective of all placements with offsets up to `highest` that verification accepts."""
+    best: tuple[int, ...] | None = None
+    spots = [(pool.name, offset) for pool in problem.pools for offset in range(highest + 1)]
+    for places in product(spots, repeat=len(problem.buffers)):
+        at: dict[BufferId, tuple[str, int]] = {b.id: place for b, place in zip(problem.buffers, places, strict=True)}
+        plan = make_plan(problem, at)
+        value = tuple(term.value or 0 for term in plan.objective.terms)
+        if (best is None or value < best) and not verify(problem, plan, plan.problem_digest):
+            best = value
+    return best
+
+
+@effort(40, 1000)
+@given(problems(max_buffers=2, max_pools=2))
+def test_nothing_is_better_than_the_oracle_says(problem: Problem) -> None:
+    truth = solve(problem)
+    offsets = [offset for _, offset in (truth.offsets or {}).values()]
+    highest = max([14, *offsets])
+    assume(highest <= 24)
+    assert best_of_all(problem, highest) == truth.value

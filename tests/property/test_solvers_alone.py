@@ -1,0 +1,82 @@
+"""Each solver without the greedy plan and the bounds that usually come before it, against the truth."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from planner.lowering import lower
+from planner.problem import Problem
+from solvers import solver as registry
+from solvers.bounds import homeless
+from solvers.errors import StopReason, Unsupported
+from solvers.execute import execute
+from solvers.objective import evaluate
+from solvers.outcome import Outcome
+from solvers.presolve import scaled, unit
+from solvers.solver import Feature, Limits, Silent, Task
+from tests.oracle import solve
+from tests.strategies import effort, problems
+
+AVAILABLE = tuple(name for name in registry.names() if registry.get(name).unavailable() is None)
+SANDBOXED = tuple(name for name in AVAILABLE if registry.get(name).sandboxed)
+IN_PROCESS = tuple(name for name in AVAILABLE if name not in SANDBOXED)
+
+
+def run(solver: str, problem: Problem) -> tuple[Outcome, tuple[int, ...]] | None:
+    """The outcome, and the value of its placement in bytes; None if the solver refused, or need not be asked."""
+    instance = lower(problem).instance
+    if not instance.blocks or homeless(instance) is not None:
+        return None
+    limits = Limits(time.monotonic() + 30.0, 10_000_000)
+    try:
+        outcome = execute(solver, scaled(instance, unit(instance)), Task(limits), Silent(limits))
+    except Unsupported:
+        assert registry.get(solver).features < frozenset(Feature)
+        return None
+    if outcome.placement is None:
+        return outcome, ()
+    placed = replace(outcome.placement, offset=outcome.placement.offset * unit(instance))
+    return outcome, evaluate(instance, placed)
+
+
+def check(solver: str, problem: Problem) -> None:
+    answer = run(solver, problem)
+    if answer is None:
+        return
+    outcome, value = answer
+    truth = solve(problem)
+    if truth.value is None:
+        assert outcome.placement is None
+        assert outcome.infeasible or outcome.stop is not StopReason.PROVED
+        return
+    assert not outcome.infeasible
+    if outcome.placement is not None:
+        assert value >= truth.value
+        assert outcome.value is not None
+        assert outcome.bound <= outcome.value
+        if outcome.is_optimal or outcome.stop is StopReason.PROVED:
+            assert value == truth.value
+
+
+@pytest.mark.parametrize("solver", IN_PROCESS)
+def test_a_solver_in_this_process(solver: str) -> None:
+    @effort(150, 10_000)
+    @given(problems())
+    def against_the_truth(problem: Problem) -> None:
+        check(solver, problem)
+
+    against_the_truth()
+
+
+@pytest.mark.parametrize("solver", SANDBOXED)
+def test_a_solver_in_a_child_process(solver: str) -> None:
+    @effort(25, 3_000)
+    @given(problems(max_buffers=5))
+    def against_the_truth(problem: Problem) -> None:
+        check(solver, problem)
+
+    against_the_truth()

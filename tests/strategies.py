@@ -1,0 +1,138 @@
+"""Random small problems with every kind of constraint, for hypothesis."""
+
+from __future__ import annotations
+
+import os
+from math import lcm
+
+from hypothesis import HealthCheck, assume, settings
+from hypothesis import strategies as st
+
+from planner.checks import check
+from planner.problem import (
+    Buffer,
+    BufferId,
+    Colocation,
+    Constraints,
+    Fixed,
+    Interval,
+    Lifetimes,
+    Pair,
+    Pool,
+    Problem,
+    ReusePenalty,
+)
+from solvers.instance import Term
+
+NIGHTLY = os.environ.get("MEMPLAN_NIGHTLY") == "1" or settings.get_current_profile_name() == "nightly"
+ALIGNMENTS = (1, 1, 1, 2, 3, 4, 6)
+IDS: tuple[BufferId, ...] = ("a", 1, "1", "d", 5, "f")
+
+
+def effort(normal: int, nightly: int) -> settings:
+    """How many examples to try: the same ones every day, other and many more ones at night (pytest --nightly, or MEMPLAN_NIGHTLY=1)."""
+    return settings(
+        max_examples=nightly if NIGHTLY else normal,
+        derandomize=not NIGHTLY,
+        database=None,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+    )
+
+
+@st.composite
+def pools(draw: st.DrawFn, name: str) -> Pool:
+    """A pool, often small, sometimes unlimited, off address 0, or with holes."""
+    alignment = draw(st.sampled_from(ALIGNMENTS))
+    base = draw(st.none() | st.integers(0, 5))
+    holes = draw(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 3)), max_size=2)) if draw(st.booleans()) else []
+    return Pool(
+        name,
+        size=draw(st.none() | st.integers(0, 30)),
+        alignment=alignment,
+        base=None if base is None else base * alignment,
+        reserved=tuple((start, start + length) for start, length in holes),
+        cost=draw(st.sampled_from((1, 1, 1, 2, 3))),
+        rank=draw(st.integers(0, 2)),
+    )
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> tuple[Interval, ...] | None:
+    """One live interval, or two, or an empty one, or no list at all."""
+    kind = draw(st.integers(0, 9))
+    if kind == 0:
+        return None
+    spans = draw(st.lists(st.tuples(st.integers(-2, 6), st.integers(1, 4)), min_size=1, max_size=1 + (kind < 3)))
+    return tuple((start, start + (0 if kind == 1 else length)) for start, length in spans)
+
+
+@st.composite
+def buffers(draw: st.DrawFn, id_: BufferId, among: tuple[Pool, ...]) -> Buffer:
+    """A buffer with some of all that a buffer can have."""
+    alignment = draw(st.sampled_from(ALIGNMENTS))
+    names = [pool.name for pool in among]
+    chance = draw(st.integers(0, 4095))  # of being special in one way or another; 0 is plain
+    allowed = fixed = None
+    if chance & 3 == 1:
+        allowed = tuple(draw(st.lists(st.sampled_from(names), min_size=1, unique=True)))
+    if chance >> 2 & 7 == 1:
+        pool = draw(st.sampled_from([p for p in among if allowed is None or p.name in allowed]))
+        step = lcm(pool.alignment, alignment)
+        turn = draw(st.none() | st.integers(0, 2))
+        fixed = Fixed(pool.name, None if turn is None else -(pool.base or 0) % step + turn * step)
+    return Buffer(
+        id_,
+        size=draw(st.integers(0, 6)),
+        alignment=alignment,
+        live=draw(lives()),
+        pools=allowed,
+        fixed=fixed,
+        hint=draw(st.integers(0, 8)) if chance >> 5 & 3 == 1 else None,
+        max_offset=draw(st.integers(0, 16)) if chance >> 7 & 7 == 1 else None,
+        accesses=draw(st.integers(0, 5)),
+    )
+
+
+@st.composite
+def constraints(draw: st.DrawFn, ids: tuple[BufferId, ...], alignments: dict[BufferId, int]) -> Constraints:
+    """A few constraints of each kind, none on a pair that another contradicts openly."""
+    pairs: list[Pair] = [(a, b) for n, a in enumerate(ids) for b in ids[n + 1 :]]
+    if not pairs:
+        return Constraints()
+    some = st.lists(st.sampled_from(pairs), unique=True, max_size=4)
+    conflicts = draw(some) if draw(st.booleans()) else []
+    exclusions = [pair for pair in draw(some) if pair not in conflicts] if draw(st.booleans()) else []
+    ties: list[Colocation] = []
+    if draw(st.booleans()):
+        for n, id_ in enumerate(ids[1:], 1):
+            if draw(st.integers(0, 2)) == 0:
+                step = alignments[id_] if draw(st.booleans()) else 1
+                ties.append(Colocation(id_, draw(st.sampled_from(ids[:n])), step * draw(st.integers(0, 4))))
+    same = [draw(st.sampled_from(pairs))] if draw(st.integers(0, 5)) == 1 else []
+    different = [draw(st.sampled_from(pairs))] if draw(st.integers(0, 5)) == 1 else []
+    penalties = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=2))
+    return Constraints(
+        tuple(conflicts),
+        tuple(exclusions),
+        tuple(ties),
+        tuple(same),
+        tuple(different),
+        tuple(ReusePenalty(a, b, draw(st.integers(0, 3))) for a, b in penalties),
+    )
+
+
+@st.composite
+def problems(draw: st.DrawFn, max_buffers: int = 6, max_pools: int = 3, plain_terms: bool = False) -> Problem:
+    """A sound problem; it may well be infeasible."""
+    chosen = tuple(draw(pools(f"p{n}")) for n in range(draw(st.integers(1, max_pools))))
+    count = draw(st.sampled_from([n for n in (0, 1, 2, 2, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 6) if n <= max_buffers]))
+    ids = IDS[:count]
+    pieces = tuple(draw(buffers(id_, chosen)) for id_ in ids)
+    ties = draw(constraints(ids, {b.id: b.alignment for b in pieces}))
+    terms: tuple[Term, ...] = (Term.SUM_OF_PEAKS,)
+    if not plain_terms and draw(st.integers(0, 3)) == 0:
+        terms = tuple(draw(st.lists(st.sampled_from(list(Term)), min_size=1, max_size=4, unique=True)))
+    problem = Problem(pieces, chosen, ties, terms, lifetimes=Lifetimes.HALF_OPEN)
+    assume(not check(problem))
+    return problem
