@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .conflicts import live_pair_count, part_pairs
-from .instance import Instance, Ints
+from .instance import Bools, Instance, Ints
+from .kernels import active
 from .outcome import Certificate, Proof
 from .pool_sharing import sharing_value
 from .shape import outline, union
@@ -41,7 +42,7 @@ def homeless(instance: Instance) -> Certificate | None:
     return None
 
 
-def _single(instance: Instance, pool: int, forced: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Certificate:
+def _single(instance: Instance, pool: int, forced: Bools) -> Certificate:
     """The block whose own least end is greatest."""
     end = np.where(forced, instance.lowest[:, pool] + instance.block_high, -1)
     block = int(np.argmax(end))
@@ -50,27 +51,31 @@ def _single(instance: Instance, pool: int, forced: np.ndarray[tuple[int], np.dty
 
 
 def _live_together(
-    instance: Instance, pool: int, forced: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    instance: Instance, pool: int, forced: Bools
 ) -> Certificate | None:
     """The section whose live parts stand highest: ranked by their sizes' sum, then measured exactly."""
     shape = outline(instance)
     here = forced[shape.block]
     if not here.any():
         return None
-    change = np.zeros(instance.sections + 1, dtype=np.int64)
     grain = _grain(instance, pool, np.flatnonzero(forced))
     height = shape.high[here] - shape.low[here]
+    uniform = _is_uniform(instance, pool)
+    if uniform and grain == 1:
+        value, section = active().kernels.max_live(shape.start[here], shape.end[here], height, instance.sections)
+        assert section is not None, "something is live"
+        parts = _live_at(instance, section, forced)
+        return Certificate(Proof.LIVE_TOGETHER, value, pool, section, tuple(sorted(parts.tolist())))
+    change = np.zeros(instance.sections + 1, dtype=np.int64)
     np.add.at(change, shape.start[here], height + -height % grain)
     np.subtract.at(change, shape.end[here], height + -height % grain)
     total = np.cumsum(change[:-1])
     best: Certificate | None = None
-    uniform = _is_uniform(instance, pool)
-    for section in np.argsort(-total, kind="stable")[:EXACT_SECTIONS].tolist():
+    candidates = np.argsort(-total, kind="stable")[:EXACT_SECTIONS]
+    for section in candidates.tolist():
         if uniform and best is not None and total[section] <= best.value:
             break
-        rects = (instance.rect_start <= section) & (instance.rect_end > section)
-        parts = instance.rect_part[rects]
-        parts = _without_excluded(instance, parts[forced[instance.part_block[parts]]])
+        parts = _without_excluded(instance, _live_at(instance, section, forced))
         if uniform:
             sizes = instance.part_high[parts]
             value = int(total[section]) - int((-sizes % grain).max(initial=0))
@@ -79,6 +84,13 @@ def _live_together(
         if best is None or value > best.value:
             best = Certificate(Proof.LIVE_TOGETHER, value, pool, section, tuple(sorted(parts.tolist())))
     return best
+
+
+def _live_at(instance: Instance, section: int, forced: Bools) -> Ints:
+    """The parts of forced blocks that are live in the section."""
+    parts = instance.rect_part[(instance.rect_start <= section) & (instance.rect_end > section)]
+    here: Ints = parts[forced[instance.part_block[parts]]]
+    return here
 
 
 def _is_uniform(instance: Instance, pool: int) -> bool:
@@ -180,7 +192,7 @@ def _fill(gaps: list[_Gap], pieces: list[int], grain: int) -> int:
     raise AssertionError("the last gap is open")
 
 
-def _clique(instance: Instance, pool: int, forced: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Certificate | None:
+def _clique(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
     """Parts that conflict pairwise, by lifetime or by constraint: the heaviest set a short branch and bound finds."""
     if live_pair_count(instance) + len(instance.conflicts) > CLIQUE_PAIRS:
         return None

@@ -15,7 +15,7 @@ from .split import pieces_of, solve_split
 from .strips import solve_strips
 
 AUTO = "auto"
-STRIP_ENGINES = ("cpsat",)
+STRIP_ENGINES = ("search", "cpsat")
 """What auto runs on components that greedy leaves open, the first one first."""
 JOINT_ENGINES = ("pool_sharing", "cpsat")
 

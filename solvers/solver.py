@@ -149,6 +149,7 @@ class Solver(Protocol):
 
 SOLVERS: dict[str, str] = {
     "greedy": "solvers.greedy.portfolio:Greedy",
+    "search": "solvers.search.solver:Search",
     "cpsat": "solvers.cpsat:CpSat",
     "cbc": "solvers.milp:Cbc",
     "highs": "solvers.milp:Highs",

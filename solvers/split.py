@@ -40,13 +40,14 @@ def solve_split(
     board = Board(instance, control)
     cuts: list[Piece] = []
     outcomes: list[Outcome] = []
+    least = [0] * len(pieces)
     work = 0
     for number, blocks in enumerate(pieces):
         pools = np.unique(np.argmax(instance.allowed[blocks], axis=1)).tolist()
         cut = restrict(instance, blocks, pools)
         share = None if task.limits.work is None else max(task.limits.work - work, 0) // (len(pieces) - number)
         mine = replace(task, limits=replace(task.limits, work=share))
-        outcome = solve_joint(cut.instance, mine, _PieceControl(board, cut), engines, by_name)
+        outcome = solve_joint(cut.instance, mine, _PieceControl(board, cut, least, number), engines, by_name)
         if outcome.placement is not None:
             board.put(cut.blocks, cut.pools[outcome.placement.pool], outcome.placement.offset)
         work += outcome.work
@@ -111,15 +112,17 @@ def _translated(certificate: Certificate, cut: Piece) -> Certificate:
 
 
 class _PieceControl:
-    """A piece's line to the whole's board."""
+    """A piece's line to the whole's board; `least` holds what is proven of every piece's first term."""
 
-    def __init__(self, board: Board, cut: Piece) -> None:
-        self._board, self._cut = board, cut
+    def __init__(self, board: Board, cut: Piece, least: list[int], number: int) -> None:
+        self._board, self._cut, self._least, self._number = board, cut, least, number
 
     def incumbent(self, placement: Placement) -> None:
         self._board.put(self._cut.blocks, self._cut.pools[placement.pool], placement.offset)
 
-    def bound(self, bound: Value) -> None: ...
+    def bound(self, bound: Value) -> None:
+        self._least[self._number] = bound[0]
+        self._board.prove((sum(self._least),))
 
     def log(self, line: str) -> None:
         self._board.log(line)

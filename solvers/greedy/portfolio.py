@@ -35,8 +35,9 @@ class Greedy:
         search = _Best(instance, task, control)
         near = neighbours(instance)
         soft = _unwelcome(instance)
-        for order, fit, policy, heed in _strategies(instance, bool(soft)):
-            if (stop := search.finished()) is not None:
+        for number, (order, fit, policy, heed) in enumerate(_strategies(instance, bool(soft))):
+            # However little time there is, the first pass is made: it hurries if it must.
+            if (stop := search.finished()) is not None and (number or search.placement is not None):
                 return search.outcome(stop)
             placement = place_all(
                 instance,

@@ -8,6 +8,7 @@
 
 #include "bad_input.hpp"
 #include "column.hpp"
+#include "search_bindings.hpp"
 #include "sweep.hpp"
 
 namespace nb = nanobind;
@@ -35,6 +36,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 NB_MODULE(_native, m) {
     m.doc() = "The kernels in C++.";
     nb::register_exception_translator(translate);
+    memplan::bind_search(m);
 
     m.def(
         "max_live",

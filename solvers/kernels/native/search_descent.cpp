@@ -1,0 +1,254 @@
+#include "search_descent.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "search_engine.hpp"
+
+namespace memplan {
+
+namespace {
+
+// Strategies run in rounds. The answer of a round is that of the lowest-numbered strategy that has one, whoever came first, so that the
+// number of threads changes nothing but the time.
+constexpr int kStrategies = 4;
+constexpr int kNobody = kStrategies;
+
+struct Plan {
+    int order, rule;
+};
+constexpr Plan kPlans[kStrategies] = {{0, 0}, {0, 0}, {0, 0}, {1, 0}};
+
+struct Strategy {
+    std::unique_ptr<Engine> engine;
+    Answer answer = Answer::kBudget;
+    bool ran = false;
+    std::int64_t nodes = 0, work = 0;
+    std::vector<std::uint32_t> before;  // weights before the round
+};
+
+class Descent {
+  public:
+    Descent(const Model& model, const DescentOptions& options, const Report& report)
+        : model_(model), options_(options), report_(report), strategies_(kStrategies) {
+        result_.bound = std::max(options.bound, model.fixed_peak);
+    }
+
+    DescentResult run() {
+        if (!model_.contradiction.empty()) return finish(End::kImpossible);
+        ceiling_ = options_.incumbent;
+        // Whatever fits at all ends by here.
+        Coord top = model_.fixed_peak;
+        for (int j = 0; j < model_.blocks(); ++j) {
+            top = std::max(top, model_.origin + model_.unit * model_.highest[j] + model_.height[j]);
+            if (model_.lowest[j] > model_.highest[j]) return finish(End::kImpossible);
+            result_.bound = std::max(result_.bound, model_.origin + model_.unit * model_.lowest[j] + model_.height[j]);
+        }
+        if (ceiling_ && *ceiling_ <= result_.bound) return finish(End::kProved);
+        for (int level = 0;; ++level) {
+            const int rounds = 1 << std::min(level, 20);
+            if (!ceiling_ && !options_.fit && level == 0) {
+                if (const auto end = ask(std::min(result_.bound, top), 1)) return finish(*end);
+            }
+            if (!ceiling_ || options_.fit) {
+                const auto end = ask(top, rounds);
+                if (end) return finish(*end);
+                if (result_.bound > top) return finish(End::kImpossible);
+                if (!ceiling_ || options_.fit) continue;
+            }
+            // The bound itself first: a placement there is the optimum and its proof in one.
+            if (const auto end = ask(result_.bound, 2 * rounds)) return finish(*end);
+            Coord low = result_.bound;
+            while (next_height(low) < *ceiling_) {
+                const Coord middle = low + (*ceiling_ - low) / 2;
+                if (const auto end = ask(middle, rounds)) return finish(*end);
+                if (*ceiling_ > middle) low = std::max(middle, result_.bound);
+            }
+        }
+    }
+
+  private:
+    // Asks for a placement of this height, for a number of rounds. An End, if the whole descent is over.
+    std::optional<End> ask(Coord height, int rounds) {
+        for (int i = 0; i < rounds; ++i) {
+            if (result_.work >= options_.work) return End::kWork;
+            const int winner = play(height);
+            if (stop_) return End::kStopped;
+            if (winner == kNobody) continue;
+            if (strategies_[winner].answer == Answer::kImpossible) {
+                result_.bound = next_height(height);
+                if (ceiling_ && *ceiling_ <= result_.bound) {
+                    result_.bound = *ceiling_;
+                    return End::kProved;
+                }
+            } else {
+                take(*strategies_[winner].engine);
+                if (*ceiling_ <= result_.bound) return End::kProved;
+                if (options_.fit) return End::kFits;
+            }
+            if (report_(result_, true)) return End::kStopped;
+            return std::nullopt;
+        }
+        return std::nullopt;
+    }
+
+    // One round: the strategy that settled it, or kNobody.
+    int play(Coord height) {
+        const int round = round_++;
+        std::atomic<int> next{0}, winner{kNobody};
+        int running = 0;
+        for (Strategy& strategy : strategies_) strategy.ran = false;
+        std::mutex mutex;
+        std::condition_variable idle;
+
+        class Look final : public Watch {
+          public:
+            Look(Descent* owner, std::atomic<int>& winner, int self) : owner_(owner), winner_(winner), self_(self) {}
+            bool stopped() override {
+                if (std::this_thread::get_id() == owner_->thread_) owner_->tick();
+                return owner_->stop_ || winner_.load(std::memory_order_relaxed) < self_;
+            }
+
+          private:
+            Descent* owner_;
+            std::atomic<int>& winner_;
+            int self_;
+        };
+
+        const auto work = [&] {
+            for (;;) {
+                const int self = next.fetch_add(1);
+                if (self >= kStrategies || winner.load() < self || stop_) return;
+                Strategy& strategy = strategies_[self];
+                if (!strategy.engine) strategy.engine = make_engine(model_);
+                Engine& engine = *strategy.engine;
+                const auto nodes = engine.nodes(), spent = engine.work();
+                strategy.ran = true;
+                strategy.before = engine.weights();
+                Look look(this, winner, self);
+                strategy.answer = engine.decide(height, style(self, round), look);
+                strategy.nodes = engine.nodes() - nodes;
+                strategy.work = engine.work() - spent;
+                if (strategy.answer == Answer::kFound || strategy.answer == Answer::kImpossible) {
+                    int old = winner.load();
+                    while (self < old && !winner.compare_exchange_weak(old, self)) {
+                    }
+                }
+            }
+        };
+
+        const int threads = std::clamp(options_.threads, 1, kStrategies);
+        std::vector<std::thread> helpers;
+        running = threads - 1;
+        for (int t = 1; t < threads; ++t) {
+            helpers.emplace_back([&] {
+                work();
+                const std::lock_guard lock(mutex);
+                --running;
+                idle.notify_one();
+            });
+        }
+        work();
+        while (threads > 1) {
+            std::unique_lock lock(mutex);
+            if (idle.wait_for(lock, std::chrono::milliseconds(5), [&] { return running == 0; })) break;
+            lock.unlock();
+            tick();
+        }
+        for (auto& helper : helpers) helper.join();
+        const int settled = winner.load();
+        for (int s = 0; s < kStrategies; ++s) {
+            if (s <= settled) {
+                result_.nodes += strategies_[s].nodes;
+                result_.work += strategies_[s].work;
+            } else if (strategies_[s].ran) {
+                // With fewer threads it would not have run: what it learnt must not matter.
+                strategies_[s].engine->weights() = std::move(strategies_[s].before);
+            }
+        }
+        return settled;
+    }
+
+    Style style(int self, int round) const {
+        Style style;
+        style.seed = Random(Random(options_.seed).next() + static_cast<std::uint64_t>(round) * kStrategies + static_cast<std::uint64_t>(self)).next();
+        style.order = kPlans[self].order;
+        style.rule = kPlans[self].rule;
+        // Short attempts find; the last strategy also makes long ones, which can prove.
+        const int length = self == kStrategies - 1 ? luby(round + 1) : 1;
+        style.nodes = length * (300 + std::min(round * 10, 300) + model_.blocks());
+        style.work = std::max<std::int64_t>(options_.work - result_.work, 0);
+        return style;
+    }
+
+    // 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
+    static int luby(int i) {
+        for (;;) {
+            int power = 1;
+            while (2 * power <= i + 1) power *= 2;
+            if (power == i + 1) return power / 2;
+            i -= power - 1;
+        }
+    }
+
+    void take(const Engine& engine) {
+        result_.offsets.assign(offsets_needed(), 0);
+        Coord peak = model_.fixed_peak;
+        for (int j = 0; j < model_.blocks(); ++j) {
+            const Coord base = model_.origin + model_.unit * engine.offsets()[j];
+            result_.offsets[model_.original[j]] = base;
+            peak = std::max(peak, base + model_.height[j]);
+        }
+        for (const auto& [block, offset] : model_.fixed) result_.offsets[block] = offset;
+        result_.peak = peak;
+        ceiling_ = peak;
+    }
+
+    std::size_t offsets_needed() const { return model_.original.size() + model_.fixed.size(); }
+
+    // The least height above this one at which some block could end.
+    Coord next_height(Coord height) const {
+        Coord next = std::numeric_limits<Coord>::max();
+        for (int j = 0; j < model_.blocks(); ++j) {
+            const Coord over = model_.origin + model_.height[j];
+            next = std::min(next, over + model_.unit * (floor_div(height - over, model_.unit) + 1));
+        }
+        if (model_.fixed_peak > height) next = std::min(next, model_.fixed_peak);
+        return next;
+    }
+
+    void tick() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_tick_ < std::chrono::milliseconds(4)) return;
+        last_tick_ = now;
+        if (report_(result_, false)) stop_ = true;
+    }
+
+    DescentResult finish(End end) {
+        result_.end = end;
+        return result_;
+    }
+
+    const Model& model_;
+    const DescentOptions& options_;
+    const Report& report_;
+    std::vector<Strategy> strategies_;
+    DescentResult result_;
+    std::optional<Coord> ceiling_;
+    int round_ = 0;
+    std::atomic<bool> stop_{false};
+    std::thread::id thread_ = std::this_thread::get_id();
+    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+DescentResult descend(const Model& model, const DescentOptions& options, const Report& report) {
+    return Descent(model, options, report).run();
+}
+
+}  // namespace memplan

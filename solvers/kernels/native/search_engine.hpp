@@ -1,0 +1,73 @@
+// The decision search: is there a placement that ends at or below a given height?
+//
+// Every free block has a least possible offset, its low. The search places a block at its low, or proves that it lies higher and raises the
+// low to the least offset at which something could have pushed it. Some best placement has every block at the lowest feasible start
+// given all the others, so nothing is lost by that. What cliques have to hold above their floor prunes.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "search_model.hpp"
+
+namespace memplan {
+
+// SplitMix64, so that every implementation of the search draws the same numbers.
+class Random {
+  public:
+    explicit Random(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next() {
+        std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ULL);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+        return z ^ (z >> 31);
+    }
+
+  private:
+    std::uint64_t state_;
+};
+
+enum class Answer { kFound, kImpossible, kBudget, kStopped };
+
+struct Style {
+    std::uint64_t seed = 0;
+    int order = 0;  // which static order breaks ties
+    int rule = 0;   // how the next clique is chosen
+    std::int64_t nodes = 500;
+    std::int64_t work = std::numeric_limits<std::int64_t>::max() / 4;
+};
+
+// Lets whoever started the search stop it.
+class Watch {
+  public:
+    virtual ~Watch() = default;
+    virtual bool stopped() = 0;  // asked about once a millisecond
+};
+
+class Engine {
+  public:
+    static constexpr int kOrders = 3;
+    static constexpr int kRules = 2;
+
+    virtual ~Engine() = default;
+
+    // Forgets nothing that was learnt from failures.
+    virtual Answer decide(Coord height, const Style& style, Watch& watch) = 0;
+
+    // Offsets of the movable blocks, in units, after kFound.
+    const std::vector<Coord>& offsets() const { return offset_; }
+    std::int64_t nodes() const { return nodes_; }
+    std::int64_t work() const { return work_; }
+    std::vector<std::uint32_t>& weights() { return weight_; }
+
+  protected:
+    std::vector<Coord> offset_;
+    std::vector<std::uint32_t> weight_;  // of cliques, by failures
+    std::int64_t nodes_ = 0, work_ = 0;
+};
+
+std::unique_ptr<Engine> make_engine(const Model& model);
+
+}  // namespace memplan

@@ -1,0 +1,35 @@
+// What the search is given: one pool's worth of blocks, as plain arrays owned by the caller.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace memplan {
+
+using Coord = std::int64_t;
+
+// All addresses stay below this, so that sums of two never overflow.
+inline constexpr Coord kAddressLimit = Coord{1} << 62;
+
+// Thrown for instances that the exact search does not take; the text says why.
+struct Unsupported : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct SearchInput {
+    Coord sections = 0;
+    std::span<const Coord> part_block, part_low, part_high;
+    std::span<const Coord> rect_part, rect_start, rect_end;
+    std::span<const Coord> modulus, residue, lowest, highest;  // one entry per block
+    std::span<const Coord> reserved;                           // (r, 2) half-open address ranges
+    std::span<const Coord> conflicts;                          // (c, 2) pairs of parts
+    std::span<const Coord> exclusions;                         // (e, 2) pairs of parts
+
+    std::size_t blocks() const { return modulus.size(); }
+    std::size_t parts() const { return part_block.size(); }
+    std::size_t rects() const { return rect_part.size(); }
+};
+
+}  // namespace memplan

@@ -1,0 +1,140 @@
+"""planner.plan as its callers see it: options, capacity, progress, repeatability, and what happens when a solver lies."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import planner.planning as planning
+from planner import BadInput, Buffer, CannotSolve, Goal, Options, PlanStatus, Pool, Problem, Progress, StopReason, plan
+from planner.formats import write_plan
+from planner.plan import Plan, Run
+from solvers.instance import Placement
+from solvers.outcome import Outcome
+
+
+def tangle(count: int = 120, seed: int = 12) -> Problem:
+    """Buffers that no greedy order places at their bound."""
+    rng = random.Random(seed)
+    rows = [(rng.randrange(40), rng.randrange(1, 14), rng.randrange(1, 40)) for _ in range(count)]
+    return Problem(tuple(Buffer(i, 16 * size, live=((s, s + w),)) for i, (s, w, size) in enumerate(rows)))
+
+
+PAIR = Problem((Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((1, 3),))), (Pool("arena", 100),))
+
+
+def lasting(made: Plan) -> bytes:
+    """All of a plan that does not depend on the clock."""
+    return write_plan(replace(made, run=Run(0.0)))
+
+
+@pytest.mark.parametrize("seed", [0, 8, 10, 12])
+def test_the_same_bytes_with_one_worker_and_with_two(seed: int) -> None:
+    options = [Options(time_limit=30, work_limit=400_000, workers=workers) for workers in (1, 2, 2)]
+    plans = [plan(tangle(seed=seed), option) for option in options]
+    assert all(made.reproducible for made in plans)
+    assert len({lasting(made) for made in plans}) == 1
+
+
+def test_progress_only_ever_gets_better() -> None:
+    seen: list[Progress] = []
+    made = plan(tangle(), Options(work_limit=300_000), seen.append)
+    values = [p.value for p in seen if p.value is not None]
+    bounds = [p.bound for p in seen if p.bound is not None]
+    assert values == sorted(values, reverse=True)
+    assert bounds == sorted(bounds)
+    assert values[-1] == made.peak
+    assert [(point.value, point.bound) for point in made.run.trace] == [(p.value, p.bound) for p in seen]
+
+
+def test_a_cancelled_run_returns_the_best_so_far() -> None:
+    found: list[Progress] = []
+    made = plan(tangle(), Options(), found.append, lambda: any(p.value is not None for p in found))
+    assert made.status is PlanStatus.FEASIBLE
+    assert made.stop is StopReason.CANCELLED
+    assert not made.reproducible
+
+
+def test_time_spent_before_counts() -> None:
+    made = plan(tangle(200), Options(time_limit=5), begun=time.monotonic() - 60)
+    assert made.stop is StopReason.TIME_LIMIT
+    assert made.placements
+
+
+def test_capacity_replaces_pool_sizes() -> None:
+    assert plan(PAIR, Options(capacity=95)).status is PlanStatus.INFEASIBLE
+    assert plan(PAIR, Options(capacity={"arena": 96})).status is PlanStatus.OPTIMAL
+    assert plan(PAIR, Options(capacity=96)).pools[0].size == 96
+
+
+def test_fit_is_content_with_any_plan_that_fits() -> None:
+    made = plan(replace(tangle(), pools=(Pool("arena", 1 << 20),)), Options(goal=Goal.FIT))
+    assert (made.status, made.stop) == (PlanStatus.FEASIBLE, StopReason.GOAL_MET)
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer"),
+    [
+        (Options(time_limit=-1), "/options/time_limit"),
+        (Options(time_limit=float("nan")), "/options/time_limit"),
+        (Options(work_limit=-1), "/options/work_limit"),
+        (Options(memory_limit_bytes=0), "/options/memory_limit_bytes"),
+        (Options(workers=0), "/options/workers"),
+        (Options(seed=-1), "/options/seed"),
+        (Options(capacity={"attic": 4}), "/options/capacity"),
+        (Options(capacity=-4), "/options/capacity"),
+    ],
+)
+def test_options_that_make_no_sense_are_named(options: Options, pointer: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        plan(PAIR, options)
+    assert caught.value.findings[0].pointer == pointer
+
+
+def test_one_capacity_for_several_pools_is_ambiguous() -> None:
+    with pytest.raises(BadInput, match="say which one"):
+        plan(Problem((Buffer("a", 4),), (Pool("p"), Pool("q"))), Options(capacity=4))
+
+
+def test_an_unknown_solver_is_named_with_those_that_are_known() -> None:
+    with pytest.raises(CannotSolve, match="known are auto, greedy"):
+        plan(PAIR, Options(solver="magic"))
+
+
+def test_a_helper_that_only_proves_is_no_solver() -> None:
+    with pytest.raises(CannotSolve, match="no solver is named"):
+        plan(PAIR, Options(solver="pool_sharing"))
+
+
+def test_a_plan_that_fails_verification_is_never_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = planning.solve
+
+    def lying(instance: Any, *rest: Any) -> Outcome:
+        outcome = real(instance, *rest)
+        assert outcome.placement is not None
+        return replace(outcome, placement=Placement(outcome.placement.pool, outcome.placement.offset * 0))
+
+    monkeypatch.setattr(planning, "solve", lying)
+    made = plan(PAIR)
+    assert (made.status, made.stop) == (PlanStatus.UNKNOWN, StopReason.SOLVER_FAILED)
+    assert made.placements == ()
+    assert made.peak is None
+    assert any("failed verification" in warning for warning in made.warnings)
+
+
+def test_explaining_names_buffers_that_cannot_be_placed_together() -> None:
+    problem = replace(PAIR, buffers=(*PAIR.buffers, Buffer("c", 8, live=((5, 6),))))
+    made = plan(problem, Options(capacity=90, explain=True))
+    assert made.shortage is not None
+    assert (made.shortage.subset, made.shortage.irreducible) == (("a", "b"), True)
+    assert made.shortage.bytes_short == 6
+    assert plan(problem, Options(capacity=90)).shortage is not None
+
+
+def test_nothing_to_plan_is_a_plan() -> None:
+    made = plan(Problem(()))
+    assert (made.status, made.peak, made.bound, made.gap) == (PlanStatus.OPTIMAL, 0, 0, None)

@@ -1,0 +1,275 @@
+"""The exact search against brute force: every optimum, every proof that there is no placement, all constraint kinds."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from solvers.conflicts import part_pairs
+from solvers.errors import StopReason, Unsupported
+from solvers.instance import Instance, Placement, PoolSpec
+from solvers.objective import evaluate, violation
+from solvers.search.solver import Search
+from solvers.solver import Feature, Goal, Limits, Silent, Task
+from tests.support import Block, make_instance, plain
+
+pytestmark = pytest.mark.skipif(Search().unavailable() is not None, reason=f"no search here: {Search().unavailable()}")
+
+CASES = int(os.environ.get("MEMPLAN_SEARCH_CASES", "300"))
+"""Random instances of each kind; the figure for a long run is set from outside."""
+
+
+def brute_force(instance: Instance) -> int | None:
+    """The least peak, by trying every aligned offset of every block; None if nothing fits."""
+    n = instance.blocks
+    pool = instance.pools[0]
+    low = [int(v) for v in instance.lowest[:, 0]]
+    high = [int(v) for v in instance.highest[:, 0]]
+    step = [int(v) for v in instance.modulus[:, 0]]
+    tall = [int(v) for v in instance.block_high]
+    parts: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+    for b, begin, end in zip(instance.part_block, instance.part_low, instance.part_high, strict=True):
+        parts[b].append((int(begin), int(end)))
+    forbidden: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for p, q in part_pairs(instance).tolist():
+        a, b = int(instance.part_block[p]), int(instance.part_block[q])
+        below = int(instance.part_low[p] - instance.part_high[q])
+        above = int(instance.part_high[p] - instance.part_low[q])
+        forbidden.setdefault((a, b), []).append((below, above))
+        forbidden.setdefault((b, a), []).append((-above, -below))
+    best: int | None = None
+    top = sum(tall) + max((low[b] for b in range(n)), default=0) + sum(step) + sum(end for _, end in pool.reserved)
+    offset = [0] * n
+
+    def starts(b: int) -> Iterator[int]:
+        limit = top if best is None else best - tall[b] - 1
+        for x in range(low[b], min(high[b], limit) + 1, step[b]):
+            if all(
+                x + begin >= to or x + end <= frm or begin == end
+                for begin, end in parts[b]
+                for frm, to in pool.reserved
+            ):
+                yield x
+
+    def descend(b: int, peak: int) -> None:
+        nonlocal best
+        if b == n:
+            best = peak
+            return
+        for x in starts(b):
+            if best is not None and max(peak, x + tall[b]) >= best:
+                return
+            if all(not lo < x - offset[a] < up for a in range(b) for lo, up in forbidden.get((a, b), ())):
+                offset[b] = x
+                descend(b + 1, max(peak, x + tall[b]))
+
+    descend(0, 0)
+    return best
+
+
+def random_block(r: random.Random, kind: str) -> Block:
+    def interval() -> tuple[int, int]:
+        start = r.randrange(6)
+        return start, start + r.randint(1, 4)
+
+    alignment = r.choice([1, 2, 3, 4, 6]) if kind in ("aligned", "all") else 1
+    residue = r.randrange(alignment)
+    if kind in ("uniform", "all") and r.random() < (0.5 if kind == "all" else 2):
+        alignment, residue = 4, 1
+    fixed = None
+    if kind in ("obstacles", "all") and r.random() < 0.25:
+        fixed = residue + alignment * r.randrange(6)
+    most = residue + alignment * r.randrange(1, 8) if kind in ("obstacles", "all") and r.random() < 0.2 else None
+    if kind in ("multi", "all") and r.random() < 0.6:
+        parts = []
+        for i in range(r.randint(1, 3)):
+            low = 0 if i == 0 else r.randrange(5)
+            first = interval()
+            live = [first]
+            if r.random() < 0.3:
+                live.append((first[1] + 1, first[1] + 2))
+            parts.append((low, low + r.randint(0 if i else 1, 4), live if r.random() < 0.95 else []))
+        return Block(parts, alignment, residue, fixed, most)
+    start, end = interval()
+    return plain(start, end, r.randint(1, 6), alignment=alignment, residue=residue, fixed=fixed, max_offset=most)
+
+
+def random_instance(seed: int, kind: str) -> Instance:
+    r = random.Random(f"{kind} {seed}")
+    blocks = [random_block(r, kind) for _ in range(r.randint(1, 5))]
+    count = sum(len(b.parts) for b in blocks)
+    pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
+    owner = [i for i, b in enumerate(blocks) for _ in b.parts]
+    pairs = [p for p in pairs if owner[p[0]] != owner[p[1]]]
+    r.shuffle(pairs)
+    exclusions = pairs[: r.randint(0, 3)] if kind in ("exclusions", "all") else []
+    conflicts = (
+        [p for p in pairs[3 : 3 + r.randint(0, 4)] if p not in exclusions] if kind in ("conflicts", "all") else []
+    )
+    reserved: list[tuple[int, int]] = []
+    if kind in ("obstacles", "all"):
+        at = 0
+        for _ in range(r.randint(0, 2)):
+            at += r.randint(1, 6)
+            reserved.append((at, at + r.randint(1, 3)))
+            at = reserved[-1][1]
+    capacity = r.randint(6, 24) if r.random() < 0.5 else None
+    return make_instance(
+        blocks, pools=[PoolSpec(capacity, tuple(reserved))], conflicts=conflicts, exclusions=exclusions
+    )
+
+
+KINDS = ["plain", "uniform", "aligned", "obstacles", "exclusions", "conflicts", "multi", "all"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_finds_the_optimum_and_proves_it(kind: str) -> None:
+    for seed in range(CASES):
+        instance = random_instance(seed, kind)
+        expected = brute_force(instance)
+        outcome = Search().solve(instance, Task(limits=Limits(work=2_000_000), seed=seed), Silent())
+        if expected is None:
+            assert outcome.infeasible, f"{kind} {seed}: nothing fits, the search says {outcome}"
+            continue
+        assert not outcome.infeasible, f"{kind} {seed}: the least peak is {expected}, the search finds none"
+        assert outcome.stop is StopReason.PROVED, f"{kind} {seed}: stopped by {outcome.stop}"
+        assert outcome.value == outcome.bound == (expected,), f"{kind} {seed}: {outcome.value}, least peak {expected}"
+        assert outcome.placement is not None
+        assert violation(instance, outcome.placement) is None, f"{kind} {seed}"
+        assert evaluate(instance, outcome.placement) == outcome.value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fit_finds_a_placement_wherever_there_is_one(kind: str) -> None:
+    for seed in range(CASES // 4):
+        instance = random_instance(seed, kind)
+        outcome = Search().solve(instance, Task(Limits(work=2_000_000), Goal.FIT, seed), Silent())
+        assert outcome.infeasible == (brute_force(instance) is None)
+        if not outcome.infeasible:
+            assert outcome.placement is not None
+            assert violation(instance, outcome.placement) is None
+            assert outcome.stop in (StopReason.GOAL_MET, StopReason.PROVED)
+
+
+def perfect_packing(seed: int, count: int) -> tuple[Instance, int]:
+    """A strip of height 256 cut into pieces without any waste, so the least peak is known."""
+    r = random.Random(seed)
+    height = 256
+    line = [(0, height, 0)]
+    done: list[tuple[int, int, int]] = []
+    time = 0
+    while len(done) < count:
+        time += 1
+        i = r.randrange(len(line))
+        low, high, _ = line[i]
+        joined = line[i : i + r.randint(1, 2)]
+        high = joined[-1][1]
+        done += [(start, time, end - begin) for begin, end, start in joined if start < time]
+        cuts = sorted({low, high, *(r.randint(low, high) for _ in range(r.randint(0, 2)))})
+        line[i : i + len(joined)] = [(a, b, time) for a, b in pairwise(cuts)]
+    done += [(start, time + 1, end - begin) for begin, end, start in line]
+    r.shuffle(done)
+    return make_instance([(start, end, size) for start, end, size in done if start < end]), height
+
+
+def test_perfect_packings_are_solved_at_their_bound() -> None:
+    for seed in range(10):
+        instance, height = perfect_packing(seed, 60)
+        outcome = Search().solve(instance, Task(Limits(work=10_000_000), pool_bounds=(height,), seed=seed), Silent())
+        assert outcome.value == outcome.bound == (height,)
+        assert outcome.placement is not None
+        assert violation(instance, outcome.placement) is None
+
+
+def test_the_answer_does_not_depend_on_the_number_of_workers() -> None:
+    for seed in range(6):
+        instance, height = perfect_packing(seed, 90)
+        # One below the optimum, so that rounds go by without an answer, and then a limit of work.
+        outcomes = [
+            Search().solve(instance, Task(Limits(work=60_000, workers=w), pool_bounds=(height,), seed=seed), Silent())
+            for w in (1, 2, 3, 4)
+        ]
+        first = outcomes[0]
+        assert first.placement is not None
+        for other in outcomes[1:]:
+            assert other.placement is not None
+            assert other.placement.offset.tolist() == first.placement.offset.tolist()
+            assert (other.stop, other.bound, other.work) == (first.stop, first.bound, first.work)
+
+
+class StopsAtTheFirst(Silent):
+    """A Control that asks to stop as soon as it has seen a placement."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.placements: list[Placement] = []
+
+    def incumbent(self, placement: Placement) -> None:
+        self.placements.append(placement)
+
+    def stopped(self) -> StopReason | None:
+        return StopReason.CANCELLED if self.placements else None
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_stops_when_asked_and_keeps_the_best(workers: int) -> None:
+    # Large enough that it cannot end by itself soon.
+    r = random.Random(5)
+    instance = make_instance([(s := r.randrange(300), s + r.randint(1, 200), r.randint(1, 10**6)) for _ in range(600)])
+    control = StopsAtTheFirst()
+    outcome = Search().solve(instance, Task(Limits(workers=workers)), control)
+    assert outcome.stop is StopReason.CANCELLED
+    assert not outcome.reproducible
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert outcome.placement.offset.tolist() == control.placements[-1].offset.tolist()
+    values = [evaluate(instance, placement) for placement in control.placements]
+    assert values == sorted(values, reverse=True)
+
+
+def test_an_error_of_the_control_comes_out_as_it_is() -> None:
+    class Broken(Silent):
+        def stopped(self) -> StopReason | None:
+            raise KeyboardInterrupt
+
+    r = random.Random(5)
+    instance = make_instance([(s := r.randrange(300), s + r.randint(1, 200), r.randint(1, 10**6)) for _ in range(600)])
+    with pytest.raises(KeyboardInterrupt):
+        Search().solve(instance, Task(Limits(workers=2)), Broken())
+
+
+def test_a_start_is_kept_unless_something_better_is_found() -> None:
+    instance = make_instance([(0, 2, 4), (1, 3, 5), (2, 4, 4)])
+    best = Placement(np.zeros(3, dtype=np.int64), np.array([5, 0, 5], dtype=np.int64))
+    outcome = Search().solve(instance, Task(start=best), Silent())
+    assert outcome.stop is StopReason.PROVED
+    assert outcome.value == outcome.bound == (9,)
+    poor = Placement(np.zeros(3, dtype=np.int64), np.array([50, 0, 60], dtype=np.int64))
+    assert Search().solve(instance, Task(start=poor), Silent()).value == (9,)
+    kept = Search().solve(instance, Task(start=poor, goal=Goal.FIT), Silent())
+    assert kept.stop is StopReason.GOAL_MET
+    assert kept.placement is poor
+
+
+def test_huge_sizes_do_not_overflow() -> None:
+    size = (1 << 40) + 1
+    instance = make_instance([(0, 2, size), (1, 3, size), (2, 4, size)], pools=[PoolSpec(1 << 50)])
+    assert Search().solve(instance, Task(), Silent()).value == (2 * size,)
+
+
+def test_empty_and_tiny_instances() -> None:
+    assert Search().solve(make_instance([]), Task(), Silent()).value == (0,)
+    assert Search().solve(make_instance([(0, 1, 7)]), Task(), Silent()).value == (7,)
+    assert Search().solve(make_instance([(0, 1, 0), (0, 1, 3)]), Task(), Silent()).value == (3,)
+    assert Search().solve(make_instance([(0, 1, 7)], capacity=6), Task(), Silent()).infeasible
+
+
+def test_refuses_what_is_not_one_pool() -> None:
+    with pytest.raises(Unsupported, match="one pool"):
+        Search().solve(make_instance([(0, 1, 7)], pools=[PoolSpec(), PoolSpec()]), Task(), Silent())
+    assert Feature.POOLS not in Search.features
