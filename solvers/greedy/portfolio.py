@@ -47,6 +47,7 @@ class Greedy:
                 policy,
                 lambda: control.stopped() is not None,
                 soft if heed else None,
+                finish=search.placement is None,
             )
             if placement is not None:
                 search.offer(placement)
