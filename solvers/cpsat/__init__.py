@@ -5,13 +5,14 @@ Importing this package imports nothing heavy; solving does, so it happens in a c
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from solvers.errors import StopReason, Unsupported
-from solvers.instance import Instance, Placement
+from solvers.instance import ADDRESS_LIMIT, Instance, Placement
 from solvers.outcome import Outcome
 from solvers.solver import Control, Feature, Input, Task, Warm
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from .strip import Strip
 
 WORKERS = 1
-INTERLEAVE = False
+"""Constant, so that every machine gives the same answer. One was faster than eight that take turns deterministically."""
 
 
 class CpSat:
@@ -31,23 +32,25 @@ class CpSat:
     wants: ClassVar[Input] = Input.PRESOLVED
     sandboxed: ClassVar[bool] = True
     warm: ClassVar[Warm] = Warm.BOUND
-    """What it is told of the best known placement unless the task says otherwise: the arm that won on the corpus."""
+    """What it is told of the best known placement unless the task says otherwise: docs/experiments.md has the figures."""
 
     def unavailable(self) -> str | None:
         return None if find_spec("ortools") else "OR-Tools is not installed: pip install ortools"
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits."""
-        from .engine import Budget
+        from .engine import RATE_OF_SEVERAL_TERMS, Budget
         from .lexicographic import Lexicographic
 
         if not instance.blocks:
             return _nothing_to_place(instance)
+        if sum(instance.block_high.tolist()) >= ADDRESS_LIMIT:
+            raise Unsupported(self.name, "too large for this solver: its sizes add up to more than 2^62")
         warm = self.warm if task.warm is None else task.warm
-        budget = Budget(task.limits.work, task.limits.deadline, task.seed, WORKERS, INTERLEAVE, task.verbose)
+        budget = Budget(task.limits.work, task.limits.deadline, task.seed, WORKERS, task.verbose)
         strip = self._strip(instance)
         if strip is None:
-            return Lexicographic(instance, task, control, warm, budget).run()
+            return Lexicographic(instance, task, control, warm, replace(budget, rate=RATE_OF_SEVERAL_TERMS)).run()
         from .descent import Descent
 
         return self._descend(Descent(instance, strip, task, control, warm, budget))

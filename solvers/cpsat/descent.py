@@ -17,12 +17,16 @@ from solvers.outcome import Certificate, Outcome, Proof
 from solvers.solver import Control, Goal, Task, Warm
 
 from .cover import cover
-from .engine import NAME, Answer, Budget, ReadValue, solve
+from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, ReadValue, solve
 from .model import build
 from .strip import Strip, first_bound
 
 FIRST_WORK = 100_000
 SHARE_OF_FIRST_ROUND = 4
+"""The first round's question at the bound may take a quarter of all work."""
+SHARE_OF_THE_REST = 4
+"""Every other question of a round may take a quarter of that: the bound is where optima mostly are."""
+SHARE_OF_SECOND_OPINION = 8
 LEAST_WORK = 1_000
 MOST_PAIRS_TO_REPAIR = 100_000
 
@@ -39,8 +43,12 @@ class Descent:
         self.peak: int | None = None if self.best is None else _peak(instance, self.best)
         self._instance, self._strip, self._task, self._control = instance, strip, task, control
         self._hint = task.start if warm.gives_hint else None
+        self._target = strip.peak_for(task.target)
+        self._second_opinion = task.start if task.warm is None else None
+        """A hint to try as well, at the bound, where it does not cost much: it ruins some searches and saves others."""
         self._budget = budget
         self._cover = cover(instance)
+        self._fixed_work = WORK_PER_BLOCK * instance.blocks
         self._work = 0
         self._asked = 0
         self._has_found = False
@@ -61,7 +69,7 @@ class Descent:
     def climb(self) -> Outcome:
         """Refute the bound, and the next one, and so on, until one cannot be refuted."""
         while not self._is_done() and self.bound is not None:
-            if self._decide(self.bound, None) is not Answer.INFEASIBLE:
+            if self._decide(self.bound, None, self._hint) is not Answer.INFEASIBLE:
                 break
         self._is_done()
         return self._outcome()
@@ -69,20 +77,28 @@ class Descent:
     def _ask_once(self, height: int) -> None:
         """Every placement that fits is as good as any other."""
         while not self._is_done():
-            self._decide(height, None)
+            self._decide(height, None, self._hint)
 
     def _round(self, work: int) -> None:
         """From the bound upwards, halving what lies between the last height that was too hard and the best placement."""
-        height = self.bound
+        height = self._enough
         too_hard: int | None = None
         while height is not None and not self._is_done():
-            answer = self._decide(height, work)
+            is_bound = height == self._enough
+            answer = self._decide(height, work if is_bound else work // SHARE_OF_THE_REST, self._hint)
+            if answer is Answer.UNKNOWN and is_bound and self._second_opinion is not None and not self._is_done():
+                answer = self._decide(height, work // SHARE_OF_SECOND_OPINION, self._second_opinion)
             if answer is Answer.INFEASIBLE:
-                too_hard, height = None, self.bound
+                too_hard, height = None, self._enough
                 continue
             if answer is Answer.UNKNOWN:
                 too_hard = height
             height = None if too_hard is None else self._between(too_hard)
+
+    @property
+    def _enough(self) -> int | None:
+        """The height to ask for first: nothing lower exists, or nobody needs it."""
+        return None if self.bound is None else max(self.bound, self._target)
 
     def _between(self, low: int) -> int | None:
         """A reachable height in the middle between this one and the best peak, both exclusive; None if there is none."""
@@ -92,15 +108,17 @@ class Descent:
             middle = self._strip.at_most(high - 1)
         return middle if middle is not None and low < middle < high else None
 
-    def _decide(self, height: int, work: int | None) -> Answer:
-        """Is there a placement that ends no higher?"""
+    def _decide(self, height: int, work: int | None, hint: Placement | None) -> Answer:
+        """Is there a placement that ends no higher? Asked with enough work for the answer to be worth the asking."""
         left = self._left()
+        work = None if work is None else max(work, self._fixed_work)
+        self._work += self._fixed_work
         model = build(self._instance, self._cover, height)
         if model.is_impossible:
             self._refute(height)
             return Answer.INFEASIBLE
-        if self._hint is not None:
-            model.suggest(self._hint)
+        if hint is not None:
+            model.suggest(hint)
         seen: list[Placement] = []
 
         def keep(value: ReadValue) -> None:
@@ -134,8 +152,8 @@ class Descent:
                 placement, peak = lowered, _peak(self._instance, lowered)
         if self.peak is None or peak < self.peak:
             self.best, self.peak, self._has_found = placement, peak, True
-            if self._hint is not None:
-                self._hint = placement
+            self._hint = None if self._hint is None else placement
+            self._second_opinion = None if self._second_opinion is None else placement
             self._control.incumbent(placement)
 
     def _refute(self, height: int) -> None:
@@ -157,8 +175,9 @@ class Descent:
     def _reason_to_stop(self) -> StopReason | None:
         if self.bound is None:
             return StopReason.PROVED
-        if self.peak is not None:
-            if self.peak <= self.bound or self._strip.is_flat:
+        enough = self._enough
+        if self.peak is not None and enough is not None:
+            if self.peak <= enough or self._strip.is_flat:
                 return StopReason.PROVED
             if self._task.goal is Goal.FIT:
                 return StopReason.GOAL_MET

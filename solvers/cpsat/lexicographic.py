@@ -12,7 +12,7 @@ from solvers.outcome import Outcome, Value
 from solvers.solver import Control, Goal, Task, Warm
 
 from .cover import cover
-from .engine import NAME, Answer, Budget, ReadValue, Reply, solve
+from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, ReadValue, Reply, solve
 from .model import Model, build
 from .objective import Costs
 
@@ -99,7 +99,7 @@ class Lexicographic:
             self._accept(model.placement(value))
 
         reply = solve(model.cp, replace(self._budget, work=work), self._control, keep, on_bound)
-        self._work += reply.work
+        self._work += reply.work + WORK_PER_BLOCK * self._instance.blocks
         return reply
 
     def _left(self) -> int | None:

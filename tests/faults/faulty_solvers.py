@@ -1,0 +1,304 @@
+"""Solvers that misbehave, each in its own way. They are run by the sandbox's tests, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from solvers.errors import SolverFailed, StopReason, Unavailable, Unsupported
+from solvers.instance import Instance, Placement
+from solvers.objective import evaluate
+from solvers.outcome import Outcome
+from solvers.solver import Control, Feature, Input, Task
+
+LONG = 60.0
+
+
+def stacked(instance: Instance, gap: int = 0) -> Placement:
+    """All blocks on top of each other, `gap` apart: valid for instances without fixed blocks or alignment."""
+    high = instance.block_high + gap
+    return Placement(pool=np.zeros(instance.blocks, dtype=np.int64), offset=np.cumsum(high) - high)
+
+
+def overlapping(instance: Instance) -> Placement:
+    zeros = np.zeros(instance.blocks, dtype=np.int64)
+    return Placement(pool=zeros, offset=zeros.copy())
+
+
+class Faulty:
+    """What all of them have in common."""
+
+    name: ClassVar[str] = "faulty"
+    features: ClassVar[frozenset[Feature]] = frozenset()
+    wants: ClassVar[Input] = Input.PRESOLVED
+    sandboxed: ClassVar[bool] = True
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        raise NotImplementedError
+
+
+def _answer(instance: Instance, placement: Placement) -> Outcome:
+    return Outcome(StopReason.WORK_LIMIT, placement, evaluate(instance, placement))
+
+
+class Honest(Faulty):
+    """Not faulty at all: a wasteful placement, a better one, a bound, and a line to read."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        control.log("I begin")
+        os.write(1, b"printed\n")
+        os.write(2, b"written\n")
+        control.incumbent(stacked(instance, gap=5))
+        control.bound((1,))
+        return _answer(instance, stacked(instance))
+
+
+class Surroundings(Faulty):
+    """Says in which surroundings it runs."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        (Path(tempfile.gettempdir()) / "left behind").touch()
+        found = {
+            "folder": str(Path.cwd()),
+            "variable": os.environ.get("MEMPLAN_TEST"),
+            "zygote": os.getppid(),
+            "zygote_threads": len(list(Path(f"/proc/{os.getppid()}/task").iterdir())),
+            "group": os.getpgrp() == os.getpid(),
+            "scratch": tempfile.gettempdir(),
+            "path": sys.path,
+            "descriptors": len(list(Path("/proc/self/fd").iterdir())),
+        }
+        raise Unsupported("surroundings", json.dumps(found))
+
+
+class Patient(Faulty):
+    """Finds something, then waits to be told to stop, and stops."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        control.incumbent(stacked(instance))
+        control.bound((1,))
+        while (reason := control.stopped()) is None:
+            time.sleep(0.005)
+        return Outcome(reason, stacked(instance), evaluate(instance, stacked(instance)), bound=(2,))
+
+
+class Deaf(Faulty):
+    """Finds something, and then neither listens nor heeds a polite signal."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        control.incumbent(stacked(instance))
+        control.bound((1,))
+        time.sleep(LONG)
+        raise AssertionError
+
+
+class Killed(Faulty):
+    """Is killed in the middle of its work."""
+
+    wanted: ClassVar[int] = signal.SIGKILL
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        control.incumbent(stacked(instance))
+        control.bound((1,))
+        os.kill(os.getpid(), self.wanted)
+        raise AssertionError
+
+
+class Aborting(Killed):
+    """Dies as C++ does when nothing catches its exception."""
+
+    wanted = signal.SIGABRT
+
+
+class Segfaulting(Killed):
+    """Dies as C++ does when it follows a wild pointer."""
+
+    wanted = signal.SIGSEGV
+
+
+class Quitting(Faulty):
+    """Ends its process without a word."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        os._exit(0)
+
+
+class Hungry(Faulty):
+    """Takes all the memory it can get."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        control.incumbent(stacked(instance))
+        hoard = [bytearray(1 << 20)]
+        while len(hoard) < 1 << 11:
+            hoard.append(bytearray(1 << 20))
+        return _answer(instance, stacked(instance))
+
+
+class Overlapping(Faulty):
+    """Finds something valid, and then answers with blocks in one another's place."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        control.incumbent(stacked(instance))
+        return Outcome(StopReason.PROVED, overlapping(instance), (1,), (1,))
+
+
+class OverlappingIncumbent(Faulty):
+    """Reports blocks in one another's place, and carries on."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        control.incumbent(stacked(instance))
+        control.incumbent(overlapping(instance))
+        time.sleep(LONG)
+        raise AssertionError
+
+
+class Boasting(Faulty):
+    """Claims that its placement is worth less than it is."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        return Outcome(StopReason.PROVED, stacked(instance), (1,), (1,))
+
+
+class Overproving(Faulty):
+    """Proves that nothing is as good as what it has found itself."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        value = evaluate(instance, stacked(instance))
+        return Outcome(StopReason.PROVED, stacked(instance), value, (value[0] + 1,))
+
+
+class OverprovingEarly(Faulty):
+    """Reports a bound above what it has found before."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        control.incumbent(stacked(instance))
+        control.bound((1 << 40,))
+        time.sleep(LONG)
+        raise AssertionError
+
+
+class Despairing(Faulty):
+    """Proves that nothing fits."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        return Outcome(StopReason.PROVED, infeasible=True)
+
+
+class Raising(Faulty):
+    """Breaks by an error that no solver may raise."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        control.incumbent(stacked(instance))
+        raise ZeroDivisionError("one too many")
+
+
+class Refusing(Faulty):
+    """Refuses, in the way solvers should."""
+
+    error: ClassVar[type[Unsupported | Unavailable | SolverFailed]] = Unsupported
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        raise self.error("refusing", "for a test")
+
+
+class Missing(Refusing):
+    error = Unavailable
+
+
+class Failing(Refusing):
+    error = SolverFailed
+
+
+def _channel() -> int:
+    """The descriptor of the channel to the parent: the one socket that is open."""
+    return next(fd for fd in range(3, 64) if _is_socket(fd))
+
+
+def _is_socket(fd: int) -> bool:
+    try:
+        return str(Path(f"/proc/self/fd/{fd}").readlink()).startswith("socket:")
+    except OSError:
+        return False
+
+
+class Babbling(Faulty):
+    """Writes garbage into the channel."""
+
+    garbage: ClassVar[bytes] = b"\x80garbage" * 100
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        control.incumbent(stacked(instance))
+        os.write(_channel(), self.garbage)
+        return _answer(instance, stacked(instance))
+
+
+class Truncating(Babbling):
+    """Dies in the middle of a frame."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        control.incumbent(stacked(instance))
+        os.write(_channel(), b"mpf1\x00\x00\x00\x00\x00\x00\x10\x00\x00\x00")
+        os._exit(0)
+
+
+class Interpreting(Faulty):
+    """Sends well-formed frames that hold no message."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        from solvers.sandbox.frames import pack
+
+        control.incumbent(stacked(instance))
+        os.write(_channel(), pack(b'{"kind": "found", "pool": [0.5], "offset": [true]}'))
+        time.sleep(LONG)
+        raise AssertionError
+
+
+class WithChild(Faulty):
+    """Starts a program of its own, as the one for CBC does, says its number, and waits for ever."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        grandchild = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({LONG})"])
+        control.bound((os.getpid(), grandchild.pid))
+        self.then()
+        raise AssertionError
+
+    def then(self) -> None:
+        time.sleep(LONG)
+
+
+class DyingWithChild(WithChild):
+    """The same, but is killed while the program runs."""
+
+    def then(self) -> None:
+        time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Threaded(Faulty):
+    """Reports from several threads at once, as solvers with workers do."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        def report(first: int) -> None:
+            for gap in range(first, 0, -2):
+                control.incumbent(stacked(instance, gap=gap))
+
+        threads = [threading.Thread(target=report, args=(n,)) for n in (200, 199)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return _answer(instance, stacked(instance))

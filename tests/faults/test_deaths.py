@@ -1,0 +1,191 @@
+"""Who dies with whom: no process outlives those it works for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from solvers import sandbox
+from solvers.errors import StopReason
+from solvers.outcome import Outcome, Value
+from solvers.solver import Silent, Task
+from tests.support import make_instance
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
+
+ROOT = Path(__file__).resolve().parents[2]
+INSTANCE = make_instance([(0, 2, 4), (1, 3, 4)])
+PATIENCE_SECONDS = 10.0
+
+SCRIPT = """
+import os, signal
+from solvers import sandbox
+from solvers.solver import Silent, Task
+from tests.support import make_instance
+
+class Telling(Silent):
+    def bound(self, bound):
+        parent = open(f"/proc/{bound[0]}/stat").read().rpartition(")")[2].split()[1]
+        print(*bound, parent, flush=True)
+
+sandbox.run("tests.faults.faulty_solvers:WithChild", make_instance([(0, 1, 1)]), Task(), Telling())
+"""
+
+
+def is_alive(pid: int) -> bool:
+    """Is there such a process, not merely the record of one that has ended?"""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
+def all_gone(pids: list[int]) -> bool:
+    """Do they all end, given time?"""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while any(is_alive(pid) for pid in pids):
+        if time.monotonic() > give_up:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def scratch_of(pid: int) -> Path:
+    """The folder for temporary files of a child, as a program that it starts is told, once that has begun."""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < give_up:
+        for word in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            if word.startswith(b"TMPDIR="):
+                return Path(os.fsdecode(word.removeprefix(b"TMPDIR=")))
+        time.sleep(0.01)
+    raise AssertionError("no folder for temporary files")
+
+
+class Background:
+    """A run in a thread, of a solver that starts a program of its own and waits."""
+
+    def __init__(self, name: str) -> None:
+        self.pids: list[int] = []
+        self.outcome: Outcome | None = None
+        self.stop: StopReason | None = None
+        self._name = name
+        self._told = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Background:
+        self._thread.start()
+        assert self._told.wait(PATIENCE_SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop = self.stop or StopReason.CANCELLED
+        self._thread.join()
+
+    def _run(self) -> None:
+        background = self
+
+        class Telling(Silent):
+            def bound(self, bound: Value) -> None:
+                background.pids = list(bound)
+                background._told.set()
+
+            def stopped(self) -> StopReason | None:
+                return background.stop
+
+        self.outcome = sandbox.run(f"tests.faults.faulty_solvers:{self._name}", INSTANCE, Task(), Telling())
+        self._told.set()
+
+    def wait(self) -> Outcome:
+        self._thread.join(PATIENCE_SECONDS)
+        assert self.outcome is not None
+        return self.outcome
+
+
+def test_when_the_caller_is_killed_everybody_dies() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, env=environment, text=True) as caller:
+        assert caller.stdout is not None
+        child, grandchild, zygote = (int(word) for word in caller.stdout.readline().split())
+        assert all(is_alive(pid) for pid in (child, grandchild, zygote))
+        caller.kill()
+    assert all_gone([child, grandchild, zygote])
+
+
+def test_a_killed_child_leaves_no_grandchild() -> None:
+    with Background("DyingWithChild") as background:
+        assert background.wait().stop is StopReason.SOLVER_FAILED
+        assert all_gone(background.pids)
+
+
+def test_a_cancelled_child_leaves_no_grandchild() -> None:
+    with Background("WithChild") as background:
+        background.stop = StopReason.CANCELLED
+        assert background.wait().stop is StopReason.CANCELLED
+        assert all_gone(background.pids)
+
+
+def test_when_the_zygote_is_killed_its_children_die_and_the_next_run_has_a_new_one() -> None:
+    with Background("WithChild") as background:
+        scratch = scratch_of(background.pids[1])
+        os.kill(parent_of(background.pids[0]), signal.SIGKILL)
+        assert background.wait().stop is StopReason.SOLVER_FAILED
+        assert all_gone(background.pids)
+    assert not scratch.exists()
+    outcome = sandbox.run("tests.faults.faulty_solvers:Honest", INSTANCE, Task(), Silent())
+    assert outcome.stop is StopReason.WORK_LIMIT
+
+
+def test_a_shutdown_ends_everything_and_the_next_run_starts_anew() -> None:
+    with Background("WithChild") as background:
+        zygote = parent_of(background.pids[0])
+        sandbox.shutdown()
+        assert all_gone([*background.pids, zygote])
+        assert background.wait().stop is StopReason.SOLVER_FAILED
+    outcome = sandbox.run("tests.faults.faulty_solvers:Honest", INSTANCE, Task(), Silent())
+    assert outcome.stop is StopReason.WORK_LIMIT
+
+
+FORKING = """
+import os, time
+from solvers import sandbox
+from solvers.sandbox.launcher import launcher
+from solvers.solver import Silent, Task
+from tests.support import make_instance
+
+honest = "tests.faults.faulty_solvers:Honest", make_instance([(0, 1, 1)]), Task(), Silent()
+sandbox.run(*honest)
+zygote = launcher._zygotes[None][0].pid
+copy = os.fork()
+if copy == 0:
+    assert sandbox.run(*honest).placement is not None
+    print(os.getpid(), zygote, launcher._zygotes[None][0].pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_forked_copy_keeps_no_zygote_of_the_original_alive() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKING], stdout=subprocess.PIPE, env=environment, text=True
+    ) as original:
+        assert original.stdout is not None
+        copy, zygote, zygote_of_copy = (int(word) for word in original.stdout.readline().split())
+        assert zygote != zygote_of_copy
+        original.kill()
+        assert all_gone([zygote])
+        assert is_alive(copy)
+        assert is_alive(zygote_of_copy)
+        os.kill(copy, signal.SIGKILL)
+        assert all_gone([copy, zygote_of_copy])
