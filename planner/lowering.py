@@ -249,6 +249,8 @@ class _Lowering:
 
     def _access_cost(self) -> Ints:
         """Accesses times the rank of the pool: 0 in the fastest."""
+        if not any(buffer.accesses for buffer in self.buffers):
+            return np.zeros((self.blocks, len(self.pools)), dtype=np.int64)
         accesses = [0] * self.blocks
         for i, buffer in enumerate(self.buffers):
             accesses[self.part_block[i]] += buffer.accesses

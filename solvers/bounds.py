@@ -50,9 +50,7 @@ def _single(instance: Instance, pool: int, forced: Bools) -> Certificate:
     return Certificate(Proof.SINGLE_BLOCK, int(end[block]), pool, parts=(part,))
 
 
-def _live_together(
-    instance: Instance, pool: int, forced: Bools
-) -> Certificate | None:
+def _live_together(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
     """The section whose live parts stand highest: ranked by their sizes' sum, then measured exactly."""
     shape = outline(instance)
     here = forced[shape.block]

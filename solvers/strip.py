@@ -89,6 +89,9 @@ class Strip:
     def accept(self, offset: Ints) -> None:
         """A first placement of the uncapped instance: what ends above the bound becomes an open component."""
         self.offset = offset
+        if int((offset + self.instance.block_high).max(initial=0)) <= self.bound:  # and so within the capacity
+            self.placed[:] = True
+            return
         label = components(self.instance)
         top = np.zeros(self.instance.blocks, dtype=np.int64)
         np.maximum.at(top, label, offset + self.instance.block_high)

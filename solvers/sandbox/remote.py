@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import selectors
+import shutil
 import socket
 import time
 from dataclasses import dataclass
@@ -29,12 +30,16 @@ class Fate:
     """Its exit code, negative for a signal, once it is dead."""
     reason: str | None = None
     """Why it could not be started."""
+    scratch: str | None = None
+    """Its folder for temporary files, which the zygote removes when it is dead."""
 
     def note(self, words: bytes) -> None:
         for line in words.decode(errors="replace").splitlines():
             kind, _, rest = line.partition(" ")
             if kind == "pid":
                 self.pid = int(rest)
+            elif kind == "scratch":
+                self.scratch = rest
             elif kind == "exit":
                 self.code = int(rest)
             else:
@@ -113,6 +118,8 @@ class Remote:
             messages += self.receive(left)
         if self.fate.code is None and self.fate.pid is not None:
             kill_group(self.fate.pid)  # its zygote is dead or slow, and nobody else would end what it started
+            if self.fate.scratch is not None:
+                shutil.rmtree(self.fate.scratch, ignore_errors=True)
         return messages
 
     def close(self) -> None:

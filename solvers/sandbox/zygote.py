@@ -103,7 +103,7 @@ class Zygote:
         ward = Ward(pid, line, scratch)
         self._wards[pid] = ward
         self._selector.register(line, selectors.EVENT_READ, ward)
-        _tell(line, f"pid {pid}")
+        _tell(line, f"scratch {scratch}\npid {pid}")
 
     def _be_born(
         self, zygote: int, channel: socket.socket, line: socket.socket, output: int | None, scratch: str
