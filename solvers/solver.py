@@ -151,6 +151,7 @@ SOLVERS: dict[str, str] = {
     "greedy": "solvers.greedy.portfolio:Greedy",
     "search": "solvers.search.solver:Search",
     "cpsat": "solvers.cpsat:CpSat",
+    "cpsat_peak": "solvers.cpsat:CpSatPeak",
     "cbc": "solvers.milp:Cbc",
     "highs": "solvers.milp:Highs",
 }

@@ -67,7 +67,7 @@ class CpSat:
 class CpSatPeak(CpSat):
     """The same with every peak a variable that is minimised: slower, but the bound and the placement improve side by side."""
 
-    name: ClassVar[str] = "cpsat:peak"
+    name: ClassVar[str] = "cpsat_peak"
 
     def _strip(self, instance: Instance) -> Strip | None:
         return None
