@@ -20,6 +20,9 @@ LISTED_PAIRS = 400_000
 class Neighbours(Protocol):
     """Knows what is placed where, and finds room beside it."""
 
+    work: int
+    """What one pass over all blocks costs, in units of work."""
+
     def fresh(self) -> Neighbours:
         """The same with nothing placed."""
 
@@ -56,11 +59,13 @@ class ListedNeighbours:
                 near[here].append((there, below, above))
         self._near = near
         self._where: dict[int, tuple[int, int]] = {}
+        self.work = 10 * instance.blocks + len(pairs) // 2
 
     def fresh(self) -> ListedNeighbours:
         """The same lists with nothing placed."""
         empty = object.__new__(ListedNeighbours)
         empty._near = self._near
+        empty.work = self.work
         empty._where = {}
         return empty
 
@@ -83,7 +88,9 @@ class ScannedNeighbours:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
+        solid = instance.part_high > instance.part_low
         order = np.argsort(instance.rect_part, kind="stable")
+        order = order[solid[instance.rect_part[order]]]
         block = instance.part_block[instance.rect_part[order]]
         by_block = order[np.argsort(block, kind="stable")]
         bounds = np.searchsorted(np.sort(block), np.arange(instance.blocks + 1))
@@ -92,6 +99,7 @@ class ScannedNeighbours:
             np.empty(len(order), dtype=np.int64) for _ in range(6)
         )
         self._count = 0
+        self.work = 50 * instance.blocks + instance.blocks * len(instance.rect_part) // 200
         self._base: dict[int, tuple[int, int]] = {}
         self._apart: dict[int, list[int]] = {}
         self._friends: dict[int, set[int]] = {}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
-from ..instance import Instance, Ints, Placement
+from ..instance import Bools, Instance, Ints, Placement
 from .gaps import Fit, Span
 from .neighbours import Neighbours
 
@@ -42,17 +43,25 @@ def place_all(
     what is left is stacked on top.
     """
     run = _Run(instance, near, fit, policy, soft or {})
-    fixed = instance.allowed & (instance.lowest == instance.highest)
-    first = order[np.argsort(~fixed.any(axis=1)[order], kind="stable")]
-    hurried = False
-    for step, block in enumerate(first.tolist()):
-        if step % CHECK_EVERY == 0 and not hurried and stop():
-            if not finish:
-                return None
-            hurried = True
-        if not ((hurried and run.stack(block)) or run.place(block)):
-            return None
-    return Placement(run.pool, run.offset)
+    lost = run.all(order, stop, np.zeros(instance.blocks, dtype=np.int64), finish)
+    return None if lost is None or lost else Placement(run.pool, run.offset)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """A placement of those blocks whose component fits as a whole."""
+
+    offset: Ints
+    placed: Bools
+
+
+def place_components(
+    instance: Instance, order: Ints, near: Neighbours, fit: Fit, component: Ints, stop: Stop, *, finish: bool = False
+) -> Partial | None:
+    """The same in a single pool, each component on its own: one in which a block fits nowhere does not end the others."""
+    run = _Run(instance, near, fit, PoolPolicy.PREFERRED, {})
+    lost = run.all(order, stop, component, finish)
+    return None if lost is None else Partial(run.offset, ~np.isin(component, list(lost)))
 
 
 class _Run:
@@ -83,6 +92,22 @@ class _Run:
         for a, b in instance.apart.tolist():
             self.apart.setdefault(a, []).append(b)
             self.apart.setdefault(b, []).append(a)
+
+    def all(self, order: Ints, stop: Stop, group: Ints, finish: bool) -> set[int] | None:
+        """Place all blocks, fixed ones first; the groups of which one fitted nowhere, or None if it was stopped."""
+        instance = self.instance
+        fixed = instance.allowed & (instance.lowest == instance.highest)
+        first = order[np.argsort(~fixed.any(axis=1)[order], kind="stable")]
+        lost: set[int] = set()
+        hurried = False
+        for step, (block, own) in enumerate(zip(first.tolist(), group[first].tolist(), strict=True)):
+            if step % CHECK_EVERY == 0 and not hurried and stop():
+                if not finish:
+                    return None
+                hurried = True
+            if own not in lost and not ((hurried and self.stack(block)) or self.place(block)):
+                lost.add(own)
+        return lost
 
     def place(self, block: int) -> bool:
         best: tuple[int, int, int] | None = None

@@ -1,4 +1,4 @@
-"""Many cheap placements, the best of each independent component kept, until the bound is met or every order has been tried."""
+"""Many cheap placements, the best one kept, until the bound is met or every order has been tried."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from itertools import product
 from typing import ClassVar
 
-import numpy as np
-
 from ..errors import StopReason
 from ..instance import Instance, Ints, Placement, Term
 from ..objective import evaluate, rank_tie
 from ..outcome import Outcome, Value
-from ..presolve import components
 from ..solver import Control, Feature, Goal, Input, Task
 from .gaps import Fit
 from .neighbours import neighbours
+from .one_pool import is_one_pool, solve_one_pool
 from .orders import orders
 from .placing import PoolPolicy, place_all
 
@@ -32,12 +30,14 @@ class Greedy:
         return None
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        if is_one_pool(instance):
+            return solve_one_pool(self.name, instance, task, control)
         search = _Best(instance, task, control)
         near = neighbours(instance)
         soft = _unwelcome(instance)
         for number, (order, fit, policy, heed) in enumerate(_strategies(instance, bool(soft))):
             # However little time there is, the first pass is made: it hurries if it must.
-            if (stop := search.finished()) is not None and (number or search.placement is not None):
+            if (stop := search.finished(number * near.work)) is not None and (number or search.placement is not None):
                 return search.outcome(stop)
             placement = place_all(
                 instance,
@@ -51,7 +51,7 @@ class Greedy:
             )
             if placement is not None:
                 search.offer(placement)
-        return search.outcome(search.finished() or StopReason.WORK_LIMIT)
+        return search.outcome(search.finished(search.work + near.work) or StopReason.WORK_LIMIT)
 
 
 def _strategies(instance: Instance, has_soft: bool) -> Iterator[tuple[Ints, Fit, PoolPolicy, bool]]:
@@ -75,7 +75,7 @@ def _unwelcome(instance: Instance) -> dict[int, list[int]]:
 
 
 class _Best:
-    """The best placement so far. With one pool and only its peak to minimise, every component keeps its own best."""
+    """The best placement so far."""
 
     def __init__(self, instance: Instance, task: Task, control: Control) -> None:
         self.instance = instance
@@ -84,40 +84,27 @@ class _Best:
         self.placement = task.start
         self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
         self.found_any = False
-        single = len(instance.pools) == 1 and Term.REUSE_COST not in instance.terms
-        self.label: Ints | None = components(instance) if single else None
+        self.work = 0
 
     def offer(self, placement: Placement) -> None:
-        if self.label is not None and self.placement is not None:
-            placement = self._merged(placement)
         value = evaluate(self.instance, placement)
         better = self.value is None or value < self.value
         if not better and value == self.value and self.placement is not None and len(self.instance.pools) > 1:
             better = rank_tie(self.instance, placement) < rank_tie(self.instance, self.placement)
-        if better or (self.label is not None and value == self.value):
-            self.placement, self.value = placement, value
         if better:
-            self.found_any = True
+            self.placement, self.value, self.found_any = placement, value, True
             self.control.incumbent(placement)
 
-    def _merged(self, placement: Placement) -> Placement:
-        """Each component from whichever of the two placements has it lower."""
-        assert self.label is not None
-        assert self.placement is not None
-        tops = []
-        for offset in (self.placement.offset, placement.offset):
-            top = np.zeros(self.instance.blocks, dtype=np.int64)
-            np.maximum.at(top, self.label, offset + self.instance.block_high)
-            tops.append(top)
-        lower = (tops[1] < tops[0])[self.label]
-        return Placement(placement.pool, np.where(lower, placement.offset, self.placement.offset))
-
-    def finished(self) -> StopReason | None:
+    def finished(self, work: int) -> StopReason | None:
+        """Is it time to stop, with so much work done?"""
+        self.work = work
         if self.value is not None:
             if self.task.goal is Goal.FIT:
                 return StopReason.GOAL_MET
             if self.value <= self.task.enough:
                 return StopReason.PROVED
+        if self.task.limits.work is not None and work >= self.task.limits.work:
+            return StopReason.WORK_LIMIT
         return self.control.stopped()
 
     def outcome(self, stop: StopReason) -> Outcome:
@@ -128,5 +115,6 @@ class _Best:
             bound=self.task.bound,
             pool_bounds=self.task.pool_bounds,
             solver=Greedy.name if self.found_any else None,
+            work=self.work,
             reproducible=stop.is_repeatable,
         )

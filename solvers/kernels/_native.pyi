@@ -1,3 +1,15 @@
+from collections.abc import Callable
+
 from ..instance import Ints
 
 def max_live(starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[int, int | None]: ...
+def greedy(
+    sections: int,
+    columns: tuple[Ints, ...],
+    start: Ints | None,
+    enough: int | None,
+    threads: int,
+    report: Callable[[Ints | None], bool],
+) -> Ints | None: ...
+def greedy_order(sections: int, columns: tuple[Ints, ...], number: int) -> Ints: ...
+def greedy_place(sections: int, columns: tuple[Ints, ...], order: Ints, best_fit: bool) -> Ints | None: ...

@@ -8,6 +8,7 @@
 
 #include "bad_input.hpp"
 #include "column.hpp"
+#include "greedy_bindings.hpp"
 #include "search_bindings.hpp"
 #include "sweep.hpp"
 
@@ -36,6 +37,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 NB_MODULE(_native, m) {
     m.doc() = "The kernels in C++.";
     nb::register_exception_translator(translate);
+    memplan::bind_greedy(m);
     memplan::bind_search(m);
 
     m.def(

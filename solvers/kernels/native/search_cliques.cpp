@@ -18,8 +18,8 @@ struct Member {
 
 class CliqueBuilder {
   public:
-    CliqueBuilder(Model& model, const SearchInput& input, const PartView& view)
-        : model_(model), input_(input), view_(view), hull_(model.blocks(), {std::numeric_limits<int>::max(), -1}) {}
+    CliqueBuilder(Model& model, const SearchInput& input, const PartView& view, std::size_t most)
+        : most_(most), model_(model), input_(input), view_(view), hull_(model.blocks(), {std::numeric_limits<int>::max(), -1}) {}
 
     void add_sections() {
         struct Event {
@@ -107,6 +107,11 @@ class CliqueBuilder {
 
     void finish() {
         const int n = model_.blocks(), cliques = model_.cliques();
+        for (int j = 0; j < n; ++j) {
+            model_.first_clique.push_back(hull_[j].first);
+            model_.last_clique.push_back(hull_[j].second);
+        }
+        if (model_.plain) return;  // the stretch of cliques says it all
         model_.entry_clique.resize(model_.clique.values.size());
         std::vector<int> count(n + 1, 0);
         for (const int j : model_.clique.values) ++count[j + 1];
@@ -119,13 +124,10 @@ class CliqueBuilder {
                 model_.entries.values[count[model_.clique.values[e]]++] = e;
             }
         }
-        for (int j = 0; j < n; ++j) {
-            model_.first_clique.push_back(hull_[j].first);
-            model_.last_clique.push_back(hull_[j].second);
-        }
     }
 
   private:
+    static constexpr const char* kTooMuch = "too many blocks are live together for too long";
     static constexpr std::size_t kCliqueEffort = 20'000'000;
 
     Coord up(Coord address) const { return ceil_div(address, model_.unit); }
@@ -155,7 +157,9 @@ class CliqueBuilder {
         return extent;
     }
 
-    void add_moment(std::vector<int> live) {
+    void add_moment(const std::vector<int>& live_parts) {
+        if (model_.plain && add_plain_moment(live_parts)) return;
+        std::vector<int> live = live_parts;
         std::sort(live.begin(), live.end(), [&](int a, int b) {
             return std::pair(input_.part_block[a], a) < std::pair(input_.part_block[b], b);
         });
@@ -189,6 +193,23 @@ class CliqueBuilder {
             from = std::min(from, first);
             to = model_.cliques() - 1;
         }
+    }
+
+    // As add_moment where every block is one rect, in a time that large instances can bear; false if a fixed block is live.
+    bool add_plain_moment(const std::vector<int>& live) {
+        const auto block = [&](int p) { return view_.movable[input_.part_block[p]]; };
+        if (!input_.reserved.empty() || std::any_of(live.begin(), live.end(), [&](int p) { return block(p) < 0; })) return false;
+        const int c = model_.cliques();
+        if (model_.clique.values.size() + live.size() > most_) throw Unsupported(kTooMuch);
+        for (const int p : live) {
+            model_.clique.values.push_back(block(p));
+            auto& [from, to] = hull_[block(p)];
+            from = std::min(from, c);
+            to = c;
+        }
+        model_.clique.close_row();
+        model_.obstacles.close_row();
+        return true;
     }
 
     // Splits what is live into sets without exclusions; every group is in at least one, the largest groups are served first.
@@ -234,6 +255,7 @@ class CliqueBuilder {
             from = std::min(from, c);
             to = std::max(to, c);
         }
+        if (model_.clique.values.size() > most_) throw Unsupported(kTooMuch);
         model_.clique.close_row();
         std::sort(obstacles.begin(), obstacles.end(), [](Range a, Range b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
         const std::size_t row = model_.obstacles.values.size();
@@ -248,6 +270,7 @@ class CliqueBuilder {
         model_.obstacles.close_row();
     }
 
+    const std::size_t most_;
     Model& model_;
     const SearchInput& input_;
     const PartView& view_;
@@ -256,8 +279,8 @@ class CliqueBuilder {
 
 }  // namespace
 
-void add_cliques(Model& model, const SearchInput& input, const PartView& view) {
-    CliqueBuilder builder(model, input, view);
+void add_cliques(Model& model, const SearchInput& input, const PartView& view, std::size_t most) {
+    CliqueBuilder builder(model, input, view, most);
     builder.add_sections();
     builder.add_conflicts();
     builder.finish();

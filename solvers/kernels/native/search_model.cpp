@@ -79,6 +79,18 @@ void find_twins(Model& model, const SearchInput& input, const PartView& view) {
     }
 }
 
+// Whatever pushes a block that is as low as can be ends at an obstacle, or is pushed itself.
+void find_ceiling(Model& model) {
+    Coord from = 0, total = 0;
+    for (int j = 0; j < model.blocks(); ++j) {
+        from = std::max(from, model.lowest[j]);
+        for (int i = model.stops.begin(j); i < model.stops.end(j); ++i) from = std::max(from, model.stops.values[i].to);
+        if (__builtin_add_overflow(total, model.size[j] + model.modulus[j], &total)) total = kAddressLimit;
+        total = std::min(total, kAddressLimit);
+    }
+    model.ceiling = std::min(from + total, kAddressLimit);
+}
+
 }  // namespace
 
 bool PartView::is_excluded(int a, int b) const {
@@ -120,8 +132,9 @@ Model build_model(const SearchInput& input, std::size_t max_pairs) {
     choose_unit(model, input);
     scale_blocks(model, input, view);
     add_pairs(model, input, view, max_pairs);
-    add_cliques(model, input, view);
+    add_cliques(model, input, view, (model.plain ? 3 : 1) * max_pairs);  // plain ones have no list of pairs beside
     find_twins(model, input, view);
+    find_ceiling(model);
     return model;
 }
 

@@ -12,6 +12,8 @@
 
 namespace memplan {
 
+inline constexpr int kNone = -1;
+
 // Rows of different lengths in one array: row i is values[start[i]] .. values[start[i + 1]].
 template <typename T>
 struct Rows {
@@ -58,10 +60,11 @@ struct Model {
 
     std::vector<std::pair<int, Coord>> fixed;  // input block, exact offset
     Coord fixed_peak = 0;
+    Coord ceiling = 0;  // some best placement lies below this, in units: with every block as low as the others allow
 
-    Rows<int> neighbours;
-    std::vector<Gap> distance;      // beside neighbours, unless plain: the hull of what is forbidden
-    std::vector<int> split;         // beside neighbours, unless plain: row of pieces, or -1 where the hull is forbidden altogether
+    Rows<int> neighbours;           // none if plain: cliques say it all
+    std::vector<Gap> distance;      // beside neighbours: the hull of what is forbidden
+    std::vector<int> split;         // beside neighbours: row of pieces, or -1 where the hull is forbidden altogether
     Rows<Gap> pieces;
 
     Rows<int> clique;               // members, by block
@@ -75,7 +78,7 @@ struct Model {
     int cliques() const { return clique.rows(); }
 };
 
-// Throws Unsupported where there are more than max_pairs conflicting pairs.
+// Throws Unsupported where there are more than max_pairs conflicting pairs to list, or memberships in cliques.
 Model build_model(const SearchInput& input, std::size_t max_pairs);
 
 // Steps of build_model, in their own files.
@@ -87,7 +90,7 @@ struct PartView {
     bool is_excluded(int a, int b) const;
 };
 void add_pairs(Model& model, const SearchInput& input, const PartView& view, std::size_t max_pairs);
-void add_cliques(Model& model, const SearchInput& input, const PartView& view);
+void add_cliques(Model& model, const SearchInput& input, const PartView& view, std::size_t most);
 
 inline Coord floor_div(Coord a, Coord b) { return a / b - ((a % b != 0) && ((a % b < 0) != (b < 0)) ? 1 : 0); }
 inline Coord ceil_div(Coord a, Coord b) { return -floor_div(-a, b); }

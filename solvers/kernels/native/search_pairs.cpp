@@ -9,9 +9,10 @@ namespace memplan {
 
 namespace {
 
-// Calls visit(p, q) for parts of positive length and of different blocks that are live together; a pair may come several times.
+// Calls visit(p, q) for parts of positive length and of different blocks that are live together; a pair may come several times. With
+// `fixed_only`, at least one of the two belongs to a fixed block.
 template <typename Visit>
-void each_live_pair(const SearchInput& input, Visit&& visit) {
+void each_live_pair(const SearchInput& input, const PartView& view, bool fixed_only, Visit&& visit) {
     struct Event {
         Coord section;
         bool begins;  // ends come first
@@ -28,8 +29,10 @@ void each_live_pair(const SearchInput& input, Visit&& visit) {
         events.push_back({input.rect_end[r], false, static_cast<int>(r)});
     }
     std::sort(events.begin(), events.end());
-    std::vector<int> live, place(input.rects());
+    std::vector<int> lists[2], place(input.rects());  // what is live: movable, fixed
     for (const Event& event : events) {
+        const bool fixed = view.movable[input.part_block[input.rect_part[event.rect]]] < 0;
+        std::vector<int>& live = lists[fixed];
         if (!event.begins) {
             const int hole = place[event.rect];
             live[hole] = live.back();
@@ -38,9 +41,12 @@ void each_live_pair(const SearchInput& input, Visit&& visit) {
             continue;
         }
         const auto p = input.rect_part[event.rect];
-        for (const int other : live) {
-            const auto q = input.rect_part[other];
-            if (input.part_block[p] != input.part_block[q]) visit(static_cast<int>(p), static_cast<int>(q));
+        for (const auto& list : lists) {
+            if (fixed_only && !fixed && &list == &lists[0]) continue;
+            for (const int other : list) {
+                const auto q = input.rect_part[other];
+                if (input.part_block[p] != input.part_block[q]) visit(static_cast<int>(p), static_cast<int>(q));
+            }
         }
         place[event.rect] = static_cast<int>(live.size());
         live.push_back(event.rect);
@@ -68,19 +74,6 @@ void append_merged(Rows<Range>& rows, std::vector<Range>& ranges) {
         }
     }
     rows.close_row();
-}
-
-void close_plain(Model& model, std::vector<std::pair<int, int>>& pairs) {
-    const int n = model.blocks();
-    std::vector<int> degree(n, 0);
-    for (const auto& [a, b] : pairs) ++degree[a], ++degree[b];
-    auto& rows = model.neighbours;
-    rows.start.assign(n + 1, 0);
-    for (int j = 0; j < n; ++j) rows.start[j + 1] = rows.start[j] + degree[j];
-    rows.values.resize(rows.start[n]);
-    std::vector<int> at(rows.start.begin(), rows.start.end() - 1);
-    for (const auto& [a, b] : pairs) rows.values[at[a]++] = b, rows.values[at[b]++] = a;
-    for (int j = 0; j < n; ++j) std::sort(rows.values.begin() + rows.begin(j), rows.values.begin() + rows.end(j));
 }
 
 void close_general(Model& model, std::vector<Forbidden>& all) {
@@ -116,7 +109,6 @@ void close_general(Model& model, std::vector<Forbidden>& all) {
 
 void add_pairs(Model& model, const SearchInput& input, const PartView& view, std::size_t max_pairs) {
     const Coord unit = model.unit, origin = model.origin;
-    std::vector<std::pair<int, int>> plain;
     std::vector<Forbidden> general;
     std::vector<std::vector<Range>> stops(model.blocks());
 
@@ -134,17 +126,16 @@ void add_pairs(Model& model, const SearchInput& input, const PartView& view, std
         } else if (k < 0) {
             const Coord at = input.lowest[b] - origin;
             stops[j].push_back({floor_div(at - high, unit) + 1, ceil_div(at - low, unit)});
-        } else if (model.plain) {
-            plain.emplace_back(j, k);
         } else {
             const Coord below = floor_div(low, unit), above = ceil_div(high, unit);
             general.push_back({j, k, below, above});
             general.push_back({k, j, -above, -below});
         }
-        if (plain.size() + general.size() / 2 > max_pairs) throw Unsupported("it has too many conflicting pairs");
+        if (general.size() / 2 > max_pairs) throw Unsupported("it has too many conflicting pairs");
     };
 
-    each_live_pair(input, [&](int p, int q) {
+    // Plain blocks conflict where cliques say so; only what cannot move needs to be looked up.
+    each_live_pair(input, view, model.plain, [&](int p, int q) {
         if (view.excluded.empty() || !view.is_excluded(p, q)) visit(p, q);
     });
     for (const auto& [p, q] : view.conflicts) {
@@ -166,7 +157,7 @@ void add_pairs(Model& model, const SearchInput& input, const PartView& view, std
         }
     }
     for (auto& ranges : stops) append_merged(model.stops, ranges);
-    model.plain ? close_plain(model, plain) : close_general(model, general);
+    if (!model.plain) close_general(model, general);
 }
 
 }  // namespace memplan

@@ -1,0 +1,119 @@
+// What Python sees of the greedy passes.
+#include "greedy_bindings.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "greedy_orders.hpp"
+#include "greedy_pass.hpp"
+#include "greedy_portfolio.hpp"
+#include "search_check.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace memplan {
+
+namespace {
+
+using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+constexpr Coord kMostSections = Coord{1} << 31;
+
+std::span<const Coord> span(const Ints& array) { return {array.data(), array.shape(0)}; }
+
+template <typename Item>
+nb::object to_numpy(const std::vector<Item>& values) {
+    auto owned = std::make_unique<std::vector<Coord>>(values.begin(), values.end());
+    nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<Coord>*>(p); });
+    auto* data = owned.release();
+    return nb::cast(nb::ndarray<nb::numpy, Coord, nb::ndim<1>>(data->data(), {data->size()}, owner));
+}
+
+// The arrays of one pool's instance, in the order in which SearchInput names them. They belong to the caller's tuple.
+SearchInput input_of(std::int64_t sections, const nb::tuple& columns) {
+    SearchInput input;
+    input.sections = sections;
+    const auto fields = {&input.part_block, &input.part_low, &input.part_high, &input.rect_part, &input.rect_start,
+                         &input.rect_end,   &input.modulus,  &input.residue,   &input.lowest,    &input.highest,
+                         &input.reserved,   &input.conflicts, &input.exclusions};
+    if (columns.size() != fields.size()) throw BadInput("not as many columns as there should be");
+    std::size_t i = 0;
+    for (auto* field : fields) *field = span(nb::cast<Ints>(columns[i++], false));
+    if (sections < 0 || sections > kMostSections) throw BadInput("too few or too many sections");
+    check_search_input(input);
+    return input;
+}
+
+nb::object portfolio(std::int64_t sections, const nb::tuple& columns, std::optional<Ints> start, std::optional<std::int64_t> enough, int threads,
+                     nb::callable report) {
+    const SearchInput input = input_of(sections, columns);
+    GreedyOptions options;
+    options.enough = enough.value_or(options.enough), options.threads = threads;
+    if (start) options.start = span(*start);
+    if (start && options.start.size() != input.blocks()) throw BadInput("one start offset a block");
+
+    // An error of the callback (Ctrl-C, say) must not fly past the threads: it stops them and is raised afterwards.
+    std::exception_ptr broken;
+    const GreedyReport tell = [&](const std::vector<Coord>* offsets) {
+        nb::gil_scoped_acquire locked;
+        try {
+            return nb::cast<bool>(report(offsets ? to_numpy(*offsets) : nb::none()));
+        } catch (...) {
+            broken = std::current_exception();
+            return true;
+        }
+    };
+    GreedyResult result;
+    {
+        nb::gil_scoped_release unlocked;
+        result = greedy(input, options, tell);
+    }
+    if (broken) std::rethrow_exception(broken);
+    return result.complete ? to_numpy(result.offsets) : nb::none();
+}
+
+nb::object order(std::int64_t sections, const nb::tuple& columns, Index number) {
+    if (number >= Orders::kCount) throw BadInput("there is no such order");
+    const Blocks blocks(input_of(sections, columns));
+    return to_numpy(Orders(blocks).order(number));
+}
+
+nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& order, bool best_fit) {
+    const Blocks blocks(input_of(sections, columns));
+    const std::vector<Index> sequence(order.data(), order.data() + order.shape(0));
+    for (const Index block : sequence) {
+        if (block >= blocks.count) throw BadInput("an order is of blocks");
+    }
+    const Layout layout(blocks);
+    const std::atomic<bool> stop = false;
+    const std::atomic<Index> last_pass = 1;
+    PassLimits limits;
+    limits.highest_end.assign(blocks.components, kAddressLimit);
+    limits.stop = &stop, limits.last_pass = &last_pass;
+    Pass pass(blocks, layout);
+    const PassResult result = pass.run(sequence, best_fit ? Fit::kBest : Fit::kLowest, limits);
+    for (const Coord top : result.tops) {
+        if (top < 0) return nb::none();
+    }
+    return to_numpy(pass.offsets());
+}
+
+}  // namespace
+
+void bind_greedy(nb::module_& m) {
+    m.def("greedy", &portfolio, "sections"_a, "columns"_a, "start"_a.none(), "enough"_a.none(), "threads"_a, "report"_a,
+          "The best placement of every component that ten orders and two fits find: offsets, or None if a component fits nowhere.\n\n"
+          "report(offsets or None) is called every few milliseconds; True stops, but a first placement is finished in a hurry.");
+    m.def("greedy_order", &order, "sections"_a, "columns"_a, "number"_a, "One of the orders, fixed blocks first.");
+    m.def("greedy_place", &place, "sections"_a, "columns"_a, "order"_a.noconvert(), "best_fit"_a,
+          "Offsets of blocks placed one after the other; None if one fits nowhere.");
+}
+
+}  // namespace memplan

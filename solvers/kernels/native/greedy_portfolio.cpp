@@ -1,0 +1,187 @@
+#include "greedy_portfolio.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "greedy_orders.hpp"
+#include "greedy_pass.hpp"
+
+namespace memplan {
+
+namespace {
+
+constexpr std::chrono::milliseconds kBreath{3};
+constexpr Index kPasses = 2 * Orders::kCount;
+constexpr Index kStart = 0;  // what was known before counts as a pass before the first one
+
+// The best of each component. What ends low enough is all alike, then the earlier pass wins: so the order of arrival does not matter.
+class Best {
+public:
+    Best(const Blocks& blocks, const GreedyOptions& options)
+        : blocks_(blocks), enough_(options.enough), components_(blocks.components), offsets_(blocks.count, 0) {
+        if (options.start.empty()) return;
+        PassResult known{true, std::vector<Coord>(blocks.components, 0)};
+        for (Index b = 0; b < blocks.count; ++b) {
+            Coord& top = known.tops[blocks.component[b]];
+            top = std::max(top, options.start[b] + blocks.high[b]);
+        }
+        take(kStart, known, options.start);
+    }
+
+    // True if something got better.
+    bool take(Index pass, const PassResult& result, std::span<const Coord> offsets) {
+        std::vector<std::uint8_t> better(components_.size(), 0);
+        bool any = false;
+        for (std::size_t c = 0; c < components_.size(); ++c) {
+            if (result.tops[c] < 0 || result.tops[c] > highest_end(c, pass)) continue;
+            components_[c] = {true, std::max(result.tops[c], enough_), pass};
+            better[c] = 1, any = true;
+        }
+        for (Index b = 0; any && b < blocks_.count; ++b) {
+            if (better[blocks_.component[b]]) offsets_[b] = offsets[b];
+        }
+        return any;
+    }
+
+    // Where a component may end at most for the pass to be of use; -1 if it never is.
+    Coord highest_end(std::size_t component, Index pass) const {
+        const Known& known = components_[component];
+        if (!known.placed) return kAddressLimit;
+        if (pass < known.pass) return known.top;
+        return known.top <= enough_ ? -1 : known.top - 1;
+    }
+
+    bool complete() const {
+        return std::all_of(components_.begin(), components_.end(), [](const Known& known) { return known.placed; });
+    }
+
+    // The pass after which none can be of use.
+    Index last_pass() const {
+        Index last = kStart;
+        for (const Known& known : components_) {
+            if (!known.placed || known.top > enough_) return kPasses;
+            last = std::max(last, known.pass);
+        }
+        return last;
+    }
+
+    const std::vector<Coord>& offsets() const { return offsets_; }
+
+private:
+    struct Known {
+        bool placed = false;
+        Coord top = 0;
+        Index pass = 0;
+    };
+
+    const Blocks& blocks_;
+    Coord enough_;
+    std::vector<Known> components_;
+    std::vector<Coord> offsets_;
+};
+
+class Portfolio {
+public:
+    Portfolio(const SearchInput& input, const GreedyOptions& options)
+        : blocks_(input), layout_(blocks_), best_(blocks_, options), last_pass_(best_.last_pass()), must_place_(options.start.empty()) {}
+
+    GreedyResult run(int threads, const GreedyReport& report) {
+        std::vector<std::thread> workers;
+        working_ = std::clamp(threads, 1, static_cast<int>(kPasses));
+        for (int i = working_; i > 0; --i) workers.emplace_back([this] { work(); });
+        wait(report);
+        for (std::thread& worker : workers) worker.join();
+        if (broken_) std::rethrow_exception(broken_);
+        return {best_.complete(), best_.offsets()};
+    }
+
+private:
+    void wait(const GreedyReport& report) {
+        std::unique_lock lock(mutex_);
+        while (working_ > 0) {
+            changed_.wait_for(lock, kBreath, [this] { return working_ == 0; });
+            if (working_ == 0 || stop_) continue;
+            std::vector<Coord> better;
+            if (improved_ && best_.complete()) better = best_.offsets();
+            improved_ = improved_ && better.empty();
+            lock.unlock();
+            if (report(better.empty() ? nullptr : &better)) stop_ = true;
+            lock.lock();
+        }
+    }
+
+    void work() {
+        try {
+            passes();
+        } catch (...) {
+            const std::scoped_lock lock(mutex_);
+            broken_ = std::current_exception();
+            stop_ = true;
+        }
+        const std::scoped_lock lock(mutex_);
+        --working_;
+        changed_.notify_one();
+    }
+
+    void passes() {
+        Pass pass(blocks_, layout_);
+        PassLimits limits;
+        limits.stop = &stop_, limits.last_pass = &last_pass_;
+        while (true) {
+            const Index number = ++taken_;
+            limits.finish = number == 1 && must_place_;
+            if (number > last_pass_ || (stop_ && !limits.finish)) return;
+            limits.number = number;
+            limits.highest_end.resize(blocks_.components);
+            {
+                const std::scoped_lock lock(mutex_);
+                for (Index c = 0; c < blocks_.components; ++c) limits.highest_end[c] = best_.highest_end(c, number);
+            }
+            const Fit fit = number <= Orders::kCount ? Fit::kLowest : Fit::kBest;
+            const PassResult result = pass.run(order((number - 1) % Orders::kCount), fit, limits);
+            if (!result.ended) continue;
+            const std::scoped_lock lock(mutex_);
+            improved_ = best_.take(number, result, pass.offsets()) || improved_;
+            last_pass_ = best_.last_pass();
+        }
+    }
+
+    // Sorted when first asked for, then kept for the other fit.
+    const std::vector<Index>& order(Index number) {
+        std::call_once(measured_, [this] { orders_.emplace(blocks_); });
+        std::call_once(sorted_[number], [&] { order_[number] = orders_->order(number); });
+        return order_[number];
+    }
+
+    const Blocks blocks_;
+    const Layout layout_;
+    std::once_flag measured_;
+    std::optional<Orders> orders_;
+    std::array<std::once_flag, Orders::kCount> sorted_;
+    std::array<std::vector<Index>, Orders::kCount> order_;
+
+    std::mutex mutex_;  // guards what follows, but for the atomics
+    std::condition_variable changed_;
+    Best best_;
+    bool improved_ = false;
+    int working_ = 0;
+    std::exception_ptr broken_;
+    std::atomic<bool> stop_ = false;
+    std::atomic<Index> taken_ = 0;
+    std::atomic<Index> last_pass_;
+    bool must_place_;
+};
+
+}  // namespace
+
+GreedyResult greedy(const SearchInput& input, const GreedyOptions& options, const GreedyReport& report) {
+    return Portfolio(input, options).run(options.threads, report);
+}
+
+}  // namespace memplan
