@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from .bench_app import bench_app
+
 app = typer.Typer(
     name="memplan",
     help="Plan memory ahead of time: an address for every buffer, the smallest peak, and a proven lower bound.",
@@ -168,3 +170,38 @@ def doctor(as_json: Json = False) -> None:
     from . import doctor_command
 
     raise typer.Exit(doctor_command.run(as_json=as_json))
+
+
+@app.command()
+def generate(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="random, packing, transformer, convnet, unet, recurrent, training, pangu or pools.",
+        ),
+    ],
+    buffers: Annotated[int, typer.Option("--buffers", "-n", metavar="N", min=0, help="How many buffers.")],
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which of all problems of this kind and size.")] = 0,
+    alignment: Annotated[int, typer.Option(metavar="BYTES", min=1, help="Alignment of every address.")] = 1,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=NUMBER", help="A parameter of the kind: live, height, conflicts."),
+    ] = None,
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="OUT", help="A file; - writes to the standard output.")
+    ] = "-",
+) -> None:
+    """Make up a problem, the same one for the same seed on every machine.
+
+    Its name says how it was made, and the smallest peak there is (optimum=) or a bound of it (bound=).
+    """
+    from planner.generate import Request
+
+    from . import generate_command
+
+    parameters = generate_command.parameters(set_ or ())
+    generate_command.run(kind, Request(buffers, seed, alignment, parameters), out)
+
+
+app.add_typer(bench_app)

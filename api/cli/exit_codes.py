@@ -10,7 +10,7 @@ class ExitCode(IntEnum):
 
     OK = 0
     FINDINGS = 1
-    """Verification found something wrong with the plan, or the doctor with the installation."""
+    """Something is wrong with the plan that was verified, the installation, an answer that was measured, or became worse since."""
     BAD_INPUT = 2
     """The problem, the plan, an option or a file that was named cannot be used."""
     INFEASIBLE = 3

@@ -13,6 +13,7 @@ from planner.errors import MAX_FINDINGS
 from planner.findings import VerifyFinding
 from planner.formats import read_plan, read_problem
 from planner.plan import Plan
+from planner.proven import notes
 from planner.verify import verify
 
 from .exit_codes import ExitCode
@@ -42,7 +43,8 @@ def run(
     with refusing(None, as_json=as_json):
         findings = verify(problem, plan)
         if as_json or not is_terminal(sys.stdout):
-            print_json({"valid": not findings, "findings": [asdict(finding) for finding in findings]})
+            listed = [asdict(finding) for finding in findings]
+            print_json({"valid": not findings, "findings": listed, "notes": list(notes(plan))})
         else:
             show(plan, findings)
     return ExitCode.FINDINGS if findings else ExitCode.OK
@@ -59,6 +61,8 @@ def show(plan: Plan, findings: Sequence[VerifyFinding]) -> None:
         count = len(plan.placements)
         checked = f"{grouped(count)} placement{'' if count == 1 else 's'} checked, nothing wrong"
         console.print(Text.assemble(word("valid"), "   ", checked))
+        for note in notes(plan):
+            console.print(Text.assemble("  note: ", plain(note)))
         return
     console.print(
         Text.assemble(word("not valid"), f"   {grouped(len(findings))} finding{'' if len(findings) == 1 else 's'}")

@@ -36,7 +36,7 @@ def test_a_plan_that_is_right(folder: Path) -> None:
     files = (str(folder / "problem.json"), str(folder / "plan.json"))
     done = run("verify", *files)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert json.loads(done.stdout) == {"valid": True, "findings": []}
+    assert json.loads(done.stdout) == {"valid": True, "findings": [], "notes": []}
     code, text = run_on_terminal("verify", *files, env={"NO_COLOR": "1"})
     assert code == 0
     assert "2 placements checked, nothing wrong" in text

@@ -1,0 +1,85 @@
+"""`memplan bench` and its options. What it does is imported when it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from .default_command import DefaultCommand
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
+
+bench_app = typer.Typer(
+    name="bench",
+    cls=DefaultCommand,
+    rich_markup_mode=None,
+    help="Measure solvers on instances: 'memplan bench PATH...' is 'memplan bench run PATH...'.",
+)
+
+
+@bench_app.command("run")
+def bench_run(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Problems, folders of them, or suites such as @smoke.")
+    ],
+    solvers: Annotated[str, typer.Option(metavar="NAMES", help="Solvers, with commas between them.")] = "auto",
+    time_limit: Annotated[str, typer.Option(metavar="SECONDS", help="Of each run; 'none' for no limit.")] = "10",
+    work_limit: Annotated[int | None, typer.Option(metavar="N", min=0, help="Units of work of each run.")] = None,
+    memory_limit: Annotated[
+        int | None, typer.Option(metavar="MB", min=1, help="Memory of each solver process, in 10^6 bytes.")
+    ] = None,
+    seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Such as 0-4 or 0,7.")] = "0",
+    capacity: Annotated[
+        str, typer.Option(metavar="from-name|BYTES|none", help="Size of the pool; from-name: as in A.1048576.csv.")
+    ] = "none",
+    goal: Annotated[
+        Literal["minimise", "fit"], typer.Option(help="fit stops at the first plan within all capacities.")
+    ] = "minimise",
+    workers_per_solve: Annotated[int, typer.Option(metavar="N", min=1, help="Workers of each run.")] = 1,
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, max=256, help="Runs side by side; 1 times best.")] = 1,
+    grace: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="Beyond its limit, before a run is killed.")
+    ] = 30.0,
+    out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder of results and reports.")] = "bench",
+    retry: Annotated[bool, typer.Option("--retry", help="Run again what crashed or was killed.")] = False,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")] = False,
+) -> None:
+    """Run every instance with every solver and seed, each in a process of its own, and report.
+
+    What is in DIR already is not run again. Exit code 1 if an answer cannot be true.
+    """
+    from planner.bench import Settings
+    from solvers.solver import Goal
+
+    from . import bench_command
+    from .arguments import parse_seconds
+    from .bench_arguments import parse_capacity, parse_seeds, parse_solvers
+
+    request = bench_command.Request(
+        paths, parse_solvers(solvers), parse_seeds(seeds), jobs, out, retry=retry, as_json=as_json, quiet=quiet
+    )
+    settings = Settings(
+        time_limit=parse_seconds(time_limit, "--time-limit"),
+        work_limit=work_limit,
+        memory_limit_bytes=None if memory_limit is None else memory_limit * 1_000_000,
+        workers=workers_per_solve,
+        capacity=parse_capacity(capacity),
+        goal=Goal(goal),
+        grace_seconds=grace,
+    )
+    raise typer.Exit(bench_command.measure(request, settings))
+
+
+@bench_app.command("compare")
+def bench_compare(
+    before: Annotated[str, typer.Argument(metavar="DIR1", help="Results to compare with.")],
+    after: Annotated[str, typer.Argument(metavar="DIR2", help="Newer results.")],
+    threshold: Annotated[float, typer.Option(metavar="PERCENT", min=0, help="So much slower is too slow.")] = 5.0,
+    as_json: Json = False,
+) -> None:
+    """Compare two measurements run by run. Exit code 1 if the second is worse."""
+    from . import bench_command
+
+    raise typer.Exit(bench_command.compare_folders(before, after, threshold / 100, as_json=as_json))

@@ -1,0 +1,117 @@
+"""Charts as SVG, drawn with nothing but text: lines, steps and dots on two axes. Colours and fonts come from the page's style sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from .scales import Scale
+
+WIDTH, HEIGHT = 640, 360
+LEFT, RIGHT, TOP, BOTTOM = 62, 16, 14, 46
+ROW = 20
+LONGEST_NAME = 34
+COLOURS = 8
+"""So many series can be told apart by the style sheet's colours; more share them."""
+
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What belongs together on a chart."""
+
+    name: str
+    points: Points
+    notes: Sequence[str] = field(default=())
+    """What a pointer over each dot is told."""
+
+
+def lines(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: str) -> str:
+    """Each series as stairs: a value holds until the next."""
+    drawn = []
+    for place, one in enumerate(series):
+        path, before = "", None
+        for px, py in one.points:
+            here_x, here_y = _x(x, px), _y(y, py)
+            path += f"M{here_x:.1f} {here_y:.1f}" if before is None else f"H{here_x:.1f}V{here_y:.1f}"
+            before = here_y
+        if before is not None:
+            path += f"H{_x(x, x.high):.1f}"
+        drawn.append(f'<path class="line c{place % COLOURS}" d="{path}"><title>{escape(one.name)}</title></path>')
+    return _chart(series, x, y, x_title, y_title, drawn)
+
+
+def dots(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: str) -> str:
+    drawn = []
+    for place, one in enumerate(series):
+        for i, (px, py) in enumerate(one.points):
+            note = one.notes[i] if i < len(one.notes) else one.name
+            drawn.append(_dot(_x(x, px), _y(y, py), place, note))
+    return _chart(series, x, y, x_title, y_title, drawn)
+
+
+def strips(rows: Sequence[str], series: Sequence[Series], x: Scale, x_title: str) -> str:
+    """A row for each name; a series' points are (x, row number)."""
+    left = 12 + 7 * min(max(map(len, rows), default=0), LONGEST_NAME)
+    height = TOP + ROW * len(rows) + BOTTOM
+    parts = []
+    for number, name in enumerate(rows):
+        at = TOP + ROW * number + ROW / 2
+        shown = name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
+        parts.append(f'<line class="grid" x1="{left}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
+        parts.append(
+            f'<text class="tick end" x="{left - 8}" y="{at + 4:.1f}">{escape(shown)}<title>{escape(name)}</title></text>'
+        )
+    parts += _x_axis(x, x_title, left, height)
+    for place, one in enumerate(series):
+        # Side by side, so that solvers of the same speed do not hide each other.
+        shift = (place - (len(series) - 1) / 2) * min(4, (ROW - 8) / max(len(series), 1))
+        for i, (px, row) in enumerate(one.points):
+            note = one.notes[i] if i < len(one.notes) else one.name
+            parts.append(_dot(_x(x, px, left), TOP + ROW * row + ROW / 2 + shift, place, note))
+    return _svg(parts, height, x_title) + _legend(series)
+
+
+def _chart(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: str, drawn: Sequence[str]) -> str:
+    parts = _x_axis(x, x_title, LEFT, HEIGHT)
+    for tick in y.ticks:
+        at = _y(y, tick)
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
+        parts.append(f'<text class="tick end" x="{LEFT - 6}" y="{at + 4:.1f}">{escape(y.label(tick))}</text>')
+    return _svg([*parts, *drawn], HEIGHT, f"{y_title} by {x_title}") + _legend(series)
+
+
+def _x_axis(x: Scale, title: str, left: float, height: float) -> list[str]:
+    parts = []
+    for tick in x.ticks:
+        at = _x(x, tick, left)
+        parts.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>')
+        parts.append(f'<text class="tick mid" x="{at:.1f}" y="{height - BOTTOM + 18}">{escape(x.label(tick))}</text>')
+    middle = (left + WIDTH - RIGHT) / 2
+    return [*parts, f'<text class="title mid" x="{middle:.1f}" y="{height - 8}">{escape(title)}</text>']
+
+
+def _dot(x: float, y: float, place: int, note: str) -> str:
+    return f'<circle class="dot c{place % COLOURS}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"><title>{escape(note)}</title></circle>'
+
+
+def _legend(series: Sequence[Series]) -> str:
+    """Names beside their colours, in the page's text, where they wrap as they need."""
+    items = (
+        f'<span><i class="key c{place % COLOURS}"></i>{escape(one.name)}</span>' for place, one in enumerate(series)
+    )
+    return f'<p class="legend">{"".join(items)}</p>'
+
+
+def _svg(parts: Sequence[str], height: float, label: str) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
+
+
+def _x(scale: Scale, value: float, left: float = LEFT) -> float:
+    return left + scale.at(value) * (WIDTH - RIGHT - left)
+
+
+def _y(scale: Scale, value: float) -> float:
+    return HEIGHT - BOTTOM - scale.at(value) * (HEIGHT - BOTTOM - TOP)

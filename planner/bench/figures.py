@@ -1,0 +1,27 @@
+"""Figures as reports write them."""
+
+from __future__ import annotations
+
+
+def number(value: int | None) -> str:
+    """1048576 as `1 048 576`."""
+    return "–" if value is None else f"{value:,}".replace(",", " ")
+
+
+def percent(part: float | None) -> str:
+    if part is None:
+        return "–"
+    return f"{part * 100:.2f} %" if part == 0 or abs(part) >= 0.0001 else f"{part * 100:.1g} %"
+
+
+def seconds(value: float | None) -> str:
+    """Three digits."""
+    if value is None:
+        return "–"
+    if value >= 100:
+        return f"{value:.0f} s"
+    return f"{value:.3g} s" if value >= 1 else f"{value * 1000:.3g} ms"
+
+
+def megabytes(value: int | None) -> str:
+    return "–" if value is None else f"{value / 1e6:.0f} MB"

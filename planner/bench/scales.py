@@ -1,0 +1,67 @@
+"""From figures to places on a chart's axis, straight or logarithmic, with round figures as its marks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """One axis: `low` to `high` in figures."""
+
+    low: float
+    high: float
+    logarithmic: bool
+    ticks: tuple[float, ...]
+    label: Callable[[float], str]
+
+    def at(self, value: float) -> float:
+        """0 at the low end, 1 at the high end, nothing beyond."""
+        low, high, value = self.low, self.high, min(max(value, self.low), self.high)
+        if self.logarithmic:
+            low, high, value = math.log10(low), math.log10(high), math.log10(value)
+        return (value - low) / (high - low)
+
+
+def logarithmic(values: Iterable[float], label: Callable[[float], str]) -> Scale:
+    """Whole powers of ten around the values; 1 to 10 where there are none."""
+    positive = [value for value in values if value > 0]
+    least = math.floor(math.log10(min(positive, default=1.0)))
+    greatest = max(math.ceil(math.log10(max(positive, default=10.0))), least + 1)
+    step = max((greatest - least) // 7, 1)
+    ticks = tuple(10.0**power for power in range(least, greatest + 1, step))
+    if greatest - least <= 2:
+        between = (factor * 10.0**power for power in range(least, greatest) for factor in (1, 2, 5))
+        ticks = (*between, 10.0**greatest)
+    return Scale(10.0**least, 10.0**greatest, True, ticks, label)
+
+
+def linear(high: float, label: Callable[[float], str]) -> Scale:
+    """From 0, in four or five steps."""
+    rough = max(high, 1e-9) / 4
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
+    count = max(math.ceil(high / step - 1e-9), 1)
+    return Scale(0.0, step * count, False, tuple(step * i for i in range(count + 1)), label)
+
+
+def short_seconds(value: float) -> str:
+    """A mark on a time axis."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= size * 0.999:
+            return f"{value / size:g} {unit}"
+    return f"{value:g} s"
+
+
+def short_number(value: float) -> str:
+    """A mark on an axis of counts or bytes."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size * 0.999:
+            return f"{value / size:g} {unit}"
+    return f"{value:g}"
+
+
+def short_percent(value: float) -> str:
+    return f"{value * 100:g} %"

@@ -1,0 +1,104 @@
+"""The kinds of made-up problems, by name, and what makes one of them.
+
+The name of a problem says how it was made and what is known of it: "packing n=200 seed=3 height=1048576 optimum=1048576".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ..errors import echo
+from ..options import GREATEST, bad_option
+from ..problem import Lifetimes, Pool, Problem
+from . import packing, pangu, pools, random_rectangles, training
+from .convnet import convnet
+from .live import largest_live_sum
+from .recurrent import recurrent
+from .request import Request, Sketch
+from .transformer import transformer
+from .unet import unet
+
+MOST_BUFFERS = 10_000_000
+LARGEST_PARAMETER = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of problem."""
+
+    summary: str
+    make: Callable[[Request], Sketch]
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    """Those of its own, and their defaults; all at least 1."""
+
+
+KINDS: dict[str, Kind] = {
+    "random": Kind(
+        "random rectangles, `live` of them at a time",
+        random_rectangles.random_rectangles,
+        {"live": random_rectangles.LIVE},
+    ),
+    "packing": Kind(
+        "a box of `height` bytes, cut up without waste: the optimum is known",
+        packing.packing,
+        {"height": packing.HEIGHT},
+    ),
+    "transformer": Kind("attention, feed-forward layers, mixtures of experts", transformer),
+    "convnet": Kind("residual, inverted, branching and dense blocks of convolutions", convnet),
+    "unet": Kind("long skips that nest", unet),
+    "recurrent": Kind("unrolled in both directions: long chains", recurrent),
+    "training": Kind(
+        "forward and backward: activations live until their backward step, `segment` layers are run again together",
+        training.training,
+        {"segment": training.SEGMENT},
+    ),
+    "pangu": Kind(
+        "long-lived large tensors and bursts of short ones, about `conflicts` pairs live together",
+        pangu.pangu,
+        {"conflicts": pangu.CONFLICTS},
+    ),
+    "pools": Kind(
+        "three memories to choose from, with sizes, costs, ranks and accesses", pools.pools, {"live": pools.LIVE}
+    ),
+}
+
+
+def generate(kind: str, request: Request) -> Problem:
+    """The problem of this kind, size and seed. Raises BadInput for a kind or parameter that does not exist."""
+    if kind not in KINDS:
+        raise bad_option("kind", f"there is no kind {echo(kind)}; known are {', '.join(KINDS)}")
+    request = _complete(kind, request)
+    sketch = KINDS[kind].make(request)
+    known = largest_live_sum(sketch.buffers) if sketch.optimum is None else sketch.optimum
+    words = [kind, f"n={request.buffers}", f"seed={request.seed}"]
+    if request.alignment != 1:
+        words.append(f"alignment={request.alignment}")
+    words += [f"{name}={value}" for name, value in request.parameters.items()]
+    words.append(f"{'bound' if sketch.optimum is None else 'optimum'}={known}")
+    return Problem(
+        sketch.buffers,
+        sketch.pools or (Pool("arena", alignment=request.alignment),),
+        terms=sketch.terms,
+        name=" ".join(words),
+        lifetimes=Lifetimes.HALF_OPEN,
+    )
+
+
+def _complete(kind: str, request: Request) -> Request:
+    """With every parameter of the kind, in their order."""
+    for name, value, least, greatest in (
+        ("buffers", request.buffers, 0, MOST_BUFFERS),
+        ("seed", request.seed, 0, GREATEST),
+        ("alignment", request.alignment, 1, 1 << 20),
+    ):
+        if not least <= value <= greatest:
+            raise bad_option(name, f"{value} is out of range: from {least} to {greatest}")
+    defaults = KINDS[kind].parameters
+    for name, value in request.parameters.items():
+        if name not in defaults:
+            takes = f"takes {', '.join(defaults)}" if defaults else "takes none"
+            raise bad_option("set", f"{kind} has no parameter {echo(name)}; it {takes}")
+        if not 1 <= value <= LARGEST_PARAMETER:
+            raise bad_option("set", f"{name}={value} is out of range: from 1 to {LARGEST_PARAMETER}")
+    return replace(request, parameters={**defaults, **request.parameters})

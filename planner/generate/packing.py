@@ -1,0 +1,75 @@
+"""Perfect packings: a box is cut into pieces without waste, so its height is the smallest peak, and every byte is in use at every time.
+
+A piece is cut in two, or, once in a while, around a pinwheel into five, which no straight cut takes apart again.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ..problem import Buffer
+from .chance import Chance
+from .request import Request, Sketch
+
+HEIGHT = 1 << 20
+"""Height of the box by default, in bytes (rounded up to the alignment)."""
+STEPS_PER_BUFFER = 8
+PINWHEEL_ONE_IN = 6
+
+Piece: TypeAlias = tuple[int, int, int, int]
+"""Start, end, bottom, top; bottom and top in units of the alignment."""
+
+
+def packing(request: Request) -> Sketch:
+    chance = request.chance()
+    units = -(-request.parameters["height"] // request.alignment)
+    whole: Piece = (0, max(STEPS_PER_BUFFER * request.buffers, 16), 0, units)
+    pieces = [whole] if request.buffers else []
+    while len(pieces) < request.buffers:
+        pick = chance.below(len(pieces))
+        parts = _cut(pieces[pick], chance, request.buffers - len(pieces))
+        pieces[pick] = parts[0]
+        pieces += parts[1:]
+    chance.shuffle(pieces)
+    buffers = tuple(
+        Buffer(i, (top - bottom) * request.alignment, live=((start, end),))
+        for i, (start, end, bottom, top) in enumerate(pieces)
+    )
+    return Sketch(buffers, optimum=units * request.alignment if buffers else 0)
+
+
+def _cut(piece: Piece, chance: Chance, wanted: int) -> list[Piece]:
+    """The piece in parts, at most `wanted` more than before; only itself where it is too small to cut."""
+    start, end, bottom, top = piece
+    if wanted >= 4 and end - start >= 3 and top - bottom >= 3 and chance.one_in(PINWHEEL_ONE_IN):
+        return _pinwheel(piece, chance)
+    across = top - bottom >= 2 and (end - start < 2 or chance.one_in(2))
+    if across:
+        at = _middle(bottom, top, chance)
+        return [(start, end, bottom, at), (start, end, at, top)]
+    if end - start < 2:
+        return [piece]
+    at = _middle(start, end, chance)
+    return [(start, at, bottom, top), (at, end, bottom, top)]
+
+
+def _middle(low: int, high: int, chance: Chance) -> int:
+    """A place strictly between, not too near to either end where there is room."""
+    margin = (high - low) // 6
+    return chance.between(low + max(margin, 1), high - max(margin, 1))
+
+
+def _pinwheel(piece: Piece, chance: Chance) -> list[Piece]:
+    """Four parts around a fifth."""
+    start, end, bottom, top = piece
+    left = chance.between(start + 1, end - 2)
+    right = chance.between(left + 1, end - 1)
+    low = chance.between(bottom + 1, top - 2)
+    high = chance.between(low + 1, top - 1)
+    return [
+        (start, right, bottom, low),
+        (right, end, bottom, high),
+        (left, end, high, top),
+        (start, left, low, top),
+        (left, right, low, high),
+    ]

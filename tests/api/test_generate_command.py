@@ -1,0 +1,39 @@
+"""`memplan generate`: the same bytes for the same seed, and refusals in a sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.api.processes import run
+
+
+def test_it_writes_what_plan_can_read(tmp_path: Path) -> None:
+    out = tmp_path / "made.json"
+    arguments = ("generate", "packing", "--buffers", "9", "--seed", "4", "--alignment", "16", "--set", "height=1000")
+    done = run(*arguments, "-o", str(out))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert run(*arguments).stdout == out.read_bytes()
+    document = json.loads(out.read_bytes())
+    assert document["name"] == "packing n=9 seed=4 alignment=16 height=1000 optimum=1008"
+    plan = json.loads(run("plan", str(out)).stdout)
+    assert (plan["status"], plan["peak"]) == ("optimal", 1008)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nonsense", "--buffers", "3"), b"there is no kind 'nonsense'; known are random, packing"),
+        (("random", "--buffers", "3", "--set", "height=3"), b"random has no parameter 'height'; it takes live"),
+        (("random", "--buffers", "3", "--set", "live"), b"'live' is not of the form NAME=NUMBER"),
+        (("random", "--buffers", "3", "-o", "no/where"), b"there is no folder"),
+        (("random",), b"--buffers"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...], said: bytes, tmp_path: Path) -> None:
+    done = run("generate", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == b""

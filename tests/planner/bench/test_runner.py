@@ -1,0 +1,138 @@
+"""Runs in processes of their own: whatever becomes of one, it is a row, and the others go on."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from planner import BadInput
+from planner.bench import Cell, CellStatus, File, Results, Settings, collect, grid, run
+from planner.bench.process import COMMAND, CellProcess
+from planner.bench.runner import missing
+from planner.formats import write_problem
+from planner.generate import Request, generate
+from solvers.solver import Goal
+from tests.planner.bench.made_records import made
+
+STRANGE = """
+import json, os, signal, subprocess, sys, time
+request = json.load(sys.stdin)
+match request["seed"]:
+    case 0:
+        print(json.dumps({"status": "unknown"}))
+    case 1:
+        sys.exit("all is lost")
+    case 2:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    case 3:
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        open(request["path"] + ".child", "w").write(str(child.pid))
+        time.sleep(600)
+    case 4:
+        print("I am no record")
+"""
+"""A cell that does something else for each seed."""
+
+
+@pytest.fixture
+def packing(tmp_path: Path) -> File:
+    path = tmp_path / "packing.json"
+    path.write_bytes(write_problem(generate("packing", Request(8, 1))))
+    return collect([str(path)], tmp_path)[0][0]
+
+
+def test_a_run_says_all_there_is_to_say(packing: File) -> None:
+    (cell,) = grid([packing], ["auto"], [3], Settings(goal=Goal.FIT, capacity="from-name"))
+    record = CellProcess(cell, COMMAND).result()
+    assert (record.status, record.stop, record.error) == (CellStatus.OPTIMAL, "proved", None)
+    assert (record.value, record.bound, record.gap, record.capacity) == (1 << 20, 1 << 20, 0.0, 1 << 20)
+    assert (record.buffers, record.seed, record.solver, record.reproducible) == (8, 3, "auto", True)
+    assert record.key == cell.key
+    assert record.options["goal"] == "fit"
+    assert record.seconds is not None
+    assert record.seconds_to_best is not None
+    assert record.seconds_to_proof is not None
+    assert record.process_seconds is not None
+    assert 0 < record.seconds_to_best <= record.seconds_to_proof <= record.seconds <= record.process_seconds
+    assert 10_000_000 < (record.peak_memory_bytes or 0) < 2_000_000_000
+    assert record.versions["memplan"]
+    assert record.machine["cores"]
+    assert record.wrong is None
+
+
+def test_what_a_solver_does_not_take_is_a_row(packing: File) -> None:
+    (cell,) = grid([packing], ["nonsense"], [0], Settings())
+    record = CellProcess(cell).result()
+    assert record.status is CellStatus.REFUSED
+    assert "nonsense" in (record.error or "")
+
+
+def test_crashes_and_hangs_are_rows_and_nothing_is_left_behind(packing: File, tmp_path: Path) -> None:
+    cells = grid([packing], ["auto"], range(5), Settings(time_limit=0.5, grace_seconds=0.5))
+    results = Results(tmp_path)
+    assert run(cells, results, jobs=3, command=(sys.executable, "-c", STRANGE))
+    results.close()
+    found = {record.seed: record for record in Results.read(tmp_path).records}
+    assert [str(found[seed].status) for seed in range(5)] == ["unknown", "crashed", "crashed", "killed", "crashed"]
+    assert "all is lost" in (found[1].error or "")
+    assert "by signal 11" in (found[2].error or "")
+    assert "still running after 1 s" in (found[3].error or "")
+    assert "something else than a record" in (found[4].error or "")
+    pid = int(Path(f"{packing.path}.child").read_text())
+    assert has_ended(pid)
+
+
+def has_ended(pid: int) -> bool:
+    """Within a while: the system takes a moment to bury what was killed."""
+    for _ in range(200):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_only_what_is_missing_runs(packing: File, tmp_path: Path) -> None:
+    command = (sys.executable, "-c", STRANGE.replace("case 0", "case _"))
+    results = Results.read(tmp_path)
+    first = grid([packing], ["a", "b"], [0], Settings())
+    run(first, results, command=command)
+    more = grid([packing], ["a", "b"], [0, 1], Settings(grace_seconds=99))
+    left = missing(more, Results.read(tmp_path))
+    assert [(cell.solver, cell.seed) for cell in left] == [("a", 1), ("b", 1)]
+    assert len(missing(grid([packing], ["a"], [0], Settings(time_limit=11)), results)) == 1
+    results.close()
+
+
+def test_a_stop_keeps_what_is_done_and_kills_what_is_not(packing: File, tmp_path: Path) -> None:
+    command = (sys.executable, "-c", STRANGE)
+    results = Results(tmp_path)
+    cells: list[Cell] = grid([packing], ["auto"], [0, 3], Settings())
+    assert not run(cells, results, command=command, stopped=lambda: Path(f"{packing.path}.child").exists())
+    assert [record.seed for record in results.records] == [0]
+    results.close()
+
+
+def test_results_of_another_version_are_not_mixed_in(packing: File, tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(made(versions={"memplan": "0.0.0"}))
+    results.close()
+    with pytest.raises(BadInput, match=r"holds results of memplan 0\.0\.0"):
+        missing(grid([packing], ["auto"], [0], Settings()), results)
+
+
+def test_the_key_says_what_is_measured_and_nothing_else(packing: File, tmp_path: Path) -> None:
+    def key(file: File = packing, solver: str = "auto", seed: int = 0, **settings: float) -> str:
+        return Cell(file, solver, seed, Settings(**settings)).key  # type: ignore[arg-type]
+
+    moved = File(packing.name, tmp_path / "elsewhere.json", packing.sha256)
+    assert key() == key(moved) == key(grace_seconds=1.0)
+    assert len({key(), key(solver="search"), key(seed=1), key(time_limit=1.0), key(workers=2)}) == 5
+    assert json.dumps(Settings().as_fields())

@@ -1,0 +1,120 @@
+"""Made-up problems: sound, of the size that was asked for, the same everywhere, and true about themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner import BadInput, Options, PlanStatus, Problem, plan
+from planner.bench.known import Known
+from planner.checks import require_sound
+from planner.digest import digest
+from planner.formats import read_problem, write_problem
+from planner.generate import KINDS, Request, generate
+
+DIGESTS = {
+    "random": "a586457419d88337c8092a000725e0c053ee2f845145df1aad107be10b7ce01e",
+    "packing": "446ec59b19ed0699d9f5816ea2a7ee3db03d4b81a648b5a917df7872e59dbd26",
+    "transformer": "01f2cb5b44d63b904c90fac314959e1103babd82205a064372111ac4ed21bf0a",
+    "convnet": "a0dc4ec5b14ce39c73fd05e755bc06e60f1a4bf2b1bc6fd4eb0296822331094b",
+    "unet": "ea3ab490087c4dbd623efdc784699ab592b6b34d4bc775f7ee17d526f71322d8",
+    "recurrent": "7d3927faf16b579984cb1fd5096319b4a9859d7467496552f07ab53f474a39b8",
+    "training": "9a7eb056bbc52f6fe78eda5353822ecf7cc2106f1b72ffc607d25f9fd9003b62",
+    "pangu": "0343e7302f040dad351789e14721eadf00ea02261a2a8fe7d5e155992be5221b",
+    "pools": "e64087b71cf90340c5c588aff8da28125d62211826fc571d3386bbe9c92c176d",
+}
+"""Of 40 buffers, seed 7, alignment 8. A generator that changes makes other instances under the same name: old results mean nothing then."""
+
+
+def area(problem: Problem) -> int:
+    return sum(b.size * (end - start) for b in problem.buffers for start, end in b.live or ())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_seed_makes_the_same_problem_on_every_machine(kind: str) -> None:
+    assert digest(generate(kind, Request(40, 7, 8))) == DIGESTS[kind]
+    assert digest(generate(kind, Request(40, 8, 8))) != DIGESTS[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 29, 300])
+def test_it_is_sound_has_the_size_that_was_asked_for_and_survives_writing(kind: str, count: int) -> None:
+    problem = generate(kind, Request(count, 1))
+    require_sound(problem)
+    assert len(problem.buffers) == count
+    assert read_problem(write_problem(problem)) == (problem, ())
+    assert all(start < end for buffer in problem.buffers for start, end in buffer.live or ())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_name_says_agrees_with_a_plan(kind: str) -> None:
+    problem = generate(kind, Request(60, 5, alignment=4))
+    known = Known.of(problem.name)
+    assert (known.optimum is None) != (known.bound is None)
+    made = plan(problem, Options(solver="greedy"))
+    assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
+    assert known.contradiction(made, None) is None
+
+
+@pytest.mark.parametrize("alignment", [1, 3, 4096])
+def test_a_packing_is_perfect(alignment: int) -> None:
+    problem = generate("packing", Request(80, 2, alignment, {"height": 40_000}))
+    optimum = Known.of(problem.name).optimum
+    assert optimum == -(-40_000 // alignment) * alignment
+    ends = [moment for buffer in problem.buffers for moment in (buffer.live or ())[0]]
+    assert area(problem) == optimum * (max(ends) - min(ends))
+    assert all(buffer.size % alignment == 0 for buffer in problem.buffers)
+
+
+def test_a_small_packing_is_solved_to_its_known_optimum() -> None:
+    made = plan(generate("packing", Request(12, 4)))
+    assert (made.status, made.peak) == (PlanStatus.OPTIMAL, 1 << 20)
+
+
+def test_pangu_has_about_as_many_conflicts_as_asked_for() -> None:
+    asked = 200_000
+    problem = generate("pangu", Request(2_000, 1, parameters={"conflicts": asked}))
+    live = [(buffer.live or ())[0] for buffer in problem.buffers]
+    found = sum(a[0] < b[1] and b[0] < a[1] for i, a in enumerate(live) for b in live[:i])
+    assert asked / 2 < found < asked * 2
+
+
+def test_pools_are_there_to_choose_from() -> None:
+    problem = generate("pools", Request(50, 1, alignment=16))
+    assert len(problem.pools) == 3
+    assert all((pool.size or 0) % 16 == 0 for pool in problem.pools)
+    assert any(buffer.pools is None for buffer in problem.buffers)
+    assert any(buffer.pools is not None for buffer in problem.buffers)
+    assert any(buffer.accesses for buffer in problem.buffers)
+
+
+def test_activations_of_a_training_graph_wait_for_the_way_back() -> None:
+    problem = generate("training", Request(240, 1, parameters={"segment": 1}))
+    spans = {str(b.id): end - start for b in problem.buffers for start, end in b.live or ()}
+    masks = [span for name, span in spans.items() if name.startswith("mask.")]
+    assert max(masks) > len(problem.buffers) // 2
+    assert masks == sorted(masks, reverse=True)
+
+
+def test_a_training_graph_that_runs_segments_again_keeps_little() -> None:
+    def activations(segment: int) -> int:
+        problem = generate("training", Request(400, 1, parameters={"segment": segment}))
+        spans = [(b.live or ())[0] for b in problem.buffers if str(b.id).startswith("mask.")]
+        return max(end - start for start, end in spans)
+
+    assert activations(4) < activations(12) < activations(1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "request_", "said"),
+    [
+        ("nonsense", Request(1), "there is no kind 'nonsense'"),
+        ("unet", Request(1, parameters={"live": 3}), "unet has no parameter 'live'; it takes none"),
+        ("random", Request(1, parameters={"live": 0}), "live=0 is out of range"),
+        ("random", Request(-1), "-1 is out of range"),
+        ("random", Request(1, alignment=0), "0 is out of range"),
+        ("random", Request(1, seed=-1), "-1 is out of range"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(kind: str, request_: Request, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        generate(kind, request_)
