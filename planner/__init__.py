@@ -14,6 +14,7 @@ from solvers.solver import Goal, Warm
 from .capacity import with_capacity
 from .errors import BadInput, CannotSolve, Code, Finding, PlannerError
 from .export_model import export_model
+from .formats import read_plan, read_problem, write_plan, write_problem
 from .options import Options
 from .plan import Plan, PlanStatus
 from .planning import plan
@@ -56,7 +57,11 @@ __all__ = [
     "Warm",
     "export_model",
     "plan",
+    "read_plan",
+    "read_problem",
     "solver_list",
     "verify",
     "with_capacity",
+    "write_plan",
+    "write_problem",
 ]

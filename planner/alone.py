@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import lcm
 
 from .colocation import Congruence, Group, groups
-from .problem import Buffer, BufferId, Pool, Problem
+from .problem import Buffer, BufferId, Colocation, Pool, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,29 +24,46 @@ class Alone:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.index: dict[BufferId, int] = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
-        self._pools: dict[str, Pool] = {pool.name: pool for pool in problem.pools}
-        self._spots: dict[tuple[tuple[int, ...], str], Spot | None] = {}
+        self.pools: dict[str, Pool] = {pool.name: pool for pool in problem.pools}
+        self._spots: dict[tuple[int, str], Spot | None] = {}
+        """By the group's first member."""
+        self._homes: dict[int, list[str]] = {}
+        """By the first of the buffers that must share a pool."""
         self._group: dict[int, Group] = {}
-        self._class: dict[int, tuple[int, ...]] = {}
-        """Buffers that same-pool constraints tie together, by any of them."""
+        self._low: dict[int, int] = {}
         for group in groups(self.index, problem.constraints.colocations):
             self._group.update(dict.fromkeys(group.members, group))
-        self._class = {}
-        for names in problem.constraints.same_pool:
-            tied: set[int] = set()
-            for id_ in names:
-                for member in self.group(self.index[id_]).members:
-                    tied.update(self._class.get(member, (member,)))
-            self._class.update(dict.fromkeys(tied, tuple(sorted(tied))))
+            self._low.update(zip(group.members, group.offsets, strict=True))
+        self._class = self._classes()
+
+    def _classes(self) -> dict[int, tuple[int, ...]]:
+        """Buffers that same-pool constraints tie together, by any of them."""
+        constraints = self.problem.constraints
+        if not constraints.same_pool:
+            return {}
+        # As if they were colocated: who is tied to whom is the same question, and the distances are not looked at.
+        ties = [Colocation(id_, names[0], 0) for names in constraints.same_pool for id_ in names[1:]]
+        found: dict[int, tuple[int, ...]] = {}
+        for tied in groups(self.index, (*constraints.colocations, *ties)):
+            found.update(dict.fromkeys(tied.members, tied.members))
+        return found
 
     def group(self, buffer: int) -> Group:
         """The group that the buffer moves with; often itself alone."""
         return self._group.get(buffer) or Group((buffer,), (0,))
 
+    def low(self, buffer: int) -> int:
+        """How far above its group's lowest member the buffer lies."""
+        return self._low.get(buffer, 0)
+
     def possible_pools(self, buffer: int) -> list[str]:
         """The pools that the buffer can be in, as far as it and those that must share its pool have a say."""
         tied = self.tied(buffer)
-        return [name for name in self._pools if all(self.spot(self.group(other), name) for other in tied)]
+        if tied[0] not in self._homes:
+            self._homes[tied[0]] = [
+                name for name in self.pools if all(self.spot(self.group(other), name) for other in tied)
+            ]
+        return self._homes[tied[0]]
 
     def tied(self, buffer: int) -> tuple[int, ...]:
         """The buffers that must be in the same pool as this one, itself among them."""
@@ -54,9 +71,9 @@ class Alone:
 
     def spot(self, group: Group, pool: str) -> Spot | None:
         """Where the group can lie in the pool; None: nowhere."""
-        key = (group.members, pool)
+        key = (group.members[0], pool)
         if key not in self._spots:
-            self._spots[key] = self._find(group, self._pools[pool])
+            self._spots[key] = self._find(group, self.pools[pool])
         return self._spots[key]
 
     def _find(self, group: Group, pool: Pool) -> Spot | None:

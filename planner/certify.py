@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations, product
 from math import ceil
 
 from solvers.outcome import Proof
@@ -12,18 +14,14 @@ from .alone import Alone
 from .errors import echo
 from .intervals import merged
 from .plan import PlanCertificate
-from .problem import Buffer, Problem
+from .problem import Buffer
 from .stack import least_height
 
 
-def objections(problem: Problem, certificates: Iterable[PlanCertificate]) -> list[tuple[PlanCertificate, str]]:
+def objections(alone: Alone, certificates: Iterable[PlanCertificate]) -> list[tuple[PlanCertificate, str]]:
     """The certificates that do not hold, each with the reason in a sentence."""
-    alone: Alone | None = None
     found = []
     for certificate in certificates:
-        if certificate.proof is Proof.SEARCH:
-            continue  # an exhausted search can only be believed or repeated
-        alone = alone or Alone(problem)
         wrong = _names(alone, certificate)
         if wrong is None and not _is_homeless(alone, certificate):
             wrong = _CHECKS[certificate.proof](alone, certificate)
@@ -34,12 +32,26 @@ def objections(problem: Problem, certificates: Iterable[PlanCertificate]) -> lis
     return found
 
 
+def proves_infeasible(alone: Alone, certificate: PlanCertificate) -> bool:
+    """If the certificate holds, is there no plan at all?"""
+    if _names(alone, certificate) is not None:
+        return False  # it does not hold, and cannot even be looked at
+    if _is_homeless(alone, certificate):
+        return True
+    if certificate.proof is Proof.POOL_SHARING:
+        shared = _shared(alone, certificate)
+        return shared is not None and shared.nothing_fits
+    if certificate.pool is None:
+        return certificate.proof is Proof.SEARCH
+    size = alone.pools[certificate.pool].size
+    return size is not None and certificate.value > size
+
+
 def _names(alone: Alone, certificate: PlanCertificate) -> str | None:
     """Objections to buffers and pools that do not exist."""
-    pools = {pool.name for pool in alone.problem.pools}
     named = [weight[0] for weight in certificate.weights] + ([] if certificate.pool is None else [certificate.pool])
     for pool in named:
-        if pool not in pools:
+        if pool not in alone.pools:
             return f"there is no pool {echo(pool)}"
     for id_ in certificate.buffers:
         if id_ not in alone.index:
@@ -72,18 +84,28 @@ def _live_together(alone: Alone, certificate: PlanCertificate) -> str | None:
 
 
 def _conflict_clique(alone: Alone, certificate: PlanCertificate) -> str | None:
+    if certificate.time is not None:
+        return "it names a time, but its buffers conflict at any time"
     chosen = [alone.index[id_] for id_ in certificate.buffers]
     buffers = alone.problem.buffers
     constraints = alone.problem.constraints
     conflicts = {frozenset((alone.index[a], alone.index[b])) for a, b in constraints.conflicts}
     exclusions = {frozenset((alone.index[a], alone.index[b])) for a, b in constraints.exclusions}
-    for n, a in enumerate(chosen):
-        for b in chosen[n + 1 :]:
+    of_group: dict[int, list[int]] = {}
+    for buffer in chosen:
+        of_group.setdefault(alone.group(buffer).members[0], []).append(buffer)
+    for some, others in combinations(of_group.values(), 2):
+        for a, b in product(some, others):
             pair = frozenset((a, b))
             together = pair not in exclusions and _live_together_at_some_time(buffers[a], buffers[b])
-            if not (together or pair in conflicts or _one_group(alone, a, b)):
+            if not (together or pair in conflicts):
                 return f"buffers {echo(buffers[a].id)} and {echo(buffers[b].id)} may share addresses"
     return _side_by_side(alone, certificate)
+
+
+def _search(alone: Alone, certificate: PlanCertificate) -> str | None:
+    """An exhausted search can only be believed or repeated, but it is somebody's."""
+    return None if certificate.solver else "it names no solver"
 
 
 def _side_by_side(alone: Alone, certificate: PlanCertificate) -> str | None:
@@ -107,6 +129,8 @@ def _free_to_leave(alone: Alone, buffers: Iterable[int], pool: str) -> str | Non
 
 
 def _single_block(alone: Alone, certificate: PlanCertificate) -> str | None:
+    if certificate.time is not None:
+        return "it names a time, but its buffer cannot end lower at any time"
     chosen = [alone.index[id_] for id_ in certificate.buffers]
     if not chosen:
         return "it names no buffer"
@@ -115,13 +139,42 @@ def _single_block(alone: Alone, certificate: PlanCertificate) -> str | None:
     elsewhere = _free_to_leave(alone, chosen, certificate.pool)
     if elsewhere is not None:
         return elsewhere
-    ends = [alone.end(alone.group(buffer), certificate.pool) for buffer in chosen]
+    heads = {alone.group(buffer).members[0] for buffer in chosen}
+    ends = [alone.end(alone.group(head), certificate.pool) for head in heads]
     height = max((end for end in ends if end is not None), default=0)
     return None if certificate.value <= height else f"its buffer proves {height}, no more"
 
 
 def _pool_sharing(alone: Alone, certificate: PlanCertificate) -> str | None:
-    """Speaks of the sum of peaks, each times its pool's cost, whatever the objective is.
+    """Speaks of the sum of peaks, each times its pool's cost, whatever the objective is."""
+    if certificate.pool is not None:
+        return "it names a pool, but speaks of all of them"
+    if certificate.value <= 0:
+        return None  # no peak is below zero
+    shared = _shared(alone, certificate)
+    if shared is None:
+        return "it has a weight below zero"
+    if shared.nothing_fits:
+        return None
+    if shared.bound is None:
+        return f"it weighs the unlimited pool {echo(shared.beyond_cost)} above its cost"
+    proven = max(ceil(shared.bound), 0)
+    return None if certificate.value <= proven else f"its weights prove {proven}, no more"
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What the weights of several pools prove."""
+
+    nothing_fits: bool
+    bound: Fraction | None = None
+    """The sum of peaks, each times its pool's cost, is at least this; None: nothing is proven of it."""
+    beyond_cost: str = ""
+    """An unlimited pool that weighs more than its cost, which is why nothing is proven."""
+
+
+def _shared(alone: Alone, certificate: PlanCertificate) -> _Shared | None:
+    """What the certificate's weights prove; None if they are no weights.
 
     With H[p] the peak of pool p and any weights y >= 0, the sum of Y[p] * H[p] is at least Z, where
     Y[p] is the sum of p's weights, and Z what the named buffers weigh at least, each set that must share a pool taking the cheapest.
@@ -130,38 +183,45 @@ def _pool_sharing(alone: Alone, certificate: PlanCertificate) -> str | None:
     moments: dict[int, dict[str, Fraction]] = {}
     for pool, time, numerator, denominator in certificate.weights:
         if denominator <= 0 or numerator < 0:
-            return "it has a weight below zero"
+            return None
         weight = Fraction(numerator, denominator)
         totals[pool] = totals.get(pool, Fraction(0)) + weight
         here = moments.setdefault(time, {})
         here[pool] = here.get(pool, Fraction(0)) + weight
     least = _least_weight(alone, certificate, moments)
-    pools = {pool.name: pool for pool in alone.problem.pools}
-    bound, room = least, Fraction(0)
+    sizes = [(alone.pools[name].size, total) for name, total in totals.items() if total]
+    if least is None or (
+        all(size is not None for size, _ in sizes) and least > sum(total * (size or 0) for size, total in sizes)
+    ):
+        return _Shared(nothing_fits=True)
+    bound = least
     for name, total in totals.items():
-        size = pools[name].size
-        excess = max(total - pools[name].cost, Fraction(0))
-        if excess and size is None:
-            return f"it weighs the unlimited pool {echo(name)} above its cost"
-        bound -= excess * (size or 0)
-        room += total * (size or 0)
-    if least > room and all(pools[name].size is not None or not total for name, total in totals.items()):
-        return None  # nothing fits, so every claim about plans holds
-    return None if certificate.value <= ceil(bound) else f"its weights prove {max(ceil(bound), 0)}, no more"
+        pool_ = alone.pools[name]
+        if total > pool_.cost:
+            if pool_.size is None:
+                return _Shared(nothing_fits=False, beyond_cost=name)
+            bound -= (total - pool_.cost) * pool_.size
+    return _Shared(nothing_fits=False, bound=bound)
 
 
-def _least_weight(alone: Alone, certificate: PlanCertificate, moments: dict[int, dict[str, Fraction]]) -> Fraction:
+def _least_weight(
+    alone: Alone, certificate: PlanCertificate, moments: dict[int, dict[str, Fraction]]
+) -> Fraction | None:
+    """What the named buffers weigh at least in any plan; None if one of them fits nowhere, so that there is no plan."""
     named = set(certificate.buffers) or set(alone.index)
-    weights: dict[tuple[int, ...], dict[str, Fraction]] = {}
+    weights: dict[int, dict[str, Fraction]] = {}
+    """By the first of the buffers that must share a pool."""
     for time, of_pool in moments.items():
         for buffer, height in _live_heights(alone, named, time).items():
-            mine = weights.setdefault(alone.tied(buffer), {})
+            mine = weights.setdefault(alone.tied(buffer)[0], {})
             for pool, weight in of_pool.items():
                 mine[pool] = mine.get(pool, Fraction(0)) + weight * height
     least = Fraction(0)
-    for tied, mine in weights.items():
-        homes = alone.possible_pools(tied[0])
-        least += min((mine.get(pool, Fraction(0)) for pool in homes), default=Fraction(0))
+    for first, mine in weights.items():
+        homes = alone.possible_pools(first)
+        if not homes:
+            return None
+        least += min(mine.get(pool, Fraction(0)) for pool in homes)
     return least
 
 
@@ -175,7 +235,7 @@ def _live_heights(alone: Alone, named: set[int | str], time: int) -> dict[int, i
     spans: dict[int, list[tuple[int, int]]] = {}
     for i in sorted(live):
         group = alone.group(i)
-        low = group.offsets[group.members.index(i)]
+        low = alone.low(i)
         spans.setdefault(group.members[0], []).append((low, low + buffers[i].size))
     return {first: sum(high - low for low, high in merged(ranges)) for first, ranges in spans.items()}
 
@@ -197,4 +257,5 @@ _CHECKS: dict[Proof, Callable[[Alone, PlanCertificate], str | None]] = {
     Proof.CONFLICT_CLIQUE: _conflict_clique,
     Proof.SINGLE_BLOCK: _single_block,
     Proof.POOL_SHARING: _pool_sharing,
+    Proof.SEARCH: _search,
 }

@@ -19,6 +19,9 @@ def check_claims(problem: Problem, plan: Plan, where: Sequence[Placement | None]
     has_plan = plan.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
     yield from _status(problem, plan, has_plan)
     yield from _pools(problem, plan)
+    yield from _shortage(problem, plan)
+    if plan.seed < 0:
+        yield VerifyFinding(FindingKind.WRONG_SEED, f"the seed is {plan.seed}, but no seed is below 0")
     if has_plan and None in where:
         return  # something else is wrong already: sums over half a plan would only add noise
     peaks = _peaks(problem, where) if has_plan else None
@@ -27,12 +30,6 @@ def check_claims(problem: Problem, plan: Plan, where: Sequence[Placement | None]
     yield from _gap(plan)
     if peaks is not None:
         yield from _bounds(problem, plan)
-
-
-def objective_values(problem: Problem, where: Sequence[Placement | None]) -> tuple[int, ...]:
-    """What the placements are worth, one value per term of the problem's objective."""
-    peaks = _peaks(problem, where)
-    return tuple(_term(problem, where, peaks, term) for term in problem.terms)
 
 
 def _peaks(problem: Problem, where: Sequence[Placement | None]) -> dict[str, int]:
@@ -147,10 +144,6 @@ def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
     for use in plan.pools:
         if use.peak is not None and use.bound > use.peak:
             yield above(f"the peak of pool {echo(use.name)}", use.bound, use.peak)
-        proven = max((c.value for c in plan.certificates if c.pool == use.name), default=0)
-        if use.bound > proven:
-            text = f"the bound of pool {echo(use.name)} is {use.bound}, but the certificates prove {proven}"
-            yield VerifyFinding(FindingKind.UNPROVEN_BOUND, text)
     for term in plan.objective.terms:
         if term.value is None or term.bound is None:
             break
@@ -167,6 +160,23 @@ def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
         if simple and plan.peak is not None and plan.peak > plan.bound:
             text = f"the plan claims to be optimal, but its peak is {plan.peak} and its bound {plan.bound}"
             yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
+
+
+def _shortage(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
+    def wrong(message: str) -> VerifyFinding:
+        return VerifyFinding(FindingKind.WRONG_SHORTAGE, message)
+
+    why = plan.shortage
+    if why is None:
+        return
+    if plan.status is not PlanStatus.INFEASIBLE:
+        yield wrong(f"the status is {plan.status}, but there is a shortage")
+    if why.pool is not None and why.pool not in {pool.name for pool in problem.pools}:
+        yield wrong(f"the shortage names pool {echo(why.pool)}, which the problem does not have")
+    known = {buffer.id for buffer in problem.buffers}
+    for id_ in dict.fromkeys((*why.buffers, *(why.subset or ()))):
+        if id_ not in known:
+            yield wrong(f"the shortage names buffer {echo(id_)}, which is not in the problem")
 
 
 def _bytes(size: int | None) -> str:

@@ -38,7 +38,11 @@ class FindingKind(StrEnum):
     CLAIMED_OPTIMAL_ABOVE_BOUND = "claimed_optimal_above_bound"
     BOUND_ABOVE_PEAK = "bound_above_peak"
     UNPROVEN_BOUND = "unproven_bound"
-    """A pool's bound is greater than what any of the plan's certificates says of that pool."""
+    """A bound is greater than what the plan's certificates prove of it."""
+    UNPROVEN_INFEASIBILITY = "unproven_infeasibility"
+    WRONG_SHORTAGE = "wrong_shortage"
+    """It names pools or buffers that do not exist, or stands in a plan that is not infeasible."""
+    WRONG_SEED = "wrong_seed"
     WRONG_CERTIFICATE = "wrong_certificate"
     WRONG_DIGEST = "wrong_digest"
 

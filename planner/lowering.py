@@ -281,8 +281,11 @@ class _Lowering:
 
     def _apart(self) -> Ints:
         rows: set[tuple[int, int]] = set()
+        # One member more than there are pools can never all be in different ones: so many of a group say already that nothing fits,
+        # and the pairs of the others, of which a large group has millions, would add nothing to that.
+        enough = len(self.pools) + 1
         for group in self.problem.constraints.different_pool:
-            blocks = [int(self.part_block[self.index[id_]]) for id_ in group]
+            blocks = [int(self.part_block[self.index[id_]]) for id_ in group[:enough]]
             rows.update((min(a, b), max(a, b)) for n, a in enumerate(blocks) for b in blocks[n + 1 :])
         return np.array(sorted(rows), dtype=np.int64).reshape(-1, 2)
 

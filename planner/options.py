@@ -46,7 +46,7 @@ def require_valid(options: Options) -> None:
         ("seed", options.seed, 0),
     ):
         if value is not None and not least <= value < GREATEST:
-            raise bad_option(name, f"{echo(value)} is out of range: {least} is the least")
+            raise bad_option(name, f"{echo(value)} is out of range: it must be at least {least} and below 2^62")
 
 
 def bad_option(name: str, message: str) -> BadInput:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from solvers.errors import SolverError, StopReason, Unavailable, UnknownSolver, Unsupported
+from solvers.errors import SolverError, Unavailable, UnknownSolver, Unsupported
 from solvers.portfolio import solve
 from solvers.solver import Goal, Limits, Task
 
@@ -14,15 +14,15 @@ from .checks import require_sound
 from .digest import digest
 from .errors import CannotSolve, Code, Finding
 from .explain import shortage
-from .findings import VerifyFinding
 from .lowering import lower
 from .options import Options, require_valid
-from .plan import Objective, Plan, PlanStatus, Run, Shortage, TermValue
+from .plan import Plan, PlanStatus, Run, Shortage
 from .problem import Problem
 from .subset import irreducible_subset
 from .verify import verify
 from .versions import cores, machine, versions
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
+from .withdrawal import withdrawn
 
 WORK_PER_SECOND = 500_000
 """The default work limit for each second of the time limit: about half of what a machine does, so that work ends ordinary runs, not the clock."""
@@ -70,7 +70,7 @@ def plan(
         solver=outcome.solver,
         seed=options.seed,
         reproducible=outcome.reproducible,
-        versions=versions(),
+        versions=versions(outcome.asked),
         problem_digest=digest(problem),
         certificates=lifting.certificates(problem, lowered, outcome),
         warnings=outcome.notes,
@@ -80,7 +80,7 @@ def plan(
         made = replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
     findings = verify(problem, made, made.problem_digest)
     if findings:
-        made = _withdrawn(made, findings)
+        made = withdrawn(problem, made, findings)
     return replace(made, run=Run(round(clock.seconds, 6), tuple(watch.trace), machine()))
 
 
@@ -118,26 +118,3 @@ def _shortage(problem: Problem, made: Plan, options: Options, clock: Clock, canc
     deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()
     subset, irreducible = irreducible_subset(problem, fits, deadline, why.buffers)
     return replace(why, subset=subset, irreducible=irreducible)
-
-
-def _withdrawn(made: Plan, findings: tuple[VerifyFinding, ...]) -> Plan:
-    """A plan that fails verification is not given out: what remains is that nothing is known."""
-    first = findings[0]
-    return replace(
-        made,
-        status=PlanStatus.UNKNOWN,
-        stop=StopReason.SOLVER_FAILED,
-        peak=None,
-        bound=0,
-        gap=None,
-        objective=Objective(None, None, tuple(TermValue(term.name, None, None) for term in made.objective.terms)),
-        pools=tuple(replace(use, peak=None, bound=0) for use in made.pools),
-        placements=(),
-        reproducible=False,
-        certificates=(),
-        shortage=None,
-        warnings=(
-            *made.warnings,
-            f"the plan that was made failed verification and is withheld ({first.kind}: {first.message}); please report this problem",
-        ),
-    )

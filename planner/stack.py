@@ -30,16 +30,17 @@ def least_height(alone: Alone, pool: str, buffers: Iterable[int]) -> int | None:
     """
     slabs: list[_Slab] = []
     ends: list[int] = []
-    spans: dict[tuple[int, ...], list[Interval]] = {}
+    spans: dict[int, list[Interval]] = {}
+    """By the group's first member."""
     for buffer in buffers:
         group = alone.group(buffer)
-        low = group.offsets[group.members.index(buffer)]
-        spans.setdefault(group.members, []).append((low, low + alone.problem.buffers[buffer].size))
+        low = alone.low(buffer)
+        spans.setdefault(group.members[0], []).append((low, low + alone.problem.buffers[buffer].size))
         spot = alone.spot(group, pool)
         if spot is not None:
             ends.append(spot.least + low + alone.problem.buffers[buffer].size)
-    for members, ranges in spans.items():
-        spot = alone.spot(alone.group(members[0]), pool)
+    for first, ranges in spans.items():
+        spot = alone.spot(alone.group(first), pool)
         if spot is None:
             continue
         for low, high in merged(ranges):
@@ -66,11 +67,14 @@ def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:
     rest = sum(slab.length + -slab.length % grain for slab in slabs)
     padding = max(-slab.length % grain for slab in slabs)
     shortest = min(slab.length for slab in slabs)
+    whole = (
+        gcd(*(slab.length + -slab.length % grain for slab in slabs)) or grain
+    )  # what any of them add up to is a multiple of this
     here = min(slab.start for slab in slabs)
     for begin, end in merged(taken):
         room = begin - here
         if room >= shortest:
-            rounded = (room + padding) // grain * grain
+            rounded = (room + padding) // whole * whole
             if rest <= rounded:
                 break
             rest -= rounded

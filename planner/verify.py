@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .alone import Alone
 from .certify import objections
 from .claims import check_claims
 from .colocation import groups
@@ -15,7 +16,8 @@ from .errors import echo
 from .findings import AddressRange, FindingKind, VerifyFinding
 from .intervals import first_meeting, merged
 from .plan import Placement, Plan
-from .problem import Buffer, BufferId, Pool, Problem
+from .problem import Buffer, BufferId, Interval, Pool, Problem
+from .proven import check_proofs
 from .sweep import Piece, all_apart, meetings
 
 LISTED_PER_KIND = 100
@@ -31,7 +33,9 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
         _check_overlaps(problem, where, pieces, report)
     _check_relations(problem, where, report)
     report.extend(check_claims(problem, plan, where))
-    for certificate, wrong in objections(problem, plan.certificates):
+    alone = Alone(problem)
+    report.extend(check_proofs(alone, plan))
+    for certificate, wrong in objections(alone, plan.certificates):
         report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
     if plan.problem_digest != (digest_of(problem) if digest is None else digest):
         report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
@@ -161,6 +165,8 @@ def _check_overlaps(
         if all_apart(here):
             continue
         permitted = permitted or _Permitted(problem)
+        if all_apart(permitted.outlines(here)):
+            continue
         seen: set[tuple[int, int]] = set()
         for pair in meetings(here):
             if pair in seen or permitted.may_share(*pair):
@@ -189,6 +195,21 @@ class _Permitted:
         for number, group in enumerate(groups(index, problem.constraints.colocations)):
             self._group.update((member, number) for member in group.members)
         self._excluded = {frozenset((index[a], index[b])) for a, b in problem.constraints.exclusions}
+
+    def outlines(self, pieces: Iterable[Piece]) -> list[Piece]:
+        """The same memory in fewer pieces: what one group uses of it at different times, or side by side, as one."""
+        times: dict[tuple[int, int, int], list[Interval]] = {}
+        ranges: dict[tuple[int, int, int], list[Interval]] = {}
+        for low, high, start, end, i in pieces:
+            times.setdefault((self._group.get(i, ~i), low, high), []).append((start, end))
+        for (owner, low, high), used in times.items():
+            for start, end in merged(used):
+                ranges.setdefault((owner, start, end), []).append((low, high))
+        return [
+            (low, high, start, end, owner)
+            for (owner, start, end), taken in ranges.items()
+            for low, high in merged(taken)
+        ]
 
     def may_share(self, first: int, second: int) -> bool:
         group = self._group.get(first)

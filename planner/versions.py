@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
@@ -17,9 +18,19 @@ def _installed(distribution: str) -> str | None:
         return None
 
 
-def versions() -> dict[str, str]:
-    """memplan's version, and those of the solvers' libraries that are installed; nothing is imported for it."""
-    found = {name: _installed(name) for name in ("memplan", "ortools", "pulp", "highspy")}
+_LIBRARIES = {
+    "cpsat": ("ortools",),
+    "cpsat_peak": ("ortools",),
+    "cbc": ("pulp",),
+    "highs": ("pulp", "highspy"),
+    "pool_sharing": ("pulp",),
+}
+
+
+def versions(asked: Iterable[str]) -> dict[str, str]:
+    """memplan's version, and those of the libraries of the solvers that took part; nothing is imported for it."""
+    names = ["memplan", *dict.fromkeys(library for name in asked for library in _LIBRARIES.get(name, ()))]
+    found = {name: _installed(name) for name in names}
     return {name: number for name, number in found.items() if number is not None}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import gcd
 
 import numpy as np
 
@@ -69,11 +70,12 @@ def _live_together(instance: Instance, pool: int, forced: Bools) -> Certificate 
     np.subtract.at(change, shape.end[here], height + -height % grain)
     total = np.cumsum(change[:-1])
     best: Certificate | None = None
+    exclusions = _Exclusions(instance)
     candidates = np.argsort(-total, kind="stable")[:EXACT_SECTIONS]
     for section in candidates.tolist():
         if uniform and best is not None and total[section] <= best.value:
             break
-        parts = _without_excluded(instance, _live_at(instance, section, forced))
+        parts = exclusions.without(_live_at(instance, section, forced))
         if uniform:
             sizes = instance.part_high[parts]
             value = int(total[section]) - int((-sizes % grain).max(initial=0))
@@ -103,20 +105,32 @@ def _is_uniform(instance: Instance, pool: int) -> bool:
     )
 
 
-def _without_excluded(instance: Instance, parts: Ints) -> Ints:
-    """The larger ones first, none that may share addresses with one already taken."""
-    if not len(instance.exclusions):
-        return parts
-    foes: dict[int, set[int]] = {}
-    for a, b in instance.exclusions.tolist():
-        foes.setdefault(a, set()).add(b)
-        foes.setdefault(b, set()).add(a)
-    size = instance.part_high - instance.part_low
-    taken: set[int] = set()
-    for part in sorted(parts.tolist(), key=lambda i: (-int(size[i]), i)):
-        if not (foes.get(part, set()) & taken):
-            taken.add(part)
-    return np.array(sorted(taken), dtype=np.int64)
+class _Exclusions:
+    """Chooses, of parts some of which may share addresses, ones that all need room of their own; made once for many sections."""
+
+    def __init__(self, instance: Instance) -> None:
+        both = np.concatenate([instance.exclusions, instance.exclusions[:, ::-1]])
+        both = both[np.argsort(both[:, 0], kind="stable")]
+        count = len(instance.part_block)
+        self._foes = both[:, 1]
+        bounds = np.searchsorted(both[:, 0], np.arange(count + 1))
+        self._has_foes = bounds[1:] > bounds[:-1]
+        self._begin, self._end = bounds[:-1].tolist(), bounds[1:].tolist()
+        self._rank = np.empty(count, dtype=np.int64)
+        self._rank[np.argsort(instance.part_low - instance.part_high, kind="stable")] = np.arange(count)
+
+    def without(self, parts: Ints) -> Ints:
+        """The larger ones first, none that may share addresses with one already taken."""
+        if not len(self._foes):
+            return parts
+        parts = np.unique(parts)
+        taken = np.zeros(len(self._rank), dtype=bool)
+        taken[parts] = True
+        torn = parts[self._has_foes[parts]]
+        for part in torn[np.argsort(self._rank[torn])].tolist():
+            if taken[part]:
+                taken[self._foes[self._begin[part] : self._end[part]]] = False
+        return np.flatnonzero(taken)
 
 
 def _grain(instance: Instance, pool: int, blocks: Ints) -> int:
@@ -179,13 +193,14 @@ def _fill(gaps: list[_Gap], pieces: list[int], grain: int) -> int:
     least = min(pieces)
     rest = sum(piece + -piece % grain for piece in pieces)
     padding = max(-piece % grain for piece in pieces)
+    whole = gcd(*(piece + -piece % grain for piece in pieces))
     for gap in gaps:
         room = None if gap.end is None else gap.end - gap.start
         if room is not None and room < least:
             continue
-        rounded = None if room is None else room + -room % grain
+        rounded = None if room is None else (room + padding) // whole * whole
         if rounded is None or rest <= rounded:
-            return gap.start + rest - padding
+            return gap.start + max(rest - padding, least)
         rest -= rounded
     raise AssertionError("the last gap is open")
 

@@ -28,10 +28,11 @@ def live_pairs(instance: Instance) -> Iterator[Ints]:
     starts, ends, parts = instance.rect_start[order], instance.rect_end[order], instance.rect_part[order]
     count = np.maximum(np.searchsorted(starts, ends, side="left") - np.arange(1, len(order) + 1), 0)
     excluded = pair_keys(instance, instance.exclusions)
+    total = np.cumsum(count)
     begin = 0
     while begin < len(order):
-        total = np.cumsum(count[begin:])
-        end = begin + max(1, int(np.searchsorted(total, CHUNK, side="right")))
+        before = int(total[begin] - count[begin])
+        end = max(begin + 1, int(np.searchsorted(total, before + CHUNK, side="right")))
         some = count[begin:end]
         first = np.repeat(np.arange(begin, end), some)
         step = np.arange(len(first)) - np.repeat(np.cumsum(some) - some, some)

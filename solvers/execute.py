@@ -26,7 +26,7 @@ def execute(name: str, instance: Instance, task: Task, control: Control) -> Outc
         outcome = run(name, instance, task, control)
     else:
         outcome = solver.solve(instance, task, control)
-    return checked(name, instance, outcome)
+    return replace(checked(name, instance, outcome), asked=(name,))
 
 
 def checked(name: str, instance: Instance, outcome: Outcome) -> Outcome:

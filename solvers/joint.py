@@ -11,9 +11,9 @@ from .bounds import busiest_section, pool_bound
 from .errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
 from .execute import execute, failed
 from .instance import Instance, Placement, Term
-from .objective import evaluate
+from .objective import evaluate, rank_tie
 from .outcome import Certificate, Outcome, Proof, Value
-from .pool_sharing import sharing_shortage
+from .pool_sharing import sharing_shortage, sharing_value
 from .presolve import scaled, unit
 from .solver import BOUNDERS, Control, Goal, Task
 
@@ -48,6 +48,7 @@ class _Joint:
         self.notes: list[str] = []
         self.refusals: list[SolverError] = []
         self.broken: StopReason | None = None
+        self.asked: list[str] = []
         self.work = 0
 
     def run(self) -> Outcome:
@@ -86,9 +87,9 @@ class _Joint:
             case Term.SUM_OF_PEAKS:
                 alone = sum(p.cost * b for p, b in zip(self.original.pools, bounds, strict=True))
                 together = 0 if self.sharing is None else self.sharing.value
-                return (-(-max(alone, together) // self.unit),)
+                return (max(alone, together) // self.unit,)
             case Term.LARGEST_PEAK:
-                return (-(-max(bounds, default=0) // self.unit),)
+                return (max(bounds, default=0) // self.unit,)
             case Term.ACCESS_COST:
                 cost = np.where(self.original.allowed, self.original.access_cost, np.iinfo(np.int64).max).min(axis=1)
                 return (sum(cost.tolist()),)
@@ -109,7 +110,7 @@ class _Joint:
             limits=replace(self.task.limits, work=left),
             start=self.placement,
             bound=self.bound,
-            pool_bounds=tuple(-(-b // self.unit) for b in self._pool_bounds()),
+            pool_bounds=tuple(b // self.unit for b in self._pool_bounds()),
         )
         try:
             outcome = execute(name, self.instance, task, _Relay(self, name))
@@ -121,24 +122,40 @@ class _Joint:
         except SolverFailed as error:
             outcome = failed(error)
         self.work += outcome.work
+        self.asked.append(name)
         self.notes.extend(note for note in outcome.notes if note not in self.notes)
         if outcome.stop in (StopReason.MEMORY_LIMIT, StopReason.SOLVER_FAILED):
             self.broken = outcome.stop
         if outcome.placement is not None and outcome.value is not None:
             self.take(outcome.placement, outcome.value, outcome.solver or name)
         self.infeasible |= outcome.infeasible
+        if name in BOUNDERS:
+            self._take_sharing(outcome)
+        elif outcome.infeasible or outcome.bound > self.bound:
+            self._take_proof(outcome, name)
+
+    def _take_proof(self, outcome: Outcome, name: str) -> None:
+        """A solver went through everything below its bound, or through everything."""
         if outcome.bound > self.bound:
             self.bound = outcome.bound
             self.board.prove(self._in_bytes(self.bound))
-            if name not in BOUNDERS:
-                searched = Certificate(Proof.SEARCH, self._scaled_value(self.bound[0]), solver=name)
-                self.certificates = [c for c in self.certificates if c.proof is not Proof.SEARCH] + [searched]
+        searched = Certificate(Proof.SEARCH, self._scaled_value(self.bound[0]), solver=name)
+        self.certificates = [c for c in self.certificates if c.proof is not Proof.SEARCH] + [searched]
+
+    def _take_sharing(self, outcome: Outcome) -> None:
+        """Weights count for what they prove of the original: there capacities are not rounded down to units."""
         for found in outcome.certificates:
-            certificate = replace(found, value=self._scaled_value(found.value))
-            if certificate.proof is Proof.POOL_SHARING and (
-                self.sharing is None or outcome.infeasible or certificate.value > self.sharing.value
-            ):
-                self.sharing = certificate
+            if outcome.infeasible:
+                if sharing_shortage(self.original, found.weights) > 0:
+                    self.sharing = replace(found, value=sharing_shortage(self.original, found.weights))
+                else:
+                    self._take_proof(outcome, found.solver or "pool_sharing")
+                return
+            value = sharing_value(self.original, found.weights)
+            if self.sharing is None or value > self.sharing.value:
+                self.sharing = replace(found, value=value)
+                self.bound = max(self.bound, (value // self.unit,))
+                self.board.prove(self._in_bytes(self.bound))
 
     def take(self, placement: Placement, value: Value, name: str) -> None:
         """Keep it if it is better."""
@@ -146,8 +163,15 @@ class _Joint:
             self.placement, self.value, self.solver = placement, value, name
             blocks = np.arange(self.instance.blocks)
             self.board.put(blocks, placement.pool, placement.offset * self.unit)
-        elif value == self.value:
+        elif self._is_preferred(placement, value):
             self.placement = placement
+            self.board.put(np.arange(self.instance.blocks), placement.pool, placement.offset * self.unit)
+
+    def _is_preferred(self, placement: Placement, value: Value) -> bool:
+        """As good as the best, with more of it in the pools to use first?"""
+        if self.placement is None or value != self.value:
+            return False
+        return rank_tie(self.instance, placement) < rank_tie(self.instance, self.placement)
 
     def _finished(self) -> StopReason | None:
         if self.infeasible:
@@ -168,7 +192,7 @@ class _Joint:
 
     def _outcome(self, stop: StopReason) -> Outcome:
         placement = None if self.infeasible else self.board.placement
-        certificates = [*self.certificates, *([] if self.sharing is None else [self.sharing])]
+        certificates = [*self.certificates, *([] if self.sharing is None or not self.sharing.value else [self.sharing])]
         return Outcome(
             stop=stop,
             placement=placement,
@@ -179,6 +203,7 @@ class _Joint:
             infeasible=self.infeasible,
             solver=self.solver,
             work=self.work,
+            asked=tuple(self.asked),
             reproducible=stop.is_repeatable and self.broken is None,
             notes=tuple(self.notes),
         )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-
 import numpy as np
 
-from .conflicts import live_pairs
 from .instance import Instance, Ints, Placement, Term
 from .outcome import Value
+from .overlaps import first_overlap
 
 
 def peaks(instance: Instance, placement: Placement) -> tuple[int, ...]:
@@ -102,34 +100,4 @@ def _pair_rules(instance: Instance, placement: Placement) -> str | None:
         return "blocks that must be in different pools are not"
     if _share_addresses(instance, placement, instance.conflicts).any():
         return "conflicting parts share addresses"
-    if instance.is_plain:
-        return _sweep(instance, placement)
-    for pairs in live_pairs(instance):
-        hit = _share_addresses(instance, placement, pairs)
-        if hit.any():
-            a, b = pairs[np.argmax(hit)].tolist()
-            return f"parts {a} and {b} are live together and overlap"
-    return None
-
-
-def _sweep(instance: Instance, placement: Placement) -> str | None:
-    """Overlaps among plain blocks in O(n log n): what is live is kept sorted by address, so that only neighbours need a look."""
-    block = instance.part_block[instance.rect_part]
-    solid = (instance.part_high > instance.part_low)[instance.rect_part]
-    low = (placement.offset[block] + instance.part_low[instance.rect_part])[solid].tolist()
-    high = (placement.offset[block] + instance.part_high[instance.rect_part])[solid].tolist()
-    pool = placement.pool[block][solid].tolist()
-    start, end = instance.rect_start[solid].tolist(), instance.rect_end[solid].tolist()
-    events = sorted([(t, 1, i) for i, t in enumerate(start)] + [(t, 0, i) for i, t in enumerate(end)])
-    live: list[list[tuple[int, int, int]]] = [[] for _ in instance.pools]
-    for _, begins, i in events:
-        here = live[pool[i]]
-        key = (low[i], high[i], i)
-        at = bisect_left(here, key)
-        if not begins:
-            del here[at]
-            continue
-        if (at > 0 and here[at - 1][1] > low[i]) or (at < len(here) and here[at][0] < high[i]):
-            return f"two rects overlap at address {low[i]} of pool {pool[i]}"
-        insort(here, key)
-    return None
+    return first_overlap(instance, placement)

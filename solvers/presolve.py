@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import gcd
 
 import numpy as np
@@ -44,7 +45,7 @@ def scaled(instance: Instance, g: int) -> Instance:
     if g == 1:
         return instance
     modulus = np.where(instance.modulus % g == 0, instance.modulus // g, 1)
-    residue = np.where(instance.allowed, instance.residue // g, 0)
+    residue = np.where(instance.allowed, instance.residue // g, 0) % modulus
     lowest = instance.lowest // g
     highest = instance.highest // g
     highest -= (highest - residue) % modulus
@@ -82,57 +83,83 @@ class Piece:
 
 def restrict(instance: Instance, blocks: Ints, pools: Iterable[int], *, squeeze: bool = True) -> Piece:
     """Only these blocks and pools, time squeezed to what still differs; pairs with outsiders are dropped."""
-    chosen = np.array(list(pools), dtype=np.int64)
-    part_mask = np.isin(instance.part_block, blocks)
-    parts = np.flatnonzero(part_mask)
-    new_block = _renumbering(instance.blocks, blocks)
-    new_part = _renumbering(len(instance.part_block), parts)
-    rects = np.flatnonzero(part_mask[instance.rect_part])
-    start, end, sections = instance.rect_start[rects], instance.rect_end[rects], np.arange(instance.sections)
-    if squeeze:
-        start, end, sections = _squeeze(start, end)
-    grid = np.ix_(blocks, chosen)
-
-    def pairs(rows: Ints) -> Ints:
-        kept = rows[part_mask[rows[:, :2]].all(axis=1)]
-        return np.concatenate([new_part[kept[:, :2]], kept[:, 2:]], axis=1) if len(kept) else rows[:0]
-
-    apart = instance.apart[np.isin(instance.apart, blocks).all(axis=1)]
-    _, pool_class = np.unique(instance.pool_class[blocks], return_inverse=True)
-    small = replace(
-        instance,
-        pools=tuple(instance.pools[p] for p in chosen.tolist()),
-        sections=len(sections),
-        part_block=new_block[instance.part_block[parts]],
-        part_low=instance.part_low[parts],
-        part_high=instance.part_high[parts],
-        rect_part=new_part[instance.rect_part[rects]],
-        rect_start=start,
-        rect_end=end,
-        allowed=instance.allowed[grid],
-        modulus=instance.modulus[grid],
-        residue=instance.residue[grid],
-        lowest=instance.lowest[grid],
-        highest=instance.highest[grid],
-        access_cost=instance.access_cost[grid],
-        pool_class=pool_class.reshape(-1).astype(np.int64),
-        preference=instance.preference[grid],
-        apart=new_block[apart],
-        conflicts=pairs(instance.conflicts),
-        exclusions=pairs(instance.exclusions),
-        penalties=pairs(instance.penalties),
-        hint=instance.hint[blocks],
-        hinted=instance.hinted[blocks],
-        input_rank=instance.input_rank[blocks],
-        name_rank=instance.name_rank[blocks],
-    )
-    return Piece(small, blocks, parts, chosen, sections)
+    (piece,) = _pieces(instance, [blocks], np.array(list(pools), dtype=np.int64), squeeze)
+    return piece
 
 
-def _renumbering(count: int, chosen: Ints) -> Ints:
-    new = np.full(count, -1, dtype=np.int64)
-    new[chosen] = np.arange(len(chosen))
-    return new
+def cut(instance: Instance, groups: Sequence[Ints], pool: int) -> Iterator[Piece]:
+    """Each group of blocks on its own in this pool, as restrict makes it, but all in one pass; no block is in two groups."""
+    return _pieces(instance, groups, np.array([pool], dtype=np.int64), squeeze=True)
+
+
+def _pieces(instance: Instance, groups: Sequence[Ints], pools: Ints, squeeze: bool) -> Iterator[Piece]:
+    group = np.full(instance.blocks, -1, dtype=np.int64)
+    new_block = np.zeros(instance.blocks, dtype=np.int64)
+    for number, blocks in enumerate(groups):
+        group[blocks], new_block[blocks] = number, np.arange(len(blocks))
+    part_group = group[instance.part_block]
+    parts_of = _by_group(part_group, len(groups))
+    new_part = np.zeros(len(part_group), dtype=np.int64)
+    for parts in parts_of:
+        new_part[parts] = np.arange(len(parts))
+    rects_of = _by_group(part_group[instance.rect_part], len(groups))
+    apart_of = _by_group(_common(group[instance.apart]), len(groups))
+    pairs_of = {
+        name: _by_group(_common(part_group[getattr(instance, name)[:, :2]]), len(groups))
+        for name in ("conflicts", "exclusions", "penalties")
+    }
+    specs = tuple(instance.pools[p] for p in pools.tolist())
+    for number, blocks in enumerate(groups):
+        parts, rects, grid = parts_of[number], rects_of[number], np.ix_(blocks, pools)
+
+        def pairs(name: str, number: int = number) -> Ints:
+            kept = getattr(instance, name)[pairs_of[name][number]]
+            return np.concatenate([new_part[kept[:, :2]], kept[:, 2:]], axis=1)
+
+        start, end, sections = instance.rect_start[rects], instance.rect_end[rects], np.arange(instance.sections)
+        if squeeze:
+            start, end, sections = _squeeze(start, end)
+        _, pool_class = np.unique(instance.pool_class[blocks], return_inverse=True)
+        small = replace(
+            instance,
+            pools=specs,
+            sections=len(sections),
+            part_block=new_block[instance.part_block[parts]],
+            part_low=instance.part_low[parts],
+            part_high=instance.part_high[parts],
+            rect_part=new_part[instance.rect_part[rects]],
+            rect_start=start,
+            rect_end=end,
+            allowed=instance.allowed[grid],
+            modulus=instance.modulus[grid],
+            residue=instance.residue[grid],
+            lowest=instance.lowest[grid],
+            highest=instance.highest[grid],
+            access_cost=instance.access_cost[grid],
+            pool_class=pool_class.reshape(-1).astype(np.int64),
+            preference=instance.preference[grid],
+            apart=new_block[instance.apart[apart_of[number]]],
+            conflicts=pairs("conflicts"),
+            exclusions=pairs("exclusions"),
+            penalties=pairs("penalties"),
+            hint=instance.hint[blocks],
+            hinted=instance.hinted[blocks],
+            input_rank=instance.input_rank[blocks],
+            name_rank=instance.name_rank[blocks],
+        )
+        yield Piece(small, blocks, parts, pools, sections)
+
+
+def _by_group(group: Ints, count: int) -> list[Ints]:
+    """The places of each group's number, ascending; -1 belongs to none."""
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(count + 1))
+    return [order[a:b] for a, b in pairwise(bounds.tolist())]
+
+
+def _common(ends: Ints) -> Ints:
+    """The group that both ends of each pair are in; -1 if they differ."""
+    return np.where(ends[:, 0] == ends[:, 1], ends[:, 0], -1)
 
 
 def _squeeze(start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:

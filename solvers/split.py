@@ -11,7 +11,7 @@ from .errors import StopReason
 from .instance import Instance, Ints, Placement, Term
 from .joint import solve_joint
 from .objective import evaluate
-from .outcome import Certificate, Outcome, Value
+from .outcome import Certificate, Outcome, Proof, Value
 from .presolve import Piece, components, restrict
 from .solver import Control, Task
 
@@ -68,6 +68,9 @@ def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Out
             bounds[pool] = max(bounds[pool], bound)
         if outcome.infeasible or not infeasible:
             certificates.extend(_translated(certificate, cut) for certificate in outcome.certificates)
+    least = () if infeasible else _sum_of_bounds(outcomes)
+    if not infeasible:
+        certificates = _with_one_search(certificates, least)
     placement = None if infeasible else board.placement
     stops = [outcome.stop for outcome in outcomes]
     if infeasible:
@@ -78,7 +81,7 @@ def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Out
         stop=stop,
         placement=placement,
         value=None if placement is None else evaluate(instance, placement),
-        bound=() if infeasible else _sum_of_bounds(outcomes),
+        bound=least,
         pool_bounds=tuple(bounds),
         certificates=tuple(certificates),
         infeasible=infeasible,
@@ -86,6 +89,7 @@ def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Out
             (outcome.solver for outcome in outcomes if outcome.solver not in (None, "greedy")), outcomes[0].solver
         ),
         work=work,
+        asked=tuple(dict.fromkeys(name for outcome in outcomes for name in outcome.asked)),
         reproducible=all(outcome.reproducible for outcome in outcomes),
         notes=tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes)),
     )
@@ -99,6 +103,15 @@ def _sum_of_bounds(outcomes: list[Outcome]) -> Value:
         if any(o.value is None or o.value[term] != o.bound[term] for o in outcomes):
             break
     return tuple(total)
+
+
+def _with_one_search(certificates: list[Certificate], bound: Value) -> list[Certificate]:
+    """A piece's search speaks of the piece's part of the objective; together they speak of the whole."""
+    searches = [c for c in certificates if c.proof is Proof.SEARCH and c.pool is None]
+    if not searches or not bound:
+        return certificates
+    others = [c for c in certificates if c not in searches]
+    return [*others, Certificate(Proof.SEARCH, bound[0], solver=searches[0].solver)]
 
 
 def _translated(certificate: Certificate, cut: Piece) -> Certificate:

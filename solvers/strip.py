@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .bounds import pool_bound
-from .instance import ADDRESS_LIMIT, Instance, Ints, Placement, Term
+from .instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
 from .outcome import Certificate, Proof
-from .presolve import Piece, components, restrict, scaled, unit
+from .presolve import Piece, components, cut, restrict, scaled, unit
 
 
 @dataclass(slots=True)
@@ -48,17 +48,26 @@ class Strip:
             None if found.section is None else int(cut.sections[found.section]),
             tuple(cut.parts[list(found.parts)].tolist()),
         )
-        self.bound = -(-found.value // self.unit)
+        self.bound = found.value // self.unit
         self.capacity = self.instance.pools[0].capacity
         self.offset: Ints = np.zeros(len(blocks), dtype=np.int64)
         """A base for every block that is placed, in the strip's units."""
         self.placed = np.zeros(len(blocks), dtype=bool)
         self.open: list[Component] = []
+        self._hopeless = False
 
     @property
     def impossible(self) -> bool:
         """Is it proven that the blocks do not fit?"""
-        return self.capacity is not None and self.bound > self.capacity
+        return self._hopeless or (self.capacity is not None and self.bound > self.capacity)
+
+    def give_up(self, solver: str) -> None:
+        """A solver proved that a component fits nowhere: for want of capacity, or because its blocks are kept too low."""
+        self._hopeless = True
+        pool = None
+        if self.capacity is not None:
+            pool, self.bound = self.pool, max(self.bound, self.capacity + 1)
+        self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, pool, solver=solver)
 
     @property
     def peak(self) -> int | None:
@@ -96,18 +105,22 @@ class Strip:
         top = np.zeros(self.instance.blocks, dtype=np.int64)
         np.maximum.at(top, label, offset + self.instance.block_high)
         self.placed = (top <= self.capacity)[label] if self.capacity is not None else np.ones(len(offset), dtype=bool)
-        for root in np.flatnonzero(top > self.bound).tolist():
-            self.open.append(self._component(np.flatnonzero(label == root)))
+        self._open(label, top > self.bound)
 
     def split_all(self) -> None:
         """Without a first placement: every component is open."""
         label = components(self.instance)
-        order = np.argsort(label, kind="stable")
-        cuts = np.flatnonzero(np.diff(label[order])) + 1
-        self.open = [self._component(np.sort(blocks)) for blocks in np.split(order, cuts)]
+        self._open(label, np.ones(len(label), dtype=bool))
 
-    def _component(self, blocks: Ints) -> Component:
-        piece = restrict(self.instance, blocks, [0])
+    def _open(self, label: Ints, wanted: Bools) -> None:
+        """The components whose labels are wanted."""
+        order = np.argsort(label, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+        chosen = [blocks for blocks in groups if len(blocks) and wanted[label[blocks[0]]]]
+        self.open = [self._component(piece) for piece in cut(self.instance, chosen, 0)]
+
+    def _component(self, piece: Piece) -> Component:
+        blocks = piece.blocks
         found = pool_bound(piece.instance, 0)
         bound = 0 if found is None else found.value
         if not self.placed[blocks].all():

@@ -20,6 +20,12 @@ from .strip import Component, Strip
 FIRST_ROUND_WORK = 100_000
 """What each engine may spend on each open component in the first round; doubled from round to round."""
 
+SHARES = {"search": 3}
+"""How much more of it an engine gets that earns it; 1 for the others."""
+
+SEED_STEP = 1_000_003
+"""Every round has another seed: what a search ran into with the last one it would run into again."""
+
 
 def solve_strips(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
     """Greedy on every pool, then the engines in turn on the components that greedy left open, in rounds of growing work.
@@ -57,6 +63,8 @@ class _Strips:
         self.refusals: list[SolverError] = []
         self.solver: str | None = None
         self.work = 0
+        self.rounds = 0
+        self.asked: dict[str, None] = {"greedy": None}
         self.broken: StopReason | None = None
 
     def run(self) -> Outcome:
@@ -75,11 +83,11 @@ class _Strips:
 
     def _greedy(self, strip: Strip) -> None:
         """A first placement; with a capacity in the way, one that keeps to it wherever it can."""
-        fit = self.task.goal is Goal.FIT
-        target = strip.capacity if fit and strip.capacity is not None else strip.bound
-        goal = Goal.FIT if fit and strip.capacity is None else Goal.MINIMISE
-        task = Task(limits=self.task.limits, goal=goal, seed=self.task.seed, target=(target,))
+        any_will_do = self.task.goal is Goal.FIT and strip.capacity is None
+        goal = Goal.FIT if any_will_do else Goal.MINIMISE
+        task = Task(limits=self.task.limits, goal=goal, seed=self.task.seed, target=(self._enough(strip),))
         outcome = execute("greedy", strip.uncapped(), task, _Quiet(self.board))
+        self.work += outcome.work
         if outcome.placement is None:
             strip.split_all()
             return
@@ -88,6 +96,12 @@ class _Strips:
             self.solver = self.solver or "greedy"
             at = strip.placed
             self.board.put(strip.blocks[at], strip.pool, strip.offset[at] * strip.unit)
+
+    def _enough(self, strip: Strip) -> int:
+        """A peak that needs no lowering: the strip's bound, or its capacity where all that counts is to keep within it."""
+        if self.task.goal is Goal.FIT and strip.capacity is not None:
+            return strip.capacity
+        return strip.bound
 
     def _finished(self) -> StopReason | None:
         for strip in self.strips:
@@ -114,8 +128,10 @@ class _Strips:
         if budget == 0:
             return self.broken or StopReason.WORK_LIMIT
         before = self.work
+        self.rounds += 1
+        threads = max(1, self.task.limits.workers // max(1, len(todo)))
         with ThreadPoolExecutor(max_workers=max(1, self.task.limits.workers)) as pool:
-            turns = list(pool.map(lambda item: self._turn(item[0], item[1], budget), todo))
+            turns = list(pool.map(lambda item: self._turn(item[0], item[1], budget, threads), todo))
         for turn in turns:
             for name, outcome in turn.answers:
                 self._take(turn.strip, turn.component, name, outcome)
@@ -126,25 +142,26 @@ class _Strips:
 
     def _budget(self, components: int) -> int:
         """Work for each engine on each component in this round; 0 when nothing is left."""
-        wanted = max(FIRST_ROUND_WORK, self.work // max(1, components * max(1, len(self.engines))))
+        shares = components * sum(SHARES.get(name, 1) for name in self.engines)
+        wanted = max(FIRST_ROUND_WORK, self.work // max(1, shares))
         total = self.task.limits.work
         if total is None:
             return wanted
-        left = (total - self.work) // max(1, components * len(self.engines))
+        left = (total - self.work) // max(1, shares)
         return min(wanted, left) if left >= FIRST_ROUND_WORK // 4 else 0
 
-    def _turn(self, strip: Strip, component: Component, work: int) -> _Turn:
+    def _turn(self, strip: Strip, component: Component, work: int, threads: int) -> _Turn:
         turn = _Turn(strip, component, [])
         bound, placement, peak = component.bound, component.placement, component.peak
         relay = _Relay(self.board, strip, component)
         for name in list(self.engines):
             task = Task(
-                limits=replace(self.task.limits, work=work, workers=1),
+                limits=replace(self.task.limits, work=work * SHARES.get(name, 1), workers=threads),
                 goal=self.task.goal,
-                seed=self.task.seed,
+                seed=self.task.seed + self.rounds * SEED_STEP,
                 start=placement,
                 bound=(bound,),
-                target=(strip.bound,),
+                target=(self._enough(strip),),
                 pool_bounds=(bound,),
                 warm=self.task.warm,
                 verbose=self.task.verbose,
@@ -156,7 +173,7 @@ class _Strips:
                 continue
             except SolverFailed as error:
                 outcome = failed(error)
-            turn.answers.append((name, outcome))
+            turn.answers.append((name, outcome))  # refusals do not count as taking part
             if (
                 outcome.placement is not None
                 and outcome.value is not None
@@ -180,6 +197,7 @@ class _Strips:
 
     def _take(self, strip: Strip, component: Component, name: str, outcome: Outcome) -> None:
         self.work += outcome.work
+        self.asked[name] = None
         for note in outcome.notes:
             if note not in self.notes:
                 self.notes.append(note)
@@ -191,8 +209,8 @@ class _Strips:
         if found is not None and outcome.value is not None and strip.improve(component, found, outcome.value[0]):
             self.solver = name
             self.board.put(strip.blocks[component.piece.blocks], strip.pool, found.offset * strip.unit)
-        if outcome.infeasible and strip.capacity is not None:
-            strip.refute(component, strip.capacity + 1, name)
+        if outcome.infeasible:
+            strip.give_up(name)
         elif outcome.bound:
             strip.refute(component, outcome.bound[0], name)
 
@@ -230,6 +248,7 @@ class _Strips:
             infeasible=bool(stuck),
             solver=self.solver,
             work=self.work,
+            asked=tuple(self.asked),
             reproducible=stop.is_repeatable and self.broken is None,
             notes=tuple(self.notes),
         )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from planner.plan import Plan, PlanStatus
 from planner.problem import Problem
 from planner.verify import verify
+from solvers.errors import StopReason
 from solvers.instance import Term
 from tests.oracle import Truth, solve
 
@@ -14,7 +15,9 @@ from tests.oracle import Truth, solve
 def judge(problem: Problem, plan: Plan, truth: Truth) -> list[str]:
     """What the plan claims that is not so; empty if it is right, however much better it could be."""
     wrong = [f"{f.kind}: {f.message}" for f in verify(problem, plan)]
-    wrong += [text for text in plan.warnings if "failed verification" in text]
+    wrong += [text for text in plan.warnings if "withheld" in text]
+    if plan.stop is StopReason.SOLVER_FAILED:
+        wrong.append(f"a solver failed: {plan.warnings}")
     values = tuple(term.value for term in plan.objective.terms if term.value is not None)
     bounds: list[int] = []
     for term in plan.objective.terms:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from math import lcm
 
 from hypothesis import HealthCheck, assume, settings
@@ -52,7 +53,7 @@ def pools(draw: st.DrawFn, name: str) -> Pool:
         alignment=alignment,
         base=None if base is None else base * alignment,
         reserved=tuple((start, start + length) for start, length in holes),
-        cost=draw(st.sampled_from((1, 1, 1, 2, 3))),
+        cost=draw(st.sampled_from((1, 1, 1, 2, 3, 0))),
         rank=draw(st.integers(0, 2)),
     )
 
@@ -122,6 +123,41 @@ def constraints(draw: st.DrawFn, ids: tuple[BufferId, ...], alignments: dict[Buf
     )
 
 
+def grown(problem: Problem, unit: int, rest: int) -> Problem:
+    """The same in larger numbers, whose common unit is all but obvious: capacities and limits are off it by the rest."""
+    return replace(
+        problem,
+        pools=tuple(
+            replace(
+                pool,
+                size=None if pool.size is None else pool.size * unit + rest,
+                alignment=pool.alignment * unit,
+                base=None if pool.base is None else pool.base * unit,
+                reserved=tuple((start * unit, end * unit) for start, end in pool.reserved),
+            )
+            for pool in problem.pools
+        ),
+        buffers=tuple(
+            replace(
+                buffer,
+                size=buffer.size * unit,
+                alignment=buffer.alignment * unit,
+                fixed=None if buffer.fixed is None else _moved(buffer.fixed, unit),
+                max_offset=None if buffer.max_offset is None else buffer.max_offset * unit + rest,
+            )
+            for buffer in problem.buffers
+        ),
+        constraints=replace(
+            problem.constraints,
+            colocations=tuple(replace(c, offset=c.offset * unit) for c in problem.constraints.colocations),
+        ),
+    )
+
+
+def _moved(fixed: Fixed, unit: int) -> Fixed:
+    return fixed if fixed.offset is None else replace(fixed, offset=fixed.offset * unit)
+
+
 @st.composite
 def problems(draw: st.DrawFn, max_buffers: int = 6, max_pools: int = 3, plain_terms: bool = False) -> Problem:
     """A sound problem; it may well be infeasible."""
@@ -134,5 +170,8 @@ def problems(draw: st.DrawFn, max_buffers: int = 6, max_pools: int = 3, plain_te
     if not plain_terms and draw(st.integers(0, 3)) == 0:
         terms = tuple(draw(st.lists(st.sampled_from(list(Term)), min_size=1, max_size=4, unique=True)))
     problem = Problem(pieces, chosen, ties, terms, lifetimes=Lifetimes.HALF_OPEN)
+    unit = draw(st.sampled_from((1, 1, 1, 16, 64)))
+    if unit > 1:
+        problem = grown(problem, unit, draw(st.integers(0, unit - 1)))
     assume(not check(problem))
     return problem

@@ -20,8 +20,8 @@ def blocks(language: str) -> list[str]:
 
 
 def steady(plan: dict[str, Any]) -> dict[str, Any]:
-    """Without what differs between machines and versions."""
-    return {key: value for key, value in plan.items() if key not in ("run", "versions")}
+    """Without what differs between machines and runs."""
+    return {key: value for key, value in plan.items() if key != "run"}
 
 
 def test_the_example_is_the_file_that_ships() -> None:

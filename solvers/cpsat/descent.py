@@ -61,6 +61,8 @@ class Descent:
         work = FIRST_WORK if total is None else max(total // SHARE_OF_FIRST_ROUND, LEAST_WORK)
         if self._task.goal is Goal.FIT or self._strip.is_flat:
             self._ask_once(self._strip.ceiling)
+        if self.peak is None and not self._is_done():
+            self._decide(self._strip.ceiling, work, self._hint)  # is there any placement at all?
         while not self._is_done():
             self._round(work)
             work *= 2

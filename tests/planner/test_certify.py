@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from planner.certify import objections
+from planner.alone import Alone
+from planner.certify import objections, proves_infeasible
 from planner.plan import PlanCertificate
 from planner.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from solvers.instance import Term
@@ -37,7 +38,7 @@ def sharing(value: int, *weights: tuple[str, int, int, int], names: tuple[str, .
 
 
 def why_not(problem: Problem, certificate: PlanCertificate) -> str | None:
-    found = objections(problem, [certificate])
+    found = objections(Alone(problem), [certificate])
     return found[0][1] if found else None
 
 
@@ -158,6 +159,44 @@ def test_when_nothing_fits_every_claim_is_true() -> None:
 
 def test_a_search_can_only_be_believed() -> None:
     assert why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "arena", solver="cpsat")) is None
+    assert "names no solver" in str(why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "arena")))
+    assert "names no solver" in str(why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "arena", solver="")))
+    assert "no pool 'elsewhere'" in str(why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "elsewhere", solver="cpsat")))
+
+
+def test_what_proves_that_nothing_fits() -> None:
+    small = replace(THREE, pools=(Pool("arena", 30),))
+    searched = PlanCertificate(Proof.SEARCH, 0, solver="cpsat")
+    assert proves_infeasible(Alone(small), searched)
+    assert not proves_infeasible(Alone(small), replace(searched, value=30, pool="arena"))
+    assert not proves_infeasible(Alone(small), replace(searched, value=31, pool="elsewhere"))
+    assert proves_infeasible(Alone(small), live(31, 3, "a", "b", "c"))
+    assert not proves_infeasible(Alone(THREE), live(31, 3, "a", "b", "c"))  # its pool is unlimited
+    assert proves_infeasible(Alone(small), sharing(0, ("arena", 3, 1, 1)))
+    assert not proves_infeasible(Alone(small), sharing(0, ("arena", 2, 1, 1)))
+    assert not proves_infeasible(Alone(small), sharing(0, ("arena", 3, 1, 0)))
+    assert not proves_infeasible(Alone(small), single(0, "a", pool=None))
+    assert proves_infeasible(Alone(replace(THREE, pools=(Pool("arena", 19),))), single(0, "a", pool=None))
+
+
+def test_a_sum_of_peaks_of_zero_needs_no_proof() -> None:
+    free = replace(THREE, pools=(Pool("arena", None, cost=0),))
+    assert why_not(free, sharing(0, ("arena", 3, 1, 1))) is None
+    assert "unlimited" in str(why_not(free, sharing(1, ("arena", 3, 1, 1))))
+
+
+def test_a_buffer_that_fits_nowhere_makes_every_sharing_true() -> None:
+    assert why_not(replace(THREE, pools=(Pool("arena", 19),)), sharing(10**9, ("arena", 0, 1, 1))) is None
+
+
+@pytest.mark.parametrize("certificate", [clique(0, "a", "b"), single(0, "a")])
+def test_only_what_is_live_together_or_shared_out_has_a_time(certificate: PlanCertificate) -> None:
+    assert why_not(THREE, certificate) is None
+    assert "names a time" in str(why_not(THREE, replace(certificate, time=3)))
+
+
+def test_pool_sharing_speaks_of_no_single_pool() -> None:
+    assert "speaks of all" in str(why_not(THREE, replace(sharing(1, ("arena", 3, 1, 1)), pool="arena")))
 
 
 @st.composite
@@ -180,7 +219,8 @@ def certificates(draw: st.DrawFn, problem: Problem) -> PlanCertificate:
             for t in {time, draw(st.integers(-1, 7))}
         ]
     nowhere = proof is Proof.POOL_SHARING or (proof is Proof.SINGLE_BLOCK and draw(st.integers(0, 3)) == 0)
-    return PlanCertificate(proof, 0, None if nowhere else pool, time, tuple(chosen), tuple(weights))
+    when = time if proof in (Proof.LIVE_TOGETHER, Proof.POOL_SHARING) else None
+    return PlanCertificate(proof, 0, None if nowhere else pool, when, tuple(chosen), tuple(weights))
 
 
 @effort(150, 10_000)

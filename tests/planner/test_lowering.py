@@ -77,6 +77,20 @@ def test_pools_are_allowed_preferred_and_shared() -> None:
     assert i.apart.tolist() == [[1, 2]]
 
 
+def test_a_group_that_needs_more_pools_than_there_are_says_so_in_few_pairs() -> None:
+    names = tuple(f"b{i}" for i in range(50))
+    group = Constraints(different_pool=(names,))
+    lowered = lower(Problem(tuple(Buffer(name, 1) for name in names), (Pool("p"), Pool("q"), Pool("r")), group))
+    assert lowered.instance.apart.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+
+
+def test_a_group_with_a_pool_for_each_member_keeps_all_its_pairs() -> None:
+    group = Constraints(different_pool=(("c", "a", "b"),))
+    buffers = (Buffer("a", 1), Buffer("b", 1), Buffer("c", 1))
+    lowered = lower(Problem(buffers, (Pool("p"), Pool("q"), Pool("r")), group))
+    assert lowered.instance.apart.tolist() == [[0, 1], [0, 2], [1, 2]]
+
+
 def test_pairs_penalties_and_accesses_are_translated() -> None:
     problem = Problem(
         (Buffer("a", 4, accesses=3), Buffer("b", 4), Buffer("c", 4)),

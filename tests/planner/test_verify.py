@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.findings import AddressRange, FindingKind
-from planner.plan import Placement, Plan, PlanCertificate, PlanStatus
+from planner.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage
 from planner.problem import (
     Buffer,
     BufferId,
@@ -21,6 +21,7 @@ from planner.problem import (
     Problem,
     ReusePenalty,
 )
+from planner.proven import notes
 from planner.verify import LISTED_PER_KIND, verify
 from solvers.errors import StopReason
 from solvers.instance import Term
@@ -209,6 +210,13 @@ P = BASE.placements
         (Kind.BOUND_ABOVE_PEAK, replace(BEST, bound=21)),
         (Kind.BOUND_ABOVE_PEAK, replace(BASE, pools=(replace(BASE.pools[0], bound=21),))),
         (Kind.UNPROVEN_BOUND, replace(BEST, certificates=())),
+        (Kind.UNPROVEN_INFEASIBILITY, replace(infeasible_plan(CHAIN), certificates=())),
+        (Kind.WRONG_CERTIFICATE, replace(BEST, certificates=(replace(BEST.certificates[0], solver=None),))),
+        (Kind.WRONG_SEED, replace(BASE, seed=-1)),
+        (Kind.WRONG_SHORTAGE, replace(BASE, shortage=Shortage("too small"))),
+        (Kind.WRONG_SHORTAGE, replace(infeasible_plan(CHAIN), shortage=Shortage("too small", "elsewhere"))),
+        (Kind.WRONG_SHORTAGE, replace(infeasible_plan(CHAIN), shortage=Shortage("too small", buffers=("z",)))),
+        (Kind.WRONG_SHORTAGE, replace(infeasible_plan(CHAIN), shortage=Shortage("too small", subset=("a", "z")))),
         (Kind.WRONG_DIGEST, replace(BASE, problem_digest="0" * 64)),
         (
             Kind.WRONG_CERTIFICATE,
@@ -231,7 +239,7 @@ def test_a_wrong_value_of_any_term_is_found() -> None:
 
 
 def test_a_later_terms_bound_counts_only_where_the_earlier_ones_are_met() -> None:
-    plan = make_plan(RICH, SPOTS)
+    plan = replace(make_plan(RICH, SPOTS), certificates=(searched(0),))
 
     def with_bounds(*bounds: int | None) -> Plan:
         terms = tuple(replace(t, bound=b) for t, b in zip(plan.objective.terms, bounds, strict=True))
@@ -240,6 +248,99 @@ def test_a_later_terms_bound_counts_only_where_the_earlier_ones_are_met() -> Non
     accesses, total, largest, _ = (t.value or 0 for t in plan.objective.terms)
     assert kinds(RICH, with_bounds(accesses, total, largest + 1, None)) == {Kind.BOUND_ABOVE_PEAK}
     assert kinds(RICH, with_bounds(accesses, total - 1, largest + 1, None)) == set()
+
+
+HIGH = Problem(CHAIN.buffers, (Pool("only", 64), Pool("other", 64)))
+HIGH_SPOTS: dict[BufferId, tuple[str, int]] = {"a": ("only", 0), "b": ("only", 10), "c": ("only", 20)}
+SUM, LARGEST, ACCESS, REUSE = Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.ACCESS_COST, Term.REUSE_COST
+SHARED = PlanCertificate(Proof.POOL_SHARING, 20, weights=(("only", 1, 1, 1), ("other", 1, 1, 1)))
+
+
+def called_optimal(problem: Problem, spots: dict[BufferId, tuple[str, int]], *certificates: PlanCertificate) -> Plan:
+    """A plan whose bounds are raised to its values, whatever the certificates prove."""
+    plan = make_plan(problem, spots)
+    terms = tuple(replace(term, bound=term.value) for term in plan.objective.terms)
+    objective = replace(plan.objective, bound=terms[0].bound, terms=terms)
+    gap = 0.0 if len(terms) == 1 and terms[0].bound else None
+    raised = replace(plan, objective=objective, gap=gap, certificates=certificates)
+    return replace(raised, status=PlanStatus.OPTIMAL, stop=StopReason.PROVED)
+
+
+def searched(value: int, pool: str | None = None) -> PlanCertificate:
+    return PlanCertificate(Proof.SEARCH, value, pool, solver="by hand")
+
+
+@pytest.mark.parametrize("terms", [(SUM,), (LARGEST,), (SUM, LARGEST)])
+def test_no_term_is_proven_beyond_the_certificates(terms: tuple[Term, ...]) -> None:
+    problem = replace(HIGH, terms=terms)
+    unproven = {Kind.UNPROVEN_BOUND}
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS)) == unproven
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS, SHARED)) == unproven
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS, searched(29))) == unproven
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS, searched(29, "only"))) == unproven
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS, searched(30))) == set()
+    assert kinds(problem, called_optimal(problem, HIGH_SPOTS, searched(30, "only"))) == set()
+
+
+def test_the_sum_of_peaks_is_proven_by_sharing_and_only_counts_as_bytes_where_a_byte_costs_one() -> None:
+    spots = {**HIGH_SPOTS, "c": ("only", 0)}
+    plan = called_optimal(HIGH, spots, SHARED)
+    assert kinds(HIGH, replace(plan, bound=20)) == set()
+    dear = replace(HIGH, pools=(replace(HIGH.pools[0], cost=2), HIGH.pools[1]))
+    plan = called_optimal(dear, spots, searched(40))
+    assert kinds(dear, plan) == set()
+    assert kinds(dear, replace(plan, bound=20)) == {Kind.UNPROVEN_BOUND}
+
+
+def test_access_costs_are_proven_by_the_fastest_pools_and_reuse_costs_by_a_search_alone() -> None:
+    buffers = (Buffer("a", 10, 1, ((0, 1),), accesses=3), Buffer("b", 70, 1, ((0, 1),), accesses=5))
+    pools = (Pool("fast", 64, rank=1), Pool("slow", rank=2))
+    penalty = Constraints(reuse_penalties=(ReusePenalty("a", "b", 7),))
+    problem = Problem(buffers, pools, penalty, (ACCESS,))
+    best = called_optimal(problem, {"a": ("fast", 0), "b": ("slow", 0)})
+    assert (best.objective.bound, kinds(problem, best)) == (3 * 1 + 5 * 2, set())
+    worse = called_optimal(problem, {"a": ("slow", 70), "b": ("slow", 0)})
+    assert kinds(problem, worse) == {Kind.UNPROVEN_BOUND}
+    both = (replace(buffers[0], live=((1, 2),)), buffers[1])
+    problem = replace(problem, buffers=both, terms=(REUSE,))
+    shared = {"a": ("slow", 0), "b": ("slow", 0)}
+    assert kinds(problem, called_optimal(problem, shared)) == {Kind.UNPROVEN_BOUND}
+    assert kinds(problem, called_optimal(problem, shared, searched(7))) == set()
+
+
+def test_a_bound_without_a_plan_needs_a_proof_too() -> None:
+    nothing = replace(infeasible_plan(CHAIN), status=PlanStatus.UNKNOWN, stop=StopReason.TIME_LIMIT, certificates=())
+    assert verify(CHAIN, nothing) == ()
+    assert kinds(CHAIN, replace(nothing, bound=1)) == {Kind.UNPROVEN_BOUND}
+
+
+def test_what_had_to_be_believed_is_noted() -> None:
+    assert notes(make_plan(CHAIN, CHAIN_SPOTS)) == ()
+    assert notes(BEST) == (
+        "the bound of pool 'only' rests on an exhausted search by 'by hand' and was not checked again",
+        "the objective's bound rests on an exhausted search by 'by hand' and was not checked again",
+    )
+    assert "that nothing fits rests on" in notes(infeasible_plan(CHAIN))[0]
+
+
+MANY = 20_000
+
+
+@pytest.mark.parametrize("live", [((0, 10),), None])
+@pytest.mark.parametrize("chained", [False, True])
+def test_many_buffers_that_move_as_one_are_no_trouble(live: tuple[tuple[int, int], ...] | None, chained: bool) -> None:
+    """Anything quadratic in them would take minutes."""
+    buffers = tuple(Buffer(n, 64, 1, live or ((n, n + 5),)) for n in range(MANY))
+    ties = tuple(Colocation(n, n - 1 if chained else 0, 0) for n in range(1, MANY))
+    problem = Problem(buffers, CHAIN.pools, Constraints(colocations=ties, same_pool=(tuple(range(MANY)),)))
+    ids = tuple(range(MANY)) if live else (0, 1, 2, 3, 4)
+    together = PlanCertificate(Proof.LIVE_TOGETHER, 64, "only", 4, ids)
+    clique = PlanCertificate(Proof.CONFLICT_CLIQUE, 64, "only", buffers=tuple(range(MANY)))
+    single = replace(clique, proof=Proof.SINGLE_BLOCK)
+    sharing = PlanCertificate(Proof.POOL_SHARING, 64, weights=(("only", 4, 1, 1),))
+    spots: dict[BufferId, tuple[str, int]] = dict.fromkeys(range(MANY), ("only", 0))
+    plan = called_optimal(problem, spots, together, clique, single, sharing)
+    assert verify(problem, replace(plan, bound=64)) == ()
 
 
 def test_a_known_digest_is_taken_at_its_word() -> None:

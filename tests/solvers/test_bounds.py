@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from solvers.bounds import busiest_section, homeless, pool_bound, stack_height
 from solvers.instance import Instance, PoolSpec
 from solvers.outcome import Certificate, Proof
@@ -40,6 +43,23 @@ def test_excluded_pairs_count_once() -> None:
     assert found.parts == (0, 2)
 
 
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=7), st.data())
+def test_of_parts_that_exclude_each_other_the_larger_ones_count(sizes: list[int], data: st.DataObject) -> None:
+    pairs = [(a, b) for a in range(len(sizes)) for b in range(a)]
+    excluded = data.draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
+    taken: list[int] = []
+    for part in sorted(range(len(sizes)), key=lambda i: (-sizes[i], i)):
+        if not any((part, other) in excluded or (other, part) in excluded for other in taken):
+            taken.append(part)
+    found = bound(make_instance([(0, 1, size) for size in sizes], exclusions=excluded))
+    assert (found.proof, found.parts) == (Proof.LIVE_TOGETHER, tuple(sorted(taken)))
+
+
+def test_excluded_pairs_count_in_every_section_for_itself() -> None:
+    found = bound(make_instance([(0, 2, 5), (0, 4, 4), (1, 4, 3), (3, 4, 3)], exclusions=[(0, 1), (2, 3)]))
+    assert (found.value, found.section, found.parts) == (8, 1, (0, 2))
+
+
 def test_views_count_once() -> None:
     group = Block([(0, 10, [(0, 2)]), (2, 6, [(1, 3)]), (8, 10, [(2, 3)])])
     assert bound(make_instance([group, (0, 3, 1)])).value == 11
@@ -48,7 +68,7 @@ def test_views_count_once() -> None:
 
 def test_reserved_ranges_push_up_what_does_not_fit_below() -> None:
     low = make_instance([(0, 1, 4), (0, 1, 4)], pools=[PoolSpec(None, ((5, 20),))])
-    assert bound(low).value == 23  # as if blocks could be cut: the free 5 below are counted in full
+    assert bound(low).value == 24  # the free 5 below hold one block only
     assert bound(make_instance([(0, 1, 6)], pools=[PoolSpec(None, ((5, 20),))])).value == 26
     assert bound(make_instance([(0, 1, 4)], pools=[PoolSpec(None, ((5, 20),))])).value == 4
 

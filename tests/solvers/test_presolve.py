@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.instance import PoolSpec
-from solvers.presolve import components, restrict, scaled, unit
+from solvers.instance import Instance, PoolSpec
+from solvers.presolve import Piece, components, cut, restrict, scaled, unit
 from tests.support import Block, make_instance, plain
 
 spans = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=8)
@@ -82,3 +84,86 @@ def test_restrict_renumbers_pairs_and_drops_those_with_outsiders() -> None:
     assert small.conflicts.tolist() == [[0, 1]]
     assert small.exclusions.tolist() == []
     assert small.penalties.tolist() == [[0, 1, 7]]
+
+
+def members(piece: Piece) -> list[object]:
+    """All that a piece says, comparable."""
+    values = [getattr(piece.instance, field.name) for field in fields(Instance)]
+    values += [piece.blocks, piece.parts, piece.pools, piece.sections]
+    return [(v.dtype, v.shape, v.tolist()) if isinstance(v, np.ndarray) else v for v in values]
+
+
+@st.composite
+def grouped(draw: st.DrawFn) -> tuple[Instance, list[list[int]]]:
+    count = draw(st.integers(1, 7))
+    live = st.tuples(st.integers(0, 9), st.integers(1, 5))
+    blocks = []
+    for i in range(count):
+        spans = [draw(live) for _ in range(draw(st.integers(1, 2)))]
+        parts = [(k, k + 2, [(start, start + length)]) for k, (start, length) in enumerate(spans)]
+        blocks.append(Block(parts, alignment=i + 1, hint=i, access=[i, 2 * i], pool_class=i // 2))
+    part_count = sum(len(block.parts) for block in blocks)
+
+    def some(n: int) -> list[tuple[int, int]]:
+        return draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=6))
+
+    instance = make_instance(
+        blocks,
+        pools=[PoolSpec(50), PoolSpec(None, ((3, 5),))],
+        conflicts=some(part_count),
+        exclusions=some(part_count),
+        penalties=[(a, b, 7) for a, b in some(part_count)],
+        apart=some(count),
+    )
+    label = [draw(st.integers(0, 3)) for _ in range(count)]  # 3: in no group
+    order = draw(st.permutations(range(count)))
+    return instance, [[b for b in order if label[b] == group] for group in range(3) if group in label]
+
+
+@given(grouped())
+def test_cutting_many_pieces_is_restricting_to_each(case: tuple[Instance, list[list[int]]]) -> None:
+    instance, groups = case
+    chosen = [np.array(group, dtype=np.int64) for group in groups]
+    pieces = list(cut(instance, chosen, 1))
+    assert [members(piece) for piece in pieces] == [members(restrict(instance, blocks, [1])) for blocks in chosen]
+
+
+@given(grouped())
+def test_a_piece_says_of_its_blocks_what_the_whole_says(case: tuple[Instance, list[list[int]]]) -> None:
+    instance, groups = case
+    for group in groups:
+        piece = restrict(instance, np.array(group, dtype=np.int64), [1, 0], squeeze=False)
+        small = piece.instance
+        parts = [k for k, b in enumerate(instance.part_block.tolist()) if b in group]
+        assert piece.parts.tolist() == parts
+        assert [group[b] for b in small.part_block.tolist()] == instance.part_block[parts].tolist()
+        rects = [
+            (part, start, end)
+            for part, start, end in zip(
+                instance.rect_part.tolist(), instance.rect_start.tolist(), instance.rect_end.tolist(), strict=True
+            )
+            if part in parts
+        ]
+        assert (
+            list(
+                zip(
+                    piece.parts[small.rect_part].tolist(),
+                    small.rect_start.tolist(),
+                    small.rect_end.tolist(),
+                    strict=True,
+                )
+            )
+            == rects
+        )
+        for name in ("conflicts", "exclusions", "penalties"):
+            rows = [[parts[a], parts[b], *rest] for a, b, *rest in getattr(small, name).tolist()]
+            assert rows == [row for row in getattr(instance, name).tolist() if row[0] in parts and row[1] in parts]
+        apart = [[group[a], group[b]] for a, b in small.apart.tolist()]
+        assert apart == [row for row in instance.apart.tolist() if row[0] in group and row[1] in group]
+        assert small.hint.tolist() == group
+        assert small.access_cost.tolist() == [[2 * b, b] for b in group]
+        assert small.pools == (instance.pools[1], instance.pools[0])
+
+
+def test_cutting_into_no_groups_gives_no_pieces() -> None:
+    assert list(cut(make_instance([(0, 1, 1)]), [], 0)) == []
