@@ -20,6 +20,9 @@ from .strip import Component, Strip
 FIRST_ROUND_WORK = 100_000
 """What each engine may spend on each open component in the first round; doubled from round to round."""
 
+LEAST_WORK = 2_000
+"""With less an engine does not get anywhere."""
+
 SHARES = {"search": 3}
 """How much more of it an engine gets that earns it; 1 for the others."""
 
@@ -148,7 +151,7 @@ class _Strips:
         if total is None:
             return wanted
         left = (total - self.work) // max(1, shares)
-        return min(wanted, left) if left >= FIRST_ROUND_WORK // 4 else 0
+        return min(wanted, left) if left >= LEAST_WORK else 0
 
     def _turn(self, strip: Strip, component: Component, work: int, threads: int) -> _Turn:
         turn = _Turn(strip, component, [])

@@ -303,7 +303,7 @@ def test_access_costs_are_proven_by_the_fastest_pools_and_reuse_costs_by_a_searc
     assert kinds(problem, worse) == {Kind.UNPROVEN_BOUND}
     both = (replace(buffers[0], live=((1, 2),)), buffers[1])
     problem = replace(problem, buffers=both, terms=(REUSE,))
-    shared = {"a": ("slow", 0), "b": ("slow", 0)}
+    shared: dict[BufferId, tuple[str, int]] = {"a": ("slow", 0), "b": ("slow", 0)}
     assert kinds(problem, called_optimal(problem, shared)) == {Kind.UNPROVEN_BOUND}
     assert kinds(problem, called_optimal(problem, shared, searched(7))) == set()
 
