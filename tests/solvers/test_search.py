@@ -186,6 +186,55 @@ def test_perfect_packings_are_solved_at_their_bound() -> None:
         assert violation(instance, outcome.placement) is None
 
 
+def random_live(r: random.Random, count: int, horizon: int, longest: int, largest: int) -> list[tuple[int, int, int]]:
+    starts = [r.randrange(horizon - longest) for _ in range(count)]
+    return [(start, start + r.randint(1, longest), r.randint(1, largest)) for start in starts]
+
+
+def moved(block: Block, sections: int) -> Block:
+    parts = [
+        (low, high, [(start + sections, end + sections) for start, end in live]) for low, high, live in block.parts
+    ]
+    return Block(parts, block.alignment, block.residue, block.fixed, block.max_offset)
+
+
+def test_what_cannot_fit_is_found_among_much_that_does() -> None:
+    """One small knot in a long row of easy blocks, and beside two that are live all the time."""
+    for seed in range(100):
+        r = random.Random(seed)
+        knot = [random_block(r, "aligned") for _ in range(5)]
+        best = brute_force(make_instance(knot))
+        assert best is not None
+        blocks = [moved(block, 306) for block in knot]
+        blocks += [plain(start, start + r.randint(1, 2), 1) for start in range(0, 600, 2) if not 300 < start < 320]
+        blocks += [plain(0, 700, 12), plain(0, 700, 24)]
+        r.shuffle(blocks)
+        outcome = Search().solve(make_instance(blocks), Task(Limits(work=2_000_000), seed=seed), Silent())
+        assert outcome.stop is StopReason.PROVED
+        # Shifted by multiples of all alignments, a placement of the knot is one above the other two, and the other way round.
+        assert outcome.value == outcome.bound == (best + 36,)
+
+
+def test_a_large_instance() -> None:
+    # More than a million memberships in cliques: there the kernel does not keep its rows compact.
+    r = random.Random(3)
+    blocks = random_live(r, 2600, 3000, 1400, 1000)
+    starts, ends, sizes = np.array(blocks, dtype=np.int64).T
+    live = np.zeros(3001, dtype=np.int64)
+    np.add.at(live, starts, sizes)
+    np.add.at(live, ends, -sizes)
+    bound = int(live.cumsum().max())
+    instance = make_instance(blocks, capacity=bound + bound // 10)
+    outcome = Search().solve(instance, Task(Limits(work=20_000_000), Goal.FIT, pool_bounds=(bound,)), Silent())
+    assert outcome.placement is not None
+    tops = outcome.placement.offset + sizes
+    assert tops.max() <= bound + bound // 10
+    for i, offset in enumerate(outcome.placement.offset):
+        together = (starts < ends[i]) & (starts[i] < ends)
+        together[i] = False
+        assert not (together & (outcome.placement.offset < tops[i]) & (offset < tops)).any()
+
+
 def test_the_answer_does_not_depend_on_the_number_of_workers() -> None:
     for seed in range(6):
         instance, height = perfect_packing(seed, 90)

@@ -17,6 +17,7 @@ namespace {
 // number of threads changes nothing but the time.
 constexpr int kStrategies = 4;
 constexpr int kNobody = kStrategies;
+constexpr int kManyBlocks = 2000;  // where an attempt takes so long that no more than two go before another height
 
 struct Strategy {
     std::unique_ptr<Engine> engine;
@@ -29,7 +30,7 @@ struct Strategy {
 class Descent {
   public:
     Descent(const Model& model, const DescentOptions& options, const Report& report)
-        : model_(model), options_(options), report_(report), strategies_(kStrategies) {
+        : model_(model), options_(options), report_(report), strategies_(model.blocks() > kManyBlocks ? 2 : kStrategies) {
         result_.bound = std::max(options.bound, model.fixed_peak);
     }
 
@@ -117,7 +118,7 @@ class Descent {
         const auto work = [&] {
             for (;;) {
                 const int self = next.fetch_add(1);
-                if (self >= kStrategies || winner.load() < self || stop_) return;
+                if (self >= width() || winner.load() < self || stop_) return;
                 Strategy& strategy = strategies_[self];
                 if (!strategy.engine) strategy.engine = make_engine(model_);
                 Engine& engine = *strategy.engine;
@@ -136,7 +137,7 @@ class Descent {
             }
         };
 
-        const int threads = std::clamp(options_.threads, 1, kStrategies);
+        const int threads = std::clamp(options_.threads, 1, width());
         std::vector<std::thread> helpers;
         running = threads - 1;
         for (int t = 1; t < threads; ++t) {
@@ -156,7 +157,7 @@ class Descent {
         }
         for (auto& helper : helpers) helper.join();
         const int settled = winner.load();
-        for (int s = 0; s < kStrategies; ++s) {
+        for (int s = 0; s < width(); ++s) {
             if (s <= settled) {
                 result_.nodes += strategies_[s].nodes;
                 result_.work += strategies_[s].work;
@@ -174,7 +175,7 @@ class Descent {
         // No order is good for all instances, and which one is cannot be told in advance.
         style.order = (self + round) % Engine::kOrders;
         // Short attempts find; the last strategy also makes long ones, which can prove.
-        const int length = self == kStrategies - 1 ? luby(round + 1) : 1;
+        const int length = self == width() - 1 ? luby(round + 1) : 1;
         style.nodes = length * (300 + std::min(round * 10, 300) + model_.blocks());
         style.work = std::max<std::int64_t>(options_.work - result_.work, 0);
         return style;
@@ -203,6 +204,7 @@ class Descent {
         ceiling_ = peak;
     }
 
+    int width() const { return static_cast<int>(strategies_.size()); }
     std::size_t offsets_needed() const { return model_.original.size() + model_.fixed.size(); }
 
     // The least height above this one at which some block could end.

@@ -13,6 +13,7 @@
 
 #include "search_model.hpp"
 #include "search_rows.hpp"
+#include "search_starts.hpp"
 
 namespace memplan {
 
@@ -51,7 +52,7 @@ class PlainState {
           crossing_(cliques_ + 1),
           saved_(cliques_, 0),
           uneven_(cliques_, 0),
-          settled_at_(cliques_, 0),
+          irregular_(cliques_, 0),
           dirty_(cliques_, 0),
           patience_(chunks_, -1),
           soiled_(chunks_, 0),
@@ -131,119 +132,15 @@ class PlainState {
 
     // --- changes, and their trail ---
 
-    Mark mark() {
-        ++epoch_;
-        return {low_trail_.size(), state_trail_.size(), place_trail_.size()};
-    }
+    Mark mark();
+    void undo(const Mark& mark);
 
-    void undo(const Mark& mark) {
-        clear_dirty();
-        while (low_trail_.size() > mark.lows) {
-            low_[low_trail_.back().first] = low_trail_.back().second;
-            low_trail_.pop_back();
-        }
-        // A placement counts on from what was there before it, so both trails are undone in the order in which they grew.
-        while (place_trail_.size() > mark.places) {
-            restore(place_trail_.back().second);
-            unplace(place_trail_.back().first);
-            place_trail_.pop_back();
-        }
-        restore(mark.states);
-        cut_ = false;
-        ++epoch_;
-    }
-
-    bool place(int block) {
-        const C x = low_[block];
-        offset_[block] = x;
-        low_trail_.emplace_back(block, x);
-        low_[block] = kPlaced;
-        place_trail_.push_back({block, state_trail_.size()});
-        const C size = size_[block];
-        const int from = first_[block], to = last_[block];
-        int* const slots = compact_ ? slot_.data() + slot_at_[block] : nullptr;
-        const std::size_t floors = floor_trail_.size();
-        floor_trail_.resize(floors + static_cast<std::size_t>(to - from + 1), kUnchanged);
-        for (int c = from; c <= to; ++c) {
-            --count_[c];
-            if (compact_) {
-                const int at = slots[c - from], last = m_.clique.begin(c) + --length_[c];
-                const int moved = member_[last];
-                row_size_[at] = row_size_[last], row_size_[last] = size;
-                member_[last] = block, slots[c - from] = last;
-                member_[at] = moved, slot_[slot_at_[moved] + c - first_[moved]] = at;
-            }
-            sum_[c] -= size;
-            // What is left lies above the block. Where all could be the lowest, that is all that changes, unless raising them shows more.
-            if (partial_[c] || settled_at_[c] || count_[c] == 0) {
-                dirty_[c] = 1;
-                soil(c / kChunk);
-            } else {
-                floor_trail_[floors + static_cast<std::size_t>(c - from)] = floor_[c];
-                floor_[c] = std::max<C>(floor_[c], x + size), reach_[c] += size, --candidates_[c];
-                note(c);
-                if (reach_[c] < floor_[c]) {
-                    dirty_[c] = 1;
-                    soil(c / kChunk);
-                }
-            }
-        }
-        for (int c = from; c < to; ++c) cut_ |= --crossing_[c] == 0;
-        work_ += 4 * (to - from) + count_[from];
-        const C end = x + size;
-        bool holds = true;
-        each_near(block, [&](int other) {
-            if (low_[other] < end && holds) holds = raise(other, end);
-        });
-        return holds;
-    }
-
-    bool raise(int block, Coord least) {
-        const C before = low_[block];
-        if (checked_) least = feasible(block, least);
-        if (least > high_[block]) {
-            blame(block);
-            return false;
-        }
-        low_trail_.emplace_back(block, before);
-        low_[block] = static_cast<C>(least);
-        const int from = first_[block], to = last_[block];
-        const C next = low_[block];
-        for (int k = from / kChunk; k <= to / kChunk; ++k) {
-            work_ += 1;
-            if (next <= patience_[k]) continue;
-            const int begin = k * kChunk, end = std::min(begin + kChunk, cliques_), a = std::max(from, begin), b = std::min(to + 1, end);
-            if (mark_changed(dirty_.data() + a, reach_.data() + a, partial_.data() + a, before, next, b - a)) soil(k);
-            patience_[k] = least_patience(reach_.data() + begin, partial_.data() + begin, end - begin);
-            work_ += 4;
-        }
-        work_ += 4;
-        return true;
-    }
+    // False if that leaves a block without room; settle tells whether cliques hold it.
+    bool place(int block);
+    bool raise(int block, Coord least);
 
     // Brings all changed cliques up to date; false if one of them cannot hold its members.
-    bool settle() {
-        while (dirty_from_ <= dirty_to_) {
-            const int from = dirty_from_, to = dirty_to_;
-            dirty_from_ = chunks_, dirty_to_ = -1;
-            for (int k = from; k <= to; ++k) {
-                if (!soiled_[k]) continue;
-                soiled_[k] = 0;
-                const int end = std::min((k + 1) * kChunk, cliques_);
-                for (int c = k * kChunk; c < end; ++c) {
-                    if (!dirty_[c]) continue;
-                    dirty_[c] = 0;
-                    if (!refresh(c)) {
-                        soil(k);
-                        soil(to);
-                        clear_dirty();
-                        return false;
-                    }
-                }
-            }
-        }
-        return true;
-    }
+    bool settle();
 
     bool take_cut() { return std::exchange(cut_, false); }
     std::int64_t work() const { return work_; }
@@ -252,61 +149,7 @@ class PlainState {
     void clear_bumped() { bumped_.clear(); }
 
     // Everything as at the root of the search for this height; false if that is impossible at once.
-    bool start(Coord height) {
-        low_trail_.clear();
-        state_trail_.clear();
-        place_trail_.clear();
-        floor_trail_.clear();
-        clear_dirty();
-        cut_ = true;
-        ++epoch_;
-        for (int j = 0; j < n_; ++j) {
-            const Coord top = floor_div(height - m_.height[j] - m_.origin, m_.unit);
-            const Coord high = align_down(j, std::min({m_.highest[j], top, m_.ceiling - m_.size[j]}));
-            const Coord low = feasible(j, m_.lowest[j]);
-            if (low > high) return false;
-            high_[j] = static_cast<C>(high);
-            low_[j] = static_cast<C>(low);
-        }
-        if (compact_) std::copy(m_.clique.values.begin(), m_.clique.values.end(), member_.begin());
-        for (std::size_t e = 0; compact_ && e < member_.size(); ++e) row_size_[e] = size_[member_[e]];
-        for (int c = 0; compact_ && c < cliques_; ++c) {
-            for (int e = m_.clique.begin(c); e < m_.clique.end(c); ++e) slot_[slot_at_[member_[e]] + c - first_[member_[e]]] = e;
-        }
-        std::fill(crossing_.begin(), crossing_.end(), 0);
-        for (int j = 0; j < n_; ++j) {
-            for (int c = first_[j]; c < last_[j]; ++c) ++crossing_[c];
-        }
-        for (int c = 0; c < cliques_; ++c) {
-            count_[c] = length_[c] = m_.clique.end(c) - m_.clique.begin(c);
-            Coord sum = 0;
-            C highest = 0, least = kPlaced;
-            for (int e = m_.clique.begin(c); e < m_.clique.end(c); ++e) {
-                const int j = m_.clique.values[e];
-                sum += size_[j];
-                highest = std::max<C>(highest, high_[j] + size_[j]);
-                least = std::min<C>(least, high_[j] + size_[j]);
-            }
-            if (sum > highest) return false;
-            sum_[c] = static_cast<C>(sum);
-            ceiling_[c] = highest;
-            uneven_[c] = least < highest;
-            settled_at_[c] = uneven_[c] || m_.obstacles.begin(c) < m_.obstacles.end(c);
-            floor_[c] = 0;
-            reach_[c] = kPlaced;
-            candidates_[c] = 0;
-            partial_[c] = 1;
-            dirty_[c] = 1;
-            soil(c / kChunk);
-        }
-        std::fill(patience_.begin(), patience_.end(), C{-1});
-        std::fill(changed_.begin(), changed_.end(), 1);
-        if (!settle()) return false;
-        for (int j = 0; j < n_; ++j) {
-            if (free(j)) offset_[j] = low_[j];
-        }
-        return true;
-    }
+    bool start(Coord height);
 
   private:
     static constexpr C kUnchanged = -2;
@@ -331,29 +174,13 @@ class PlainState {
 
     const int* row(int c) const { return (compact_ ? member_ : m_.clique.values).data() + m_.clique.begin(c); }
 
+    C room_to(int c, C top) const { return static_cast<C>(std::max<Coord>(reach_below(m_, c, top, sum_[c]), -1)); }
+
     // Beside the row.
     const C* sizes(int c) {
         if (compact_) return row_size_.data() + m_.clique.begin(c);
         gather_lows(row(c), size_.data(), row_size_.data(), length_[c]);
         return row_size_.data();
-    }
-
-    Coord align_down(int block, Coord x) const {
-        const Coord modulus = m_.modulus[block];
-        return x - (((x - m_.residue[block]) % modulus) + modulus) % modulus;
-    }
-
-    // The least aligned start from x on that misses all obstacles.
-    Coord feasible(int block, Coord x) const {
-        const Coord modulus = m_.modulus[block], residue = m_.residue[block];
-        const auto align = [&](Coord y) { return modulus == 1 ? y : y + (((residue - y) % modulus) + modulus) % modulus; };
-        x = align(x);
-        for (int i = m_.stops.begin(block); i < m_.stops.end(block); ++i) {
-            const Range stop = m_.stops.values[i];
-            if (x < stop.from) break;
-            if (x < stop.to) x = align(stop.to);
-        }
-        return x;
     }
 
     // A chunk of cliques with a dirty one among them.
@@ -385,42 +212,10 @@ class PlainState {
     }
 
     // A block without room: its fullest clique is to blame.
-    void blame(int block) {
-        int worst = first_[block];
-        if (free(block)) return;
-        for (int c = worst; c <= last_[block]; ++c) {
-            if (floor_[c] > floor_[worst]) worst = c;
-        }
-        bump(worst);
-    }
+    void blame(int block);
 
-    void unplace(int block) {
-        const C size = size_[block];
-        const int from = first_[block], to = last_[block];
-        const std::size_t floors = floor_trail_.size() - static_cast<std::size_t>(to - from + 1);
-        for (int c = from; c <= to; ++c) {
-            ++count_[c], sum_[c] += size;
-            if (compact_) ++length_[c];
-            const C floor = floor_trail_[floors + static_cast<std::size_t>(c - from)];
-            if (floor == kUnchanged) continue;
-            floor_[c] = floor, reach_[c] -= size, ++candidates_[c];
-            note(c);
-        }
-        floor_trail_.resize(floors);
-        for (int c = from; c < to; ++c) ++crossing_[c];
-    }
-
-    void restore(std::size_t states) {
-        while (state_trail_.size() > states) {
-            const Saved& saved = state_trail_.back();
-            floor_[saved.clique] = saved.floor;
-            reach_[saved.clique] = saved.reach;
-            candidates_[saved.clique] = saved.candidates;
-            partial_[saved.clique] = saved.partial;
-            note(saved.clique);
-            state_trail_.pop_back();
-        }
-    }
+    void unplace(int block);
+    void restore(std::size_t states);
 
     void save(int c) {
         if (saved_[c] == epoch_) return;
@@ -428,84 +223,11 @@ class PlainState {
         state_trail_.push_back({c, candidates_[c], floor_[c], reach_[c], partial_[c]});
     }
 
-    bool refresh(int c) {
-        const int count = count_[c], length = length_[c];
-        save(c);
-        if (count == 0) {
-            floor_[c] = 0, reach_[c] = -1, candidates_[c] = 0, partial_[c] = 0;
-            note(c);
-            return true;
-        }
-        const int* const block = row(c);
-        C* const low = near_.data();
-        C floor = gather_lows(block, low_.data(), low, length);
-        work_ += 2 * length;
-        C reach;
-        if (uneven_[c]) {
-            const int last = last_if_sure(c, floor, reach);
-            if (last != kNone) {
-                const int j = block[last];
-                const Coord x = Coord{floor} + sum_[c] - size_[j];
-                if (low_[j] < x) {
-                    if (!raise(j, x)) return false;
-                    low[last] = low_[j];
-                    floor = *std::min_element(low, low + length);
-                }
-            }
-        } else {
-            reach = below_obstacles(c, ceiling_[c]);
-        }
-        if (reach < floor) {
-            bump(c);
-            return false;
-        }
-        // What cannot be the lowest lies above the earliest end of what can.
-        const auto [end, candidates] = scan_lows(low, sizes(c), reach, length);
-        floor_[c] = floor, reach_[c] = reach, candidates_[c] = candidates, partial_[c] = candidates < count;
-        note(c);
-        if (candidates < count && count_between(low, reach, end, length) > 0) {
-            for (int i = 0; i < length; ++i) {
-                if (low[i] > reach && low[i] < end && !raise(block[i], end)) return false;
-            }
-        }
-        return true;
-    }
+    bool refresh(int c);
 
     // Not all can end equally high, so what is left decides how much room there is (reach); and if it takes one certain member to end high
     // enough, that one is the last: returns where it stands in the row.
-    int last_if_sure(int c, C floor, C& reach) {
-        const int length = length_[c];
-        const int* const block = row(c);
-        C highest = -1, second = -1;
-        int last = kNone;
-        for (int i = 0; i < length; ++i) {
-            if (low_[block[i]] == kPlaced) continue;
-            const C top = high_[block[i]] + size_[block[i]];
-            if (top > highest) {
-                second = highest, highest = top, last = i;
-            } else {
-                second = std::max(second, top);
-            }
-        }
-        work_ += length;
-        reach = below_obstacles(c, highest);
-        return reach >= floor && second - floor < sum_[c] ? last : kNone;
-    }
-
-    // The greatest address from which up to the top the clique still has room for all its unplaced members.
-    C below_obstacles(int c, Coord top) const {
-        Coord need = sum_[c];
-        for (int i = m_.obstacles.end(c) - 1; i >= m_.obstacles.begin(c); --i) {
-            const Range obstacle = m_.obstacles.values[i];
-            if (obstacle.from >= top) continue;
-            if (obstacle.to < top) {
-                if (top - obstacle.to >= need) break;
-                need -= top - obstacle.to;
-            }
-            top = obstacle.from;
-        }
-        return static_cast<C>(std::max<Coord>(top - need, -1));
-    }
+    int last_if_sure(int c, C floor, C& reach);
 
     const Model& m_;
     const int n_, cliques_, chunks_;
@@ -518,9 +240,9 @@ class PlainState {
     std::vector<int> candidates_, count_, crossing_;
     std::vector<std::uint32_t> saved_;
     std::uint32_t epoch_ = 0;
-    std::vector<char> uneven_;      // members cannot all end at the ceiling
-    std::vector<char> settled_at_;  // the room of a clique depends on more than its sum
-    std::vector<C> dirty_, patience_;           // patience_: by chunk, nothing changes by members that rise to this or less
+    std::vector<char> uneven_;     // members cannot all end at the ceiling
+    std::vector<char> irregular_;  // the room of a clique depends on more than its sum
+    std::vector<C> dirty_, patience_;             // patience_: by chunk, nothing changes by members that rise to this or less
     std::vector<std::uint8_t> soiled_, changed_;  // by chunk: has dirty cliques; has changed since it was last seen
     int dirty_from_, dirty_to_ = -1;              // chunks
     std::vector<int> slot_at_;
