@@ -18,6 +18,10 @@ MAX_PAIRS = 20_000_000
 """Pairs are listed, 8 bytes for each, twice: beyond this the search for large instances takes over."""
 
 
+MAX_CONFLICTS = 20_000
+"""Explicit conflicts form cliques that no lifetime shows. Finding them among more than this many takes longer than other solvers take."""
+
+
 class Report(Protocol):
     """What the kernel calls every few milliseconds, and whenever it knows better; true stops it."""
 
@@ -167,6 +171,8 @@ def _refuse_what_is_not_one_peak(instance: Instance) -> None:
         raise Unsupported(Search.name, "it takes one pool at a time")
     if Term.REUSE_COST in instance.terms and len(instance.penalties):
         raise Unsupported(Search.name, "it knows no reuse penalties")
+    if len(instance.conflicts) > MAX_CONFLICTS:
+        raise Unsupported(Search.name, f"there are more than {MAX_CONFLICTS} explicit conflicts")
 
 
 def _known_bound(instance: Instance, task: Task) -> int:
