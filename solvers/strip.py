@@ -142,7 +142,7 @@ class Strip:
     def refute(self, component: Component, bound: int, solver: str) -> bool:
         """A solver proved more of a component; does that raise the strip's bound?"""
         component.bound = max(component.bound, bound)
-        if component.bound <= self.bound:
+        if component.bound <= self.bound or self.impossible:
             return False
         self.bound = component.bound
         self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, self.pool, solver=solver)

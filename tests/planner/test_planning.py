@@ -137,3 +137,14 @@ def test_explaining_names_buffers_that_cannot_be_placed_together() -> None:
 def test_nothing_to_plan_is_a_plan() -> None:
     made = plan(Problem(()))
     assert (made.status, made.peak, made.bound, made.gap) == (PlanStatus.OPTIMAL, 0, 0, None)
+
+
+def test_what_fits_nowhere_is_told_although_another_part_was_refuted_too() -> None:
+    pool = Pool("p0", alignment=3, base=0, reserved=((3, 8), (13, 14)), cost=0)
+    buffers = (
+        Buffer("kept low", 6, live=((2, 2),), max_offset=6),
+        Buffer("b", 6, live=((1, 3),)),
+        Buffer("c", 4, 4),
+    )
+    made = plan(Problem(buffers, (pool,)))
+    assert (made.status, made.warnings) == (PlanStatus.INFEASIBLE, ())
