@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import gcd
 
 import numpy as np
@@ -176,7 +177,9 @@ def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
     return max([_fill(gaps, pieces, grain), *fixed_ends])
 
 
-def _gaps(reserved: tuple[tuple[int, int], ...], floor: int, grain: int) -> list[_Gap]:
+@lru_cache(maxsize=16)
+def _gaps(reserved: tuple[tuple[int, int], ...], floor: int, grain: int) -> tuple[_Gap, ...]:
+    """The stretches between reserved ranges, the open one last; the same for most sections of an instance."""
     gaps = []
     start = floor
     for begin, end in reserved:
@@ -185,10 +188,10 @@ def _gaps(reserved: tuple[tuple[int, int], ...], floor: int, grain: int) -> list
             gaps.append(_Gap(start, begin))
         start = max(start, end)
     gaps.append(_Gap(-(-start // grain) * grain, None))
-    return gaps
+    return tuple(gaps)
 
 
-def _fill(gaps: list[_Gap], pieces: list[int], grain: int) -> int:
+def _fill(gaps: tuple[_Gap, ...], pieces: list[int], grain: int) -> int:
     """The least end that pieces of these heights can have in these gaps, if they could be cut but for their padding."""
     least = min(pieces)
     rest = sum(piece + -piece % grain for piece in pieces)

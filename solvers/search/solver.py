@@ -22,6 +22,10 @@ MAX_CONFLICTS = 20_000
 """Explicit conflicts form cliques that no lifetime shows. Finding them among more than this many takes longer than other solvers take."""
 
 
+MAX_RESERVED = 500
+"""Every reserved range is in every block's way; with very many, building the model takes longer than other solvers take."""
+
+
 class Report(Protocol):
     """What the kernel calls every few milliseconds, and whenever it knows better; true stops it."""
 
@@ -171,6 +175,8 @@ def _refuse_what_is_not_one_peak(instance: Instance) -> None:
         raise Unsupported(Search.name, "it takes one pool at a time")
     if Term.REUSE_COST in instance.terms and len(instance.penalties):
         raise Unsupported(Search.name, "it knows no reuse penalties")
+    if len(instance.pools[0].reserved) > MAX_RESERVED:
+        raise Unsupported(Search.name, f"there are more than {MAX_RESERVED} reserved ranges")
     if len(instance.conflicts) > MAX_CONFLICTS:
         raise Unsupported(Search.name, f"there are more than {MAX_CONFLICTS} explicit conflicts")
 
