@@ -89,10 +89,11 @@ class _Proven:
                 return searched
 
     def _least_access_cost(self) -> int:
-        """Every buffer in the fastest pool that it can be in."""
+        """Every buffer in the fastest pool that it can be in; of one that can be in none, whatever is claimed holds."""
         rank = {pool.name: pool.rank for pool in self.alone.problem.pools}
+        slowest = max(rank.values(), default=0)
         return sum(
-            buffer.accesses * min((rank[pool] for pool in self.alone.possible_pools(number)), default=0)
+            buffer.accesses * min((rank[pool] for pool in self.alone.possible_pools(number)), default=slowest)
             for number, buffer in enumerate(self.alone.problem.buffers)
             if buffer.accesses
         )

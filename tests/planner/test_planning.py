@@ -9,7 +9,22 @@ from typing import Any
 
 import pytest
 
-from planner import BadInput, Buffer, CannotSolve, Goal, Options, PlanStatus, Pool, Problem, Progress, StopReason, plan
+from planner import (
+    BadInput,
+    Buffer,
+    CannotSolve,
+    Colocation,
+    Constraints,
+    Goal,
+    Options,
+    PlanStatus,
+    Pool,
+    Problem,
+    Progress,
+    StopReason,
+    Term,
+    plan,
+)
 from planner.formats import write_plan
 from planner.plan import Plan, Run
 from solvers.instance import Placement
@@ -148,3 +163,12 @@ def test_what_fits_nowhere_is_told_although_another_part_was_refuted_too() -> No
     )
     made = plan(Problem(buffers, (pool,)))
     assert (made.status, made.warnings) == (PlanStatus.INFEASIBLE, ())
+
+
+def test_a_buffer_that_fits_nowhere_spoils_no_claim_about_access() -> None:
+    pools = (Pool("fast", 0), Pool("slow", reserved=((0, 1),), rank=1))
+    buffers = (Buffer("a", 1), Buffer("b", 0, accesses=1), Buffer("low", 0, max_offset=0))
+    ties = Constraints(colocations=(Colocation("low", "a", 0),), same_pool=(("a", "b"),))
+    made = plan(Problem(buffers, pools, ties, (Term.ACCESS_COST,)), Options(solver="greedy"))
+    assert made.warnings == ()
+    assert made.status in (PlanStatus.UNKNOWN, PlanStatus.INFEASIBLE)
