@@ -17,6 +17,8 @@ from .pool_sharing import sharing_shortage, sharing_value
 from .presolve import scaled, unit
 from .solver import BOUNDERS, Control, Goal, Task
 
+TIE_SETTLER = "cpsat"
+
 
 def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
     """Greedy, then the engines one after the other on what is still open, each told what is known by then."""
@@ -49,6 +51,8 @@ class _Joint:
         self.refusals: list[SolverError] = []
         self.broken: StopReason | None = None
         self.asked: list[str] = []
+        self.steady = True
+        """Would what settled the ties settle them alike again?"""
         self.work = 0
 
     def run(self) -> Outcome:
@@ -62,7 +66,36 @@ class _Joint:
             self._ask(name)
         if self.refusals and self.by_name:
             raise self.refusals[0]
+        if self._has_ties_to_settle(stop or self._finished()):
+            self._settle_ties()
         return self._outcome(stop or self._finished() or self.broken or StopReason.WORK_LIMIT)
+
+    def _has_ties_to_settle(self, stop: StopReason | None) -> bool:
+        """Is the sum of peaks at its least, and could the same sum be had with less in the pools to use last?"""
+        proven = stop is StopReason.PROVED and not self.infeasible and self.instance.has_choice
+        priced = self.instance.terms == (Term.SUM_OF_PEAKS,) and all(pool.cost > 0 for pool in self.instance.pools)
+        return proven and priced and TIE_SETTLER in self.engines and self.placement is not None
+
+    def _settle_ties(self) -> None:
+        """Once more with costs that are the old ones first, and then the pools' order of preference."""
+        assert self.placement is not None
+        assert self.value is not None
+        by_rank = sorted(range(len(self.instance.pools)), key=lambda p: (self.instance.pools[p].rank, p))
+        place = {p: i for i, p in enumerate(by_rank)}
+        weight = (self.value[0] + 1) * len(by_rank)
+        pools = tuple(replace(pool, cost=pool.cost * weight + place[p]) for p, pool in enumerate(self.instance.pools))
+        preferring = replace(self.instance, pools=pools)
+        left = None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0) // 4
+        limits = replace(self.task.limits, work=left)
+        task = replace(self.task, limits=limits, start=self.placement, bound=(self.value[0] * weight,), pool_bounds=())
+        try:
+            outcome = execute(TIE_SETTLER, preferring, task, _Relay(self, TIE_SETTLER))
+        except SolverError:
+            return  # the sum is proven; only the tie stays as it is
+        self.work += outcome.work
+        self.steady = outcome.reproducible
+        if outcome.placement is not None:
+            self.take(outcome.placement, evaluate(self.instance, outcome.placement), TIE_SETTLER)
 
     def _impossible(self) -> StopReason | None:
         """Do the bounds alone prove that nothing fits?"""
@@ -204,7 +237,7 @@ class _Joint:
             solver=self.solver,
             work=self.work,
             asked=tuple(self.asked),
-            reproducible=stop.is_repeatable and self.broken is None,
+            reproducible=stop.is_repeatable and self.broken is None and self.steady,
             notes=tuple(self.notes),
         )
 

@@ -15,7 +15,8 @@ from ..outcome import Certificate, Outcome, Proof, Value
 from ..solver import Control, Feature, Goal, Input, Task
 
 MAX_PAIRS = 20_000_000
-"""Pairs are listed, 8 bytes for each, twice: beyond this the search for large instances takes over."""
+"""Most conflicting pairs that are listed where blocks are of several rectangles or pairs are given; plain blocks need no list of pairs, and
+may be members of three times as many cliques."""
 
 
 MAX_CONFLICTS = 20_000

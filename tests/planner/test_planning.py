@@ -172,3 +172,12 @@ def test_a_buffer_that_fits_nowhere_spoils_no_claim_about_access() -> None:
     made = plan(Problem(buffers, pools, ties, (Term.ACCESS_COST,)), Options(solver="greedy"))
     assert made.warnings == ()
     assert made.status in (PlanStatus.UNKNOWN, PlanStatus.INFEASIBLE)
+
+
+def test_among_equal_sums_the_pools_to_use_first_are_used() -> None:
+    pools = (Pool("slow", rank=1), Pool("fast", 40, rank=0))
+    buffers = tuple(Buffer(i, size, live=((0, 2),)) for i, size in enumerate((30, 25, 20, 15)))
+    made = plan(Problem(buffers, pools))
+    assert made.status is PlanStatus.OPTIMAL
+    assert {use.name: use.peak for use in made.pools} == {"fast": 40, "slow": 50}
+    assert made.reproducible

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
-#include <tuple>
+#include <optional>
 #include <utility>
 
 #include "search_engine.hpp"
-#include "search_plain.hpp"
+#include "search_orders.hpp"
+#include "search_refuted.hpp"
 
 namespace memplan {
 
@@ -15,10 +15,9 @@ template <typename State>
 class Decision final : public Engine {
   public:
     explicit Decision(const Model& model)
-        : m_(model), n_(model.blocks()), cliques_(model.cliques()), state_(model, weight_), noise_(cliques_), urgency_(cliques_), most_urgent_(cliques_ / State::kChunk + 1), stale_(cliques_ / State::kChunk + 1) {
+        : m_(model), n_(model.blocks()), cliques_(model.cliques()), state_(model, weight_), orders_(model), noise_(cliques_), urgency_(cliques_), most_urgent_(cliques_ / State::kChunk + 1), stale_(cliques_ / State::kChunk + 1) {
         offset_.resize(n_);
         weight_.assign(cliques_, 0);
-        rank_orders();
         find_twins();
     }
 
@@ -41,6 +40,7 @@ class Decision final : public Engine {
         Coord raise_to;
         int part, agenda, parts;
         typename State::Mark mark;
+        std::optional<Refuted::Key> placed{};  // what was left after the placement
     };
     // A stretch of cliques that no unplaced block leaves: it is solved on its own.
     struct Part {
@@ -60,10 +60,8 @@ class Decision final : public Engine {
             if (other.score < score) *this = other;
         }
     };
-    struct Rule {
-        std::uint64_t slack, weight;  // how much slack and failures are damped
-    };
-    static constexpr Rule kRule[kRules] = {{16, 64}, {64, 24}};
+    // How much slack and failures are damped.
+    static constexpr std::uint64_t kSlackDamp = 8, kFailureDamp = 64;
 
     Answer search(Coord height, const Style& style, Watch& watch) {
         if (!start(height, style)) return Answer::kImpossible;
@@ -75,20 +73,22 @@ class Decision final : public Engine {
                 next_look = state_.work() + kLookEvery;
                 if (watch.stopped()) return Answer::kStopped;
             }
-            int block = choose_clique();
-            if (block == kNone) {
+            const int clique = choose_clique();
+            if (clique == kNone) {
                 if (agenda_ == kNone) return Answer::kFound;
                 turn_to_next_part();
                 continue;
             }
-            block = state_.lowest(block, order_);
+            int block = state_.lowest(clique, order_);
             Coord raise_to = kPlaced;
-            if (state_.descend(block, order_, raise_to)) {
+            const bool open = state_.descend(block, order_, raise_to);
+            if (open) {
                 if (nodes_ >= last || state_.work() >= last_work) return Answer::kBudget;
                 ++nodes_;
                 frames_.push_back({block, raise_to, part_, agenda_, static_cast<int>(parts_.size()), state_.mark()});
             }
-            if (state_.place(block) && state_.settle()) {
+            if (state_.place(block) && state_.settle() && !(open && refuted(frames_.back().placed))) {
+                if (clique == failed_) failed_ = kNone;
                 divide();
             } else if (!backtrack()) {
                 return Answer::kImpossible;
@@ -120,8 +120,22 @@ class Decision final : public Engine {
             const Frame frame = frames_.back();
             frames_.pop_back();
             undo(frame);
-            if (raise_twins(frame.block, frame.raise_to) && state_.settle()) return true;
+            if (frame.placed) refuted_.insert(*frame.placed);
+            std::optional<Refuted::Key> raised;
+            if (raise_twins(frame.block, frame.raise_to) && state_.settle() && !refuted(raised)) return true;
         }
+    }
+
+    // Whether the state at hand is known to lead nowhere. Tells what it is called.
+    bool refuted(std::optional<Refuted::Key>& key) {
+        if (!State::kSelfContained || n_ > Refuted::kMostBlocks) return false;
+        key.emplace();
+        Refuted::add(*key, -1, height_);
+        for (int j = 0; j < n_; ++j) {
+            if (!state_.placed(j)) Refuted::add(*key, j, state_.low(j));
+        }
+        state_.look_at(4 * n_);
+        return refuted_.contains(*key);
     }
 
     // Interchangeable blocks at the same low: if one of them cannot be there, none can.
@@ -134,10 +148,12 @@ class Decision final : public Engine {
         return true;
     }
 
-    // The most urgent clique of the part at hand, or kNone. Small is urgent: few candidates, little slack, many failures.
+    // The most urgent clique of the part at hand, or kNone: the last one that failed until something has been placed there, since what
+    // went wrong is likely to be close to it; otherwise small is urgent: few candidates, little slack, many failures.
     int choose_clique() {
         constexpr int kChunk = State::kChunk;
         const Part& part = parts_[part_];
+        if (failed_ >= part.from && failed_ < part.to && state_.count(failed_) > 0) return failed_;
         Choice best;
         const int last = (part.to - 1) / kChunk;
         for (int k = part.from / kChunk; k <= last; ++k) {
@@ -156,26 +172,28 @@ class Decision final : public Engine {
     }
 
     Choice choose_among(int from, int to) {
-        const std::uint64_t damp = kRule[rule_].slack;
         Choice best;
         for (int c = from; c < to; ++c) {
             if (state_.count(c) == 0) continue;
             // Capped so that the product stays below 2^64.
             const auto candidates = static_cast<std::uint64_t>(std::min(state_.candidates(c), 1024));
             const auto slack = static_cast<std::uint64_t>(state_.slack(c) >> scale_);
-            best.take({c, candidates * candidates * (damp + slack) * urgency_[c]});
+            best.take({c, candidates * candidates * (kSlackDamp + slack) * urgency_[c]});
         }
         state_.look_at(to - from);
         return best;
     }
 
     void rate(int c) {
-        urgency_[c] = (noise_[c] << 24) / (kRule[rule_].weight + weight_[c]);
+        urgency_[c] = (noise_[c] << 24) / (kFailureDamp + weight_[c]);
         stale_[c / State::kChunk] = 1;
     }
 
     void learn() {
-        for (const int c : state_.bumped()) rate(c);
+        for (const int c : state_.bumped()) {
+            rate(c);
+            failed_ = c;
+        }
         state_.clear_bumped();
     }
 
@@ -213,12 +231,13 @@ class Decision final : public Engine {
     }
 
     bool start(Coord height, const Style& style) {
-        order_ = rank_[style.order % kOrders].data();
-        rule_ = style.rule % kRules;
+        height_ = height;
+        order_ = orders_.ranks(style.order % Orders::kOrders, style.seed ^ 0x5bd1e995);
         frames_.clear();
         parts_.assign(1, {0, cliques_, kNone, kNone, 0, 0});
         part_ = 0;
         agenda_ = kNone;
+        failed_ = kNone;
         // Old failures fade, or some restarts would run in the same rut for ever.
         for (auto& weight : weight_) weight -= weight / 20;
         if (!m_.contradiction.empty() || m_.fixed_peak > height || !state_.start(height)) {
@@ -238,28 +257,6 @@ class Decision final : public Engine {
         return true;
     }
 
-    void rank_orders() {
-        std::vector<Coord> area(n_);
-        for (int j = 0; j < n_; ++j) {
-            // Only an order: saturating is enough.
-            if (__builtin_mul_overflow(m_.lifetime[j], m_.size[j], &area[j])) area[j] = kPlaced;
-        }
-        const auto& width = m_.lifetime;
-        const auto& total = m_.size;
-        const auto key = [&](int order, int j) {
-            if (order == 0) return std::tuple(-width[j], -area[j], -total[j], j);
-            if (order == 1) return std::tuple(-total[j], -area[j], -width[j], j);
-            return std::tuple(-total[j], -width[j], -area[j], j);
-        };
-        for (int order = 0; order < kOrders; ++order) {
-            std::vector<int> by(n_);
-            std::iota(by.begin(), by.end(), 0);
-            std::sort(by.begin(), by.end(), [&](int a, int b) { return key(order, a) < key(order, b); });
-            rank_[order].resize(n_);
-            for (int i = 0; i < n_; ++i) rank_[order][by[i]] = i;
-        }
-    }
-
     void find_twins() {
         for (int j = 0; j < n_; ++j) twins_of_.push_back({m_.twin[j], j});
         std::sort(twins_of_.begin(), twins_of_.end());
@@ -276,12 +273,15 @@ class Decision final : public Engine {
     const Model& m_;
     const int n_, cliques_;
     State state_;
+    Orders orders_;
     std::vector<std::uint64_t> noise_, urgency_;
     std::vector<Choice> most_urgent_;  // by chunk of cliques, unless stale
     std::vector<char> stale_;
-    std::vector<int> rank_[kOrders];
+    Refuted refuted_;
+    Coord height_ = 0;
     const int* order_ = nullptr;
-    int rule_ = 0, scale_ = 0;
+    int scale_ = 0;
+    int failed_ = kNone;  // the clique that failed last, until it has been served
     std::vector<std::pair<int, int>> twins_of_;
     std::vector<int> twin_first_, twin_last_;
     std::vector<Frame> frames_;

@@ -19,8 +19,7 @@ enum class Answer { kFound, kImpossible, kBudget, kStopped };
 
 struct Style {
     std::uint64_t seed = 0;
-    int order = 0;  // which static order breaks ties
-    int rule = 0;   // how the next clique is chosen
+    int order = 0;  // which static order breaks ties, of three
     std::int64_t nodes = 500;
     std::int64_t work = std::numeric_limits<std::int64_t>::max() / 4;
 };
@@ -34,9 +33,6 @@ class Watch {
 
 class Engine {
   public:
-    static constexpr int kOrders = 3;
-    static constexpr int kRules = 2;
-
     virtual ~Engine() = default;
 
     // Forgets nothing that was learnt from failures.

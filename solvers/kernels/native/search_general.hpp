@@ -14,6 +14,7 @@ namespace memplan {
 class GeneralState {
   public:
     static constexpr int kChunk = 32;
+    static constexpr bool kSelfContained = false;  // a block may hang below something placed
     static constexpr Coord kPlaced = std::numeric_limits<Coord>::max();
 
     struct Mark {

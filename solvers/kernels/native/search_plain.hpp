@@ -22,6 +22,7 @@ template <typename C>
 class PlainState {
   public:
     static constexpr int kChunk = 32;  // cliques side by side whose changes are watched together
+    static constexpr bool kSelfContained = true;  // what is placed matters only by the lows of what is not
     static constexpr C kPlaced = std::numeric_limits<C>::max();
 
     struct Mark {
