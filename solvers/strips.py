@@ -20,6 +20,9 @@ from .strip import Component, Strip
 FIRST_ROUND_WORK = 100_000
 """What each engine may spend on each open component in the first round; doubled from round to round."""
 
+WIDTH_PER_WORK = 18
+"""Sections lived in for each unit of a first dive; the search gets SHARES of it."""
+
 LEAST_WORK = 2_000
 """With less an engine does not get anywhere."""
 
@@ -67,6 +70,7 @@ class _Strips:
         self.solver: str | None = None
         self.work = 0
         self.rounds = 0
+        self.least_dive = 0
         self.asked: dict[str, None] = {"greedy": None}
         self.broken: StopReason | None = None
 
@@ -127,6 +131,7 @@ class _Strips:
         todo = [
             (strip, c) for strip in self.strips for c in strip.open if not (self.task.goal is Goal.FIT and c.placement)
         ]
+        self.least_dive = max((_dive_work(component) for _, component in todo), default=0)
         budget = self._budget(len(todo))
         if budget == 0:
             return self.broken or StopReason.WORK_LIMIT
@@ -146,7 +151,7 @@ class _Strips:
     def _budget(self, components: int) -> int:
         """Work for each engine on each component in this round; 0 when nothing is left."""
         shares = components * sum(SHARES.get(name, 1) for name in self.engines)
-        wanted = max(FIRST_ROUND_WORK, self.work // max(1, shares))
+        wanted = max(FIRST_ROUND_WORK, self.least_dive, self.work // max(1, shares))
         total = self.task.limits.work
         if total is None:
             return wanted
@@ -255,6 +260,12 @@ class _Strips:
             reproducible=stop.is_repeatable and self.broken is None,
             notes=tuple(self.notes),
         )
+
+
+def _dive_work(component: Component) -> int:
+    """What the search needs at least to place every block of the component once: a share of the sections that they live in."""
+    instance = component.piece.instance
+    return int((instance.rect_end - instance.rect_start).sum()) // WIDTH_PER_WORK
 
 
 class _Quiet:
