@@ -35,6 +35,7 @@ class Code(StrEnum):
     UNKNOWN_SOLVER = "unknown_solver"
     UNSUPPORTED = "unsupported"
     UNAVAILABLE = "unavailable"
+    SOLVER_FAILED = "solver_failed"
 
 
 @dataclass(frozen=True, slots=True)

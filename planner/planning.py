@@ -54,7 +54,7 @@ def plan(
     watch = Watch(clock, task.limits.deadline, lowered.instance, on_progress, cancelled, on_log)
     try:
         outcome = solve(lowered.instance, task, watch, options.solver)
-    except (UnknownSolver, Unsupported, Unavailable) as refusal:
+    except SolverError as refusal:
         raise _refusal(refusal) from refusal
     objective = lifting.objective(problem, outcome)
     uses = lifting.pool_uses(problem, lowered, outcome)
@@ -93,11 +93,8 @@ def _task(options: Options, clock: Clock) -> Task:
 
 
 def _refusal(error: SolverError) -> CannotSolve:
-    code = Code.UNSUPPORTED
-    if isinstance(error, UnknownSolver):
-        code = Code.UNKNOWN_SOLVER
-    elif isinstance(error, Unavailable):
-        code = Code.UNAVAILABLE
+    codes = {UnknownSolver: Code.UNKNOWN_SOLVER, Unavailable: Code.UNAVAILABLE, Unsupported: Code.UNSUPPORTED}
+    code = codes.get(type(error), Code.SOLVER_FAILED)
     return CannotSolve(Finding(code, "/options/solver", str(error)))
 
 

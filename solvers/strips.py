@@ -70,7 +70,6 @@ class _Strips:
         self.solver: str | None = None
         self.work = 0
         self.rounds = 0
-        self.least_dive = 0
         self.asked: dict[str, None] = {"greedy": None}
         self.broken: StopReason | None = None
 
@@ -131,8 +130,7 @@ class _Strips:
         todo = [
             (strip, c) for strip in self.strips for c in strip.open if not (self.task.goal is Goal.FIT and c.placement)
         ]
-        self.least_dive = max((_dive_work(component) for _, component in todo), default=0)
-        budget = self._budget(len(todo))
+        budget = self._budget([component for _, component in todo])
         if budget == 0:
             return self.broken or StopReason.WORK_LIMIT
         before = self.work
@@ -148,10 +146,11 @@ class _Strips:
             return self.broken or StopReason.WORK_LIMIT
         return None
 
-    def _budget(self, components: int) -> int:
+    def _budget(self, components: list[Component]) -> int:
         """Work for each engine on each component in this round; 0 when nothing is left."""
-        shares = components * sum(SHARES.get(name, 1) for name in self.engines)
-        wanted = max(FIRST_ROUND_WORK, self.least_dive, self.work // max(1, shares))
+        dive = max(map(_dive_work, components), default=0)
+        shares = len(components) * sum(SHARES.get(name, 1) for name in self.engines)
+        wanted = max(FIRST_ROUND_WORK, dive, self.work // max(1, shares))
         total = self.task.limits.work
         if total is None:
             return wanted

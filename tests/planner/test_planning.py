@@ -13,6 +13,7 @@ from planner import (
     BadInput,
     Buffer,
     CannotSolve,
+    Code,
     Colocation,
     Constraints,
     Goal,
@@ -27,6 +28,7 @@ from planner import (
 )
 from planner.formats import write_plan
 from planner.plan import Plan, Run
+from solvers.errors import SolverFailed
 from solvers.instance import Placement
 from solvers.outcome import Outcome
 from solvers.portfolio import solve
@@ -138,6 +140,18 @@ def test_a_plan_that_fails_verification_is_never_given_out(monkeypatch: pytest.M
     assert made.placements == ()
     assert made.peak is None
     assert any("failed verification" in warning for warning in made.warnings)
+
+
+def test_a_solver_that_breaks_before_anything_is_found_is_told_as_an_error_of_the_planner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: Any) -> Outcome:
+        raise SolverFailed("greedy", "it broke")
+
+    monkeypatch.setattr("planner.planning.solve", broken)
+    with pytest.raises(CannotSolve) as caught:
+        plan(PAIR)
+    assert [finding.code for finding in caught.value.findings] == [Code.SOLVER_FAILED]
 
 
 def test_explaining_names_buffers_that_cannot_be_placed_together() -> None:
