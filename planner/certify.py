@@ -42,7 +42,7 @@ def proves_infeasible(alone: Alone, certificate: PlanCertificate) -> bool:
         shared = _shared(alone, certificate)
         return shared is not None and shared.nothing_fits
     if certificate.pool is None:
-        return certificate.proof is Proof.SEARCH
+        return certificate.proof in (Proof.SEARCH, Proof.TOO_FEW_POOLS)
     size = alone.pools[certificate.pool].size
     return size is not None and certificate.value > size
 
@@ -101,6 +101,26 @@ def _conflict_clique(alone: Alone, certificate: PlanCertificate) -> str | None:
             if not (together or pair in conflicts):
                 return f"buffers {echo(buffers[a].id)} and {echo(buffers[b].id)} may share addresses"
     return _side_by_side(alone, certificate)
+
+
+def _too_few_pools(alone: Alone, certificate: PlanCertificate) -> str | None:
+    """By the pigeonhole principle. What must share a pool counts as one."""
+    if certificate.pool is not None or certificate.time is not None:
+        return "it speaks of all pools and of no time, but names one"
+    chosen = {alone.tied(alone.index[id_])[0]: id_ for id_ in certificate.buffers}
+    apart: dict[int, set[int]] = {first: {first} for first in chosen}
+    for group in alone.problem.constraints.different_pool:
+        members = {alone.tied(alone.index[id_])[0] for id_ in group} & chosen.keys()
+        for first in members:
+            apart[first] |= members
+    for first, others in apart.items():
+        together = next((id_ for other, id_ in chosen.items() if other not in others), None)
+        if together is not None:
+            return f"buffers {echo(chosen[first])} and {echo(together)} may share a pool"
+    pools = {name for first in chosen for name in alone.possible_pools(first)}
+    if len(pools) >= len(chosen):
+        return f"its buffers have {len(pools)} pools to go to"
+    return None if certificate.value <= len(chosen) else f"its buffers need {len(chosen)} pools, no more"
 
 
 def _search(alone: Alone, certificate: PlanCertificate) -> str | None:
@@ -257,5 +277,6 @@ _CHECKS: dict[Proof, Callable[[Alone, PlanCertificate], str | None]] = {
     Proof.CONFLICT_CLIQUE: _conflict_clique,
     Proof.SINGLE_BLOCK: _single_block,
     Proof.POOL_SHARING: _pool_sharing,
+    Proof.TOO_FEW_POOLS: _too_few_pools,
     Proof.SEARCH: _search,
 }

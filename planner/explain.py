@@ -37,6 +37,8 @@ def _of_one(alone: Alone, pools: dict[str, Pool], certificate: PlanCertificate) 
         return None
     if certificate.proof is Proof.POOL_SHARING:
         return _of_sharing(alone.problem, certificate)
+    if certificate.proof is Proof.TOO_FEW_POOLS:
+        return _of_crowd(alone, certificate)
     if certificate.pool is None:
         return _of_homeless(alone, named)
     pool = pools[certificate.pool]
@@ -107,6 +109,14 @@ def _of_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage | No
     return Shortage(text, names[0] if len(names) == 1 else None, None, time, certificate.buffers)
 
 
+def _of_crowd(alone: Alone, certificate: PlanCertificate) -> Shortage:
+    """More buffers than pools, where no two may share one."""
+    pools = list(dict.fromkeys(name for id_ in certificate.buffers for name in alone.possible_pools(alone.index[id_])))
+    count = f"only {len(pools)} pools are" if len(pools) != 1 else "only 1 pool is"
+    text = f"{_these(certificate.buffers)} must all be in different pools, but {count} open to them"
+    return Shortage(f"{text} ({_pools(pools)})" if pools else text, buffers=certificate.buffers)
+
+
 def _of_search(problem: Problem, solver: str | None) -> str:
     sized = [f"{echo(pool.name)} has {_bytes(pool.size)}" for pool in problem.pools if pool.size is not None]
     by = "" if solver is None else f" ({solver} went through all)"
@@ -135,6 +145,8 @@ def _in_words(problem: Problem, certificate: PlanCertificate) -> str:
     where = "the objective's first term" if certificate.pool is None else f"the peak of pool {echo(certificate.pool)}"
     if certificate.proof is Proof.POOL_SHARING:
         where = "the sum of the pools' peaks, each times its cost,"
+    if certificate.proof is Proof.TOO_FEW_POOLS:
+        return f"{_these(certificate.buffers)} need a pool each, {certificate.value} in all, and have fewer to go to."
     claim = f"{where[0].upper()}{where[1:]} cannot be below {certificate.value}: "
     parts = [f"{echo(id_)} ({size.get(id_, 0)})" for id_ in certificate.buffers[:NAMED]]
     more = len(certificate.buffers) - NAMED

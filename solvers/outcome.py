@@ -24,6 +24,8 @@ class Proof(StrEnum):
     """One block alone cannot end lower (fixed, aligned, or kept off by reserved ranges), or fits nowhere."""
     POOL_SHARING = "pool_sharing"
     """However the named parts are shared out among their pools, a weighted sum of live bytes remains."""
+    TOO_FEW_POOLS = "too_few_pools"
+    """The named parts must all be in different pools, and have fewer to go to than they are; the value is how many they are."""
     SEARCH = "search"
     """A solver exhausted every placement below the bound."""
 

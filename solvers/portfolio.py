@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .bounds import homeless
+from .crowding import crowded
 from .errors import StopReason, Unavailable, UnknownSolver, Unsupported
 from .execute import execute
 from .instance import Instance, Placement, Term
@@ -34,7 +35,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     if solver in BOUNDERS:
         raise UnknownSolver(solver, (AUTO, *names()))
     chosen = None if solver == AUTO else _willing(get(solver), instance, joint)
-    lost = homeless(instance)
+    lost = homeless(instance) or crowded(instance)
     if lost is not None:
         return Outcome(StopReason.PROVED, pool_bounds=(0,) * len(instance.pools), certificates=(lost,), infeasible=True)
     if chosen is not None and chosen.wants is Input.RAW:

@@ -57,7 +57,7 @@ class WeightWire(TypedDict):
 
 @with_config(STRICT)
 class CertificateWire(TypedDict):
-    proof: Literal["live_together", "conflict_clique", "single_block", "pool_sharing", "search"]
+    proof: Literal["live_together", "conflict_clique", "single_block", "pool_sharing", "too_few_pools", "search"]
     value: Amount
     pool: NotRequired[str | None]
     time: NotRequired[Time | None]

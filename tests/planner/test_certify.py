@@ -234,3 +234,35 @@ def test_no_certificate_proves_more_than_is_true(problem: Problem, data: st.Data
     assume(truth.value is not None)
     assert truth.value is not None
     assert why_not(problem, replace(certificate, value=truth.value[0] + 1)) is not None
+
+
+def crowd(value: int, *names: str) -> PlanCertificate:
+    return PlanCertificate(Proof.TOO_FEW_POOLS, value, buffers=names)
+
+
+CROWDED = Problem(
+    tuple(Buffer(name, 4, 1, ((0, 4),)) for name in "abcd"),
+    (Pool("fast", 8), Pool("slow", 8)),
+    constraints=Constraints(different_pool=(("a", "b"), ("c", "b", "a")), same_pool=(("c", "d"),)),
+)
+
+
+def test_more_buffers_than_pools_prove_that_nothing_fits() -> None:
+    holds = crowd(3, "a", "b", "d")  # d must be where c is
+    assert why_not(CROWDED, holds) is None
+    assert proves_infeasible(Alone(CROWDED), holds)
+    assert solve(CROWDED).value is None
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [(("a", "b"), "have 2 pools to go to"), (("c", "d"), "have 2 pools to go to"), ((), "have 0 pools to go to")],
+)
+def test_a_crowd_that_is_none(names: tuple[str, ...], reason: str) -> None:
+    assert reason in (why_not(CROWDED, crowd(2, *names)) or "")
+
+
+def test_buffers_that_may_share_a_pool_are_no_crowd() -> None:
+    looser = replace(CROWDED, constraints=Constraints(different_pool=(("a", "b"), ("c", "b"))))
+    assert "may share a pool" in (why_not(looser, crowd(3, "a", "b", "c")) or "")
+    assert "need 3 pools" in (why_not(CROWDED, crowd(4, "a", "b", "c")) or "")
