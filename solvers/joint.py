@@ -11,21 +11,31 @@ from .bounds import busiest_section, pool_bound
 from .errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
 from .execute import execute, failed
 from .instance import Instance, Placement, Term
-from .objective import evaluate, rank_tie
+from .objective import evaluate
 from .outcome import Certificate, Outcome, Proof, Value
 from .pool_sharing import sharing_shortage, sharing_value
 from .presolve import scaled, unit
+from .repack import PACKER, can_repack, repack
+from .rounds import SEED_STEP, round_work
 from .solver import BOUNDERS, Control, Goal, Task
+from .ties import can_tie, least_tie, preferring, rank_tie
 
-TIE_SETTLER = "cpsat"
+
+GROWTH = 4
+"""From round to round: these engines start anew in each, and what they prove they mostly prove in one long run."""
 
 
 def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
-    """Greedy, then the engines one after the other on what is still open, each told what is known by then."""
-    return _Joint(instance, task, control, engines, by_name).run()
+    """Greedy, then the engines one after the other on what is still open, in rounds, each told what is known by then."""
+    run = Joint(instance, task, control, engines, by_name)
+    run.begin()
+    while run.is_open and (budget := round_work(task.limits.work, run.work, run.shares, growth=GROWTH)):
+        run.round(budget)
+    run.settle_ties()
+    return run.outcome()
 
 
-class _Joint:
+class Joint:
     """One run. The instance is scaled as a whole; terms counted in bytes are scaled back at the end."""
 
     def __init__(
@@ -35,7 +45,11 @@ class _Joint:
         self.unit = unit(instance)
         self.instance = scaled(instance, self.unit)
         self.task = task
-        self.engines = tuple(e for e in engines if instance.has_choice or e not in BOUNDERS)
+        self.engines = [e for e in engines if e not in BOUNDERS]
+        self.bounders = [e for e in engines if e in BOUNDERS and instance.has_choice]
+        self.settler = self.engines[-1] if self.engines else None
+        """Who is asked for the best of several placements of the least cost."""
+        self.repacks = not by_name and bool(engines) and can_repack(instance)
         self.by_name = by_name
         self.board = Board(instance, control)
         self.certificates = [c for c in (pool_bound(instance, p) for p in range(len(instance.pools))) if c is not None]
@@ -50,54 +64,71 @@ class _Joint:
         self.notes: list[str] = []
         self.refusals: list[SolverError] = []
         self.broken: StopReason | None = None
-        self.asked: list[str] = []
+        self.asked: dict[str, None] = {}
+        self.packed: bytes | None = None
+        """The choice of pools that cannot be packed any lower."""
         self.steady = True
         """Would what settled the ties settle them alike again?"""
+        self.rounds = 0
         self.work = 0
 
-    def run(self) -> Outcome:
+    @property
+    def is_open(self) -> bool:
+        """Is there more to find or to prove, and somebody who could?"""
+        return self._finished() is None and bool(self.engines)
+
+    @property
+    def shares(self) -> int:
+        """How many there are to share the work of a round."""
+        return len(self.engines) + self._can_repack()
+
+    def begin(self) -> None:
+        """What is known without a search, and greedy's placement."""
         self.bound = self._first_bound()
         self.board.prove(self._in_bytes(self.bound))
-        stop = self._impossible()
-        for name in ("greedy", *self.engines):
-            stop = stop or self._finished()
-            if stop is not None:
-                break
-            self._ask(name)
-        if self.refusals and self.by_name:
-            raise self.refusals[0]
-        if self._has_ties_to_settle(stop or self._finished()):
-            self._settle_ties()
-        return self._outcome(stop or self._finished() or self.broken or StopReason.WORK_LIMIT)
+        self._find_impossible()
+        for name in ("greedy", *self.bounders):
+            if self._finished() is None:
+                self._ask(name, self._left())
 
-    def _has_ties_to_settle(self, stop: StopReason | None) -> bool:
-        """Is the sum of peaks at its least, and could the same sum be had with less in the pools to use last?"""
-        proven = stop is StopReason.PROVED and not self.infeasible and self.instance.has_choice
-        priced = self.instance.terms == (Term.SUM_OF_PEAKS,) and all(pool.cost > 0 for pool in self.instance.pools)
-        return proven and priced and TIE_SETTLER in self.engines and self.placement is not None
+    def round(self, work: int) -> None:
+        """Every engine once, with that much work each."""
+        self.rounds += 1
+        before = self.work
+        if self._can_repack() and self._finished() is None:
+            self._repack(work)
+        for name in list(self.engines):
+            if self._finished() is None:
+                self._ask(name, work)
+        if self.work == before:
+            self.engines.clear()  # all that they can do is done
 
-    def _settle_ties(self) -> None:
-        """Once more with costs that are the old ones first, and then the pools' order of preference."""
+    def _left(self) -> int | None:
+        return None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0)
+
+    def settle_ties(self) -> None:
+        """With the sum of peaks at its least: could the same be had with less in the pools to use last?"""
+        if self._finished() is not StopReason.PROVED or self.infeasible or not can_tie(self.instance):
+            return
         assert self.placement is not None
         assert self.value is not None
-        by_rank = sorted(range(len(self.instance.pools)), key=lambda p: (self.instance.pools[p].rank, p))
-        place = {p: i for i, p in enumerate(by_rank)}
-        weight = (self.value[0] + 1) * len(by_rank)
-        pools = tuple(replace(pool, cost=pool.cost * weight + place[p]) for p, pool in enumerate(self.instance.pools))
-        preferring = replace(self.instance, pools=pools)
-        left = None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0) // 4
-        limits = replace(self.task.limits, work=left)
-        task = replace(self.task, limits=limits, start=self.placement, bound=(self.value[0] * weight,), pool_bounds=())
+        settled = rank_tie(self.instance, self.placement) == least_tie(self.instance, self._bounds_in_units())
+        if self.settler is None or settled:
+            return
+        instance, bound = preferring(self.instance, self.value)
+        left = self._left()
+        limits = replace(self.task.limits, work=None if left is None else left // 4)
+        task = replace(self.task, limits=limits, start=self.placement, bound=bound, pool_bounds=())
         try:
-            outcome = execute(TIE_SETTLER, preferring, task, _Relay(self, TIE_SETTLER))
+            outcome = execute(self.settler, instance, task, _Relay(self, self.settler))
         except SolverError:
             return  # the sum is proven; only the tie stays as it is
         self.work += outcome.work
         self.steady = outcome.reproducible
         if outcome.placement is not None:
-            self.take(outcome.placement, evaluate(self.instance, outcome.placement), TIE_SETTLER)
+            self.take(outcome.placement, evaluate(self.instance, outcome.placement), self.settler)
 
-    def _impossible(self) -> StopReason | None:
+    def _find_impossible(self) -> None:
         """Do the bounds alone prove that nothing fits?"""
         short = [
             c
@@ -109,9 +140,8 @@ class _Joint:
         elif self.busiest is not None and sharing_shortage(self.original, self.busiest.weights) > 0:
             self.certificates, self.sharing = [], self.busiest
         else:
-            return None
+            return
         self.infeasible = True
-        return StopReason.PROVED
 
     def _first_bound(self) -> Value:
         """The first term cannot be less than what forced blocks and the busiest section need; of later terms nothing is known yet."""
@@ -136,29 +166,54 @@ class _Joint:
                 bounds[c.pool] = max(bounds[c.pool], c.value)
         return tuple(bounds)
 
-    def _ask(self, name: str) -> None:
-        left = None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0)
+    def _bounds_in_units(self) -> tuple[int, ...]:
+        return tuple(bound // self.unit for bound in self._pool_bounds())
+
+    def _can_repack(self) -> bool:
+        return self.repacks and self.placement is not None and self.placement.pool.tobytes() != self.packed
+
+    def _repack(self, work: int) -> None:
+        """The best placement's choice of pools, packed lower."""
+        assert self.placement is not None
+        tried = self.placement.pool.tobytes()
+        task = replace(
+            self.task, limits=replace(self.task.limits, work=work), seed=self.task.seed + self.rounds * SEED_STEP
+        )
+        relay = _Relay(self, PACKER)
+        outcome = repack(self.instance, self.placement, task, relay)
+        self.work += outcome.work
+        self.asked.update(dict.fromkeys(outcome.asked))
+        if outcome.stop is StopReason.PROVED:
+            self.packed = tried
+        if outcome.placement is not None:
+            relay.incumbent(outcome.placement)
+
+    def _ask(self, name: str, work: int | None) -> None:
         task = replace(
             self.task,
-            limits=replace(self.task.limits, work=left),
+            limits=replace(self.task.limits, work=work),
+            seed=self.task.seed + self.rounds * SEED_STEP,
             start=self.placement,
             bound=self.bound,
-            pool_bounds=tuple(b // self.unit for b in self._pool_bounds()),
+            pool_bounds=self._bounds_in_units(),
         )
         try:
             outcome = execute(name, self.instance, task, _Relay(self, name))
         except (Unsupported, Unavailable) as refusal:
-            if name not in BOUNDERS:
+            if name in self.engines:
+                self.engines.remove(name)
                 self.refusals.append(refusal)
                 self.notes.append(str(refusal))
             return
         except SolverFailed as error:
             outcome = failed(error)
         self.work += outcome.work
-        self.asked.append(name)
+        self.asked[name] = None
         self.notes.extend(note for note in outcome.notes if note not in self.notes)
         if outcome.stop in (StopReason.MEMORY_LIMIT, StopReason.SOLVER_FAILED):
             self.broken = outcome.stop
+            if name in self.engines:
+                self.engines.remove(name)
         if outcome.placement is not None and outcome.value is not None:
             self.take(outcome.placement, outcome.value, outcome.solver or name)
         self.infeasible |= outcome.infeasible
@@ -223,7 +278,11 @@ class _Joint:
         in_units = (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK)
         return tuple(v * self.unit if t in in_units else v for v, t in zip(value, self.original.terms, strict=False))
 
-    def _outcome(self, stop: StopReason) -> Outcome:
+    def outcome(self) -> Outcome:
+        """What was found and proven, and why it ended."""
+        if self.refusals and self.by_name:
+            raise self.refusals[0]
+        stop = self._finished() or self.broken or StopReason.WORK_LIMIT
         placement = None if self.infeasible else self.board.placement
         certificates = [*self.certificates, *([] if self.sharing is None or not self.sharing.value else [self.sharing])]
         return Outcome(
@@ -245,7 +304,7 @@ class _Joint:
 class _Relay:
     """Passes an engine's incumbents and bounds on at once."""
 
-    def __init__(self, run: _Joint, name: str) -> None:
+    def __init__(self, run: Joint, name: str) -> None:
         self._run, self._name = run, name
 
     def incumbent(self, placement: Placement) -> None:

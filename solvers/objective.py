@@ -28,13 +28,6 @@ def evaluate(instance: Instance, placement: Placement) -> Value:
     return tuple(_term(instance, placement, pool_peaks, term) for term in instance.terms)
 
 
-def rank_tie(instance: Instance, placement: Placement) -> tuple[int, ...]:
-    """Decides between placements of equal value: the smaller peak in the least preferred pool, then in the next."""
-    by_rank = sorted(range(len(instance.pools)), key=lambda p: (-instance.pools[p].rank, -p))
-    pool_peaks = peaks(instance, placement)
-    return tuple(pool_peaks[p] for p in by_rank)
-
-
 def _term(instance: Instance, placement: Placement, pool_peaks: tuple[int, ...], term: Term) -> int:
     match term:
         case Term.SUM_OF_PEAKS:

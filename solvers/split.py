@@ -9,10 +9,11 @@ import numpy as np
 from .board import Board
 from .errors import StopReason
 from .instance import Instance, Ints, Placement, Term
-from .joint import solve_joint
+from .joint import GROWTH, Joint
 from .objective import evaluate
 from .outcome import Certificate, Outcome, Proof, Value
 from .presolve import Piece, components, restrict
+from .rounds import round_work
 from .solver import Control, Task
 
 ADDITIVE = frozenset({Term.ACCESS_COST, Term.SUM_OF_PEAKS, Term.REUSE_COST})
@@ -36,26 +37,34 @@ def pieces_of(instance: Instance) -> list[Ints]:
 def solve_split(
     instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool, pieces: list[Ints]
 ) -> Outcome:
-    """Every piece in turn, each with its share of the work that is left; then the sum."""
+    """Every piece for itself, in rounds, so that what one leaves of the work the others get; then the sum."""
     board = Board(instance, control)
-    cuts: list[Piece] = []
-    outcomes: list[Outcome] = []
     least = [0] * len(pieces)
-    work = 0
+    cuts: list[Piece] = []
+    runs: list[Joint] = []
     for number, blocks in enumerate(pieces):
         pools = np.unique(np.argmax(instance.allowed[blocks], axis=1)).tolist()
         cut = restrict(instance, blocks, pools)
-        share = None if task.limits.work is None else max(task.limits.work - work, 0) // (len(pieces) - number)
-        mine = replace(task, limits=replace(task.limits, work=share))
-        outcome = solve_joint(cut.instance, mine, _PieceControl(board, cut, least, number), engines, by_name)
+        run = Joint(cut.instance, task, _PieceControl(board, cut, least, number), engines, by_name)
+        run.begin()
+        cuts.append(cut)
+        runs.append(run)
+        if run.infeasible:
+            break
+    while not any(run.infeasible for run in runs) and (todo := [run for run in runs if run.is_open]):
+        spent = sum(run.work for run in runs)
+        budget = round_work(task.limits.work, spent, sum(run.shares for run in todo), growth=GROWTH)
+        if not budget:
+            break
+        for run in todo:
+            run.round(budget)
+            if run.infeasible:
+                break
+    outcomes = [run.outcome() for run in runs]
+    for cut, outcome in zip(cuts, outcomes, strict=True):
         if outcome.placement is not None:
             board.put(cut.blocks, cut.pools[outcome.placement.pool], outcome.placement.offset)
-        work += outcome.work
-        cuts.append(cut)
-        outcomes.append(outcome)
-        if outcome.infeasible:
-            break
-    return _sum(instance, board, cuts, outcomes, work)
+    return _sum(instance, board, cuts, outcomes, sum(run.work for run in runs))
 
 
 def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Outcome], work: int) -> Outcome:

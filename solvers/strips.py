@@ -14,23 +14,15 @@ from .execute import execute, failed
 from .instance import Instance, Ints, Placement, Term
 from .objective import evaluate
 from .outcome import Outcome, Value
+from .rounds import SEED_STEP, round_work
 from .solver import Control, Goal, Task
 from .strip import Component, Strip
-
-FIRST_ROUND_WORK = 100_000
-"""What each engine may spend on each open component in the first round; doubled from round to round."""
 
 WIDTH_PER_WORK = 18
 """Sections lived in for each unit of a first dive; the search gets SHARES of it."""
 
-LEAST_WORK = 2_000
-"""With less an engine does not get anywhere."""
-
 SHARES = {"search": 3}
 """How much more of it an engine gets that earns it; 1 for the others."""
-
-SEED_STEP = 1_000_003
-"""Every round has another seed: what a search ran into with the last one it would run into again."""
 
 
 def solve_strips(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
@@ -150,12 +142,7 @@ class _Strips:
         """Work for each engine on each component in this round; 0 when nothing is left."""
         dive = max(map(_dive_work, components), default=0)
         shares = len(components) * sum(SHARES.get(name, 1) for name in self.engines)
-        wanted = max(FIRST_ROUND_WORK, dive, self.work // max(1, shares))
-        total = self.task.limits.work
-        if total is None:
-            return wanted
-        left = (total - self.work) // max(1, shares)
-        return min(wanted, left) if left >= LEAST_WORK else 0
+        return round_work(self.task.limits.work, self.work, shares, least=dive)
 
     def _turn(self, strip: Strip, component: Component, work: int, threads: int) -> _Turn:
         turn = _Turn(strip, component, [])

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 from ..errors import StopReason
 from ..instance import Instance, Ints, Placement, Term
-from ..objective import evaluate, rank_tie
+from ..objective import evaluate
 from ..outcome import Outcome, Value
 from ..solver import Control, Feature, Goal, Input, Task
+from ..ties import rank_tie
 from .gaps import Fit
 from .neighbours import neighbours
 from .one_pool import is_one_pool, solve_one_pool
