@@ -121,7 +121,12 @@ def solve(
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        status = solver.solve(model, Hand())
+        try:
+            status = solver.solve(model, Hand())
+        except IndexError:
+            # OR-Tools 9.15 trips over some small models while it looks for their symmetries; without that it solves them.
+            solver.parameters.symmetry_level = 0
+            status = solver.solve(model, Hand())
     finally:
         ended.set()
         watcher.join()

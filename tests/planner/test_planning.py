@@ -22,6 +22,7 @@ from planner import (
     Pool,
     Problem,
     Progress,
+    ReusePenalty,
     StopReason,
     Term,
     plan,
@@ -195,3 +196,26 @@ def test_among_equal_sums_the_pools_to_use_first_are_used() -> None:
     assert made.status is PlanStatus.OPTIMAL
     assert {use.name: use.peak for use in made.pools} == {"fast": 40, "slow": 50}
     assert made.reproducible
+
+
+@pytest.mark.parametrize("solver", ["auto", "cpsat", "cpsat_peak"])
+def test_a_model_over_whose_symmetries_ortools_trips_is_solved_all_the_same(solver: str) -> None:
+    """OR-Tools 9.15 raises an IndexError where it looks for this model's symmetries."""
+    buffers = (
+        Buffer("a", 1, 3, ((1, 3),), hint=8, accesses=3),
+        Buffer("b", 7, 1, ((2, 3), (6, 10)), hint=8, max_offset=7),
+        Buffer("c", 7, 1, ((6, 7),), accesses=3),
+        Buffer("d", 5, 1, ((6, 10),), hint=0, max_offset=8),
+        Buffer("e", 7, 1, ((1, 5),), hint=6, max_offset=10, accesses=1),
+    )
+    pools = (
+        Pool("p0", 17, 6, reserved=((13, 15),), rank=1),
+        Pool("p1", None, 4, base=16, reserved=((9, 12),), rank=1),
+        Pool("p2", None, 4, cost=2, rank=1),
+    )
+    constraints = Constraints(
+        conflicts=(("b", "c"), ("a", "e")),
+        reuse_penalties=(ReusePenalty("a", "e", 1), ReusePenalty("c", "d", 3), ReusePenalty("c", "e", 4)),
+    )
+    made = plan(Problem(buffers, pools, constraints, (Term.ACCESS_COST, Term.SUM_OF_PEAKS)), Options(solver=solver))
+    assert (made.status, made.warnings) == (PlanStatus.OPTIMAL, ())
