@@ -137,8 +137,8 @@ class Joint:
         ]
         if short:
             self.certificates, self.sharing = short, None
-        elif self.busiest is not None and sharing_shortage(self.original, self.busiest.weights) > 0:
-            self.certificates, self.sharing = [], self.busiest
+        elif self.busiest is not None and (missing := sharing_shortage(self.original, self.busiest.weights)) > 0:
+            self.certificates, self.sharing = [], replace(self.busiest, value=missing)
         else:
             return
         self.infeasible = True

@@ -219,3 +219,12 @@ def test_a_model_over_whose_symmetries_ortools_trips_is_solved_all_the_same(solv
     )
     made = plan(Problem(buffers, pools, constraints, (Term.ACCESS_COST, Term.SUM_OF_PEAKS)), Options(solver=solver))
     assert (made.status, made.warnings) == (PlanStatus.OPTIMAL, ())
+
+
+@pytest.mark.parametrize("cost", [0, 1])
+def test_pools_that_are_too_small_together_are_proven_so_whatever_their_bytes_cost(cost: int) -> None:
+    buffers = tuple(Buffer(name, 1, 1, ((0, 1),)) for name in "abc")
+    made = plan(Problem(buffers, (Pool("one", 1), Pool("two", 1, cost=cost)), terms=(Term.ACCESS_COST,)))
+    assert (made.status, made.warnings) == (PlanStatus.INFEASIBLE, ())
+    assert made.shortage is not None
+    assert "too small together (2 bytes)" in made.shortage.message
