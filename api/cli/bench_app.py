@@ -42,7 +42,7 @@ def bench_run(
         float, typer.Option(metavar="SECONDS", min=0, help="Beyond its limit, before a run is killed.")
     ] = 30.0,
     out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder of results and reports.")] = "bench",
-    retry: Annotated[bool, typer.Option("--retry", help="Run again what crashed or was killed.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Run again what crashed, was killed or was refused.")] = False,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")] = False,
 ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from planner.bench import Comparison, Record, Results, Settings, collect, compare, grid, run, write_reports
+from planner.bench import CellStatus, Comparison, Record, Results, Settings, collect, compare, grid, run, write_reports
 from planner.bench.runner import missing
 from planner.bench.tallies import contradictions, per_solver
 from planner.errors import BadInput, Code, Finding
@@ -53,7 +53,8 @@ def measure(request: Request, settings: Settings) -> ExitCode:
         cells = grid(files, request.solvers, request.seeds, settings)
         results = Results.read(folder)
         if request.retry:
-            results.forget([record.key for record in results.records if record.status.has_failed])
+            again = [r.key for r in results.records if r.status.has_failed or r.status is CellStatus.REFUSED]
+            results.forget(again)
         left = missing(cells, results)
         with Interrupt() as interrupt, Progress(len(left), request.jobs, quiet=request.quiet) as progress:
             try:

@@ -13,6 +13,8 @@ from .progress import ERASE_LINE
 from .terminal import can_redraw, say, visible
 
 REDRAWN_SECONDS = 0.5
+BAR = 20
+"""Columns."""
 
 
 class Progress:
@@ -55,8 +57,9 @@ class Progress:
             self._write(ERASE_LINE)
 
     def line(self) -> str:
-        """`12 of 60 runs   about 1:20 left   nets/bert.json auto: optimal`"""
-        parts = [f"{self._done} of {self._total} runs"]
+        """`[####----------------] 12 of 60 runs   about 1:20 left   nets/bert.json auto: optimal`"""
+        filled = BAR * self._done // max(self._total, 1)
+        parts = [f"[{'#' * filled:-<{BAR}}] {self._done} of {self._total} runs"]
         if self._done:
             left = self._spent / self._done * (self._total - self._done) / self._jobs
             parts.append(f"about {clock(left)} left")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from solvers.sandbox import shutdown
+from solvers.sandbox.ties import die_with
 from solvers.solver import Goal
 
 from ..errors import BadInput, CannotSolve
@@ -33,7 +34,10 @@ def main() -> None:
     """Answer the request. What libraries print must not get among it."""
     answer_to = os.dup(1)
     os.dup2(2, 1)
-    fields = answer(json.loads(sys.stdin.buffer.read()))
+    request = json.loads(sys.stdin.buffer.read())
+    if sys.platform == "linux":  # elsewhere a run whose runner was killed goes on to its end, unheard
+        die_with(request["runner"], lifeline=0)
+    fields = answer(request)
     with os.fdopen(answer_to, "wb") as stream:
         stream.write(json.dumps(fields, allow_nan=False).encode())
 
@@ -65,8 +69,9 @@ def _warm_up() -> None:
 def _options(request: Mapping[str, Any], problem: Problem) -> Options:
     settings = request["settings"]
     capacity = settings["capacity"]
-    if capacity == FROM_NAME:
-        capacity = capacity_from_name(request["path"], Known.of(problem.name))
+    if capacity == FROM_NAME:  # several pools have sizes of their own, if any
+        alone = len(problem.pools) == 1
+        capacity = capacity_from_name(request["path"], Known.of(problem.name)) if alone else None
     return Options(
         time_limit=settings["time_limit"],
         work_limit=settings["work_limit"],

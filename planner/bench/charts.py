@@ -9,7 +9,7 @@ from html import escape
 from .scales import Scale
 
 WIDTH, HEIGHT = 640, 360
-LEFT, RIGHT, TOP, BOTTOM = 62, 16, 14, 46
+LEFT, RIGHT, TOP, BOTTOM = 62, 26, 14, 46
 ROW = 20
 LONGEST_NAME = 34
 COLOURS = 8
@@ -39,16 +39,22 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: s
             before = here_y
         if before is not None:
             path += f"H{_x(x, x.high):.1f}"
-        drawn.append(f'<path class="line c{place % COLOURS}" d="{path}"><title>{escape(one.name)}</title></path>')
+        # Later lines are thinner, so that those below them still show.
+        width = 2 + 2 * (len(series) - 1 - place) / max(len(series) - 1, 1)
+        name = escape(one.name)
+        drawn.append(
+            f'<path class="line c{place % COLOURS}" stroke-width="{width:.2g}" d="{path}"><title>{name}</title></path>'
+        )
     return _chart(series, x, y, x_title, y_title, drawn)
 
 
 def dots(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: str) -> str:
     drawn = []
     for place, one in enumerate(series):
+        shift = _apart(place, len(series))
         for i, (px, py) in enumerate(one.points):
             note = one.notes[i] if i < len(one.notes) else one.name
-            drawn.append(_dot(_x(x, px), _y(y, py), place, note))
+            drawn.append(_dot(_x(x, px) + shift, _y(y, py), place, note))
     return _chart(series, x, y, x_title, y_title, drawn)
 
 
@@ -66,8 +72,7 @@ def strips(rows: Sequence[str], series: Sequence[Series], x: Scale, x_title: str
         )
     parts += _x_axis(x, x_title, left, height)
     for place, one in enumerate(series):
-        # Side by side, so that solvers of the same speed do not hide each other.
-        shift = (place - (len(series) - 1) / 2) * min(4, (ROW - 8) / max(len(series), 1))
+        shift = _apart(place, len(series))
         for i, (px, row) in enumerate(one.points):
             note = one.notes[i] if i < len(one.notes) else one.name
             parts.append(_dot(_x(x, px, left), TOP + ROW * row + ROW / 2 + shift, place, note))
@@ -95,6 +100,11 @@ def _x_axis(x: Scale, title: str, left: float, height: float) -> list[str]:
 
 def _dot(x: float, y: float, place: int, note: str) -> str:
     return f'<circle class="dot c{place % COLOURS}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"><title>{escape(note)}</title></circle>'
+
+
+def _apart(place: int, count: int) -> float:
+    """Side by side, so that solvers that are alike do not hide each other."""
+    return (place - (count - 1) / 2) * min(4, (ROW - 8) / max(count, 1))
 
 
 def _legend(series: Sequence[Series]) -> str:

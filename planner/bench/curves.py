@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .charts import Series
+from .common_ground import WORST_GAP, common_bounds, gap_to, problem_of
 from .figures import megabytes, number, seconds
 from .records import CellStatus, Record
 from .tallies import grouped
 
 QUICKEST = 1e-4
 """Seconds; what is quicker counts as this, or noise would decide ratios."""
-WORST_GAP = 1.0
-"""What has no plan yet counts as twice the bound."""
 LEAST_GAP = 1e-4
 """What is closer is drawn here: a logarithm knows no zero."""
 SOLVED = (CellStatus.OPTIMAL, CellStatus.FEASIBLE, CellStatus.INFEASIBLE, CellStatus.UNKNOWN)
@@ -44,23 +43,20 @@ def performance_profile(records: Sequence[Record]) -> list[Series]:
 
 
 def gap_over_time(records: Sequence[Record]) -> list[Series]:
-    """The mean gap of all runs of a solver, as it shrinks. Gaps are to the best bound that anybody proved."""
-    bounds: dict[tuple[str, str, str], int] = {}
-    for record in records:
-        if record.bound is not None:
-            bounds[_problem(record)] = max(bounds.get(_problem(record), 0), record.bound)
+    """The mean gap of a solver's runs on common ground, as it shrinks."""
+    bounds = common_bounds(records)
     made = []
     for solver, runs in grouped(records, lambda r: r.solver).items():
         steps: list[tuple[float, float]] = []
         counted = 0
         for run in runs:
-            bound = bounds.get(_problem(run), 0)
-            if not bound or run.status in (CellStatus.REFUSED, CellStatus.INFEASIBLE):
+            bound = bounds.get(problem_of(run))
+            if bound is None or run.status is CellStatus.REFUSED:
                 continue
             counted += 1
             gap = WORST_GAP
             for at, value, _ in run.trace:
-                if value is not None and (new := min(value / bound - 1, WORST_GAP)) < gap:
+                if (new := gap_to(bound, value)) < gap:
                     steps.append((max(at, QUICKEST), new - gap))
                     gap = new
         total, points = WORST_GAP * counted, [(QUICKEST, WORST_GAP)] if counted else []
@@ -69,11 +65,6 @@ def gap_over_time(records: Sequence[Record]) -> list[Series]:
             points.append((at, max(total / counted, LEAST_GAP)))
         made.append(Series(solver, points))  # without points too: a solver has the same colour in all charts
     return made
-
-
-def _problem(record: Record) -> tuple[str, str, str]:
-    """What runs have in common that could have had the same plan; a killed one does not know its problem's digest."""
-    return record.instance, record.sha256, str(record.options.get("capacity"))
 
 
 def times_per_instance(records: Sequence[Record], rows: Sequence[str]) -> list[Series]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def number(value: int | None) -> str:
     """1048576 as `1 048 576`."""
     return "–" if value is None else f"{value:,}".replace(",", " ")
+
+
+def numbers(values: Sequence[int]) -> str:
+    """Of several terms, the first one first."""
+    return "; ".join(map(number, values)) or "–"
 
 
 def percent(part: float | None) -> str:

@@ -15,7 +15,7 @@ from .curves import (
     proven_over_time,
     times_per_instance,
 )
-from .markdown import INSTANCE_HEADINGS, SOLVER_HEADINGS, conditions, failure, instance_row, solver_row
+from .markdown import INSTANCE_HEADINGS, SOLVER_HEADINGS, about_gaps, conditions, failures, instance_row, solver_row
 from .records import Record
 from .scales import linear, logarithmic, short_number, short_percent, short_seconds
 from .style import STYLE
@@ -27,18 +27,19 @@ MOST_ROWS = 60
 
 def html(records: Sequence[Record]) -> str:
     wrong = contradictions(records)
-    failed = [failure(record) for record in records if record.error is not None]
+    failed = failures(records)
     parts = [
         "<h1>Benchmark</h1>",
         *(f"<p class='how'>{escape(line)}</p>" for line in conditions(records)),
         *(["<h2>Wrong</h2>", _list(wrong, "wrong")] if wrong else []),
         "<h2>Solvers</h2>",
         _table(SOLVER_HEADINGS, map(solver_row, per_solver(records))),
+        f"<p class='how'>{escape(about_gaps(records))}</p>",
         "<div class='charts'>",
         *_charts(records),
         "</div>",
         "<h2>Instances</h2>",
-        _table(INSTANCE_HEADINGS, map(instance_row, per_instance(records))),
+        _table(INSTANCE_HEADINGS, _instance_rows(records)),
         *(["<h2>Without an answer</h2>", _list(failed, "failed")] if failed else []),
     ]
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>memplan benchmark</title>'
@@ -50,18 +51,22 @@ def _charts(records: Sequence[Record]) -> Iterable[str]:
     proven = proven_over_time(records)
     times = logarithmic(_after_the_start(proven), short_seconds)
     share = linear(1.0, short_percent)
-    yield _figure("Proven over time", lines(proven, times, share, "seconds of planning", "runs proven"))
+    yield _figure(
+        "Proven over time",
+        lines(proven, times, share, "seconds of planning", "runs proven"),
+        "share of the solver's runs",
+    )
     if len(proven) > 1:
         profile = performance_profile(records)
         ratios = logarithmic([1.0, *_xs(profile)], lambda value: f"{value:g}×")
         drawn = lines(profile, ratios, share, "times the quickest solver's time to the proof", "runs proven")
-        yield _figure("Performance profile", drawn)
+        yield _figure("Performance profile", drawn, "share of the solver's runs that are proven")
     gaps = gap_over_time(records)
     if any(one.points for one in gaps):
         span = logarithmic(_after_the_start(gaps), short_seconds)
-        size = logarithmic((LEAST_GAP, 1.0), short_percent)
+        size = logarithmic((LEAST_GAP, 1.0), lambda gap: f"{'≤ ' if gap <= LEAST_GAP else ''}{short_percent(gap)}")
         drawn = lines(gaps, span, size, "seconds of planning", "mean gap")
-        yield _figure("Mean gap over time", drawn, "to the best bound that any run proved; no plan yet counts as 100 %")
+        yield _figure("Mean gap over time", drawn, "of what every solver takes; no plan yet counts as 100 %")
     slowest = _slowest(records)
     if slowest:
         series = times_per_instance(records, slowest)
@@ -104,9 +109,22 @@ def _figure(title: str, drawn: str, note: str = "") -> str:
     return f"<figure><figcaption>{escape(title)}{said}</figcaption>{drawn}</figure>"
 
 
+def _instance_rows(records: Sequence[Record]) -> Iterable[Sequence[str]]:
+    """An instance is named in the first of its rows alone."""
+    before = None
+    for row in per_instance(records):
+        name, buffers, *rest = instance_row(row)
+        yield (name, buffers, *rest) if name != before else ("", "", *rest)
+        before = name
+
+
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A line above every row that has a name."""
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
+    body = "".join(
+        f"<tr{' class=named' if row[0] else ''}>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
+        for row in rows
+    )
     return f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
 
 

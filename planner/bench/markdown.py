@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .figures import megabytes, number, percent, seconds
+from .common_ground import common_bounds
+from .figures import megabytes, number, numbers, percent, seconds
 from .records import CellStatus, Record
-from .tallies import InstanceTally, Tally, contradictions, per_instance, per_solver
+from .tallies import InstanceTally, Tally, contradictions, grouped, per_instance, per_solver
 
 SOLVER_HEADINGS = (
     "solver", "runs", *(str(status) for status in CellStatus), "wrong", "mean gap", "planning, all", "median to proof", "peak memory",
@@ -19,11 +20,10 @@ def markdown(records: Sequence[Record]) -> str:
     wrong = contradictions(records)
     if wrong:
         parts += ["## Wrong", *(f"- {cell(text)}" for text in wrong)]
-    parts += ["## Solvers", table(SOLVER_HEADINGS, map(solver_row, per_solver(records)))]
+    parts += ["## Solvers", table(SOLVER_HEADINGS, map(solver_row, per_solver(records))), about_gaps(records)]
     parts += ["## Instances", table(INSTANCE_HEADINGS, map(instance_row, per_instance(records)))]
-    failed = [record for record in records if record.error is not None]
-    if failed:
-        parts += ["## Without an answer", "\n".join(f"- {cell(failure(record))}" for record in failed)]
+    if any(record.error is not None for record in records):
+        parts += ["## Without an answer", "\n".join(f"- {cell(text)}" for text in failures(records))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -33,11 +33,7 @@ def conditions(records: Sequence[Record]) -> list[str]:
     machines = sorted({", ".join(f"{k} {v}" for k, v in sorted(record.machine.items())) for record in records})
     settings = sorted(
         {
-            ", ".join(
-                f"{k.replace('_', ' ')} {v}"
-                for k, v in record.options.items()
-                if v is not None and k != "grace_seconds"
-            )
+            ", ".join(_setting(k, v) for k, v in record.options.items() if v is not None and k != "grace_seconds")
             for record in records
         }
     )
@@ -46,6 +42,21 @@ def conditions(records: Sequence[Record]) -> list[str]:
     if versions:
         lines.append(f"Versions: {cell(', '.join(versions))}.")
     return [*lines, *(f"Machine: {cell(each)}." for each in machines if each)]
+
+
+def about_gaps(records: Sequence[Record]) -> str:
+    """What the solvers' mean gaps are of."""
+    count = len(common_bounds(records))
+    which = "the one problem" if count == 1 else f"the {count} problems"
+    return (
+        f"Mean gap: to the best bound that any run proved, on {which} that every solver takes; without a plan, 100 %. "
+        "What a solver refuses counts as not proven."
+    )
+
+
+def _setting(name: str, value: object) -> str:
+    units = {"time_limit": " s", "memory_limit_bytes": " bytes"}
+    return f"{name.removesuffix('_bytes').replace('_', ' ')} {value}{units.get(name, '')}"
 
 
 def solver_row(line: Tally) -> list[str]:
@@ -68,16 +79,23 @@ def instance_row(row: InstanceTally) -> list[str]:
         number(row.buffers),
         row.tally.solver,
         f"{proven} of {row.tally.runs}",
-        number(row.best),
-        number(row.worst),
+        numbers(row.best),
+        numbers(row.worst),
         number(row.bound),
         percent(row.tally.mean_gap),
         seconds(row.tally.median_seconds_to_proof),
     ]
 
 
-def failure(record: Record) -> str:
-    return f"{record.instance}, {record.solver}, seed {record.seed}: {record.status}: {record.error}"
+def failures(records: Sequence[Record]) -> list[str]:
+    """What went wrong, once for all runs of a solver that it happened to."""
+    said = []
+    failed = [record for record in records if record.error is not None]
+    for (solver, status, error), runs in grouped(failed, lambda r: (r.solver, r.status, r.error)).items():
+        first = f"{runs[0].instance}, seed {runs[0].seed}"
+        where = first if len(runs) == 1 else f"{len(runs)} runs, {first} the first of them"
+        said.append(f"{solver}, {where}: {status}: {error}")
+    return said
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -43,6 +43,7 @@ class CellProcess:
     def result(self) -> Record:
         """Wait for the end, whatever it is."""
         request = {
+            "runner": os.getpid(),
             "path": str(self._cell.file.path.resolve()),
             "solver": self._cell.solver,
             "seed": self._cell.seed,
@@ -86,6 +87,7 @@ class CellProcess:
             why = f"still running after {cell.hard_limit:g} s" if cell.hard_limit is not None else "it was killed"
             return parse(json.dumps({**base, **here, "status": str(CellStatus.KILLED), "error": why}))
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-        last = (said.strip().splitlines() or ["it said nothing"])[-1]
-        why = f"its process ended {how}: {echo(last)}"[:SAID_LENGTH]
+        lines = said.strip().splitlines()
+        last = echo(lines[-1]) if lines else "it said nothing"
+        why = f"its process ended {how}: {last}"[:SAID_LENGTH]
         return parse(json.dumps({**base, **here, "status": str(CellStatus.CRASHED), "error": why}))

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5cc4", "#777777")
 
-_SERIES = "".join(
-    f".line.c{i}{{stroke:{colour}}}.dot.c{i},.key.c{i}{{fill:{colour};background:{colour}}}"
-    for i, colour in enumerate(COLOURS)
+LIGHTER = {0: "#4ba3e3", 6: "#a894f0"}
+"""On a dark page."""
+
+
+def _colours(chosen: Iterable[tuple[int, str]]) -> str:
+    return f":root{{{';'.join(f'--c{i}:{colour}' for i, colour in chosen)}}}"
+
+
+_SERIES = (
+    _colours(enumerate(COLOURS))
+    + f"@media(prefers-color-scheme:dark){{{_colours(LIGHTER.items())}}}"
+    + "".join(
+        f".line.c{i}{{stroke:var(--c{i})}}.dot.c{i},.key.c{i}{{fill:var(--c{i});background:var(--c{i})}}"
+        for i in range(len(COLOURS))
+    )
 )
 
 STYLE = (
@@ -16,13 +30,13 @@ STYLE = (
 body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:1360px;margin:2rem auto;padding:0 1.2rem}
 h1{font-size:1.6rem}h2{font-size:1.15rem;margin:2rem 0 .6rem}
 .how{margin:.1rem 0;color:var(--soft)}.wrong{color:var(--bad);font-weight:600}
-.wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13.5px}
-th,td{padding:.25rem .7rem;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}
+.wide{overflow-x:auto;margin-bottom:.5rem}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13.5px}
+th,td{padding:.25rem .7rem;text-align:right;white-space:nowrap}.named td{border-top:1px solid var(--rule)}
 th{color:var(--soft);font-weight:600}th:first-child,td:first-child{text-align:left;padding-left:0}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,520px),1fr));gap:1.4rem 2.4rem;margin-top:1.6rem;align-items:start}
 figure{margin:0}figcaption{font-weight:600;margin-bottom:.3rem}small{font-weight:400;color:var(--soft)}
 svg{width:100%;height:auto;display:block}.grid{stroke:var(--rule)}.tick,.title{fill:var(--soft);font-size:12px}
-.mid{text-anchor:middle}.end{text-anchor:end}.line{fill:none;stroke-width:2}.dot{fill-opacity:.75}
+.mid{text-anchor:middle}.end{text-anchor:end}.line{fill:none}.dot{fill-opacity:.8}
 .legend{margin:.2rem 0 0 62px;font-size:13px;display:flex;flex-wrap:wrap;gap:.2rem 1rem}
 .key{display:inline-block;width:.75em;height:.75em;border-radius:50%;margin-right:.4em}
 """

@@ -24,7 +24,7 @@ SUITES: dict[str, Suite] = {
     "smoke": (
         *(one for kind in ("random", "packing", *_GRAPHS, "pangu") for one in _each(kind, (60,), (1,))),
         *_each("convnet", (60,), (2,), alignment=64),
-        *_each("pools", (20,), (1,)),
+        *(one for kind in ("pools", "offload", "pool_packing") for one in _each(kind, (20,), (1,))),
     ),
     "packings": _each("packing", (20, 50, 100, 200, 500), range(3)),
     "graphs": tuple(one for kind in _GRAPHS for one in _each(kind, (200, 1000), range(3), alignment=16)),
@@ -34,12 +34,16 @@ SUITES: dict[str, Suite] = {
     ),
     "pangu": _each("pangu", (10_000, 14_000, 20_000), range(2)),
     "scale": _each("random", (1_000, 10_000, 100_000, 1_000_000), (0,)),
-    "pools": _each("pools", (20, 50, 100, 200), range(2), alignment=8),
+    "pools": (
+        *_each("pools", (20, 50, 100, 200), range(2), alignment=8),
+        *_each("offload", (50, 200), range(2), alignment=16),
+        *_each("pool_packing", (10, 20, 50, 100), range(2), alignment=8),
+    ),
     "check": (
         *(one for kind in ("random", "packing", *_GRAPHS) for one in _each(kind, (150, 700), (1000, 1001))),
         *_each("training", (3_000,), (1000,)),
         *_each("recurrent", (3_000,), (1000,)),
         *_each("pangu", (12_000,), (1000,)),
-        *_each("pools", (40,), (1000,)),
+        *(one for kind in ("pools", "offload", "pool_packing") for one in _each(kind, (40,), (1000,))),
     ),
 }

@@ -25,7 +25,8 @@ def summary(records: Sequence[Record]) -> str:
         writer.writerow(
             (
                 row.instance, row.buffers, tally.solver, tally.runs, *(tally.statuses[status] for status in CellStatus),
-                tally.wrong, tally.not_reproducible, row.best, row.worst, row.bound, tally.mean_gap, tally.seconds,
+                tally.wrong, tally.not_reproducible, row.best[0] if row.best else None,
+                row.worst[0] if row.worst else None, row.bound, tally.mean_gap, tally.seconds,
                 tally.median_seconds_to_proof, tally.peak_memory_bytes,
             )
         )  # fmt: skip

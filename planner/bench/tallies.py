@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import TypeVar
 
+from .common_ground import common_bounds, gap_to, problem_of
 from .records import CellStatus, Record
 
 K = TypeVar("K")
@@ -22,7 +23,7 @@ class Tally:
     statuses: dict[CellStatus, int]
     wrong: int
     mean_gap: float | None
-    """Of the runs that have a gap; what is proven optimal has 0."""
+    """Of a solver: on common ground. Of one instance: of the runs that have a gap."""
     seconds: float
     """Of planning, all together."""
     median_seconds_to_proof: float | None
@@ -36,24 +37,32 @@ class InstanceTally:
 
     instance: str
     buffers: int | None
-    best: int | None
-    worst: int | None
+    best: tuple[int, ...]
+    """The values of all terms; nothing where there is no plan."""
+    worst: tuple[int, ...]
     bound: int | None
+    """Of the first term."""
     tally: Tally
 
 
 def per_solver(records: Sequence[Record]) -> list[Tally]:
-    return [tally(solver, runs) for solver, runs in grouped(records, lambda r: r.solver).items()]
+    bounds = common_bounds(records)
+    made = []
+    for solver, runs in grouped(records, lambda r: r.solver).items():
+        shared = [run for run in runs if problem_of(run) in bounds and run.status is not CellStatus.REFUSED]
+        gaps = [gap_to(bounds[problem_of(run)], run.value) for run in shared]
+        made.append(replace(tally(solver, runs), mean_gap=fmean(gaps) if gaps else None))
+    return made
 
 
 def per_instance(records: Sequence[Record]) -> list[InstanceTally]:
     """By name and solver."""
     made = []
     for (instance, _, solver), runs in sorted(grouped(records, lambda r: (r.instance, r.sha256, r.solver)).items()):
-        values = [run.value for run in runs if run.value is not None]
+        values = [tuple(v for v in run.values if v is not None) for run in runs if run.value is not None]
         bounds = [run.bound for run in runs if run.bound is not None]
         buffers = next((run.buffers for run in runs if run.buffers is not None), None)
-        best, worst = min(values, default=None), max(values, default=None)
+        best, worst = min(values, default=()), max(values, default=())
         made.append(InstanceTally(instance, buffers, best, worst, max(bounds, default=None), tally(solver, runs)))
     return made
 

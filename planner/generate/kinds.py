@@ -14,6 +14,8 @@ from ..problem import Lifetimes, Pool, Problem
 from . import packing, pangu, pools, random_rectangles, training
 from .convnet import convnet
 from .live import largest_live_sum
+from .offload import offload
+from .pool_packing import pool_packing
 from .recurrent import recurrent
 from .request import Request, Sketch
 from .transformer import transformer
@@ -60,6 +62,12 @@ KINDS: dict[str, Kind] = {
     ),
     "pools": Kind(
         "three memories to choose from, with sizes, costs, ranks and accesses", pools.pools, {"live": pools.LIVE}
+    ),
+    "offload": Kind("networks with three memories to choose from, where accesses cost", offload),
+    "pool_packing": Kind(
+        "three memories filled without waste, `height` bytes together: the optimum is known",
+        pool_packing,
+        {"height": packing.HEIGHT},
     ),
 }
 

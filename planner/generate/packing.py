@@ -23,19 +23,29 @@ Piece: TypeAlias = tuple[int, int, int, int]
 def packing(request: Request) -> Sketch:
     chance = request.chance()
     units = -(-request.parameters["height"] // request.alignment)
-    whole: Piece = (0, max(STEPS_PER_BUFFER * request.buffers, 16), 0, units)
-    pieces = [whole] if request.buffers else []
-    while len(pieces) < request.buffers:
-        pick = chance.below(len(pieces))
-        parts = _cut(pieces[pick], chance, request.buffers - len(pieces))
-        pieces[pick] = parts[0]
-        pieces += parts[1:]
+    pieces = cut_up((0, duration(request), 0, units), request.buffers, chance)
     chance.shuffle(pieces)
     buffers = tuple(
         Buffer(i, (top - bottom) * request.alignment, live=((start, end),))
         for i, (start, end, bottom, top) in enumerate(pieces)
     )
     return Sketch(buffers, optimum=units * request.alignment if buffers else 0)
+
+
+def duration(request: Request) -> int:
+    """How long the box is."""
+    return max(STEPS_PER_BUFFER * request.buffers, 16)
+
+
+def cut_up(whole: Piece, count: int, chance: Chance) -> list[Piece]:
+    """So many pieces, which leave nothing of the whole."""
+    pieces = [whole] if count else []
+    while len(pieces) < count:
+        pick = chance.below(len(pieces))
+        parts = _cut(pieces[pick], chance, count - len(pieces))
+        pieces[pick] = parts[0]
+        pieces += parts[1:]
+    return pieces
 
 
 def _cut(piece: Piece, chance: Chance, wanted: int) -> list[Piece]:

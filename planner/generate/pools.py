@@ -35,17 +35,21 @@ def pools(request: Request) -> Sketch:
                 accesses=chance.spread(0, 1 << 10),
             )
         )
-    total = largest_live_sum(buffers)
+    return Sketch(
+        tuple(buffers), memories(largest_live_sum(buffers), request.alignment), (Term.ACCESS_COST, Term.SUM_OF_PEAKS)
+    )
+
+
+def memories(total: int, alignment: int) -> tuple[Pool, ...]:
+    """For so many bytes live together. A size that is a multiple of the alignment is how memories come."""
     sizes = [total * part // 64 for part in PARTS_OF_64]
-    # A size that is a multiple of the alignment is how memories come.
-    made = tuple(
+    return tuple(
         Pool(
             name,
-            None if rank == len(sizes) else sizes[rank] // request.alignment * request.alignment,
-            alignment=request.alignment,
+            None if rank == len(sizes) else sizes[rank] // alignment * alignment,
+            alignment=alignment,
             cost=1 << (2 * (len(sizes) - rank)),
             rank=rank,
         )
         for rank, name in enumerate(NAMES)
     )
-    return Sketch(tuple(buffers), made, (Term.ACCESS_COST, Term.SUM_OF_PEAKS))

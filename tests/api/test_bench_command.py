@@ -106,6 +106,6 @@ def test_progress_estimates_what_is_left(capsys: pytest.CaptureFixture[str]) -> 
     progress = Progress(10, 2, quiet=False)
     progress(made(process_seconds=30.0))
     progress(failed(CellStatus.CRASHED, process_seconds=10.0))
-    assert progress.line() == "2 of 10 runs   about 1:20 left   nets/a.json auto: crashed"
+    assert progress.line() == "[####----------------] 2 of 10 runs   about 1:20 left   nets/a.json auto: crashed"
     assert "crashed: it is gone" in capsys.readouterr().err
     assert [clock(seconds) for seconds in (0, 59.6, 3661)] == ["0:00", "1:00", "1:01:01"]

@@ -72,7 +72,7 @@ def test_markdown_keeps_its_tables_whatever_names_are() -> None:
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in table} == {10, 15}
     assert "| auto | 4 | 3 |" in text
-    assert "nets/b.json, greedy, seed 0: crashed: it is gone" in text
+    assert "- greedy, nets/b.json, seed 0: crashed: it is gone" in text
 
 
 def test_the_summary_is_a_table() -> None:
@@ -116,7 +116,32 @@ def test_curves() -> None:
 def test_tallies() -> None:
     auto, greedy = per_solver(RECORDS)
     assert (auto.runs, auto.statuses[CellStatus.OPTIMAL], auto.statuses[CellStatus.KILLED]) == (4, 3, 1)
-    assert (auto.mean_gap, auto.median_seconds_to_proof, greedy.mean_gap) == (0.0, 2.0, 1.0)
+    assert (auto.mean_gap, auto.median_seconds_to_proof, greedy.mean_gap) == (0.0, 2.0, 0.75)
+
+
+def test_gaps_are_compared_where_all_solvers_have_tried() -> None:
+    refusing = [
+        failed(CellStatus.REFUSED, solver="fussy", instance="nets/b.json"),
+        made("fussy", value=200, values=[200]),
+    ]
+    records = [made("auto"), made("auto", instance="nets/b.json", value=300, values=[300]), *refusing]
+    assert [line.mean_gap for line in per_solver(records)] == [0.0, 1.0]
+    useless = failed(CellStatus.REFUSED, solver="useless")
+    assert [line.mean_gap for line in per_solver([*records, useless])] == [0.0, 1.0, None]
+    assert {series.name: bool(series.points) for series in gap_over_time([*records, useless])} == {
+        "auto": True, "fussy": True, "useless": False,
+    }  # fmt: skip
+    assert "on the one problem that every solver takes" in markdown(records)
+
+
+def test_what_happened_to_many_runs_is_said_once() -> None:
+    records = [failed(CellStatus.REFUSED, instance=f"nets/{n}.json") for n in range(3)]
+    assert "- auto, 3 runs, nets/0.json, seed 0 the first of them: refused: it is gone\n" in markdown(records)
+
+
+def test_all_terms_have_their_values() -> None:
+    page = markdown([made(value=5, values=[5, 1200], bound=4, gap=0.25)])
+    assert "| 5; 1 200 | 5; 1 200 | 4 |" in page
 
 
 def test_scales() -> None:

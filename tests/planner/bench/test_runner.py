@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,8 @@ from planner.formats import write_problem
 from planner.generate import Request, generate
 from solvers.solver import Goal
 from tests.planner.bench.made_records import made
+
+ROOT = Path(__file__).resolve().parents[3]
 
 STRANGE = """
 import json, os, signal, subprocess, sys, time
@@ -36,6 +40,16 @@ match request["seed"]:
         print("I am no record")
 """
 """A cell that does something else for each seed."""
+
+RUNNER = """
+import sys
+from pathlib import Path
+from planner.bench import Cell, File, Settings
+from planner.bench.process import CellProcess
+process = CellProcess(Cell(File("x", Path(sys.argv[1]), "x"), "cbc", 0, Settings(time_limit=600)))
+print(process._process.pid, flush=True)
+process.result()
+"""
 
 
 @pytest.fixture
@@ -84,6 +98,42 @@ def test_crashes_and_hangs_are_rows_and_nothing_is_left_behind(packing: File, tm
     assert "something else than a record" in (found[4].error or "")
     pid = int(Path(f"{packing.path}.child").read_text())
     assert has_ended(pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_a_run_ends_with_its_runner_whatever_ends_that(tmp_path: Path) -> None:
+    path = tmp_path / "long.json"
+    path.write_bytes(write_problem(generate("packing", Request(80, 1))))
+    runner = subprocess.Popen([sys.executable, "-c", RUNNER, str(path)], stdout=subprocess.PIPE, cwd=ROOT)
+    assert runner.stdout is not None
+    cell = int(runner.stdout.readline())
+    wait_for(lambda: bool(children_of(cell)))  # by then it is planning
+    (solver, *_) = children_of(cell)
+    runner.kill()
+    runner.wait()
+    runner.stdout.close()
+    wait_for(lambda: has_ended(cell) and has_ended(solver))
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
+def test_several_pools_keep_their_sizes_whatever_the_name_says(tmp_path: Path) -> None:
+    path = tmp_path / "full.4096.json"
+    path.write_bytes(write_problem(generate("pool_packing", Request(5, 1))))
+    cells = grid(collect([str(path)], tmp_path)[0], ["auto", "vela"], [0], Settings(capacity="from-name"))
+    solved, refused = (CellProcess(cell).result() for cell in cells)
+    assert (solved.status, solved.capacity, solved.wrong) == (CellStatus.OPTIMAL, None, None)
+    assert solved.gap == 0
+    assert refused.status is CellStatus.REFUSED
 
 
 def has_ended(pid: int) -> bool:

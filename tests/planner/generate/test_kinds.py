@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner import BadInput, Options, PlanStatus, Problem, plan
+from planner import BadInput, Options, PlanStatus, Problem, Term, plan
 from planner.bench.known import Known
 from planner.checks import require_sound
 from planner.digest import digest
@@ -20,6 +20,8 @@ DIGESTS = {
     "recurrent": "7d3927faf16b579984cb1fd5096319b4a9859d7467496552f07ab53f474a39b8",
     "training": "9a7eb056bbc52f6fe78eda5353822ecf7cc2106f1b72ffc607d25f9fd9003b62",
     "pangu": "0343e7302f040dad351789e14721eadf00ea02261a2a8fe7d5e155992be5221b",
+    "offload": "17069a6499d24d9aa4d724067f4c34a0cc320fcf1b21c240b1a3780f2f60af04",
+    "pool_packing": "cec0c9e96d910b7e042f0ea706cadd6a37c130df26827a21b7fd6bc461b9ff6b",
     "pools": "e64087b71cf90340c5c588aff8da28125d62211826fc571d3386bbe9c92c176d",
 }
 """Of 40 buffers, seed 7, alignment 8. A generator that changes makes other instances under the same name: old results mean nothing then."""
@@ -63,6 +65,37 @@ def test_a_packing_is_perfect(alignment: int) -> None:
     ends = [moment for buffer in problem.buffers for moment in (buffer.live or ())[0]]
     assert area(problem) == optimum * (max(ends) - min(ends))
     assert all(buffer.size % alignment == 0 for buffer in problem.buffers)
+
+
+@pytest.mark.parametrize("alignment", [1, 3, 512])
+def test_full_memories_are_perfect_together(alignment: int) -> None:
+    problem = generate("pool_packing", Request(60, 3, alignment, {"height": 40_000}))
+    optimum = Known.of(problem.name).optimum
+    assert optimum is not None
+    ends = [moment for buffer in problem.buffers for moment in (buffer.live or ())[0]]
+    assert area(problem) == optimum * (max(ends) - min(ends))
+    tcm, sram, dram = problem.pools
+    assert dram.size is None
+    assert (tcm.size or 0) + (sram.size or 0) < optimum
+    assert tcm.cost < sram.cost < dram.cost
+    restricted = [buffer for buffer in problem.buffers if buffer.pools is not None]
+    assert 0 < len(restricted) < 30
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 9])
+def test_small_full_memories_are_filled(count: int) -> None:
+    problem = generate("pool_packing", Request(count, 1))
+    made = plan(problem, Options(workers=1))
+    assert (made.status, made.peak) == (PlanStatus.OPTIMAL, Known.of(problem.name).optimum)
+    assert [use.peak for use in made.pools[:-1]] == [pool.size for pool in problem.pools[:-1]]
+
+
+def test_networks_on_several_memories_leave_a_choice() -> None:
+    problem = generate("offload", Request(80, 2, 16))
+    assert [pool.name for pool in problem.pools] == ["tcm", "sram", "dram"]
+    assert all(buffer.accesses * 64 >= 2 * buffer.size for buffer in problem.buffers)
+    assert any(buffer.pools is None for buffer in problem.buffers)
+    assert problem.terms == (Term.ACCESS_COST, Term.SUM_OF_PEAKS)
 
 
 def test_a_small_packing_is_solved_to_its_known_optimum() -> None:
