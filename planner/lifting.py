@@ -6,6 +6,7 @@ from solvers.instance import Term
 from solvers.objective import peaks
 from solvers.outcome import Certificate, Outcome
 
+from .errors import echo
 from .lowering import Lowered
 from .plan import (
     Objective,
@@ -75,6 +76,15 @@ def gap(plan_objective: Objective) -> float | None:
     """By how much the objective could be better at most, as a share of the bound."""
     value, bound = plan_objective.value, plan_objective.bound
     return value / bound - 1 if value is not None and bound and len(plan_objective.terms) == 1 else None
+
+
+def warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
+    """What the user should know of the run; of a heuristic that gave up, the buffer for which it found no place."""
+    if outcome.stuck is None:
+        return outcome.notes
+    buffer = problem.buffers[outcome.stuck]
+    gave_up = f"the planner found no place for buffer {echo(buffer.id)} of {buffer.size} bytes and gave up, which proves nothing"
+    return (*outcome.notes, gave_up)
 
 
 def certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PlanCertificate, ...]:

@@ -11,7 +11,7 @@ from math import lcm
 
 import numpy as np
 
-from solvers.instance import ADDRESS_LIMIT, Bools, Instance, Ints, PoolSpec
+from solvers.instance import ADDRESS_LIMIT, Bools, Instance, Ints, PoolSpec, Source
 
 from .colocation import Congruence, groups
 from .errors import BadInput, Code, Finding
@@ -55,7 +55,7 @@ class _Lowering:
 
     def run(self) -> Lowered:
         c = self.problem.constraints
-        if c.conflicts or c.exclusions or c.colocations or c.same_pool or c.different_pool or c.reuse_penalties:
+        if any((c.conflicts, c.listed, c.exclusions, c.colocations, c.same_pool, c.different_pool, c.reuse_penalties)):
             self.index = {b.id: i for i, b in enumerate(self.buffers)}
         members = self._group()
         first = np.zeros(self.blocks, dtype=np.int64)
@@ -99,6 +99,7 @@ class _Lowering:
             hinted=hinted,
             input_rank=first,
             name_rank=name_rank,
+            source=Source(times, *self._pinned(), self._pairs(c.listed)),
         )
         return Lowered(instance, times)
 
@@ -278,6 +279,15 @@ class _Lowering:
                 order = named + [p for p in by_rank if p not in named]
                 preference[block, order] = np.arange(len(order))
         return preference
+
+    def _pinned(self) -> tuple[Bools, Bools]:
+        """Whose pool the user decided, and whose offset too."""
+        pinned, placed = np.zeros(self.blocks, dtype=bool), np.zeros(self.blocks, dtype=bool)
+        for i, buffer in enumerate(self.buffers):
+            if buffer.fixed is not None:
+                block = self.part_block[i]
+                pinned[block], placed[block] = True, placed[block] or buffer.fixed.offset is not None
+        return pinned, placed
 
     def _apart(self) -> Ints:
         rows: set[tuple[int, int]] = set()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from solvers.errors import SolverError, Unavailable, UnknownSolver, Unsupported
+from solvers.errors import SolverError, StopReason, Unavailable, UnknownSolver, Unsupported
+from solvers.instance import Placement
+from solvers.objective import evaluate
+from solvers.outcome import Outcome
 from solvers.portfolio import solve
 from solvers.solver import Goal, Limits, Task
 
@@ -14,7 +17,7 @@ from .checks import require_sound
 from .digest import digest
 from .errors import CannotSolve, Code, Finding
 from .explain import shortage
-from .lowering import lower
+from .lowering import Lowered, lower
 from .options import Options, require_valid
 from .plan import Plan, PlanStatus, Run, Shortage
 from .problem import Problem
@@ -51,14 +54,32 @@ def plan(
     require_sound(problem)
     lowered = lower(problem)
     task = _task(options, clock)
-    watch = Watch(clock, task.limits.deadline, lowered.instance, on_progress, cancelled, on_log)
+
+    def so_far(placement: Placement) -> Plan:
+        """A plan as if the run had been cancelled at that placement; it claims no bound."""
+        value = evaluate(lowered.instance, placement)
+        outcome = Outcome(StopReason.CANCELLED, placement, value, reproducible=False)
+        made = _verified(problem, _made(problem, lowered, outcome, options))
+        return replace(made, run=Run(round(clock.seconds, 6), (), machine()))
+
+    watch = Watch(clock, task.limits.deadline, lowered.instance, on_progress, cancelled, on_log, so_far)
     try:
         outcome = solve(lowered.instance, task, watch, options.solver)
     except SolverError as refusal:
         raise _refusal(refusal) from refusal
+    made = _made(problem, lowered, outcome, options)
+    if made.status is PlanStatus.INFEASIBLE:
+        why = _shortage(problem, made, options, clock, cancelled)
+        made = replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
+    made = _verified(problem, made)
+    return replace(made, run=Run(round(clock.seconds, 6), tuple(watch.trace), machine()))
+
+
+def _made(problem: Problem, lowered: Lowered, outcome: Outcome, options: Options) -> Plan:
+    """The outcome in the user's words."""
     objective = lifting.objective(problem, outcome)
     uses = lifting.pool_uses(problem, lowered, outcome)
-    made = Plan(
+    return Plan(
         status=lifting.status(outcome),
         stop=outcome.stop,
         peak=None if outcome.placement is None else sum(use.peak or 0 for use in uses),
@@ -73,15 +94,14 @@ def plan(
         versions=versions(outcome.asked),
         problem_digest=digest(problem),
         certificates=lifting.certificates(problem, lowered, outcome),
-        warnings=outcome.notes,
+        warnings=lifting.warnings(problem, outcome),
     )
-    if made.status is PlanStatus.INFEASIBLE:
-        why = _shortage(problem, made, options, clock, cancelled)
-        made = replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
+
+
+def _verified(problem: Problem, made: Plan) -> Plan:
+    """The plan, or what is left of it if its verification objects."""
     findings = verify(problem, made, made.problem_digest)
-    if findings:
-        made = withdrawn(problem, made, findings)
-    return replace(made, run=Run(round(clock.seconds, 6), tuple(watch.trace), machine()))
+    return withdrawn(problem, made, findings) if findings else made
 
 
 def _task(options: Options, clock: Clock) -> Task:

@@ -103,6 +103,11 @@ class Constraints:
     same_pool: tuple[tuple[BufferId, ...], ...] = ()
     different_pool: tuple[tuple[BufferId, ...], ...] = ()
     reuse_penalties: tuple[ReusePenalty, ...] = ()
+    listed: tuple[Pair, ...] = field(default=(), compare=False)
+    """Conflict lists as their source has them, where they are not symmetric: (a, b) if a's list names b, be it a itself.
+
+    No rule of the problem, whose conflicts hold both ways: planners that follow the source to the letter go by it.
+    """
 
 
 DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)

@@ -23,6 +23,8 @@ _LIBRARIES = {
     "cpsat_peak": ("ortools",),
     "cbc": ("pulp",),
     "highs": ("pulp", "highspy"),
+    "omnimalloc": ("omnimalloc",),
+    "vela": ("ethos-u-vela",),
     "pool_sharing": ("pulp",),
 }
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 from solvers.errors import StopReason
@@ -12,7 +13,7 @@ from solvers.instance import Instance, Placement
 from solvers.objective import evaluate
 from solvers.outcome import Value
 
-from .plan import TracePoint
+from .plan import Plan, TracePoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Progress:
     seconds: float
     value: int | None
     bound: int | None
+    plan: Callable[[], Plan] | None = field(default=None, compare=False, repr=False)
+    """Writes out the best plan so far; None: there is none yet. Costs nothing unless it is called, from any thread, at any time."""
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]
@@ -63,6 +66,7 @@ class Watch:
         on_progress: OnProgress | None = None,
         cancelled: Cancelled | None = None,
         on_log: OnLog | None = None,
+        as_plan: Callable[[Placement], Plan] | None = None,
     ) -> None:
         self._clock = clock
         self._deadline = deadline
@@ -70,6 +74,8 @@ class Watch:
         self._on_progress = on_progress
         self._cancelled = cancelled
         self._on_log = on_log
+        self._as_plan = as_plan
+        self._best: Callable[[], Plan] | None = None
         self._value: Value | None = None
         self._bound: Value = ()
         self.trace: list[TracePoint] = []
@@ -78,6 +84,8 @@ class Watch:
         value = evaluate(self._instance, placement)
         if self._value is None or value < self._value:
             self._value = value
+            if self._as_plan is not None:
+                self._best = partial(self._as_plan, placement)
             self._record()
 
     def bound(self, bound: Value) -> None:
@@ -102,4 +110,4 @@ class Watch:
         seconds = self._clock.seconds
         self.trace.append(TracePoint(round(seconds, 6), value, bound))
         if self._on_progress is not None:
-            self._on_progress(Progress(seconds, value, bound))
+            self._on_progress(Progress(seconds, value, bound, self._best))

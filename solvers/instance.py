@@ -43,6 +43,20 @@ class PoolSpec:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """What the user's problem says besides, for planners that follow another system to the letter; no search needs it."""
+
+    times: Ints
+    """(T + 1) the time at which each section begins, and the last one's end; empty without sections."""
+    pinned: Bools
+    """(n) did the user decide the block's pool?"""
+    placed: Bools
+    """(n) and its offset there? (A block that just fills its pool has only one place too, but may find it itself.)"""
+    listed: Ints
+    """(l, 2) conflict lists that are not symmetric: the list of the first part names the second, perhaps itself. Empty where lists are plain pairs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Instance:
     """n blocks, k parts, m rects and P pools, as arrays."""
 
@@ -98,6 +112,8 @@ class Instance:
     """(n) the block's place in the user's order."""
     name_rank: Ints
     """(n) the block's place if sorted by name, for planners that break ties by it."""
+    source: Source | None = None
+    """Only in an instance as lowered: what is cut from it has none."""
 
     @property
     def blocks(self) -> int:

@@ -20,7 +20,6 @@ from .rounds import SEED_STEP, round_work
 from .solver import BOUNDERS, Control, Goal, Task
 from .ties import can_tie, least_tie, preferring, rank_tie
 
-
 GROWTH = 4
 """From round to round: these engines start anew in each, and what they prove they mostly prove in one long run."""
 

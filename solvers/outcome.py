@@ -66,6 +66,8 @@ class Outcome:
     """Every solver that took part, whether it found anything or not."""
     notes: tuple[str, ...] = ()
     """What a user should know of the run: a solver that failed, a bound that had to be discarded."""
+    stuck: int | None = None
+    """A part for which a heuristic found no place, and so gave up. That proves nothing."""
 
     @property
     def is_optimal(self) -> bool:

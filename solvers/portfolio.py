@@ -7,11 +7,12 @@ import numpy as np
 from .bounds import homeless
 from .crowding import crowded
 from .errors import StopReason, Unavailable, UnknownSolver, Unsupported
-from .execute import execute
-from .instance import Instance, Placement, Term
+from .instance import Instance, Placement
 from .joint import solve_joint
+from .needs import is_joint, needs, refusal
 from .outcome import Outcome
-from .solver import BOUNDERS, Control, Feature, Input, Solver, Task, get, names
+from .raw import solve_raw
+from .solver import BOUNDERS, Control, Input, Solver, Task, get, names
 from .split import pieces_of, solve_split
 from .strips import solve_strips
 
@@ -27,11 +28,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         nothing = Placement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         zeros = (0,) * len(instance.terms)
         return Outcome(StopReason.PROVED, nothing, zeros, zeros, (0,) * len(instance.pools))
-    joint = (
-        instance.has_choice
-        or (Term.REUSE_COST in instance.terms and len(instance.penalties) > 0)
-        or len(instance.apart) > 0
-    )
+    joint = is_joint(instance)
     if solver in BOUNDERS:
         raise UnknownSolver(solver, (AUTO, *names()))
     chosen = None if solver == AUTO else _willing(get(solver), instance, joint)
@@ -39,7 +36,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     if lost is not None:
         return Outcome(StopReason.PROVED, pool_bounds=(0,) * len(instance.pools), certificates=(lost,), infeasible=True)
     if chosen is not None and chosen.wants is Input.RAW:
-        return execute(solver, instance, task, control)
+        return solve_raw(solver, instance, task, control)
     engines: tuple[str, ...] = JOINT_ENGINES if joint else STRIP_ENGINES
     if chosen is not None:
         engines = () if chosen.name == "greedy" else (chosen.name,)
@@ -58,23 +55,5 @@ def _willing(solver: Solver, instance: Instance, joint: bool) -> Solver:
         raise Unavailable(solver.name, reason)
     missing = needs(instance, joint) - solver.features
     if missing:
-        raise Unsupported(
-            solver.name, "it does not take " + ", ".join(sorted(f.value.replace("_", " ") for f in missing))
-        )
+        raise Unsupported(solver.name, refusal(missing))
     return solver
-
-
-def needs(instance: Instance, joint: bool) -> frozenset[Feature]:
-    """What a solver must take to be given this instance, whole (joint) or in strips."""
-    several = len(instance.rect_part) != len(instance.part_block) or len(instance.part_block) != instance.blocks
-    asked = {
-        Feature.FIXED: bool((instance.allowed & (instance.lowest == instance.highest)).any()),
-        Feature.RESERVED: any(pool.reserved for pool in instance.pools),
-        Feature.CAPACITY: any(pool.capacity is not None for pool in instance.pools),
-        Feature.MULTI_RECT: several and bool(len(instance.rect_part)),
-        Feature.CONFLICTS: bool(len(instance.conflicts)),
-        Feature.EXCLUSIONS: bool(len(instance.exclusions)),
-        Feature.POOLS: instance.has_choice,
-        Feature.TERMS: joint and instance.terms != (Term.SUM_OF_PEAKS,),
-    }
-    return frozenset(feature for feature, needed in asked.items() if needed)

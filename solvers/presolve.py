@@ -146,6 +146,7 @@ def _pieces(instance: Instance, groups: Sequence[Ints], pools: Ints, squeeze: bo
             hinted=instance.hinted[blocks],
             input_rank=instance.input_rank[blocks],
             name_rank=instance.name_rank[blocks],
+            source=None,
         )
         yield Piece(small, blocks, parts, pools, sections)
 

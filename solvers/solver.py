@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 from .errors import StopReason, UnknownSolver
 from .instance import Instance, Placement
 from .outcome import Outcome, Value
+from .user_names import allowed, path_of_user_planner
 
 
 class Goal(StrEnum):
@@ -154,6 +155,23 @@ SOLVERS: dict[str, str] = {
     "cpsat_peak": "solvers.cpsat:CpSatPeak",
     "cbc": "solvers.milp:Cbc",
     "highs": "solvers.milp:Highs",
+    "cadence_position": "solvers.greedy.named.cadence:CadencePosition",
+    "cadence_best_fit": "solvers.greedy.named.cadence:CadenceBestFit",
+    "tflm_greedy": "solvers.greedy.named.tflm:TflmGreedy",
+    "tflm_greedy_last_first": "solvers.greedy.named.tflm:TflmGreedyLastFirst",
+    "usmp_by_size": "solvers.greedy.named.usmp:UsmpBySize",
+    "usmp_by_conflicts": "solvers.greedy.named.usmp:UsmpByConflicts",
+    "usmp_hill_climb": "solvers.greedy.named.usmp_hill_climb:UsmpHillClimb",
+    "exir_naive": "solvers.greedy.named.exir:ExirNaive",
+    "exir_greedy": "solvers.greedy.named.exir:ExirGreedy",
+    "relay_tokens": "solvers.greedy.named.relay:RelayTokens",
+    "xla_heap": "solvers.greedy.named.xla:XlaHeap",
+    "xla_heap_spatial": "solvers.greedy.named.xla:XlaHeapSpatial",
+    "xla_heap_temporal": "solvers.greedy.named.xla:XlaHeapTemporal",
+    "vela_hill_climb": "solvers.greedy.named.vela:VelaHillClimb",
+    "two_ended": "solvers.greedy.named.two_ended:TwoEnded",
+    "omnimalloc": "solvers.peers.omnimalloc:Omnimalloc",
+    "vela": "solvers.peers.vela:Vela",
 }
 """name -> module:class. A module is imported when its solver is first asked for; none of them imports its library on import."""
 
@@ -162,20 +180,21 @@ BOUNDERS: dict[str, str] = {"pool_sharing": "solvers.milp:PoolSharing"}
 
 
 def names() -> tuple[str, ...]:
-    """All registered solvers."""
-    return tuple(SOLVERS)
+    """All registered solvers, and those of the user's own that may run."""
+    own = (name for name in allowed() if name not in BOUNDERS and name != "auto")
+    return tuple(dict.fromkeys((*SOLVERS, *own)))
 
 
 def path_of(name: str) -> str | None:
     """Where the solver of that name is, as module:Class."""
-    return SOLVERS.get(name) or BOUNDERS.get(name)
+    return SOLVERS.get(name) or BOUNDERS.get(name) or path_of_user_planner(name)
 
 
 def get(name: str) -> Solver:
     """The solver of that name."""
     path = path_of(name)
     if path is None:
-        raise UnknownSolver(name, ("auto", *SOLVERS))
+        raise UnknownSolver(name, ("auto", *names()))
     module, _, attribute = path.partition(":")
     solver: Solver = getattr(import_module(module), attribute)()
     return solver

@@ -1,6 +1,7 @@
 """Buffers and pools as TVM's USMP knows them, in JSON: sizes and conflicts, or sizes and inclusive intervals.
 
-Conflicts may be written on one side only, and a buffer may name itself; both are put right. Pairs that are not named do not conflict.
+Conflicts may be written on one side only, and a buffer may name itself; both are put right, and the lists as they were are kept for planners that
+follow TVM's to the letter. Pairs that are not named do not conflict.
 The order of `pool_candidates` is the buffer's order of preference.
 """
 
@@ -128,6 +129,7 @@ def _from_conflicts(document: _ConflictsWire) -> Problem:
     report = Report()
     names = {buffer["name_hint"]: i for i, buffer in reversed(list(enumerate(document["buffers"])))}
     pairs: dict[Pair, None] = {}
+    listed: dict[Pair, None] = {}
     buffers: list[Buffer] = []
     for i, buffer in enumerate(document["buffers"]):
         name = buffer["name_hint"]
@@ -138,7 +140,9 @@ def _from_conflicts(document: _ConflictsWire) -> Problem:
             if other not in names:
                 text = f"there is no buffer {quoted(other)}"
                 report.add(Code.UNKNOWN_BUFFER, ("buffers", i, "conflicts", j), text)
-            elif names[other] != i:
+                continue
+            listed[name, other] = None
+            if names[other] != i:
                 pairs[(name, other) if i < names[other] else (other, name)] = None
         candidates = buffer.get("pool_candidates")
         buffers.append(
@@ -155,7 +159,9 @@ def _from_conflicts(document: _ConflictsWire) -> Problem:
         for i, pool in enumerate(document.get("pools", [_DEFAULT_POOL]))
     )
     report.raise_if_any()
-    return Problem(tuple(buffers), pools, Constraints(conflicts=tuple(pairs)), name=document.get("name"))
+    symmetric = all(name != other and (other, name) in listed for name, other in listed)
+    constraints = Constraints(conflicts=tuple(pairs), listed=() if symmetric else tuple(listed))
+    return Problem(tuple(buffers), pools, constraints, name=document.get("name"))
 
 
 def _size(hint: int | None) -> int | None:

@@ -11,6 +11,7 @@ import numpy as np
 from ..instance import Bools, Instance, Ints, Placement
 from .gaps import Fit, Span
 from .neighbours import Neighbours
+from .pool_choice import PoolChoice
 
 
 class PoolPolicy(StrEnum):
@@ -85,13 +86,7 @@ class _Run:
         self.lowest = instance.lowest.tolist()
         self.highest = instance.highest.tolist()
         self.placed: set[int] = set()
-        self.choices = _choices(instance)
-        self.class_of = instance.pool_class.tolist()
-        self.class_pool: dict[int, int] = {}
-        self.apart: dict[int, list[int]] = {}
-        for a, b in instance.apart.tolist():
-            self.apart.setdefault(a, []).append(b)
-            self.apart.setdefault(b, []).append(a)
+        self.pools = PoolChoice(instance)
 
     def all(self, order: Ints, stop: Stop, group: Ints, finish: bool) -> set[int] | None:
         """Place all blocks, fixed ones first; the groups of which one fitted nowhere, or None if it was stopped."""
@@ -111,7 +106,7 @@ class _Run:
 
     def place(self, block: int) -> bool:
         best: tuple[int, int, int] | None = None
-        for pool in self._open_pools(block):
+        for pool in self.pools.open(block):
             base = self._base(block, pool)
             if base is None:
                 continue
@@ -124,14 +119,6 @@ class _Run:
             return False
         self._put(block, best[1], best[2])
         return True
-
-    def _open_pools(self, block: int) -> list[int]:
-        if len(self.instance.pools) == 1 and not self.apart:
-            return self.choices[block]
-        decided = self.class_pool.get(self.class_of[block])
-        pools = self.choices[block] if decided is None else [decided]
-        taken = {int(self.pool[other]) for other in self.apart.get(block, ()) if other in self.placed}
-        return [pool for pool in pools if pool not in taken]
 
     def _base(self, block: int, pool: int) -> int | None:
         span = Span(
@@ -147,7 +134,7 @@ class _Run:
 
     def stack(self, block: int) -> bool:
         """Above everything else in the first pool where that is possible: for when there is no time to look for better."""
-        for pool in self._open_pools(block):
+        for pool in self.pools.open(block):
             modulus, residue = self.modulus[block][pool], self.residue[block][pool]
             walls = [end for _, end in self.instance.pools[pool].reserved]
             floor = (
@@ -166,7 +153,7 @@ class _Run:
         self.pool[block], self.offset[block] = pool, base
         self.peak[pool] = max(self.peak[pool], base + self.high[block])
         self.placed.add(block)
-        self.class_pool[self.class_of[block]] = pool
+        self.pools.put(block, pool)
 
     def _unwelcome(self, block: int, pool: int) -> list[tuple[int, int]]:
         return [
@@ -191,12 +178,3 @@ def _reserved_rules(instance: Instance) -> list[list[list[tuple[int, int]]]]:
                     closed[block].append((begin - high, end - low))
         rules.append(closed)
     return rules
-
-
-def _choices(instance: Instance) -> list[list[int]]:
-    """The pools each block may go to, in its order of preference."""
-    if len(instance.pools) == 1:
-        return [[0] if ok else [] for ok in instance.allowed[:, 0].tolist()]
-    ranked = np.argsort(instance.preference, axis=1, kind="stable").tolist()
-    allowed = instance.allowed.tolist()
-    return [[p for p in row if ok[p]] for row, ok in zip(ranked, allowed, strict=True)]

@@ -121,6 +121,7 @@ def _outcome(outcome: Outcome) -> dict[str, object]:
         "work": int(outcome.work),
         "reproducible": outcome.reproducible,
         "notes": list(outcome.notes),
+        "stuck": None if outcome.stuck is None else int(outcome.stuck),
     }
 
 
@@ -138,6 +139,7 @@ def _read_outcome(fields: Mapping[str, object]) -> Outcome:
         work=_number(fields["work"]),
         reproducible=fields["reproducible"] is True,
         notes=tuple(str(note) for note in cast("list[object]", fields["notes"])),
+        stuck=None if fields["stuck"] is None else _number(fields["stuck"]),
     )
 
 

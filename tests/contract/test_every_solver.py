@@ -30,7 +30,11 @@ from tests.judge import judge
 from tests.oracle import solve
 
 AVAILABLE = tuple(name for name in registry.names() if registry.get(name).unavailable() is None)
-EXACT = tuple(name for name in ("auto", *AVAILABLE) if name != "greedy")
+HEURISTICS = frozenset(name for name in AVAILABLE if name == "greedy" or registry.get(name).wants is registry.Input.RAW)
+"""They may miss a placement that exists, and prove nothing themselves."""
+PEERS = ("omnimalloc", "vela")
+"""Other projects' own programs: they take sizes and lifetimes, and refuse most of the rest."""
+EXACT = tuple(name for name in ("auto", *AVAILABLE) if name not in HEURISTICS)
 LIMITS = Options(time_limit=20.0, work_limit=5_000_000, workers=1)
 
 BIG = 1 << 40
@@ -219,7 +223,7 @@ def test_a_plan_is_valid_and_claims_nothing_wrong(solver: str, case: Case) -> No
     made = attempt(case, solver)
     if made is None:
         return
-    assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE, PlanStatus.INFEASIBLE) or solver == "greedy"
+    assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE, PlanStatus.INFEASIBLE) or solver in HEURISTICS
     if case in SMALL:
         assert judge(case.problem, made, solve(case.problem)) == []
     assert verify(case.problem, made) == ()
@@ -247,7 +251,7 @@ def test_an_exact_solver_settles_a_small_problem(solver: str, case: Case) -> Non
 @pytest.mark.parametrize("solver", AVAILABLE)
 def test_a_refusal_is_about_a_feature_the_solver_does_not_state(solver: str) -> None:
     refused = [case.name for case in CASES if attempt(case, solver, replace(LIMITS, goal=Goal.FIT)) is None]
-    assert len(refused) < len(CASES) / 2
+    assert len(refused) < len(CASES) / 2 or solver in PEERS
     assert not refused or registry.get(solver).features < frozenset(registry.Feature)
 
 
@@ -317,7 +321,7 @@ def test_the_goal_fit_is_met_by_any_plan_within_capacity(solver: str) -> None:
 
 @pytest.mark.parametrize("solver", ["auto", *AVAILABLE])
 def test_the_same_run_gives_the_same_plan(solver: str) -> None:
-    problem = ring(3, 2)
+    problem = Problem(FOUR) if solver in PEERS else ring(3, 2)
     first, second = (plan(problem, replace(LIMITS, solver=solver)) for _ in range(2))
     assert first.reproducible
     assert replace(first, run=second.run) == second

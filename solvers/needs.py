@@ -1,0 +1,43 @@
+"""What an instance asks of a solver beyond one rect per block, one pool and the peak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .instance import Bools, Instance, Term
+from .solver import Feature
+
+
+def is_joint(instance: Instance) -> bool:
+    """Do the pools depend on each other, or does the objective weigh shared addresses? Then nothing comes apart into single pools."""
+    wishes = Term.REUSE_COST in instance.terms and len(instance.penalties) > 0
+    return instance.has_choice or wishes or len(instance.apart) > 0
+
+
+def fixed(instance: Instance) -> Bools:
+    """(n) the blocks whose place is decided: by the user, where that is known, or for want of any other."""
+    if instance.source is not None:
+        return instance.source.placed
+    only: Bools = (instance.allowed & (instance.lowest == instance.highest)).any(axis=1)
+    return only
+
+
+def needs(instance: Instance, joint: bool) -> frozenset[Feature]:
+    """What a solver must take to be given this instance, whole (joint) or in strips."""
+    several = len(instance.rect_part) != len(instance.part_block) or len(instance.part_block) != instance.blocks
+    asked = {
+        Feature.FIXED: bool(fixed(instance).any()),
+        Feature.RESERVED: any(pool.reserved for pool in instance.pools),
+        Feature.CAPACITY: any(pool.capacity is not None for pool in instance.pools),
+        Feature.MULTI_RECT: several and bool(len(instance.rect_part)),
+        Feature.CONFLICTS: bool(len(instance.conflicts)),
+        Feature.EXCLUSIONS: bool(len(instance.exclusions)),
+        Feature.POOLS: instance.has_choice,
+        Feature.TERMS: joint and instance.terms != (Term.SUM_OF_PEAKS,),
+    }
+    return frozenset(feature for feature, needed in asked.items() if needed)
+
+
+def refusal(missing: Iterable[Feature]) -> str:
+    """Why a solver does not take an instance that needs these."""
+    return "it does not take " + ", ".join(sorted(f.value.replace("_", " ") for f in missing))

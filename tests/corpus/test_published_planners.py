@@ -1,0 +1,91 @@
+"""What is published of other systems' planners, on their own inputs: the named planners give the same figures."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from planner import Options, PlanStatus, plan
+from planner.formats import read_problem
+from planner.lowering import lower
+from planner.problem import Problem
+from solvers.greedy.named.heuristic import Heuristic, Run
+from solvers.greedy.named.rigid import rigid
+from solvers.instance import Instance, Placement
+from solvers.objective import peaks
+from solvers.solver import Silent, Task, get
+
+CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
+FOUND = {folder: sorted((CORPUS / folder).glob("*.json")) for folder in ("usmp", "nets")}
+USMP, NETS = (tuple(paths) or (CORPUS / folder / "absent.json",) for folder, paths in FOUND.items())
+"""Without a corpus something to skip."""
+
+pytestmark = pytest.mark.skipif(
+    not all(FOUND.values()), reason=f"corpus: no instances in {CORPUS.name}; set MEMPLAN_CORPUS"
+)
+
+SLACK_PERCENT = 5
+"""How near to the memory pressure TVM's tests ask the hill climb to come."""
+
+
+def read(path: Path) -> Problem:
+    return read_problem(path.read_bytes(), name=path.name)[0]
+
+
+def placed(solver: str, instance: Instance) -> Placement:
+    """What the planner does, whether or not it may be believed."""
+    planner = get(solver)
+    assert isinstance(planner, Heuristic)
+    return planner.place(instance, rigid(instance), Run(Silent(), Task()))
+
+
+@pytest.mark.parametrize("solver", ["usmp_by_size", "usmp_by_conflicts", "usmp_hill_climb"])
+@pytest.mark.parametrize("path", USMP, ids=lambda path: path.stem)
+def test_tvm_s_figures(path: Path, solver: str) -> None:
+    document = json.loads(path.read_bytes())
+    problem = read(path)
+    placement = placed(solver, lower(problem).instance)
+    found = dict(zip((pool.name for pool in problem.pools), peaks(lower(problem).instance, placement), strict=True))
+    expected = document.get("expected_peak", {})
+    if solver in expected:
+        assert found == expected[solver]
+    elif "offsets" in expected:
+        names = [buffer.id for buffer in problem.buffers]
+        assert dict(zip(names, placement.offset.tolist(), strict=True)) == expected["offsets"]
+    else:
+        pressure = document["memory_pressure"]
+        assert sum(found.values()) >= pressure
+        if solver == "usmp_hill_climb":
+            assert 100 * sum(found.values()) <= (100 + SLACK_PERCENT) * pressure
+
+
+def test_a_plan_by_lists_that_are_not_symmetric_is_withheld_or_right() -> None:
+    problem = read(CORPUS / "usmp" / "fanout.json")
+    assert problem.constraints.listed
+    for solver in ("usmp_by_size", "usmp_by_conflicts", "usmp_hill_climb"):
+        made = plan(problem, Options(solver=solver))
+        assert made.status is (PlanStatus.FEASIBLE if made.placements else PlanStatus.UNKNOWN)
+        assert made.warnings or made.placements
+
+
+@pytest.mark.parametrize(("name", "peak"), [("simple", 216096)])
+def test_vela_s_figure(name: str, peak: int) -> None:
+    assert plan(read(CORPUS / "usmp" / f"{name}.json"), Options(solver="vela_hill_climb")).peak == peak
+
+
+@pytest.mark.parametrize("path", NETS, ids=lambda path: path.stem)
+def test_executorch_s_greedy_and_first_fit_on_networks(path: Path) -> None:
+    with (CORPUS / "nets" / "SUMMARY.csv").open() as file:
+        row = next(row for row in csv.DictReader(file) if row["name"] == path.stem)
+    instance = lower(read(path)).instance
+
+    def rounded(solver: str) -> int:
+        return -(-peaks(instance, placed(solver, instance))[0] // 16) * 16
+
+    assert rounded("tflm_greedy") == int(row["first_fit_desc"])
+    if row["executorch_greedy"]:
+        assert rounded("exir_greedy") == int(row["executorch_greedy"])
