@@ -12,12 +12,12 @@ from .joint import solve_joint
 from .needs import is_joint, needs, refusal
 from .outcome import Outcome
 from .raw import solve_raw
-from .solver import BOUNDERS, Control, Input, Solver, Task, get, names
+from .solver import HELPERS, Control, Input, Solver, Task, get, names
 from .split import pieces_of, solve_split
 from .strips import solve_strips
 
 AUTO = "auto"
-STRIP_ENGINES = ("search", "cpsat")
+STRIP_ENGINES = ("improve", "search", "cpsat")
 """What auto runs on components that greedy leaves open, the first one first."""
 JOINT_ENGINES = ("pool_sharing", "cpsat")
 
@@ -29,7 +29,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         zeros = (0,) * len(instance.terms)
         return Outcome(StopReason.PROVED, nothing, zeros, zeros, (0,) * len(instance.pools))
     joint = is_joint(instance)
-    if solver in BOUNDERS:
+    if solver in HELPERS:
         raise UnknownSolver(solver, (AUTO, *names()))
     chosen = None if solver == AUTO else _willing(get(solver), instance, joint)
     lost = homeless(instance) or crowded(instance)

@@ -12,13 +12,13 @@ SEED_STEP = 1_000_003
 """Every round has another seed: what a search ran into with the last one it would run into again."""
 
 
-def round_work(limit: int | None, spent: int, shares: int, *, least: int = FIRST_ROUND_WORK, growth: int = 1) -> int:
+def round_work(limit: int | None, spent: int, shares: int, *, first: int = FIRST_ROUND_WORK, growth: int = 1) -> int:
     """What each of the shares may spend in the next round: `growth` times as much as in all rounds so far; 0 if too little is left.
 
     What would then be left, but be less than this round, is spent in it.
     """
     shares = max(1, shares)
-    wanted = max(FIRST_ROUND_WORK, least, growth * spent // shares)
+    wanted = max(first, growth * spent // shares)
     if limit is None:
         return wanted
     left = (limit - spent) // shares

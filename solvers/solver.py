@@ -178,16 +178,21 @@ SOLVERS: dict[str, str] = {
 BOUNDERS: dict[str, str] = {"pool_sharing": "solvers.milp:PoolSharing"}
 """Of the same form, but they only ever prove: of use beside a solver, not to be asked for alone."""
 
+IMPROVERS: dict[str, str] = {"improve": "solvers.improve.solver:Improve"}
+"""Of the same form, but they only ever improve what is known: likewise."""
+
+HELPERS = {**BOUNDERS, **IMPROVERS}
+
 
 def names() -> tuple[str, ...]:
     """All registered solvers, and those of the user's own that may run."""
-    own = (name for name in allowed() if name not in BOUNDERS and name != "auto")
+    own = (name for name in allowed() if name not in HELPERS and name != "auto")
     return tuple(dict.fromkeys((*SOLVERS, *own)))
 
 
 def path_of(name: str) -> str | None:
     """Where the solver of that name is, as module:Class."""
-    return SOLVERS.get(name) or BOUNDERS.get(name) or path_of_user_planner(name)
+    return SOLVERS.get(name) or HELPERS.get(name) or path_of_user_planner(name)
 
 
 def get(name: str) -> Solver:

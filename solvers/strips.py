@@ -14,15 +14,13 @@ from .execute import execute, failed
 from .instance import Instance, Ints, Placement, Term
 from .objective import evaluate
 from .outcome import Outcome, Value
-from .rounds import SEED_STEP, round_work
+from .rounds import FIRST_ROUND_WORK, SEED_STEP, round_work
 from .solver import Control, Goal, Task
 from .strip import Component, Strip
+from .teams import USUAL, team
 
-WIDTH_PER_WORK = 18
-"""Sections lived in for each unit of a first dive; the search gets SHARES of it."""
-
-SHARES = {"search": 3}
-"""How much more of it an engine gets that earns it; 1 for the others."""
+WIDTH_PER_WORK = 36
+"""Sections lived in for each unit that a part of the work must have for the search's parts to pay for a first dive."""
 
 
 def solve_strips(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
@@ -139,18 +137,21 @@ class _Strips:
         return None
 
     def _budget(self, components: list[Component]) -> int:
-        """Work for each engine on each component in this round; 0 when nothing is left."""
-        dive = max(map(_dive_work, components), default=0)
-        shares = len(components) * sum(SHARES.get(name, 1) for name in self.engines)
-        return round_work(self.task.limits.work, self.work, shares, least=dive)
+        """Each part of the work in this round; 0 when nothing is left."""
+        first = max([FIRST_ROUND_WORK // USUAL, *map(_dive_work, components)])
+        parts = sum(parts for component in components for _, parts in self._team(component))
+        return round_work(self.task.limits.work, self.work, parts, first=first)
+
+    def _team(self, component: Component) -> tuple[tuple[str, int], ...]:
+        return team(self.engines, component.piece.instance.blocks)
 
     def _turn(self, strip: Strip, component: Component, work: int, threads: int) -> _Turn:
         turn = _Turn(strip, component, [])
         bound, placement, peak = component.bound, component.placement, component.peak
         relay = _Relay(self.board, strip, component)
-        for name in list(self.engines):
+        for name, parts in self._team(component):
             task = Task(
-                limits=replace(self.task.limits, work=work * SHARES.get(name, 1), workers=threads),
+                limits=replace(self.task.limits, work=work * parts, workers=threads),
                 goal=self.task.goal,
                 seed=self.task.seed + self.rounds * SEED_STEP,
                 start=placement,

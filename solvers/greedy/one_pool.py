@@ -93,7 +93,7 @@ class _Known:
         self.control = control
         self.placement = task.start
         self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
-        self.enough = ADDRESS_LIMIT if task.goal is Goal.FIT else _peak_worth(instance, task.enough)
+        self.enough = ADDRESS_LIMIT if task.goal is Goal.FIT else peak_worth(instance, task.enough)
         """A component that ends no higher is good as it is; None: nothing is known to be good enough."""
         self.found_any = False
         self.work = 0
@@ -147,7 +147,7 @@ class _PerComponent:
         return bool((self.placed & (self._score <= self._enough)).all())
 
 
-def _peak_worth(instance: Instance, worth: Value) -> int | None:
+def peak_worth(instance: Instance, worth: Value) -> int | None:
     """The greatest peak that is worth no more than this."""
     access = int(instance.access_cost.sum())
 

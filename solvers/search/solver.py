@@ -1,4 +1,4 @@
-"""The exact search behind the Solver protocol: one pool, proofs by exhaustion, in native code."""
+"""The exact search behind the Solver protocol: one pool, proofs by exhaustion; the search itself is a kernel, native or its reference."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ MAX_PAIRS = 20_000_000
 """Most conflicting pairs that are listed where blocks are of several rectangles or pairs are given; plain blocks need no list of pairs, and
 may be members of three times as many cliques."""
 
+MAX_PAIRS_REFERENCE = 500_000
+"""The same where the search runs in Python, which takes more memory for each and would not get far with them."""
 
 MAX_CONFLICTS = 20_000
 """Explicit conflicts form cliques that no lifetime shows. Finding them among more than this many takes longer than other solvers take."""
@@ -34,7 +36,7 @@ class Report(Protocol):
 
 
 class SearchKernel(Protocol):
-    """The part of the native kernels that this solver needs."""
+    """The part of the kernels that this solver needs."""
 
     def search(
         self,
@@ -83,10 +85,7 @@ class Search:
     sandboxed: ClassVar[bool] = False
 
     def unavailable(self) -> str | None:
-        kernels = active()
-        if kernels.kind is not Kind.NATIVE:
-            return f"it needs the native kernels; {kernels.reason}"
-        if not hasattr(kernels.kernels, "search"):
+        if not hasattr(active().kernels, "search"):
             return "the native kernels are older than the rest of memplan (no search)"
         return None
 
@@ -140,7 +139,7 @@ class Search:
                 seed=task.seed % (1 << 64),
                 threads=max(1, task.limits.workers),
                 work=task.limits.work,
-                max_pairs=MAX_PAIRS,
+                max_pairs=MAX_PAIRS if active().kind is Kind.NATIVE else MAX_PAIRS_REFERENCE,
                 report=report,
             )
         except kernel.TooLarge as error:

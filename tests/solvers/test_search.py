@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from solvers.conflicts import part_pairs
 from solvers.errors import StopReason, Unsupported
 from solvers.instance import Instance, Placement, PoolSpec
+from solvers.kernels import Kind, active
 from solvers.objective import evaluate, violation
 from solvers.search.solver import Search
 from solvers.solver import Feature, Goal, Limits, Silent, Task
+from tests.small_instances import KINDS, brute_force, random_block, random_instance
 from tests.support import Block, make_instance, plain
 
 pytestmark = pytest.mark.skipif(Search().unavailable() is not None, reason=f"no search here: {Search().unavailable()}")
@@ -23,108 +23,7 @@ pytestmark = pytest.mark.skipif(Search().unavailable() is not None, reason=f"no 
 CASES = int(os.environ.get("MEMPLAN_SEARCH_CASES", "300"))
 """Random instances of each kind; the figure for a long run is set from outside."""
 
-
-def brute_force(instance: Instance) -> int | None:
-    """The least peak, by trying every aligned offset of every block; None if nothing fits."""
-    n = instance.blocks
-    pool = instance.pools[0]
-    low = [int(v) for v in instance.lowest[:, 0]]
-    high = [int(v) for v in instance.highest[:, 0]]
-    step = [int(v) for v in instance.modulus[:, 0]]
-    tall = [int(v) for v in instance.block_high]
-    parts: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for b, begin, end in zip(instance.part_block, instance.part_low, instance.part_high, strict=True):
-        parts[b].append((int(begin), int(end)))
-    forbidden: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for p, q in part_pairs(instance).tolist():
-        a, b = int(instance.part_block[p]), int(instance.part_block[q])
-        below = int(instance.part_low[p] - instance.part_high[q])
-        above = int(instance.part_high[p] - instance.part_low[q])
-        forbidden.setdefault((a, b), []).append((below, above))
-        forbidden.setdefault((b, a), []).append((-above, -below))
-    best: int | None = None
-    top = sum(tall) + max((low[b] for b in range(n)), default=0) + sum(step) + sum(end for _, end in pool.reserved)
-    offset = [0] * n
-
-    def starts(b: int) -> Iterator[int]:
-        limit = top if best is None else best - tall[b] - 1
-        for x in range(low[b], min(high[b], limit) + 1, step[b]):
-            if all(
-                x + begin >= to or x + end <= frm or begin == end
-                for begin, end in parts[b]
-                for frm, to in pool.reserved
-            ):
-                yield x
-
-    def descend(b: int, peak: int) -> None:
-        nonlocal best
-        if b == n:
-            best = peak
-            return
-        for x in starts(b):
-            if best is not None and max(peak, x + tall[b]) >= best:
-                return
-            if all(not lo < x - offset[a] < up for a in range(b) for lo, up in forbidden.get((a, b), ())):
-                offset[b] = x
-                descend(b + 1, max(peak, x + tall[b]))
-
-    descend(0, 0)
-    return best
-
-
-def random_block(r: random.Random, kind: str) -> Block:
-    def interval() -> tuple[int, int]:
-        start = r.randrange(6)
-        return start, start + r.randint(1, 4)
-
-    alignment = r.choice([1, 2, 3, 4, 6]) if kind in ("aligned", "all") else 1
-    residue = r.randrange(alignment)
-    if kind in ("uniform", "all") and r.random() < (0.5 if kind == "all" else 2):
-        alignment, residue = 4, 1
-    fixed = None
-    if kind in ("obstacles", "all") and r.random() < 0.25:
-        fixed = residue + alignment * r.randrange(6)
-    most = residue + alignment * r.randrange(1, 8) if kind in ("obstacles", "all") and r.random() < 0.2 else None
-    if kind in ("multi", "all") and r.random() < 0.6:
-        parts = []
-        for i in range(r.randint(1, 3)):
-            low = 0 if i == 0 else r.randrange(5)
-            first = interval()
-            live = [first]
-            if r.random() < 0.3:
-                live.append((first[1] + 1, first[1] + 2))
-            parts.append((low, low + r.randint(0 if i else 1, 4), live if r.random() < 0.95 else []))
-        return Block(parts, alignment, residue, fixed, most)
-    start, end = interval()
-    return plain(start, end, r.randint(1, 6), alignment=alignment, residue=residue, fixed=fixed, max_offset=most)
-
-
-def random_instance(seed: int, kind: str) -> Instance:
-    r = random.Random(f"{kind} {seed}")
-    blocks = [random_block(r, kind) for _ in range(r.randint(1, 5))]
-    count = sum(len(b.parts) for b in blocks)
-    pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
-    owner = [i for i, b in enumerate(blocks) for _ in b.parts]
-    pairs = [p for p in pairs if owner[p[0]] != owner[p[1]]]
-    r.shuffle(pairs)
-    exclusions = pairs[: r.randint(0, 3)] if kind in ("exclusions", "all") else []
-    conflicts = (
-        [p for p in pairs[3 : 3 + r.randint(0, 4)] if p not in exclusions] if kind in ("conflicts", "all") else []
-    )
-    reserved: list[tuple[int, int]] = []
-    if kind in ("obstacles", "all"):
-        at = 0
-        for _ in range(r.randint(0, 2)):
-            at += r.randint(1, 6)
-            reserved.append((at, at + r.randint(1, 3)))
-            at = reserved[-1][1]
-    capacity = r.randint(6, 24) if r.random() < 0.5 else None
-    return make_instance(
-        blocks, pools=[PoolSpec(capacity, tuple(reserved))], conflicts=conflicts, exclusions=exclusions
-    )
-
-
-KINDS = ["plain", "uniform", "aligned", "obstacles", "exclusions", "conflicts", "multi", "all"]
+IS_NATIVE = active().kind is Kind.NATIVE
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -200,7 +99,7 @@ def moved(block: Block, sections: int) -> Block:
 
 def test_what_cannot_fit_is_found_among_much_that_does() -> None:
     """One small knot in a long row of easy blocks, and beside two that are live all the time."""
-    for seed in range(100):
+    for seed in range(100 if IS_NATIVE else 2):
         r = random.Random(seed)
         knot = [random_block(r, "aligned") for _ in range(5)]
         best = brute_force(make_instance(knot))
@@ -215,6 +114,7 @@ def test_what_cannot_fit_is_found_among_much_that_does() -> None:
         assert outcome.value == outcome.bound == (best + 36,)
 
 
+@pytest.mark.skipif(not IS_NATIVE, reason="it takes minutes without the native kernels")
 def test_a_large_instance() -> None:
     # More than a million memberships in cliques: there the kernel does not keep its rows compact.
     r = random.Random(3)

@@ -1,19 +1,17 @@
 // What Python sees of the greedy passes.
 #include "greedy_bindings.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include <atomic>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <utility>
 
+#include "greedy_columns.hpp"
 #include "greedy_orders.hpp"
 #include "greedy_pass.hpp"
 #include "greedy_portfolio.hpp"
-#include "search_check.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,41 +20,14 @@ namespace memplan {
 
 namespace {
 
-using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-constexpr Coord kMostSections = Coord{1} << 31;
-
-std::span<const Coord> span(const Ints& array) { return {array.data(), array.shape(0)}; }
-
-template <typename Item>
-nb::object to_numpy(const std::vector<Item>& values) {
-    auto owned = std::make_unique<std::vector<Coord>>(values.begin(), values.end());
-    nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<Coord>*>(p); });
-    auto* data = owned.release();
-    return nb::cast(nb::ndarray<nb::numpy, Coord, nb::ndim<1>>(data->data(), {data->size()}, owner));
-}
-
-// The arrays of one pool's instance, in the order in which SearchInput names them. They belong to the caller's tuple.
-SearchInput input_of(std::int64_t sections, const nb::tuple& columns) {
-    SearchInput input;
-    input.sections = sections;
-    const auto fields = {&input.part_block, &input.part_low, &input.part_high, &input.rect_part, &input.rect_start,
-                         &input.rect_end,   &input.modulus,  &input.residue,   &input.lowest,    &input.highest,
-                         &input.reserved,   &input.conflicts, &input.exclusions};
-    if (columns.size() != fields.size()) throw BadInput("not as many columns as there should be");
-    std::size_t i = 0;
-    for (auto* field : fields) *field = span(nb::cast<Ints>(columns[i++], false));
-    if (sections < 0 || sections > kMostSections) throw BadInput("too few or too many sections");
-    check_search_input(input);
-    return input;
-}
+using Ints = IntArray;
 
 nb::object portfolio(std::int64_t sections, const nb::tuple& columns, std::optional<Ints> start, std::optional<std::int64_t> enough, int threads,
                      nb::callable report) {
     const SearchInput input = input_of(sections, columns);
     GreedyOptions options;
     options.enough = enough.value_or(options.enough), options.threads = threads;
-    if (start) options.start = span(*start);
+    if (start) options.start = span_of(*start);
     if (start && options.start.size() != input.blocks()) throw BadInput("one start offset a block");
 
     // An error of the callback (Ctrl-C, say) must not fly past the threads: it stops them and is raised afterwards.

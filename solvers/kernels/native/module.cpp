@@ -9,6 +9,7 @@
 #include "bad_input.hpp"
 #include "column.hpp"
 #include "greedy_bindings.hpp"
+#include "improve_bindings.hpp"
 #include "search_bindings.hpp"
 #include "sweep.hpp"
 
@@ -38,6 +39,7 @@ NB_MODULE(_native, m) {
     m.doc() = "The kernels in C++.";
     nb::register_exception_translator(translate);
     memplan::bind_greedy(m);
+    memplan::bind_improve(m);
     memplan::bind_search(m);
 
     m.def(

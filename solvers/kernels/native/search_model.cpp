@@ -68,7 +68,8 @@ void find_twins(Model& model, const SearchInput& input, const PartView& view) {
     std::vector<std::pair<Coord, Coord>> live(n);
     for (std::size_t r = 0; r < input.rects(); ++r) {
         const int m = view.movable[input.part_block[input.rect_part[r]]];
-        if (m >= 0) live[m] = {input.rect_start[r], input.rect_end[r]};
+        const bool solid = input.part_high[input.rect_part[r]] > input.part_low[input.rect_part[r]];
+        if (m >= 0 && solid) live[m] = {input.rect_start[r], input.rect_end[r]};
     }
     using Key = std::tuple<Coord, Coord, Coord, Coord, Coord, Coord, Coord>;
     std::map<Key, int> seen;

@@ -127,7 +127,6 @@ bool PlainState<C>::raise(int block, Coord least) {
         const int begin = k * kChunk, end = std::min(begin + kChunk, cliques_), a = std::max(from, begin), b = std::min(to + 1, end);
         if (mark_changed(dirty_.data() + a, reach_.data() + a, partial_.data() + a, before, next, b - a)) soil(k);
         patience_[k] = least_patience(reach_.data() + begin, partial_.data() + begin, end - begin);
-        work_ += 4;
     }
     work_ += 4;
     return true;

@@ -30,6 +30,7 @@ inline Coord next_start(const Model& model, int block, Coord x) {
 
 // The greatest address from which up to the top a clique still has this much room beside its obstacles.
 inline Coord reach_below(const Model& model, int clique, Coord top, Coord need) {
+    if (need == 0) return top;  // parts of less than a unit may be rounded to nothing: these can stand right above an obstacle
     for (int i = model.obstacles.end(clique) - 1; i >= model.obstacles.begin(clique); --i) {
         const Range obstacle = model.obstacles.values[i];
         if (obstacle.from >= top) continue;

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .sweep import max_live
 
-__all__ = ["max_live"]
+__all__ = ["TooLarge", "max_live", "search"]
+
+
+def __getattr__(name: str) -> Any:
+    # The search is as large as all the rest together, and most plans need none: it is imported when it is asked for.
+    if name in ("TooLarge", "search"):
+        from ...search import reference
+
+        return getattr(reference, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

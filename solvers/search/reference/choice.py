@@ -1,0 +1,59 @@
+"""Which clique is the most urgent: the rule that everything else in the search depends on most."""
+
+from __future__ import annotations
+
+from .generator import Generator
+from .state import CHUNK, State
+
+MOST_CANDIDATES = 1024
+SLACK_DAMP = 8
+FAILURE_DAMP = 64
+NOISE, NOISE_RANGE = 64, 32
+SLACK_STEPS = 2047
+"""Slack is counted in so coarse steps that the highest ceiling is no more than this many."""
+
+
+class Urgency:
+    """Small is urgent: few candidates, little slack, many failures, and a little noise."""
+
+    def __init__(self, state: State, seed: int) -> None:
+        self._state = state
+        draw = Generator(seed)
+        self._noise = [NOISE + draw.next() % NOISE_RANGE for _ in state.levels]
+        self._shift = 0
+        while max(state.ceiling, default=1) >> self._shift > SLACK_STEPS:
+            self._shift += 1
+        self._factor = [0] * len(state.levels)
+        for c in range(len(state.levels)):
+            self.rate(c)
+
+    def rate(self, clique: int) -> None:
+        """Anew after a failure of the clique."""
+        self._factor[clique] = (self._noise[clique] << 24) // (FAILURE_DAMP + self._state.weight[clique])
+        self._state.restless.add(clique // CHUNK)
+
+    def most_urgent(self, first: int, last: int) -> int | None:
+        """Of the cliques from first to before last with unplaced members; of equals the first."""
+        self._count_work(first, last)
+        levels, left = self._state.levels, self._state.left
+        best: tuple[int, int] | None = None
+        for c in range(first, last):
+            if left[c] == 0:
+                continue
+            candidates = min(levels[c].candidates, MOST_CANDIDATES)
+            score = candidates * candidates * (SLACK_DAMP + (levels[c].slack >> self._shift)) * self._factor[c]
+            if best is None or score < best[0]:
+                best = score, c
+        return None if best is None else best[1]
+
+    def _count_work(self, first: int, last: int) -> None:
+        """The native search keeps the best of each chunk and looks again at those alone in which something has changed."""
+        state = self._state
+        for chunk in range(first // CHUNK, -(-last // CHUNK)):
+            start, end = max(first, chunk * CHUNK), min(last, (chunk + 1) * CHUNK)
+            if end - start < CHUNK:
+                state.work += end - start
+            elif chunk in state.restless or not state.self_contained:
+                state.restless.discard(chunk)
+                state.work += CHUNK
+        state.work += (last - first) // CHUNK

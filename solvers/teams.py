@@ -1,0 +1,26 @@
+"""Which engines work on a component, and what part of the work each gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .solver import IMPROVERS
+
+USUAL = 2
+PARTS = {"search": 6, "improve": 1}
+"""How many parts of a round's work an engine gets, if not the usual number: what it earns by what it finds."""
+
+SMALLEST = {"improve": 2_000}
+"""Of fewer blocks than this the search finds better placements in no more time."""
+
+LARGEST = {"cpsat": 3_000}
+"""With more blocks than this, its model takes longer to build than others take to search."""
+
+
+def team(engines: Iterable[str], blocks: int) -> tuple[tuple[str, int], ...]:
+    """Name and parts of those that are of use for so many blocks. One that is too slow for them works where nobody else can."""
+    engines = tuple(engines)
+    exact = [name for name in engines if name not in IMPROVERS]
+    quick = [name for name in exact if blocks <= LARGEST.get(name, blocks)] or exact
+    improvers = [name for name in engines if name in IMPROVERS and blocks >= SMALLEST.get(name, 0)]
+    return tuple((name, PARTS.get(name, USUAL)) for name in engines if name in quick or name in improvers)

@@ -1,0 +1,261 @@
+"""A placement that is improved keeps all rules and gets no worse, and the native kernel improves it as the reference in Python does."""
+
+from __future__ import annotations
+
+import threading
+from typing import cast
+
+import numpy as np
+import pytest
+
+from solvers.errors import StopReason, Unsupported
+from solvers.greedy.gaps import Fit
+from solvers.greedy.native import columns
+from solvers.greedy.neighbours import neighbours
+from solvers.greedy.placing import PoolPolicy, place_all
+from solvers.greedy.portfolio import Greedy
+from solvers.improve import solver
+from solvers.improve.reference import improve
+from solvers.improve.solver import Improve, ImproveKernel
+from solvers.instance import Instance, Ints, Placement, PoolSpec, Term
+from solvers.kernels import Kind
+from solvers.kernels.errors import BadKernelInput
+from solvers.kernels.selection import select
+from solvers.objective import violation
+from solvers.outcome import Outcome
+from solvers.solver import Goal, Limits, Silent, Task
+from tests.solvers.test_greedy_native import fixed_first, random_instance
+from tests.support import Block, make_instance, plain
+
+
+@pytest.fixture
+def kernel() -> ImproveKernel:
+    found = select("auto")
+    if found.kind is not Kind.NATIVE:
+        pytest.skip(f"no native kernels: {found.reason}")
+    if not hasattr(found.kernels, "improve"):
+        pytest.skip("the native kernels are older than the rest")
+    return cast(ImproveKernel, found.kernels)
+
+
+@pytest.fixture(params=["native", "reference"])
+def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Improve:
+    """The solver, with either kernel."""
+    if request.param == "native":
+        request.getfixturevalue("kernel")
+    else:
+        monkeypatch.setattr(solver, "_kernel", lambda _: None)
+    return Improve()
+
+
+def first_placement(instance: Instance, seed: int = 0) -> Ints | None:
+    """One that leaves something to gain: in no good order."""
+    if not instance.allowed.all():
+        return None
+    order = fixed_first(instance, np.random.default_rng(seed).permutation(instance.blocks))
+    found = place_all(instance, order, neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, lambda: False)
+    return None if found is None else found.offset
+
+
+def peak(instance: Instance, offset: Ints) -> int:
+    return int((offset + instance.block_high).max(initial=0))
+
+
+def dense(seed: int, blocks: int = 60, times: int = 40) -> Instance:
+    rng = np.random.default_rng(seed)
+    starts, lengths, sizes = (rng.integers(low, high, blocks) for low, high in ((0, times), (1, 12), (1, 30)))
+    rows = zip(starts.tolist(), (starts + lengths).tolist(), sizes.tolist(), strict=True)
+    return make_instance([plain(start, end, size) for start, end, size in rows])
+
+
+def never(_: Ints | None) -> bool:
+    return False
+
+
+def placement(offset: Ints) -> Placement:
+    return Placement(np.zeros(len(offset), dtype=np.int64), offset)
+
+
+@pytest.mark.parametrize("seeds", [range(first, first + 25) for first in range(0, 250, 25)], ids=str)
+def test_the_kernel_makes_the_moves_of_the_reference(kernel: ImproveKernel, seeds: range) -> None:
+    better = 0
+    for seed in seeds:
+        instance = random_instance(seed)
+        start = first_placement(instance, seed)
+        if start is None:
+            continue
+        enough = 9 * peak(instance, start) // 10
+        expected, work = improve(instance, start, enough, seed, 300, never)
+        given = columns(instance)
+        found, spent = kernel.improve(instance.sections, given, start, enough, seed, 300, never)
+        assert (found.tolist(), spent) == (expected.tolist(), work), seed
+        assert violation(instance, placement(found)) is None, seed
+        assert peak(instance, found) <= peak(instance, start)
+        better += peak(instance, found) < peak(instance, start)
+    assert better > 5
+
+
+def test_the_kernel_makes_the_moves_of_the_reference_among_many_blocks(kernel: ImproveKernel) -> None:
+    for seed in range(2):
+        instance = dense(seed, blocks=300, times=30)
+        start = first_placement(instance)
+        assert start is not None
+        enough = 99 * peak(instance, start) // 100
+        expected = improve(instance, start, enough, seed, 300, never)
+        found = kernel.improve(instance.sections, columns(instance), start, enough, seed, 300, never)
+        assert (found[0].tolist(), found[1]) == (expected[0].tolist(), expected[1])
+        assert peak(instance, found[0]) < peak(instance, start)
+
+
+def test_it_meets_the_bound_where_greedy_does_not(solve: Improve) -> None:
+    met = 0
+    for seed in range(8):
+        instance = dense(seed)
+        live = np.zeros(instance.sections + 1, dtype=np.int64)
+        np.add.at(live, instance.rect_start, instance.part_high)
+        np.subtract.at(live, instance.rect_end, instance.part_high)
+        bound = int(np.cumsum(live).max())
+        start = Greedy().solve(instance, Task(target=(bound,)), Silent()).placement
+        assert start is not None
+        if peak(instance, start.offset) == bound:
+            continue
+        task = Task(limits=Limits(work=3_000), start=start, bound=(bound,))
+        outcome = solve.solve(instance, task, Silent())
+        assert outcome.placement is not None
+        assert violation(instance, outcome.placement) is None
+        ended = peak(instance, outcome.placement.offset)
+        assert bound <= ended <= peak(instance, start.offset)
+        assert (outcome.stop is StopReason.PROVED) == (ended == bound)
+        met += ended == bound
+    assert met > 0
+
+
+def test_what_is_fixed_and_reserved_stays(solve: Improve) -> None:
+    blocks = [Block([(0, 4, [(0, 4)])], fixed=8), plain(0, 4, 6), plain(1, 3, 3), plain(0, 2, 2, alignment=4)]
+    instance = make_instance(blocks, pools=[PoolSpec(None, ((3, 6),))])
+    start = np.array([8, 40, 60, 80], dtype=np.int64)
+    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=placement(start)), Silent())
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert outcome.placement.offset.tolist() == [8, 12, 0, 20] or peak(instance, outcome.placement.offset) < 62
+    assert outcome.placement.offset[0] == 8
+
+
+def test_nothing_is_lowered_below_what_is_fixed(solve: Improve) -> None:
+    instance = make_instance([Block([(0, 4, [(0, 4)])], fixed=50), plain(0, 4, 6)])
+    start = placement(np.array([50, 0], dtype=np.int64))
+    outcome = solve.solve(instance, Task(start=start), Silent())
+    assert (outcome.value, outcome.work) == ((54,), 0)
+
+
+def test_pairs_that_may_share_and_pairs_that_may_not(solve: Improve) -> None:
+    # The first two may share; the last lives later, but must not share with the first.
+    blocks = [plain(0, 2, 10), plain(0, 2, 10), plain(2, 4, 10)]
+    instance = make_instance(blocks, exclusions=[(0, 1)], conflicts=[(0, 2)])
+    start = placement(np.array([0, 10, 20], dtype=np.int64))
+    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=start, bound=(20,)), Silent())
+    assert outcome.placement is not None
+    assert outcome.value == (20,)
+    assert violation(instance, outcome.placement) is None
+
+
+def test_without_a_start_it_has_nothing_to_say(solve: Improve) -> None:
+    outcome = solve.solve(make_instance([plain(0, 2, 3)]), Task(), Silent())
+    assert (outcome.placement, outcome.stop, outcome.work) == (None, StopReason.WORK_LIMIT, 0)
+
+
+def test_any_placement_is_good_enough_where_one_has_to_fit(solve: Improve) -> None:
+    start = placement(np.array([7], dtype=np.int64))
+    outcome = solve.solve(make_instance([plain(0, 2, 3)]), Task(start=start, goal=Goal.FIT), Silent())
+    assert (outcome.placement, outcome.stop) == (start, StopReason.GOAL_MET)
+
+
+def test_no_block_and_blocks_without_size(solve: Improve) -> None:
+    nothing = Placement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    assert solve.solve(make_instance([]), Task(start=nothing), Silent()).value == (0,)
+    instance = make_instance([plain(0, 2, 0), plain(0, 2, 5)])
+    outcome = solve.solve(instance, Task(start=placement(np.array([40, 0], dtype=np.int64)), bound=(5,)), Silent())
+    assert outcome.value == (5,)
+
+
+def test_great_sizes_do_not_overflow(solve: Improve) -> None:
+    size = 1 << 58
+    blocks = [plain(0, 3, size), plain(1, 4, size), plain(3, 6, size, alignment=3 << 40)]
+    instance = make_instance(blocks, capacity=(1 << 62) - 1)
+    start = placement(np.array([0, size, instance.highest[2, 0]], dtype=np.int64))
+    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=start), Silent())
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert peak(instance, outcome.placement.offset) < 1 << 61
+
+
+def test_work_ends_it_alike_each_time(solve: Improve) -> None:
+    instance = dense(7, blocks=120)
+    start = first_placement(instance)
+    assert start is not None
+
+    def once(workers: int) -> Outcome:
+        limits = Limits(work=300, workers=workers)
+        return solve.solve(instance, Task(limits=limits, start=placement(start), seed=3), Silent())
+
+    first, second = once(1), once(2)
+    assert first.placement is not None
+    assert second.placement is not None
+    assert first.placement.offset.tolist() == second.placement.offset.tolist()
+    assert first.work == second.work
+    assert first.reproducible
+
+
+def test_a_cancelled_run_keeps_what_it_has(solve: Improve) -> None:
+    # What ends too high fits anywhere below.
+    instance = make_instance([*(plain(i, i + 3, 5) for i in range(30)), plain(0, 32, 4)])
+    start = first_placement(instance)
+    assert start is not None
+    start[-1] = 200
+    cancelled = threading.Event()
+
+    class Cancel(Silent):
+        heard = 0
+
+        def incumbent(self, placement: Placement) -> None:
+            self.heard = peak(instance, placement.offset)
+            cancelled.set()
+
+        def stopped(self) -> StopReason | None:
+            return StopReason.CANCELLED if cancelled.is_set() else None
+
+    control = Cancel()
+    outcome = solve.solve(instance, Task(start=placement(start), bound=(10,)), control)
+    assert (outcome.stop, outcome.reproducible) == (StopReason.CANCELLED, False)
+    assert outcome.placement is not None
+    assert peak(instance, outcome.placement.offset) <= control.heard < peak(instance, start)
+
+
+def test_an_error_of_the_listener_is_raised(kernel: ImproveKernel) -> None:
+    instance = dense(9, blocks=300)
+    start = first_placement(instance)
+    assert start is not None
+
+    def broken(_: Ints | None) -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kernel.improve(instance.sections, columns(instance), start, 0, 0, 1 << 40, broken)
+
+
+def test_a_start_that_cannot_be_is_refused(kernel: ImproveKernel) -> None:
+    instance = dense(9)
+    given = columns(instance)
+    for start in (np.zeros(3, dtype=np.int64), np.full(instance.blocks, -1, dtype=np.int64)):
+        with pytest.raises(BadKernelInput):
+            kernel.improve(instance.sections, given, start, 0, 0, 100, never)
+    with pytest.raises(BadKernelInput):
+        kernel.improve(instance.sections, given, np.zeros(instance.blocks, dtype=np.int64), 0, 0, -1, never)
+
+
+def test_more_than_one_peak_is_refused(solve: Improve) -> None:
+    two_pools = make_instance([plain(0, 2, 3)], pools=[PoolSpec(), PoolSpec()])
+    shared = make_instance([plain(0, 2, 3), plain(2, 3, 3)], terms=[Term.REUSE_COST], penalties=[(0, 1, 5)])
+    for instance in (two_pools, shared):
+        with pytest.raises(Unsupported):
+            solve.solve(instance, Task(), Silent())
