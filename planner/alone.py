@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import lcm
+from typing import TypeAlias
 
 from .colocation import Congruence, Group, groups
 from .problem import Buffer, BufferId, Colocation, Pool, Problem
@@ -18,6 +20,10 @@ class Spot:
     fixed: int | None = None
 
 
+Kind: TypeAlias = int | tuple[int, int]
+"""Size and alignment of plain buffers; of others, and of several together, the first one's number: they are of a kind of their own."""
+
+
 class Alone:
     """Answers about single groups of a problem; each is worked out when it is first asked for."""
 
@@ -25,10 +31,10 @@ class Alone:
         self.problem = problem
         self.index: dict[BufferId, int] = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
         self.pools: dict[str, Pool] = {pool.name: pool for pool in problem.pools}
-        self._spots: dict[tuple[int, str], Spot | None] = {}
-        """By the group's first member."""
-        self._homes: dict[int, list[str]] = {}
-        """By the first of the buffers that must share a pool."""
+        self._position = {name: i for i, name in enumerate(self.pools)}
+        self._spots: dict[tuple[Kind, str], Spot | None] = {}
+        self._homes: dict[Kind, list[str]] = {}
+        """By the buffers that must share a pool."""
         self._group: dict[int, Group] = {}
         self._low: dict[int, int] = {}
         for group in groups(self.index, problem.constraints.colocations):
@@ -50,7 +56,10 @@ class Alone:
 
     def group(self, buffer: int) -> Group:
         """The group that the buffer moves with; often itself alone."""
-        return self._group.get(buffer) or Group((buffer,), (0,))
+        group = self._group.get(buffer)
+        if group is None:
+            group = self._group[buffer] = Group((buffer,), (0,))
+        return group
 
     def low(self, buffer: int) -> int:
         """How far above its group's lowest member the buffer lies."""
@@ -59,11 +68,22 @@ class Alone:
     def possible_pools(self, buffer: int) -> list[str]:
         """The pools that the buffer can be in, as far as it and those that must share its pool have a say."""
         tied = self.tied(buffer)
-        if tied[0] not in self._homes:
-            self._homes[tied[0]] = [
-                name for name in self.pools if all(self.spot(self.group(other), name) for other in tied)
-            ]
-        return self._homes[tied[0]]
+        kind = self._kind(tied)
+        homes = self._homes.get(kind)
+        if homes is None:
+            homes = [name for name in self._allowed(tied) if all(self.spot(self.group(other), name) for other in tied)]
+            self._homes[kind] = homes
+        return homes
+
+    def _allowed(self, buffers: tuple[int, ...]) -> Iterable[str]:
+        """The pools that the user allows to all of these buffers, in the problem's order; most often all there are."""
+        named: set[str] | None = None
+        for i in buffers:
+            buffer = self.problem.buffers[i]
+            for names in (buffer.pools, None if buffer.fixed is None else (buffer.fixed.pool,)):
+                if names is not None:
+                    named = set(names) if named is None else named.intersection(names)
+        return self.pools if named is None else sorted(named.intersection(self.pools), key=self._position.__getitem__)
 
     def tied(self, buffer: int) -> tuple[int, ...]:
         """The buffers that must be in the same pool as this one, itself among them."""
@@ -71,13 +91,20 @@ class Alone:
 
     def spot(self, group: Group, pool: str) -> Spot | None:
         """Where the group can lie in the pool; None: nowhere."""
-        key = (group.members[0], pool)
+        key = (self._kind(group.members), pool)
         if key not in self._spots:
             self._spots[key] = self._find(group, self.pools[pool])
         return self._spots[key]
 
+    def _kind(self, members: tuple[int, ...]) -> Kind:
+        """Buffers of one kind can go to the same places."""
+        first = self.problem.buffers[members[0]]
+        if len(members) == 1 and first.pools is None and first.fixed is None and first.max_offset is None:
+            return first.size, first.alignment
+        return members[0]
+
     def _find(self, group: Group, pool: Pool) -> Spot | None:
-        rule: Congruence | None = Congruence()
+        rule: Congruence | None = None
         fixed: int | None = None
         for buffer, low in self._members(group):
             wanted = buffer.fixed
@@ -88,9 +115,11 @@ class Alone:
                     return None
                 fixed = wanted.offset - low
             modulus = lcm(pool.alignment, buffer.alignment)
-            rule = rule and rule.and_also(Congruence(modulus, -(low + (pool.base or 0)) % modulus))
-        if rule is None:
-            return None
+            mine = Congruence(modulus, -(low + (pool.base or 0)) % modulus)
+            rule = mine if rule is None else rule.and_also(mine)
+            if rule is None:
+                return None
+        assert rule is not None, "no group is empty"
         least = rule.at_least(0 if fixed is None else fixed)
         while True:
             higher = rule.at_least(self._beyond_reserved(group, pool, least))

@@ -19,9 +19,12 @@ class Group:
 
 def groups(ids: Iterable[BufferId], colocations: Iterable[Colocation]) -> tuple[Group, ...]:
     """The groups of two or more buffers, members by index in input order, in the order of their first members."""
+    tied = tuple(colocations)
+    if not tied:
+        return ()
     index = {id_: i for i, id_ in enumerate(ids)}
     ties: dict[int, list[tuple[int, int]]] = {}
-    for colocation in colocations:
+    for colocation in tied:
         buffer, base = index[colocation.buffer], index[colocation.base]
         ties.setdefault(base, []).append((buffer, colocation.offset))
         ties.setdefault(buffer, []).append((base, -colocation.offset))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from solvers.outcome import Proof
 
@@ -128,7 +128,8 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
     """Why the plan's peak cannot be lower, or how much lower it could be at most: one line per argument."""
     # A search that found no room at all is the shortage's to tell.
     telling = (c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH)
-    lines = [_in_words(problem, certificate) for certificate in telling]
+    size = {buffer.id: buffer.size for buffer in problem.buffers}
+    lines = [_in_words(size, certificate) for certificate in telling]
     if plan.status is PlanStatus.OPTIMAL:
         lines.append("The plan meets this, so no plan is better.")
     elif plan.peak is not None:
@@ -140,8 +141,7 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _in_words(problem: Problem, certificate: PlanCertificate) -> str:
-    size = {buffer.id: buffer.size for buffer in problem.buffers}
+def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str:
     where = "the objective's first term" if certificate.pool is None else f"the peak of pool {echo(certificate.pool)}"
     if certificate.proof is Proof.POOL_SHARING:
         where = "the sum of the pools' peaks, each times its cost,"

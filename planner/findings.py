@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -67,3 +68,33 @@ class VerifyFinding:
     message: str
     buffers: tuple[BufferId, ...] = ()
     ranges: tuple[AddressRange, ...] = ()
+
+
+LISTED_PER_KIND = 100
+"""No more findings of one kind than this are listed: a plan with everything at offset 0 has millions of overlaps."""
+
+
+class Findings:
+    """Findings as they come, none of a kind listed too often."""
+
+    def __init__(self) -> None:
+        self.listed: list[VerifyFinding] = []
+        self._count: dict[FindingKind, int] = {}
+
+    def add(
+        self,
+        kind: FindingKind,
+        message: str,
+        buffers: tuple[BufferId, ...] = (),
+        ranges: tuple[AddressRange, ...] = (),
+    ) -> None:
+        self.extend([VerifyFinding(kind, message, buffers, ranges)])
+
+    def extend(self, findings: Iterable[VerifyFinding]) -> None:
+        for finding in findings:
+            self._count[finding.kind] = self._count.get(finding.kind, 0) + 1
+            if not self.is_full(finding.kind):
+                self.listed.append(finding)
+
+    def is_full(self, kind: FindingKind) -> bool:
+        return self._count.get(kind, 0) > LISTED_PER_KIND

@@ -45,12 +45,13 @@ def least_height(alone: Alone, pool: str, buffers: Iterable[int]) -> int | None:
             continue
         for low, high in merged(ranges):
             slabs.append(_Slab(high - low, 0 if spot.fixed is not None else spot.rule.modulus, spot.least + low))
-    reserved = next(p.reserved for p in alone.problem.pools if p.name == pool)
+    reserved = alone.pools[pool].reserved
     loose = [slab for slab in slabs if slab.modulus]
     walls = sorted((slab.start, slab.start + slab.length) for slab in slabs if not slab.modulus)
     if any(end > begin for (_, end), (begin, _) in pairwise(walls)):
         return None
-    return max([0, *ends, _fill(slabs, reserved), _fill(loose, [*reserved, *walls])])
+    height = max([0, *ends, _fill(slabs, reserved)])
+    return max(height, _fill(loose, [*reserved, *walls])) if walls else height
 
 
 def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:

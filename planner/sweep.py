@@ -1,16 +1,26 @@
 """Which pieces of memory have an address in common at some time: a sweep over time, over what is live ordered by address.
 
-`all_apart` answers the usual question (does nothing overlap?) fast, looking at neighbours only. `meetings` lists every
-pair that overlaps, also where some pairs may; it costs O((n + k) log n) for n pieces and k pairs.
+`all_apart` answers the usual question (does nothing overlap?) fast: by looking at all pairs that are live together where they are few, else
+at neighbours only. `meetings` lists every pair that overlaps, also where some pairs may; it costs O((n + k) log n) for n pieces and k pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
+
+import numpy as np
+
+from .columns import Column, column
 
 Piece: TypeAlias = tuple[int, int, int, int, int]
 """An address range in use for a stretch of time: (low, high, start, end, owner); both half-open, neither empty. A bare tuple for speed."""
+
+PAIRS_PER_PIECE = 100
+"""Up to so many pairs live together for each piece, comparing all of them in arrays is faster than a sweep."""
+PAIRS_AT_ONCE = 1 << 18
+"""As many as the processor's cache holds."""
 
 WORD = 1024
 """Bits per word of a RankSet: Python's integers are fast at that length, and a thousand words cover a million pieces."""
@@ -76,13 +86,61 @@ def _moments(start: Sequence[int], end: Sequence[int]) -> Iterator[tuple[int, bo
         yield rank, True
 
 
-def all_apart(pieces: Sequence[Piece]) -> bool:
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """Many pieces, as columns."""
+
+    low: Column
+    high: Column
+    start: Column
+    end: Column
+    owner: Column
+
+    @classmethod
+    def of(cls, rows: Sequence[Piece]) -> Pieces:
+        return cls(*(column(numbers) for numbers in zip(*rows, strict=True))) if rows else cls(*(column([]),) * 5)
+
+    def rows(self) -> list[Piece]:
+        return list(zip(*(c.tolist() for c in (self.low, self.high, self.start, self.end, self.owner)), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+
+def all_apart(pieces: Pieces) -> bool:
     """True if no two of the pieces have an address in common at any time."""
-    ordered = sorted(pieces)
-    low = [piece[0] for piece in ordered]
-    high = [piece[1] for piece in ordered]
-    live = RankSet(len(ordered))
-    for rank, begins in _moments([piece[2] for piece in ordered], [piece[3] for piece in ordered]):
+    order = np.argsort(pieces.start, kind="stable")
+    start = pieces.start[order]
+    later = np.searchsorted(start, pieces.end[order]) - np.arange(1, len(order) + 1)
+    """How many of those that follow each in this order begin before it ends."""
+    if int(later.sum()) > PAIRS_PER_PIECE * len(order):
+        return _neighbours_apart(pieces)
+    return _pairs_apart(pieces.low[order], pieces.high[order], later)
+
+
+def _pairs_apart(low: Column, high: Column, later: Column) -> bool:
+    """Each piece against the `later` ones that follow it, some pieces at a time."""
+    total = np.cumsum(later)
+    begin = 0
+    while begin < len(later):
+        before = int(total[begin] - later[begin])
+        end = max(begin + 1, int(np.searchsorted(total, before + PAIRS_AT_ONCE, side="right")))
+        some = later[begin:end]
+        first = np.repeat(np.arange(begin, end), some)
+        # The pairs of a piece are numbered 1, 2, ... from its first on.
+        second = first + np.arange(1, len(first) + 1) - np.repeat(total[begin:end] - some - before, some)
+        if ((low[first] < high[second]) & (low[second] < high[first])).any():
+            return False
+        begin = end
+    return True
+
+
+def _neighbours_apart(pieces: Pieces) -> bool:
+    """A sweep over time: as long as nothing overlaps, what begins can only overlap the next live one above or below."""
+    order = np.argsort(pieces.low, kind="stable")
+    low, high = pieces.low[order].tolist(), pieces.high[order].tolist()
+    live = RankSet(len(order))
+    for rank, begins in _moments(pieces.start[order].tolist(), pieces.end[order].tolist()):
         if not begins:
             live.discard(rank)
             continue
@@ -93,9 +151,9 @@ def all_apart(pieces: Sequence[Piece]) -> bool:
     return True
 
 
-def meetings(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
+def meetings(pieces: Pieces) -> Iterator[tuple[int, int]]:
     """Every two owners whose pieces overlap in address and time, lower number first; a pair may come several times."""
-    ordered = sorted(pieces)
+    ordered = sorted(pieces.rows())
     low = [piece[0] for piece in ordered]
     live, tops = RankSet(len(ordered)), _Tops(len(ordered))
     for rank, begins in _moments([piece[2] for piece in ordered], [piece[3] for piece in ordered]):

@@ -13,24 +13,22 @@ from .claims import check_claims
 from .colocation import groups
 from .digest import digest as digest_of
 from .errors import echo
-from .findings import AddressRange, FindingKind, VerifyFinding
-from .intervals import first_meeting, merged
+from .findings import AddressRange, FindingKind, Findings, VerifyFinding
+from .intervals import merged
+from .placed import check_each, pieces, placed
 from .plan import Placement, Plan
-from .problem import Buffer, BufferId, Interval, Pool, Problem
+from .problem import Buffer, BufferId, Interval, Problem
 from .proven import check_proofs
-from .sweep import Piece, all_apart, meetings
-
-LISTED_PER_KIND = 100
-"""No more findings of one kind than this are listed: a plan with everything at offset 0 has millions of overlaps."""
+from .sweep import Pieces, all_apart, meetings
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
     """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
-    report = _Report()
+    report = Findings()
     where = _located(problem, plan, report)
-    pieces = _check_placements(problem, where, report)
-    if pieces:
-        _check_overlaps(problem, where, pieces, report)
+    those = placed(problem, where)
+    check_each(problem, those, report)
+    _check_overlaps(problem, where, pieces(problem, those), report)
     _check_relations(problem, where, report)
     report.extend(check_claims(problem, plan, where))
     alone = Alone(problem)
@@ -39,36 +37,10 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
         report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
     if plan.problem_digest != (digest_of(problem) if digest is None else digest):
         report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
-    return tuple(report.findings)
+    return tuple(report.listed)
 
 
-class _Report:
-    """Findings as they come, none of a kind listed too often."""
-
-    def __init__(self) -> None:
-        self.findings: list[VerifyFinding] = []
-        self._count: dict[FindingKind, int] = {}
-
-    def add(
-        self,
-        kind: FindingKind,
-        message: str,
-        buffers: tuple[BufferId, ...] = (),
-        ranges: tuple[AddressRange, ...] = (),
-    ) -> None:
-        self.extend([VerifyFinding(kind, message, buffers, ranges)])
-
-    def extend(self, findings: Iterable[VerifyFinding]) -> None:
-        for finding in findings:
-            self._count[finding.kind] = self._count.get(finding.kind, 0) + 1
-            if not self.is_full(finding.kind):
-                self.findings.append(finding)
-
-    def is_full(self, kind: FindingKind) -> bool:
-        return self._count.get(kind, 0) > LISTED_PER_KIND
-
-
-def _located(problem: Problem, plan: Plan, report: _Report) -> list[Placement | None]:
+def _located(problem: Problem, plan: Plan, report: Findings) -> list[Placement | None]:
     """Each buffer's placement, in the order of the problem's buffers; None where there is none that makes sense."""
     if not plan.placements:
         return [None] * len(problem.buffers)
@@ -84,7 +56,7 @@ def _located(problem: Problem, plan: Plan, report: _Report) -> list[Placement | 
     return placements
 
 
-def _matched(problem: Problem, plan: Plan, report: _Report) -> list[Placement | None]:
+def _matched(problem: Problem, plan: Plan, report: Findings) -> list[Placement | None]:
     """The placements by buffer where the plan does not simply list them in the problem's order."""
     known = {buffer.id for buffer in problem.buffers}
     found: dict[BufferId, Placement] = {}
@@ -105,63 +77,9 @@ def _matched(problem: Problem, plan: Plan, report: _Report) -> list[Placement | 
     return [found.get(buffer.id) for buffer in problem.buffers]
 
 
-def _check_placements(problem: Problem, where: list[Placement | None], report: _Report) -> dict[str, list[Piece]]:
-    """What each buffer alone must keep to; gives back, by pool, what is in use when, for the sweep."""
-    pools = {pool.name: (pool, pool.base or 0, merged(pool.reserved)) for pool in problem.pools}
-    pieces: dict[str, list[Piece]] = {pool.name: [] for pool in problem.pools}
-    for i, (buffer, place) in enumerate(zip(problem.buffers, where, strict=True)):
-        if place is None:
-            continue
-        pool, base, reserved = pools[place.pool]
-        offset, size = place.offset, buffer.size
-        end = offset + size
-        address = base + offset
-        if place.size != size:
-            text = f"buffer {echo(buffer.id)} has {size} bytes, the plan gives it {place.size}"
-            report.add(FindingKind.WRONG_SIZE, text, (buffer.id,))
-        if offset < 0 or (pool.size is not None and end > pool.size):
-            _complain(report, FindingKind.OUTSIDE_POOL, buffer, place, f"outside the pool's {_size(pool)}")
-        if address % pool.alignment or address % buffer.alignment:
-            text = f"not aligned to {buffer.alignment} and the pool's {pool.alignment}" + (
-                f" above base {base}" if base else ""
-            )
-            _complain(report, FindingKind.MISALIGNED, buffer, place, text)
-        if buffer.pools is not None and pool.name not in buffer.pools:
-            _complain(report, FindingKind.WRONG_POOL, buffer, place, "a pool it may not be in")
-        if buffer.fixed is not None:
-            _check_fixed(buffer, place, report)
-        if buffer.max_offset is not None and offset > buffer.max_offset:
-            _complain(
-                report, FindingKind.ABOVE_MAX_OFFSET, buffer, place, f"above its greatest offset {buffer.max_offset}"
-            )
-        if not size:
-            continue
-        if reserved:
-            met = first_meeting(reserved, offset, end)
-            if met is not None:
-                text = f"inside the reserved range [{met[0]}, {met[1]})"
-                _complain(report, FindingKind.IN_RESERVED_RANGE, buffer, place, text)
-        live = buffer.live
-        if live and offset >= 0:
-            if len(live) > 1:
-                live = merged(live)
-            pieces[pool.name] += [(offset, end, begin, until, i) for begin, until in live if begin < until]
-    return pieces
-
-
-def _check_fixed(buffer: Buffer, place: Placement, report: _Report) -> None:
-    fixed = buffer.fixed
-    assert fixed is not None
-    if place.pool != fixed.pool or (fixed.offset is not None and place.offset != fixed.offset):
-        there = f"pool {echo(fixed.pool)}" + ("" if fixed.offset is None else f" at {fixed.offset}")
-        _complain(report, FindingKind.FIXED_MOVED, buffer, place, f"although it is fixed in {there}")
-
-
-def _check_overlaps(
-    problem: Problem, where: list[Placement | None], pieces: dict[str, list[Piece]], report: _Report
-) -> None:
+def _check_overlaps(problem: Problem, where: list[Placement | None], used: Iterable[Pieces], report: Findings) -> None:
     permitted: _Permitted | None = None
-    for here in pieces.values():
+    for here in used:
         if all_apart(here):
             continue
         permitted = permitted or _Permitted(problem)
@@ -196,27 +114,29 @@ class _Permitted:
             self._group.update((member, number) for member in group.members)
         self._excluded = {frozenset((index[a], index[b])) for a, b in problem.constraints.exclusions}
 
-    def outlines(self, pieces: Iterable[Piece]) -> list[Piece]:
+    def outlines(self, pieces: Pieces) -> Pieces:
         """The same memory in fewer pieces: what one group uses of it at different times, or side by side, as one."""
         times: dict[tuple[int, int, int], list[Interval]] = {}
         ranges: dict[tuple[int, int, int], list[Interval]] = {}
-        for low, high, start, end, i in pieces:
+        for low, high, start, end, i in pieces.rows():
             times.setdefault((self._group.get(i, ~i), low, high), []).append((start, end))
         for (owner, low, high), used in times.items():
             for start, end in merged(used):
                 ranges.setdefault((owner, start, end), []).append((low, high))
-        return [
-            (low, high, start, end, owner)
-            for (owner, start, end), taken in ranges.items()
-            for low, high in merged(taken)
-        ]
+        return Pieces.of(
+            [
+                (low, high, start, end, owner)
+                for (owner, start, end), taken in ranges.items()
+                for low, high in merged(taken)
+            ]
+        )
 
     def may_share(self, first: int, second: int) -> bool:
         group = self._group.get(first)
         return (group is not None and group == self._group.get(second)) or frozenset((first, second)) in self._excluded
 
 
-def _check_relations(problem: Problem, where: list[Placement | None], report: _Report) -> None:
+def _check_relations(problem: Problem, where: list[Placement | None], report: Findings) -> None:
     constraints = problem.constraints
     if not (constraints.conflicts or constraints.colocations or constraints.same_pool or constraints.different_pool):
         return
@@ -249,13 +169,8 @@ def _share(a: Buffer, place_a: Placement | None, b: Buffer, place_b: Placement |
     return min(place_a.offset + a.size, place_b.offset + b.size) > max(place_a.offset, place_b.offset)
 
 
-def _complain(report: _Report, kind: FindingKind, buffer: Buffer, place: Placement, what: str) -> None:
-    here = AddressRange(place.pool, place.offset, place.offset + buffer.size)
-    report.add(kind, f"buffer {echo(buffer.id)} is at {here}: {what}", (buffer.id,), (here,))
-
-
 def _two(
-    report: _Report, kind: FindingKind, a: Buffer, at_a: Placement | None, b: Buffer, at_b: Placement | None, what: str
+    report: Findings, kind: FindingKind, a: Buffer, at_a: Placement | None, b: Buffer, at_b: Placement | None, what: str
 ) -> None:
     assert at_a is not None
     assert at_b is not None
@@ -263,10 +178,6 @@ def _two(
     second = AddressRange(at_b.pool, at_b.offset, at_b.offset + b.size)
     text = f"buffers {echo(a.id)} at {first} and {echo(b.id)} at {second} {what}"
     report.add(kind, text, (a.id, b.id), (first, second))
-
-
-def _size(pool: Pool) -> str:
-    return "addresses" if pool.size is None else f"{pool.size} bytes"
 
 
 def _names(ids: tuple[BufferId, ...]) -> str:

@@ -37,10 +37,11 @@ RESERVED_PER_SECOND = 4.0
 
 
 class Clock:
-    """When did it begin, and when must solvers have ended?"""
+    """When did it begin, and when must solvers have ended? To be made when planning begins, whenever it was asked for."""
 
     def __init__(self, time_limit: float | None, begun: float | None = None) -> None:
-        self.begun = time.monotonic() if begun is None else begun
+        self._called = time.monotonic()
+        self.begun = self._called if begun is None else begun
         self._limit = time_limit
         self.end = None if time_limit is None else self.begun + time_limit
 
@@ -52,7 +53,8 @@ class Clock:
         """The end, less what must be done after solving."""
         if self.end is None or self._limit is None:
             return None
-        return self.end - min(RESERVED_AT_LEAST + RESERVED_PER_SECOND * self.seconds, self._limit / 3)
+        reserved = RESERVED_AT_LEAST + RESERVED_PER_SECOND * (time.monotonic() - self._called)
+        return self.end - min(reserved, self._limit / 3)
 
 
 class Watch:

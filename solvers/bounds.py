@@ -230,17 +230,23 @@ def _heaviest_clique(friends: dict[int, set[int]], weight: list[int]) -> list[in
     best_weight = -1
     steps = 0
     order = sorted(friends, key=lambda i: (-weight[i], i))
-    stack: list[tuple[list[int], int, list[int]]] = [([], 0, order)]
+    rank = {i: place for place, i in enumerate(order)}
+    # What is chosen and its weight; candidates, how many of them were passed over, and what the others weigh together.
+    stack: list[tuple[list[int], int, list[int], int, int]] = [([], 0, order, 0, sum(weight[i] for i in order))]
     while stack and steps < CLIQUE_STEPS:
         steps += 1
-        chosen, total, candidates = stack.pop()
+        chosen, total, candidates, passed, rest = stack.pop()
         if total > best_weight:
             best, best_weight = chosen, total
-        if not candidates or total + sum(weight[i] for i in candidates) <= best_weight:
+        if passed == len(candidates) or total + rest <= best_weight:
             continue
-        head, rest = candidates[0], candidates[1:]
-        stack.append((chosen, total, rest))
-        stack.append(([*chosen, head], total + weight[head], [i for i in rest if i in friends[head]]))
+        head = candidates[passed]
+        stack.append((chosen, total, candidates, passed + 1, rest - weight[head]))
+        if candidates is order:  # there may be far more of them than the head has friends
+            follow = sorted((i for i in friends[head] if rank[i] > passed), key=rank.__getitem__)
+        else:
+            follow = [i for i in candidates[passed + 1 :] if i in friends[head]]
+        stack.append(([*chosen, head], total + weight[head], follow, 0, sum(weight[i] for i in follow)))
     return best
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement
+from .kernels import active
 from .shape import outline
 
 
@@ -26,8 +27,10 @@ def first_overlap(instance: Instance, placement: Placement) -> str | None:
     block = np.concatenate([shape.block, instance.part_block[rest.rect_part]])
     low = np.concatenate([shape.low, instance.part_low[rest.rect_part]]) + placement.offset[block]
     high = np.concatenate([shape.high, instance.part_high[rest.rect_part]]) + placement.offset[block]
-    lenient_parts = _Lenient(instance, placement, np.unique(rest.rect_part))
     start, end = np.concatenate([shape.start, rest.rect_start]), np.concatenate([shape.end, rest.rect_end])
+    if not len(rest.rect_part) and active().kernels.apart(start, end, placement.pool[block], low, high):
+        return None
+    lenient_parts = _Lenient(instance, placement, np.unique(rest.rect_part))
     return _sweep(
         _events(start, end), block, placement.pool[block], low, high, rest.rect_part, len(instance.pools), lenient_parts
     )

@@ -12,7 +12,7 @@ need not be trusted: both numbers are computed here, in fractions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 from typing import TypeAlias
@@ -26,21 +26,51 @@ Weights: TypeAlias = Sequence[tuple[int, int, int, int]]
 """(pool, section, numerator, denominator), as in a certificate."""
 
 
-def live_heights(instance: Instance, section: int) -> dict[int, int]:
+class LiveHeights:
     """How much of a pool each block takes at a section: the union of its live parts, of an excluded pair only the larger part."""
-    live = (instance.rect_start <= section) & (instance.rect_end > section)
-    parts = set(np.unique(instance.rect_part[live]).tolist())
-    size = instance.part_high - instance.part_low
-    for a, b in instance.exclusions.tolist():
-        if a in parts and b in parts and instance.part_block[a] != instance.part_block[b]:
-            parts.discard(b if size[a] >= size[b] else a)
-    ranges: dict[int, list[tuple[int, int]]] = {}
-    for part in sorted(parts):
-        ranges.setdefault(int(instance.part_block[part]), []).append(
-            (int(instance.part_low[part]), int(instance.part_high[part]))
-        )
-    heights = {block: sum(high - low for low, high in union(spans)) for block, spans in ranges.items()}
-    return {block: height for block, height in heights.items() if height}
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._block = instance.part_block.tolist()
+        self._low, self._high = instance.part_low.tolist(), instance.part_high.tolist()
+        self._exclusions = [(a, b) for a, b in instance.exclusions.tolist() if self._block[a] != self._block[b]]
+        self._of_part: dict[int, list[int]] = {}
+        """The exclusions that a part is the first of, by number."""
+        for number, (a, _) in enumerate(self._exclusions):
+            self._of_part.setdefault(a, []).append(number)
+
+    def at(self, section: int) -> dict[int, int]:
+        """By block; blocks that take nothing are left out."""
+        i = self._instance
+        return self._of(set(i.rect_part[(i.rect_start <= section) & (i.rect_end > section)].tolist()))
+
+    def over(self, sections: Iterable[int]) -> Iterator[tuple[int, dict[int, int]]]:
+        """The same for many sections, in ascending order, by one sweep."""
+        i = self._instance
+        part, start, end = i.rect_part.tolist(), i.rect_start.tolist(), i.rect_end.tolist()
+        begins, ends = np.argsort(i.rect_start).tolist(), np.argsort(i.rect_end).tolist()
+        begun = ended = 0
+        live: set[int] = set()
+        for section in sections:
+            while begun < len(begins) and start[begins[begun]] <= section:
+                live.add(begins[begun])
+                begun += 1
+            while ended < len(ends) and end[ends[ended]] <= section:
+                live.discard(ends[ended])
+                ended += 1
+            yield section, self._of({part[rect] for rect in live})
+
+    def _of(self, parts: set[int]) -> dict[int, int]:
+        if self._of_part:
+            for number in sorted(number for part in parts for number in self._of_part.get(part, ())):
+                a, b = self._exclusions[number]
+                if a in parts and b in parts:
+                    parts.discard(b if self._high[a] - self._low[a] >= self._high[b] - self._low[b] else a)
+        ranges: dict[int, list[tuple[int, int]]] = {}
+        for part in sorted(parts):
+            ranges.setdefault(self._block[part], []).append((self._low[part], self._high[part]))
+        heights = {block: sum(high - low for low, high in union(spans)) for block, spans in ranges.items()}
+        return {block: height for block, height in heights.items() if height}
 
 
 def peak_sections(instance: Instance) -> list[int]:
@@ -59,10 +89,13 @@ def peak_sections(instance: Instance) -> list[int]:
 
 def homes_of_classes(instance: Instance) -> dict[int, list[int]]:
     """The pools that each class of blocks, which must share one, may go to."""
-    homes: dict[int, list[int]] = {}
-    for group in np.unique(instance.pool_class).tolist():
-        homes[group] = np.flatnonzero(instance.allowed[instance.pool_class == group].all(axis=0)).tolist()
-    return homes
+    classes, number = np.unique(instance.pool_class, return_inverse=True)
+    common = np.ones((len(classes), len(instance.pools)), dtype=bool)
+    np.logical_and.at(common, number.reshape(-1), instance.allowed)
+    first, pools = np.nonzero(common)
+    ends = np.searchsorted(first, np.arange(1, len(classes) + 1)).tolist()
+    listed = pools.tolist()
+    return {group: listed[a:b] for group, a, b in zip(classes.tolist(), [0, *ends], ends, strict=False)}
 
 
 def sharing_value(instance: Instance, weights: Weights) -> int:
@@ -107,8 +140,9 @@ def _totals(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], 
             here = by_section.setdefault(section, {})
             here[pool] = here.get(pool, Fraction(0)) + weight
     taken: dict[int, dict[int, Fraction]] = {}
-    for section, of_pool in by_section.items():
-        for block, height in live_heights(instance, section).items():
+    for section, heights in LiveHeights(instance).over(sorted(by_section)):
+        of_pool = by_section[section]
+        for block, height in heights.items():
             mine = taken.setdefault(int(instance.pool_class[block]), {})
             for pool, weight in of_pool.items():
                 mine[pool] = mine.get(pool, Fraction(0)) + weight * height

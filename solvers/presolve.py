@@ -28,7 +28,7 @@ def unit(instance: Instance) -> int:
         np.array([end for pool in instance.pools for _, end in pool.reserved], dtype=np.int64),
     ]
     g = int(np.gcd.reduce(np.concatenate(lengths)))
-    moduli = np.unique(instance.modulus[live & ~fixed]).tolist()
+    moduli = sorted(set(instance.modulus[live & ~fixed].tolist()))
     changed = True
     while changed:
         changed = False
@@ -83,16 +83,23 @@ class Piece:
 
 def restrict(instance: Instance, blocks: Ints, pools: Iterable[int], *, squeeze: bool = True) -> Piece:
     """Only these blocks and pools, time squeezed to what still differs; pairs with outsiders are dropped."""
-    (piece,) = _pieces(instance, [blocks], np.array(list(pools), dtype=np.int64), squeeze)
+    (piece,) = _pieces(instance, [blocks], [np.array(list(pools), dtype=np.int64)], squeeze)
     return piece
+
+
+def by_pool(instance: Instance, pool_of: Ints) -> Iterator[Piece]:
+    """Each pool's blocks on their own, pools without blocks left out; in one pass, but with time as it is."""
+    pools = np.flatnonzero(np.bincount(pool_of, minlength=len(instance.pools)))
+    groups = _by_group(np.searchsorted(pools, pool_of), len(pools))
+    return _pieces(instance, groups, list(pools[:, None]), squeeze=False)
 
 
 def cut(instance: Instance, groups: Sequence[Ints], pool: int) -> Iterator[Piece]:
     """Each group of blocks on its own in this pool, as restrict makes it, but all in one pass; no block is in two groups."""
-    return _pieces(instance, groups, np.array([pool], dtype=np.int64), squeeze=True)
+    return _pieces(instance, groups, [np.array([pool], dtype=np.int64)] * len(groups), squeeze=True)
 
 
-def _pieces(instance: Instance, groups: Sequence[Ints], pools: Ints, squeeze: bool) -> Iterator[Piece]:
+def _pieces(instance: Instance, groups: Sequence[Ints], pools_of: Sequence[Ints], squeeze: bool) -> Iterator[Piece]:
     group = np.full(instance.blocks, -1, dtype=np.int64)
     new_block = np.zeros(instance.blocks, dtype=np.int64)
     for number, blocks in enumerate(groups):
@@ -108,8 +115,7 @@ def _pieces(instance: Instance, groups: Sequence[Ints], pools: Ints, squeeze: bo
         name: _by_group(_common(part_group[getattr(instance, name)[:, :2]]), len(groups))
         for name in ("conflicts", "exclusions", "penalties")
     }
-    specs = tuple(instance.pools[p] for p in pools.tolist())
-    for number, blocks in enumerate(groups):
+    for number, (blocks, pools) in enumerate(zip(groups, pools_of, strict=True)):
         parts, rects, grid = parts_of[number], rects_of[number], np.ix_(blocks, pools)
 
         def pairs(name: str, number: int = number) -> Ints:
@@ -122,7 +128,7 @@ def _pieces(instance: Instance, groups: Sequence[Ints], pools: Ints, squeeze: bo
         _, pool_class = np.unique(instance.pool_class[blocks], return_inverse=True)
         small = replace(
             instance,
-            pools=specs,
+            pools=tuple(instance.pools[p] for p in pools.tolist()),
             sections=len(sections),
             part_block=new_block[instance.part_block[parts]],
             part_low=instance.part_low[parts],

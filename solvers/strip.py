@@ -12,7 +12,7 @@ import numpy as np
 from .bounds import pool_bound
 from .instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
 from .outcome import Certificate, Proof
-from .presolve import Piece, components, cut, restrict, scaled, unit
+from .presolve import Piece, components, cut, scaled, unit
 
 
 @dataclass(slots=True)
@@ -31,9 +31,8 @@ class Component:
 class Strip:
     """A single pool's blocks, what is known of their peak, and the components still open."""
 
-    def __init__(self, whole: Instance, pool: int, blocks: Ints) -> None:
-        # Time stays as it is: how long a block lives in the user's steps is what orders of placing go by.
-        cut = restrict(whole, blocks, [pool], squeeze=False)
+    def __init__(self, cut: Piece) -> None:
+        pool, blocks = int(cut.pools[0]), cut.blocks
         single = replace(cut.instance, terms=(Term.SUM_OF_PEAKS,), pools=(replace(cut.instance.pools[0], cost=1),))
         self.pool = pool
         self.blocks = blocks

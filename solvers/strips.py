@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +13,7 @@ from .execute import execute, failed
 from .instance import Instance, Ints, Placement, Term
 from .objective import evaluate
 from .outcome import Outcome, Value
+from .presolve import by_pool
 from .rounds import FIRST_ROUND_WORK, SEED_STEP, round_work
 from .solver import Control, Goal, Task
 from .strip import Component, Strip
@@ -52,9 +52,8 @@ class _Strips:
         self.engines = list(engines)
         self.board = Board(instance, control)
         self.pool_of = np.argmax(instance.allowed, axis=1)
-        self.strips = [
-            Strip(instance, pool, np.flatnonzero(self.pool_of == pool)) for pool in np.unique(self.pool_of).tolist()
-        ]
+        # Time stays as it is: how long a block lives in the user's steps is what orders of placing go by.
+        self.strips = [Strip(piece) for piece in by_pool(instance, self.pool_of)]
         self.notes: list[str] = []
         self.refusals: list[SolverError] = []
         self.solver: str | None = None
@@ -117,6 +116,8 @@ class _Strips:
 
     def _round(self) -> StopReason | None:
         """Every engine on every open component, then take what they found, in an order that does not depend on who was first."""
+        from concurrent.futures import ThreadPoolExecutor  # of no use where greedy is enough
+
         todo = [
             (strip, c) for strip in self.strips for c in strip.open if not (self.task.goal is Goal.FIT and c.placement)
         ]

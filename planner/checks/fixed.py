@@ -10,7 +10,7 @@ from ..colocation import Congruence
 from ..errors import Code
 from ..intervals import first_meeting, merged, overlap
 from ..problem import Buffer, Pool, Problem
-from ..sweep import Piece, all_apart, meetings
+from ..sweep import Piece, Pieces, all_apart, meetings
 from .colocations import Groups
 from .names import Names
 from .pairs import PairKeys
@@ -119,7 +119,7 @@ def _check_overlaps(problem: Problem, names: Names, groups: Groups, pinned: dict
     for i, j, k in ((names.buffers[a], names.buffers[b], k) for k, (a, b) in enumerate(problem.constraints.conflicts)):
         if i in pinned and j in pinned and not groups.together(i, j) and _share(problem, pinned, i, j):
             object_to(i, j, ("constraints", "conflicts", k), "must not share addresses")
-    crowded = [those for those in pieces.values() if not all_apart(those)]
+    crowded = [those for rows in pieces.values() if not all_apart(those := Pieces.of(rows))]
     if crowded:
         exclusions.update(keys.of(a, b) for a, b in problem.constraints.exclusions)
     for those in crowded:

@@ -1,4 +1,4 @@
-"""The numbers that a problem may contain; everything that is computed from them fits into 63 bits."""
+"""How deep and how large: what a document may hold, and the numbers of a problem, so that everything computed from them fits into 63 bits."""
 
 from __future__ import annotations
 
@@ -8,3 +8,7 @@ MAX_ADDRESS = ADDRESS_LIMIT
 """Greatest size, offset, alignment, cost and count, inclusive."""
 MAX_TIME = ADDRESS_LIMIT
 """Times lie between -MAX_TIME and MAX_TIME, inclusive."""
+MAX_DEPTH = 64
+"""Lists and objects inside each other."""
+MAX_DIGITS = 20
+"""Of an integer as it is written."""

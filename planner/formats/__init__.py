@@ -87,17 +87,19 @@ def write_plan(plan: Plan) -> bytes:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of memplan/1."""
-    from .schema import problem_schema
+    from .problem_schema import problem_schema
 
     return problem_schema()
 
 
 def _is_csv(data: bytes, name: str | None) -> bool:
-    from .minimalloc import looks_like_csv
-
     if name is not None and name.lower().endswith(".csv"):
         return True
-    return data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"[") and looks_like_csv(data)
+    if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+        return False
+    from .minimalloc import looks_like_csv
+
+    return looks_like_csv(data)
 
 
 def _json_format(data: bytes, scanned: Scanned) -> Format:

@@ -18,6 +18,10 @@ def compact(value: Any) -> str:
     return text if text.isascii() or not _HALF_PAIR.search(text) else _encode_escaped(value)
 
 
+class Written(list[str]):
+    """Items of a list that are JSON already."""
+
+
 def document(fields: Mapping[str, Any], *, listed: Sequence[str]) -> bytes:
     """An object with one field a line, and the named fields' items on lines of their own."""
     parts = [
@@ -30,5 +34,6 @@ def _spread(value: Any) -> str:
     if isinstance(value, Mapping) and value:
         return "{\n" + ",\n".join(f"  {compact(k)}: {compact(v)}" for k, v in value.items()) + "\n }"
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(f"  {compact(item)}" for item in value) + "\n ]"
+        items = value if isinstance(value, Written) else map(compact, value)
+        return "[\n  " + ",\n  ".join(items) + "\n ]"
     return compact(value)

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..checks.limits import MAX_DEPTH, MAX_DIGITS
 from ..checks.report import Report, bad_input
 from ..errors import Code
-from .exact_scan import MAX_DEPTH, MAX_DIGITS, exact_scan
 
 WIDE = 1000
 """An object with more keys than this is looked at with care: each key might become an error."""
@@ -102,6 +102,8 @@ def _decode(data: bytes) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
+        from .exact_scan import exact_scan
+
         place, _ = exact_scan(data[: error.start].decode("utf-8"), Report())
         raise bad_input(Code.INVALID_JSON, place, f"is not UTF-8: byte {error.start} cannot be decoded") from None
     if text.startswith("\ufeff"):
@@ -123,6 +125,8 @@ def _depth(data: bytes) -> int:
 
 def _find_fault(text: str) -> None:
     """Raises BadInput if the exact scan finds what made the fast look suspicious."""
+    from .exact_scan import exact_scan  # only for what is broken
+
     report = Report()
     exact_scan(text, report)
     report.raise_if_any()

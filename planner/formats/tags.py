@@ -6,3 +6,4 @@ from typing import Final
 
 PROBLEM_FORMAT: Final = "memplan/1"
 PLAN_FORMAT: Final = "memplan-plan/1"
+REPORT_FORMAT = "memplan-report/1"

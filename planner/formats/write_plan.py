@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..plan import Plan, PlanCertificate, Run, Shortage
-from .lines import document
+from .lines import Written, compact, document
 from .tags import PLAN_FORMAT
 
 
-def plan_fields(plan: Plan) -> dict[str, Any]:
-    """The plan as plain Python values, in the order of the document."""
+def write_plan_json(plan: Plan) -> bytes:
+    return document(_fields(plan), listed=("pools", "placements", "certificate", "run"))
+
+
+def _fields(plan: Plan) -> dict[str, Any]:
+    """The plan as plain Python values, but for the placements, in the order of the document."""
     return {
         "format": PLAN_FORMAT,
         "status": str(plan.status),
@@ -24,7 +29,7 @@ def plan_fields(plan: Plan) -> dict[str, Any]:
             "terms": [{"name": str(t.name), "value": t.value, "bound": t.bound} for t in plan.objective.terms],
         },
         "pools": [{"name": p.name, "size": p.size, "peak": p.peak, "bound": p.bound} for p in plan.pools],
-        "placements": [{"id": p.id, "pool": p.pool, "offset": p.offset, "size": p.size} for p in plan.placements],
+        "placements": Written(_placements(plan)),
         "solver": plan.solver,
         "seed": plan.seed,
         "reproducible": plan.reproducible,
@@ -37,8 +42,13 @@ def plan_fields(plan: Plan) -> dict[str, Any]:
     }
 
 
-def write_plan_json(plan: Plan) -> bytes:
-    return document(plan_fields(plan), listed=("pools", "placements", "certificate", "run"))
+def _placements(plan: Plan) -> Iterator[str]:
+    """Line by line: there may be a million, and a pool's name is the same in most."""
+    pools = {use.name: compact(use.name) for use in plan.pools}
+    for p in plan.placements:
+        id_ = p.id if type(p.id) is int else compact(p.id)
+        pool = pools.get(p.pool) or compact(p.pool)
+        yield f'{{"id": {id_}, "pool": {pool}, "offset": {p.offset}, "size": {p.size}}}'
 
 
 def _certificate(certificate: PlanCertificate) -> dict[str, Any]:

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from ..instance import Ints
 
 def max_live(starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[int, int | None]: ...
+def apart(starts: Ints, ends: Ints, pools: Ints, lows: Ints, highs: Ints) -> bool: ...
 def greedy(
     sections: int,
     columns: tuple[Ints, ...],

@@ -22,6 +22,9 @@ class Kernels(Protocol):
     def max_live(self, starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[int, int | None]:
         """The largest sum of weights live in one section, and the first section where it occurs; (0, None) without sections."""
 
+    def apart(self, starts: Ints, ends: Ints, pools: Ints, lows: Ints, highs: Ints) -> bool:
+        """Has no address of a pool two rects at any time? Empty rects cover nothing."""
+
 
 class Kind(StrEnum):
     """Where the kernels come from."""

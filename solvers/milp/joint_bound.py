@@ -13,9 +13,9 @@ from ..errors import SolverFailed, StopReason, Unavailable, Unsupported
 from ..instance import Instance
 from ..outcome import Certificate, Outcome, Proof
 from ..pool_sharing import (
+    LiveHeights,
     Weights,
     homes_of_classes,
-    live_heights,
     peak_sections,
     proves_sum_of_peaks,
     sharing_shortage,
@@ -89,9 +89,9 @@ def _loads(instance: Instance) -> dict[int, dict[int, int]]:
     if int(lengths.sum()) * len(instance.pools) > MOST_NUMBERS:
         raise Unsupported(PoolSharing.name, f"too large: more than {MOST_NUMBERS} blocks live in sections")
     loads: dict[int, dict[int, int]] = {}
-    for section in peak_sections(instance):
+    for section, heights in LiveHeights(instance).over(peak_sections(instance)):
         here: dict[int, int] = {}
-        for block, height in live_heights(instance, section).items():
+        for block, height in heights.items():
             group = int(instance.pool_class[block])
             here[group] = here.get(group, 0) + height
         loads[section] = here

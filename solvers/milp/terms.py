@@ -10,7 +10,7 @@ import numpy as np
 from ..bounds import pool_bound
 from ..instance import Instance, Term
 from ..objective import peaks
-from ..pool_sharing import live_heights, peak_sections
+from ..pool_sharing import LiveHeights, peak_sections
 from .model import Expression, Program
 from .pairs import constant_penalty
 
@@ -73,9 +73,7 @@ def add_live_rows(program: Program) -> None:
     instance = program.instance
     if not program.home:
         return
-    sections = peak_sections(instance)
-    for section in sections:
-        heights = live_heights(instance, section)
+    for section, heights in LiveHeights(instance).over(peak_sections(instance)):
         for pool in range(len(instance.pools)):
             inside = {b: h for b, h in heights.items() if pool in program.ranges.homes[b]}
             if any((b, pool) in program.home for b in inside):

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.sweep import WORD, Piece, RankSet, all_apart, meetings
+from planner import sweep
+from planner.sweep import WORD, Piece, Pieces, RankSet, all_apart, meetings
 from tests.oracle import shares
 from tests.strategies import effort
 
@@ -32,31 +33,39 @@ def every_pair(those: list[Piece]) -> list[tuple[int, int]]:
 @effort(200, 10_000)
 @given(pieces())
 def test_all_meetings_are_found_and_no_other(those: list[Piece]) -> None:
-    assert set(meetings(those)) == {pair for pair in every_pair(those) if pair[0] != pair[1]}
+    assert set(meetings(Pieces.of(those))) == {pair for pair in every_pair(those) if pair[0] != pair[1]}
 
 
-@effort(200, 10_000)
-@given(pieces())
-def test_all_apart_says_whether_there_is_any(those: list[Piece]) -> None:
-    assert all_apart(those) is not bool(every_pair(those))
+@pytest.mark.parametrize("pairs", [0, 100], ids=["by neighbours", "by pairs"])
+@pytest.mark.parametrize("at_once", [1, 4, 1 << 18])
+@pytest.mark.parametrize("unit", [1, 1 << 58, 1 << 70])
+@effort(60, 3000)
+@given(those=pieces())
+def test_all_apart_says_whether_there_is_any(pairs: int, at_once: int, unit: int, those: list[Piece]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "PAIRS_PER_PIECE", pairs)
+        patch.setattr(sweep, "PAIRS_AT_ONCE", at_once)
+        scaled = [(unit * low, unit * high, start, end, owner) for low, high, start, end, owner in those]
+        assert all_apart(Pieces.of(scaled)) is not bool(every_pair(those))
 
 
 def test_touching_in_time_or_in_space_is_not_meeting() -> None:
-    those = [(0, 4, 0, 2, 0), (0, 4, 2, 3, 1), (4, 8, 0, 2, 2)]
+    those = Pieces.of([(0, 4, 0, 2, 0), (0, 4, 2, 3, 1), (4, 8, 0, 2, 2)])
     assert all_apart(those)
     assert list(meetings(those)) == []
 
 
 def test_nothing_meets_in_an_empty_list() -> None:
-    assert all_apart([])
-    assert list(meetings([])) == []
+    assert all_apart(Pieces.of([]))
+    assert list(meetings(Pieces.of([]))) == []
 
 
 def test_many_pieces_are_kept_apart_across_words() -> None:
     count = 3 * WORD
     stack = [(10 * n, 10 * n + 10, 0, 5, n) for n in range(count)]
-    assert all_apart(stack)
-    assert list(meetings([*stack, (10 * WORD - 5, 10 * WORD + 5, 4, 6, count)])) == [(WORD - 1, count), (WORD, count)]
+    assert all_apart(Pieces.of(stack))
+    met = meetings(Pieces.of([*stack, (10 * WORD - 5, 10 * WORD + 5, 4, 6, count)]))
+    assert list(met) == [(WORD - 1, count), (WORD, count)]
 
 
 @pytest.mark.parametrize("size", [1, WORD - 1, WORD, WORD + 1, 3 * WORD])

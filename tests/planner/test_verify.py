@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from planner.findings import AddressRange, FindingKind
+from planner.findings import LISTED_PER_KIND, AddressRange, FindingKind
 from planner.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage
 from planner.problem import (
     Buffer,
@@ -22,7 +22,7 @@ from planner.problem import (
     ReusePenalty,
 )
 from planner.proven import notes
-from planner.verify import LISTED_PER_KIND, verify
+from planner.verify import verify
 from solvers.errors import StopReason
 from solvers.instance import Term
 from solvers.outcome import Proof
@@ -436,6 +436,22 @@ def test_the_verdict_is_that_of_looking_at_every_pair(case: tuple[Problem, Plan]
     problem, plan = case
     assert kinds(problem, plan) == naive_kinds(problem, plan)
     assert naive_kinds(problem, plan) <= PLACEMENT_KINDS
+
+
+HUGE = 1 << 62
+
+
+@pytest.mark.parametrize("pool", ["big", "small"])
+@pytest.mark.parametrize("offset", [HUGE - 2, HUGE - 1, HUGE, 2 * HUGE - 1, 2 * HUGE, 4 * HUGE])
+def test_addresses_that_64_bits_cannot_hold_are_exact(pool: str, offset: int) -> None:
+    problem = Problem(
+        (Buffer("low", HUGE, live=((0, 1),)), Buffer("high", 2, live=((-HUGE, HUGE),))),
+        (Pool("big", None, 2), Pool("small", HUGE, 2)),
+    )
+    plan = make_plan(problem, {"low": ("big", HUGE), "high": (pool, offset)})
+    found = kinds(problem, plan)
+    assert found == naive_kinds(problem, plan)
+    assert (Kind.OVERLAP in found) is (pool == "big" and HUGE - 2 < offset < 2 * HUGE)
 
 
 @effort(100, 3000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from itertools import combinations
 from types import ModuleType
 
 import numpy as np
@@ -16,6 +17,7 @@ from solvers.instance import Ints
 from solvers.kernels import selection
 from solvers.kernels.errors import BadKernelInput, KernelsUnavailable
 from solvers.kernels.selection import Kernels, Kind, Selection, Wanted, select
+from tests.strategies import effort
 
 LIMIT = 1 << 62
 
@@ -182,3 +184,43 @@ def test_native_kernels_that_lag_behind_are_not_used(monkeypatch: pytest.MonkeyP
     chosen = select("auto")
     assert chosen.kind is Kind.REFERENCE
     assert "older than the rest" in (chosen.reason or "")
+
+
+@st.composite
+def placements(draw: st.DrawFn) -> list[tuple[int, int, int, int, int]]:
+    times, addresses = (
+        st.tuples(st.integers(0, 9), st.integers(0, 9)),
+        st.tuples(st.integers(-4, 9), st.integers(-4, 9)),
+    )
+    rects = draw(st.lists(st.tuples(times, st.integers(0, 1), addresses), max_size=9))
+    unit = draw(st.sampled_from([1, 1 << 58]))
+    return [(start, end, pool, unit * low, unit * high) for (start, end), pool, (low, high) in rects]
+
+
+def share_something(a: tuple[int, int, int, int, int], b: tuple[int, int, int, int, int]) -> bool:
+    return (
+        max(a[0], b[0]) < min(a[1], b[1]) and a[2] == b[2] and max(a[3], b[3]) < min(a[4], b[4])
+    )  # what is empty ends before it begins, so it shares nothing
+
+
+@effort(300, 10_000)
+@given(placements())
+def test_apart_is_what_comparing_all_pairs_says(rects: list[tuple[int, int, int, int, int]]) -> None:
+    table = np.array(rects, dtype=np.int64).reshape(len(rects), 5)
+    expected = not any(share_something(a, b) for a, b in combinations(rects, 2))
+    for found in available().values():
+        assert found.apart(*table.T) is expected
+
+
+@pytest.mark.parametrize("count", [63, 64, 65, 64 * 64, 64 * 64 + 1, 70_000])
+def test_many_that_touch_are_apart_until_one_moves(each: Kernels, count: int) -> None:
+    number = np.arange(count, dtype=np.int64)
+    order = number * 19 % count  # any order of beginning; 19 divides none of the counts
+    starts, ends, pools, lows = order, np.full(count, count), np.zeros_like(number), 10 * number
+    assert each.apart(starts, ends, pools, lows, lows + 10)
+    assert not each.apart(starts, ends, pools, lows, lows + 10 + (number == count // 2))
+
+
+def test_columns_of_different_lengths_are_refused(each: Kernels) -> None:
+    with pytest.raises(BadKernelInput):
+        each.apart(ints(0), ints(1), ints(0), ints(0), ints())

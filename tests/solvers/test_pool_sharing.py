@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from planner.problem import Problem
 from solvers.errors import StopReason
 from solvers.instance import PoolSpec, Term
 from solvers.outcome import Proof
-from solvers.pool_sharing import live_heights, peak_sections, sharing_shortage, sharing_value
+from solvers.pool_sharing import LiveHeights, homes_of_classes, peak_sections, sharing_shortage, sharing_value
 from solvers.solver import Task
 from tests import oracle
 from tests.solvers.milp_child import Child
@@ -32,13 +33,12 @@ def child() -> Iterator[Child]:
 def test_the_live_parts_of_a_block_count_as_their_union() -> None:
     comb = Block([(0, 4, [(0, 2)]), (2, 6, [(0, 1)]), (9, 10, [(1, 2)])])
     instance = make_instance([comb, (0, 2, 3), (0, 2, 0)])
-    assert live_heights(instance, 0) == {0: 6, 1: 3}
-    assert live_heights(instance, 1) == {0: 5, 1: 3}
+    assert dict(LiveHeights(instance).over([0, 1])) == {0: {0: 6, 1: 3}, 1: {0: 5, 1: 3}}
 
 
 def test_of_an_excluded_pair_only_the_larger_counts() -> None:
     instance = make_instance([(0, 1, 3), (0, 1, 5), (0, 1, 2)], exclusions=[(0, 1)])
-    assert live_heights(instance, 0) == {1: 5, 2: 2}
+    assert LiveHeights(instance).at(0) == {1: 5, 2: 2}
 
 
 def test_only_sections_that_no_neighbour_contains_are_peaks() -> None:
@@ -127,3 +127,22 @@ def test_no_blocks_prove_nothing(child: Child) -> None:
     outcome = child.solve("PoolSharing", make_instance([], pools=[PoolSpec(5), PoolSpec()]))
     assert outcome.bound == ()
     assert not outcome.infeasible
+
+
+@settings(deadline=None, derandomize=True, database=None)
+@given(problems(max_pools=3))
+def test_one_sweep_says_what_looking_at_each_section_says(problem: Problem) -> None:
+    instance = lower(problem).instance
+    heights = LiveHeights(instance)
+    assert list(heights.over(range(instance.sections))) == [(s, heights.at(s)) for s in range(instance.sections)]
+
+
+@settings(deadline=None, derandomize=True, database=None)
+@given(problems(max_pools=3))
+def test_a_class_may_go_where_all_its_blocks_may_go(problem: Problem) -> None:
+    instance = lower(problem).instance
+    expected: dict[int, set[int]] = {}
+    for block, group in enumerate(instance.pool_class.tolist()):
+        here = set(np.flatnonzero(instance.allowed[block]).tolist())
+        expected[group] = expected.get(group, here) & here
+    assert homes_of_classes(instance) == {group: sorted(pools) for group, pools in expected.items()}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers.instance import Instance, PoolSpec
-from solvers.presolve import Piece, components, cut, restrict, scaled, unit
+from solvers.presolve import Piece, by_pool, components, cut, restrict, scaled, unit
 from tests.support import Block, make_instance, plain
 
 spans = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=8)
@@ -126,6 +126,16 @@ def test_cutting_many_pieces_is_restricting_to_each(case: tuple[Instance, list[l
     chosen = [np.array(group, dtype=np.int64) for group in groups]
     pieces = list(cut(instance, chosen, 1))
     assert [members(piece) for piece in pieces] == [members(restrict(instance, blocks, [1])) for blocks in chosen]
+
+
+@given(grouped())
+def test_taking_the_pools_apart_is_restricting_to_each(case: tuple[Instance, list[list[int]]]) -> None:
+    instance, groups = case
+    pool_of = np.ones(instance.blocks, dtype=np.int64)
+    pool_of[groups[0] if groups else []] = 0
+    blocks = [np.flatnonzero(pool_of == pool) for pool in (0, 1)]
+    expected = [restrict(instance, those, [pool], squeeze=False) for pool, those in enumerate(blocks) if len(those)]
+    assert [members(piece) for piece in by_pool(instance, pool_of)] == [members(piece) for piece in expected]
 
 
 @given(grouped())

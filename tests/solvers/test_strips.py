@@ -15,6 +15,7 @@ from solvers.greedy.portfolio import Greedy
 from solvers.instance import Instance, Placement, PoolSpec
 from solvers.outcome import Outcome, Proof
 from solvers.portfolio import solve
+from solvers.presolve import restrict
 from solvers.solver import Control, Feature, Goal, Input, Limits, Silent, Task
 from solvers.strip import Strip
 from tests.support import make_instance, plain
@@ -150,7 +151,7 @@ def test_components_that_fit_are_kept_although_others_do_not() -> None:
         *zip(hard.rect_start.tolist(), hard.rect_end.tolist(), hard.part_high.tolist(), strict=True),
         (100, 101, 7),
     ]
-    strip = Strip(make_instance(rects, capacity=best[0] - 1), 0, np.arange(31))
+    strip = Strip(restrict(make_instance(rects, capacity=best[0] - 1), np.arange(31), [0], squeeze=False))
     outcome = Greedy().solve(strip.uncapped(), Task(target=(strip.bound,)), Silent())
     assert outcome.placement is not None
     strip.accept(outcome.placement.offset)

@@ -52,4 +52,13 @@ NB_MODULE(_native, m) {
         },
         "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(), "sections"_a,
         "The largest sum of weights live in one section, and the first section where it occurs.");
+    m.def(
+        "apart",
+        [](const Ints& starts, const Ints& ends, const Ints& pools, const Ints& lows, const Ints& highs) {
+            const memplan::Column s = column(starts), e = column(ends), p = column(pools), l = column(lows), h = column(highs);
+            nb::gil_scoped_release unlocked;
+            return memplan::apart(s, e, p, l, h);
+        },
+        "starts"_a.noconvert(), "ends"_a.noconvert(), "pools"_a.noconvert(), "lows"_a.noconvert(), "highs"_a.noconvert(),
+        "Has no address of a pool two rects at any time?");
 }

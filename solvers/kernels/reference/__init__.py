@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .sweep import max_live
+from .sweep import apart, max_live
 
-__all__ = ["TooLarge", "max_live", "search"]
+__all__ = ["TooLarge", "apart", "max_live", "search"]
 
 
 def __getattr__(name: str) -> Any:

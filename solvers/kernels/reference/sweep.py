@@ -1,6 +1,8 @@
-"""The largest sum of weights that are live together, by one sweep over the sections."""
+"""Sweeps over time: the largest sum of weights that are live together, and whether a plan keeps everything apart."""
 
 from __future__ import annotations
+
+from bisect import bisect_left
 
 import numpy as np
 
@@ -25,6 +27,32 @@ def max_live(starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[in
     live = np.cumsum(change[:-1])
     section = int(np.argmax(live))
     return int(live[section]), section
+
+
+def apart(starts: Ints, ends: Ints, pools: Ints, lows: Ints, highs: Ints) -> bool:
+    """Has no address of a pool two rects at any time? Empty rects cover nothing."""
+    if not len(starts) == len(ends) == len(pools) == len(lows) == len(highs):
+        raise BadKernelInput("starts, ends, pools, lows and highs differ in length")
+    some = (starts < ends) & (lows < highs)
+    pool, low, high = pools[some].tolist(), lows[some].tolist(), highs[some].tolist()
+    number = np.arange(len(pool))
+    times = np.concatenate([ends[some], starts[some]])
+    order = np.lexsort(
+        (np.repeat([False, True], len(pool)), times)
+    )  # what ends at a time makes room for what begins then
+    live: dict[int, tuple[list[int], list[int]]] = {p: ([], []) for p in pool}
+    for event in np.concatenate([~number, number])[order].tolist():
+        i = event if event >= 0 else ~event
+        bottoms, tops = live[pool[i]]
+        at = bisect_left(bottoms, low[i])
+        if event < 0:
+            del bottoms[at], tops[at]
+        elif (at and tops[at - 1] > low[i]) or (at < len(bottoms) and bottoms[at] < high[i]):
+            return False
+        else:
+            bottoms.insert(at, low[i])
+            tops.insert(at, high[i])
+    return True
 
 
 def _check(starts: Ints, ends: Ints, weights: Ints, sections: int) -> None:

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.checks.limits import MAX_DEPTH
 from planner.checks.report import Report
 from planner.errors import BadInput, Code
-from planner.formats.exact_scan import MAX_DEPTH, exact_scan, unescape
+from planner.formats.exact_scan import exact_scan, unescape
 from planner.formats.scan import scan
 
 
