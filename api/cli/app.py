@@ -30,6 +30,12 @@ Format = Annotated[
 ]
 
 
+ReportTables = Annotated[
+    Literal["full", "cadence"] | None,
+    typer.Option("--report", help="Show these tables, in a pipe too: full, or the two that Cadence prints."),
+]
+
+
 def print_version(wanted: bool) -> None:
     if wanted:
         from .standard_output import write_out
@@ -50,6 +56,7 @@ def memplan(
 
 @app.command()
 def plan(
+    context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
     out: Annotated[str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the plan to this file.")] = None,
     time_limit: Annotated[
@@ -81,6 +88,7 @@ def plan(
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="The solvers' logs on stderr.")] = False,
+    report: ReportTables = None,
     input_format: Format = None,
 ) -> None:
     """Place all buffers of a problem.
@@ -95,8 +103,18 @@ def plan(
 
     if quiet and verbose:
         raise typer.BadParameter("cannot be combined with --verbose", param_hint="--quiet")
+    if report and (as_json or quiet or out == "-"):
+        raise typer.BadParameter("cannot be combined with --json, --quiet or -o -", param_hint="--report")
     request = plan_command.Request(
-        file=file, out=out, input_format=input_format, as_json=as_json, explain=explain, quiet=quiet, verbose=verbose
+        file=file,
+        begun=context.obj,
+        out=out,
+        input_format=input_format,
+        as_json=as_json,
+        explain=explain,
+        quiet=quiet,
+        verbose=verbose,
+        report=report,
     )
     options = plan_command.options(
         time_limit=parse_seconds(time_limit, "--time-limit"),
@@ -128,6 +146,28 @@ def verify(
 
     sizes = parse_capacities(capacity or ())
     raise typer.Exit(verify_command.run(problem, plan, sizes, as_json=as_json, input_format=input_format))
+
+
+@app.command()
+def report(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")],
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="Its plan; - reads the standard input.")],
+    tables: ReportTables = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: a row for each memory, and one for all.")] = False,
+    capacity: Capacity = None,
+    as_json: Json = False,
+    input_format: Format = None,
+) -> None:
+    """Show what a plan does with each memory, when most is in use, and who would have to shrink for the peak to fall.
+
+    Tables on a terminal, JSON in a pipe. A plan that is wrong gets no report, but exit code 1.
+    """
+    from . import report_command
+    from .arguments import parse_capacities
+
+    sizes = parse_capacities(capacity or ())
+    shown = report_command.view(tables, as_json=as_json, as_csv=as_csv)
+    raise typer.Exit(report_command.run(problem, plan, sizes, shown, as_json=as_json, input_format=input_format))
 
 
 @app.command()
@@ -202,6 +242,35 @@ def generate(
 
     parameters = generate_command.parameters(set_ or ())
     generate_command.run(kind, Request(buffers, seed, alignment, parameters), out)
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address to listen on (127.0.0.1).")] = None,
+    port: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=65535, help="Port to listen on (8080); 0: any that is free.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Solver processes; by default one per core.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Where jobs and plans are kept (memplan-data).")
+    ] = None,
+    store: Annotated[str | None, typer.Option(metavar="URL", help="The store, as an SQLAlchemy URL.")] = None,
+    settings: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A TOML file with settings; docs/service.md lists all.")
+    ] = None,
+    new_token: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Print a new token and the setting for it, and exit.")
+    ] = None,
+) -> None:
+    """Serve plans over HTTP. Every setting can also be a MEMPLAN_* variable."""
+    from . import serve_command
+
+    if new_token is not None:
+        raise typer.Exit(serve_command.new_token(new_token))
+    given = {"host": host, "port": port, "workers": workers, "data_dir": data, "store_url": store}
+    raise typer.Exit(serve_command.run(settings, given))
 
 
 app.add_typer(bench_app)

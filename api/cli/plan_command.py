@@ -20,7 +20,7 @@ from .interrupt import Interrupt
 from .json_output import print_document
 from .output_file import STANDARD_OUTPUT, OutputFile
 from .progress import Silent, progress_on
-from .reading import read_bytes, shown_name
+from .reading import STANDARD_INPUT, read_bytes, shown_name
 from .refusals import refusing
 from .terminal import is_terminal, say, visible
 
@@ -37,12 +37,16 @@ class Request:
     """What to read, where to write, and what to show."""
 
     file: str
+    begun: float
+    """When the command was called, on time.monotonic()."""
     out: str | None = None
     input_format: str | None = None
     as_json: bool = False
     explain: bool = False
     quiet: bool = False
     verbose: bool = False
+    report: str | None = None
+    """The tables of `memplan report` to show in place of the usual output."""
 
     @property
     def target(self) -> str | None:
@@ -52,11 +56,13 @@ class Request:
     @property
     def prints_json(self) -> bool:
         """JSON where it was asked for, and in a pipe that would otherwise get nothing."""
-        return self.as_json or self.out == STANDARD_OUTPUT or (self.out is None and not is_terminal(sys.stdout))
+        if self.as_json or self.out == STANDARD_OUTPUT:
+            return True
+        return self.out is None and self.report is None and not is_terminal(sys.stdout)
 
     @property
     def prints_tables(self) -> bool:
-        return not self.prints_json and not self.quiet and is_terminal(sys.stdout)
+        return not self.prints_json and not self.quiet and self.report is None and is_terminal(sys.stdout)
 
 
 def options(
@@ -96,8 +102,11 @@ def run(request: Request, options: Options) -> ExitCode:
         if request.target is not None:
             output = OutputFile(request.target)
             output.check(request.file)
+        ready = time.monotonic()
         data = read_bytes(request.file)
-        begun = time.monotonic()  # waiting for the input does not count, reading it does
+        begun = request.begun
+        if request.file == STANDARD_INPUT:
+            begun += time.monotonic() - ready  # waiting for somebody to write the input does not count
         problem, warnings = read_problem(data, name=request.file, format=request.input_format)
         del data
         # From here to the last byte written, Ctrl-C must not cost the best plan.
@@ -157,6 +166,10 @@ def deliver(request: Request, problem: Problem, plan: Plan) -> None:
         print_report(problem, plan, explain=request.explain, written_to=request.target)
     elif not request.as_json:
         say_what_is_wrong(plan, quiet=request.quiet)
+    if request.report is not None:
+        from . import report_command
+
+        report_command.show(problem, plan, report_command.View(request.report))
 
 
 def say_what_is_wrong(plan: Plan, *, quiet: bool) -> None:

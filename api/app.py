@@ -1,0 +1,196 @@
+"""The HTTP service: `memplan serve`, or `uvicorn api.app:app`."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from . import logs
+from .cli.version import version
+from .errors import HttpCode, Refusal
+from .jobs.crew import WorkerDied, WorkerFault
+from .jobs.options import wrong_options
+from .metrics import Metrics
+from .routes import about, batches, checks, events, jobs, plans
+from .routes.examples import ERRORS, components
+from .routes.guard import Guard, answer
+from .service import Service
+from .settings import Settings, WrongSettings, read_settings
+from .store import StoreUnavailable
+
+SUMMARY = "Plans memory ahead of time: an address for every buffer, the smallest peak, and a proven lower bound."
+CODES = {404: HttpCode.NOT_FOUND, 405: HttpCode.METHOD_NOT_ALLOWED}
+
+
+class Application:
+    """The service as an ASGI application. Why it could not start is said in a sentence."""
+
+    def __init__(self, settings: Settings) -> None:
+        settings.require_safe_host()
+        metrics = Metrics()
+        routed = _routed(settings, metrics, self.start)
+        self._guarded = Guard(routed, settings, metrics)
+        self.paths = tuple(routed.openapi()["paths"])
+        self.wrong: WrongSettings | None = None
+        """Why it could not start."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await self._guarded(scope, receive, send)
+            return
+
+        async def send_on(message: Message) -> None:
+            if message["type"] == "lifespan.startup.failed" and self.wrong is not None:
+                message = {**message, "message": str(self.wrong)}
+            await send(message)
+
+        try:
+            await self._guarded(scope, receive, send_on)
+        except WrongSettings:
+            return  # it has been told
+
+    async def start(self, settings: Settings, metrics: Metrics) -> Service:
+        """The service behind it. Raises WrongSettings."""
+        try:
+            return await Service.start(settings, metrics)
+        except WrongSettings as error:
+            self.wrong = error
+            raise
+
+
+def create_app(settings: Settings | None = None) -> Application:
+    """The service with these settings, or with those of the process. Raises WrongSettings."""
+    settings = settings or read_settings()
+    logs.configure(settings.log_format, settings.log_level)
+    return Application(settings)
+
+
+def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Metrics], Awaitable[Service]]) -> FastAPI:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service = await start(settings, metrics)
+        app.state.service = service
+        forget = _told_of_the_end(service.begin_to_close_soon)
+        try:
+            yield
+        finally:
+            forget()
+            await service.close()
+
+    app = FastAPI(
+        title="memplan",
+        version=version(),
+        summary=SUMMARY,
+        lifespan=lifespan,
+        openapi_url="/openapi.json",
+        docs_url=None,  # their pages fetch scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=ERRORS,
+    )
+    for part in (plans, jobs, events, batches, checks, about):
+        app.include_router(part.router)
+    for kind, handler in HANDLERS.items():
+        app.add_exception_handler(kind, handler)
+    _describe(app)
+    return app
+
+
+def _describe(app: FastAPI) -> None:
+    """Puts the problem's schema, which no Python type of FastAPI's stands for, into the OpenAPI document."""
+    describe = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = describe()
+        document["components"]["schemas"].update(components())
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+async def _on_refusal(_: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    return answer(error)
+
+
+async def _on_http(_: Request, error: Exception) -> Response:
+    """No such path, or no such method there."""
+    assert isinstance(error, HTTPException)
+    code = CODES.get(error.status_code, HttpCode.INVALID_HEADER)
+    return answer(Refusal(error.status_code, code, str(error.detail), headers=error.headers))
+
+
+async def _on_invalid(_: Request, error: Exception) -> Response:
+    """An option in the query that makes no sense."""
+    assert isinstance(error, RequestValidationError | ValidationError)
+    return answer(wrong_options(error.errors()))
+
+
+async def _on_store(_: Request, error: Exception) -> Response:
+    return answer(Refusal(503, HttpCode.STORE_UNAVAILABLE, str(error), headers={"Retry-After": "5"}))
+
+
+async def _on_death(_: Request, error: Exception) -> Response:
+    text = f"the process that worked on this is gone: {error}"
+    return answer(Refusal(503, HttpCode.WORKER_DIED, text, headers={"Retry-After": "5"}))
+
+
+async def _on_fault(_: Request, error: Exception) -> Response:
+    return answer(Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged"))
+
+
+HANDLERS: dict[type[Exception], Callable[[Request, Exception], Any]] = {
+    Refusal: _on_refusal,
+    HTTPException: _on_http,
+    RequestValidationError: _on_invalid,
+    StoreUnavailable: _on_store,
+    WorkerDied: _on_death,
+    WorkerFault: _on_fault,
+}
+
+
+def _told_of_the_end(then: Callable[[], None]) -> Callable[[], None]:
+    """Has the function called when the process is told to end, before whoever else handles that; returns the way back.
+
+    The server waits for open requests before it ends the application, so those that last must hear of it on their own.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return lambda: None
+    before: dict[signal.Signals, Any] = {}
+
+    def on_signal(number: int, frame: Any) -> None:
+        then()
+        if callable(before[signal.Signals(number)]):
+            before[signal.Signals(number)](number, frame)
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        before[each] = signal.signal(each, on_signal)
+
+    def forget() -> None:
+        for each, handler in before.items():
+            if signal.getsignal(each) is on_signal:
+                signal.signal(each, handler)
+
+    return forget
+
+
+_app: Application | None = None
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    """The application with the process's settings; made when it is first called, so that importing this starts nothing."""
+    global _app  # noqa: PLW0603
+    if _app is None:
+        _app = create_app()
+    await _app(scope, receive, send)

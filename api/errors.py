@@ -1,0 +1,117 @@
+"""What the service says when something is wrong: problem documents (RFC 9457) with the codes that the command line uses too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from http import HTTPStatus
+
+from planner.errors import MAX_FINDINGS, Code, Finding, PlannerError
+
+CONTENT_TYPE = "application/problem+json"
+
+
+class HttpCode(StrEnum):
+    """Stable codes of what can only go wrong over HTTP; the others are planner.errors.Code."""
+
+    NOT_FOUND = "not_found"
+    METHOD_NOT_ALLOWED = "method_not_allowed"
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
+    UNSUPPORTED_ENCODING = "unsupported_encoding"
+    INVALID_HEADER = "invalid_header"
+    UNAUTHORISED = "unauthorised"
+    FORBIDDEN_HOST = "forbidden_host"
+    FORBIDDEN_ORIGIN = "forbidden_origin"
+    NOT_LOOPBACK = "not_loopback"
+    TOO_SLOW = "too_slow"
+    KEY_REUSED = "idempotency_key_reused"
+    QUEUE_FULL = "queue_full"
+    TOO_BUSY = "too_busy"
+    TOO_MANY_STREAMS = "too_many_streams"
+    INFEASIBLE = "infeasible"
+    NO_PLAN = "no_plan_in_time"
+    NO_PLAN_YET = "no_plan_yet"
+    WORKER_DIED = "worker_died"
+    STORE_UNAVAILABLE = "store_unavailable"
+    STOPPING = "stopping"
+    NOT_READY = "not_ready"
+    INTERNAL = "internal"
+
+
+MALFORMED = frozenset(
+    {Code.INVALID_JSON, Code.TOO_DEEP, Code.DUPLICATE_KEY, Code.NOT_FINITE, Code.INTEGER_TOO_LONG, Code.UNREADABLE}
+)
+"""Findings about the bytes: they are no sound document, whatever it was meant to say."""
+
+
+class Refusal(Exception):
+    """A request that is not carried out: its status, its code, and one clear sentence."""
+
+    def __init__(
+        self,
+        status: int,
+        code: Code | HttpCode,
+        detail: str,
+        *,
+        findings: Sequence[Finding] = (),
+        more: int = 0,
+        headers: Mapping[str, str] | None = None,
+        members: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.findings = tuple(findings[:MAX_FINDINGS])
+        self.more = more + len(findings[MAX_FINDINGS:])
+        self.headers = dict(headers or {})
+        self.members = dict(members or {})
+
+    def document(self) -> bytes:
+        """The problem document."""
+        fields: dict[str, object] = {
+            "type": f"urn:memplan:problem:{self.code.value}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": self.detail,
+            "code": self.code.value,
+        }
+        if self.findings:
+            fields["errors"] = [
+                {"code": found.code.value, "pointer": found.pointer, "message": found.message}
+                for found in self.findings
+            ]
+            fields["more"] = self.more
+        return json.dumps(fields | self.members, allow_nan=False).encode("ascii")
+
+
+def status_of(code: Code) -> int:
+    """400 for bytes that are no document, 413 for too much, 503 for solvers that broke, 422 for what cannot be used."""
+    if code in MALFORMED:
+        return HTTPStatus.BAD_REQUEST
+    return HTTPStatus.SERVICE_UNAVAILABLE if code is Code.SOLVER_FAILED else HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+def refused(error: PlannerError) -> Refusal:
+    """What the planner objects to, as a refusal; the first finding says what kind it is."""
+    return refused_findings(error.findings, error.more)
+
+
+def refused_findings(findings: Sequence[Finding], more: int = 0) -> Refusal:
+    """The same, of findings that have come from another process."""
+    first = findings[0]
+    place = f"{first.pointer}: " if first.pointer else ""
+    rest = len(findings) + more - 1
+    detail = f"{place}{first.message}" + (f" (and {rest} more)" if rest else "")
+    return Refusal(status_of(first.code), first.code, detail, findings=findings, more=more)
+
+
+def bad_option(name: str, message: str) -> Refusal:
+    """An option that makes no sense, told as the planner tells it."""
+    return refused_findings([Finding(Code.INVALID_OPTION, f"/options/{name}" if name else "", message)])
+
+
+def too_large(detail: str) -> Refusal:
+    """More than the service takes. The connection ends, since the rest of the body is not read."""
+    return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, Code.TOO_LARGE, detail, headers={"Connection": "close"})

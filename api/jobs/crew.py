@@ -1,0 +1,237 @@
+"""A fixed number of worker processes, each doing one task at a time. A worker that dies is replaced, and whoever waited for it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from planner.errors import Code, Finding
+
+from ..errors import HttpCode, Refusal
+from ..settings import Settings
+from .messages import pack, unpack
+
+ROOT = Path(__file__).resolve().parents[2]
+TICK_SECONDS = 0.05
+"""How soon a cancel is passed on."""
+GRACE_SECONDS = 0.7
+"""A worker that has not ended its task so long after a cancel is killed: a cancel takes less than a second."""
+START_SECONDS = 60.0
+LATE_SECONDS = 5.0
+"""So much over its time limit a task is killed, whatever it is doing."""
+
+log = structlog.get_logger("memplan.crew")
+
+
+class WorkerDied(Exception):
+    """The process that worked on a task is gone."""
+
+
+class WorkerFault(Exception):
+    """A worker raised what nobody expected: a fault of memplan itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a worker answered."""
+
+    header: dict[str, Any]
+    payload: bytes = b""
+
+
+@dataclass(slots=True)
+class Task:
+    """Something for a worker to do, and the way to call it off."""
+
+    header: Mapping[str, Any]
+    parts: Sequence[bytes | bytearray] = ()
+    seconds: float | None = None
+    """The worker is killed if it takes much longer."""
+    on_message: Callable[[Reply], None] = lambda _: None
+    """Gets what a worker tells before it is done; called in a thread."""
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+
+class Slot:
+    """One worker process; a new one is started when there is none."""
+
+    _numbers = itertools.count(1)
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    def do(self, task: Task) -> Reply:
+        """Blocks until it is done. Raises WorkerDied, WorkerFault and Refusal."""
+        try:
+            connection = self.start()
+        except (EOFError, OSError) as error:
+            raise self._killed("it could not be started") from error
+        number = next(self._numbers)
+        header = {**task.header, "number": number, "parts": len(task.parts)}
+        begun, told = time.monotonic(), None
+        try:
+            connection.send_bytes(pack(header))
+            for part in task.parts:  # by themselves, since joining them would copy them while nothing else runs
+                connection.send_bytes(part)
+            while True:
+                if connection.poll(TICK_SECONDS):
+                    reply = Reply(*unpack(connection.recv_bytes()))
+                    if reply.header.get("number") == number:
+                        if reply.header["kind"] in ENDS:
+                            return self._end(reply)
+                        task.on_message(reply)
+                now = time.monotonic()
+                if task.cancelled.is_set() and told is None:
+                    told = now
+                    connection.send_bytes(pack({"cancel": number}))
+                if told is not None and now - told > GRACE_SECONDS:
+                    raise self._killed("it did not stop when it was told to")
+                if task.seconds is not None and now - begun > task.seconds + LATE_SECONDS:
+                    raise self._killed("it took much longer than its time limit")
+        except (EOFError, OSError) as error:
+            raise self._killed("it ended unexpectedly") from error
+
+    def start(self) -> Connection:
+        """The connection to the worker, which is started if need be."""
+        if self._connection is not None and self._process is not None and self._process.poll() is None:
+            return self._connection
+        self.close()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "api.jobs.worker", str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
+                },
+                process_group=0,
+            )
+        self._connection = Connection(ours.detach())
+        self._connection.send_bytes(self._settings.model_dump_json().encode())
+        if not self._connection.poll(START_SECONDS):
+            raise TimeoutError("a worker process did not start")  # an OSError, told as a death
+        self._connection.recv_bytes()
+        return self._connection
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _killed(self, why: str) -> WorkerDied:
+        code = None if self._process is None else self._process.poll()
+        if code is None and self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(0.05)
+        self.close()
+        return WorkerDied(why if code is None else f"{why} ({exit_in_words(code)})")
+
+    def _end(self, reply: Reply) -> Reply:
+        match reply.header["kind"]:
+            case "refused":
+                raise as_refusal(reply.header)
+            case "fault":
+                log.error("fault in a worker", trace=reply.header["trace"])
+                raise WorkerFault(reply.header["trace"])
+            case _:
+                return reply
+
+
+ENDS = ("done", "refused", "fault")
+
+
+class Crew:
+    """Workers that are borrowed for a task each."""
+
+    def __init__(self, size: int, settings: Settings, name: str) -> None:
+        self.size = size
+        self._slots = [Slot(settings) for _ in range(size)]
+        self._free = list(self._slots)
+        self._turn = asyncio.Semaphore(size)
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix=name)
+        self.deaths = 0
+
+    @property
+    def busy(self) -> int:
+        return self.size - len(self._free)
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes there are."""
+        return [slot.pid for slot in self._slots if slot.pid is not None]
+
+    async def start(self) -> None:
+        """Have all workers ready."""
+        loop = asyncio.get_running_loop()
+        await asyncio.gather(*(loop.run_in_executor(self._threads, slot.start) for slot in self._slots))
+
+    async def do(self, task: Task) -> Reply:
+        """As soon as a worker is free. If the caller is cancelled, so is the task."""
+        async with self._turn:
+            slot = self._free.pop()
+            running = asyncio.get_running_loop().run_in_executor(self._threads, slot.do, task)
+            try:
+                return await asyncio.shield(running)
+            except asyncio.CancelledError:
+                task.cancelled.set()
+                with contextlib.suppress(Exception):
+                    await running
+                raise
+            except WorkerDied:
+                self.deaths += 1
+                raise
+            finally:
+                self._free.append(slot)
+
+    async def close(self) -> None:
+        """End all workers, whatever they are doing."""
+        loop = asyncio.get_running_loop()
+        await asyncio.gather(*(loop.run_in_executor(None, slot.close) for slot in self._slots))
+        self._threads.shutdown(wait=False)
+
+
+def as_refusal(header: Mapping[str, Any]) -> Refusal:
+    """A refusal that has come from a worker."""
+    code = header["code"]
+    return Refusal(
+        header["status"],
+        Code(code) if code in tuple(Code) else HttpCode(code),
+        header["detail"],
+        findings=[Finding(Code(kind), pointer, message) for kind, pointer, message in header["findings"]],
+        more=header["more"],
+        headers=header["headers"],
+    )
+
+
+def exit_in_words(code: int) -> str:
+    """`killed by signal 9`"""
+    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"

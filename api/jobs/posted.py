@@ -1,0 +1,140 @@
+"""What was posted: a problem in one of the formats, and perhaps options under `solve`; or a problem with its plan."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from planner import solver_list
+from planner.capacity import with_capacity
+from planner.digest import digest
+from planner.errors import BadInput, Code, Finding, PlannerError
+from planner.formats import Format, read_plan, read_problem
+from planner.formats.scan import scan
+from planner.options import Options
+from planner.plan import Plan
+from planner.problem import Problem
+from planner.versions import versions
+from solvers.solver import BOUNDERS, names
+
+from ..errors import Refusal, refused_findings, too_large
+from ..settings import Settings
+from .options import SolveOptions, as_document, clipped, from_body, merged
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A posted problem, read and found sound, and how it will be planned."""
+
+    problem: Problem
+    options: Options
+    warnings: tuple[str, ...]
+    """Of the reader, and of the service where it clipped something."""
+
+    @property
+    def key(self) -> str:
+        """Equal for requests that must have equal plans: the problem, options and versions that count, and what is said besides."""
+        options = {name: value for name, value in as_document(self.options).items() if name != "workers"}
+        content = [
+            digest(self.problem),
+            self.problem.constraints.listed,
+            options,
+            self.warnings,
+            all_versions(),
+        ]
+        return hashlib.sha256(json.dumps(content, allow_nan=False).encode("ascii")).hexdigest()
+
+
+def understand(data: bytes, format_: str | None, query: SolveOptions, settings: Settings) -> Understood:
+    """The problem and the options. Raises PlannerError and Refusal."""
+    data, solve = separate(data, format_)
+    options = clipped(merged(query, None if solve is None else from_body(solve)), settings)
+    problem, warnings = read(data, format_, settings)
+    with_capacity(problem, options.options.capacity)
+    require_solver(options.options.solver)
+    return Understood(problem, options.options, (*warnings, *options.notes))
+
+
+def read(data: bytes, format_: str | None, settings: Settings) -> tuple[Problem, tuple[str, ...]]:
+    """The problem, if it is no larger than the service takes."""
+    problem, warnings = read_problem(data, format=format_)
+    if len(problem.buffers) > settings.max_buffers:
+        raise too_large(f"the problem has {len(problem.buffers)} buffers; at most {settings.max_buffers} are taken")
+    return problem, warnings
+
+
+def require_solver(name: str) -> None:
+    """Raises Refusal at once for a solver that does not exist or cannot run here."""
+    if name == "auto":
+        return
+    known = {solver.name: solver for solver in solver_list()}
+    if name not in known:
+        text = f"there is no such solver; known are auto, {', '.join(known)}"
+        raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])
+    if not known[name].available:
+        raise refused_findings([Finding(Code.UNAVAILABLE, "/options/solver", known[name].reason or "not available")])
+
+
+def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:
+    """The document without its `solve`, and that; None where there is none."""
+    if format_ == Format.MINIMALLOC or b'"solve"' not in data or data.lstrip()[:1] != b"{":
+        return data, None
+    top = scan(data).top
+    if top is None or "solve" not in top:
+        return data, None
+    document = json.loads(data)
+    solve = document.pop("solve")
+    if not isinstance(solve, dict):
+        raise BadInput(Finding(Code.WRONG_TYPE, "/solve", "must be an object with options"))
+    return json.dumps(document).encode("ascii"), solve
+
+
+def problem_and_plan(data: bytes, format_: str | None, settings: Settings) -> tuple[Problem, tuple[str, ...], Plan]:
+    """The two under `problem` and `plan`; a problem that is no JSON stands there as a string."""
+    top = scan(data).top
+    if top is None:
+        raise BadInput(Finding(Code.WRONG_TYPE, "", "must be an object with the fields 'problem' and 'plan'"))
+    for name in ("problem", "plan"):
+        if name not in top:
+            raise BadInput(Finding(Code.MISSING_FIELD, f"/{name}", f"the field '{name}' is missing"))
+    if top.keys() - {"problem", "plan"}:
+        raise BadInput(Finding(Code.UNKNOWN_FIELD, "", "only the fields 'problem' and 'plan' are known here"))
+    document = json.loads(data)
+    problem, plan = document["problem"], document["plan"]
+    try:
+        given = problem if isinstance(problem, str) else json.dumps(problem)
+        found, warnings = read(given.encode("utf-8"), format_, settings)
+    except PlannerError as error:
+        raise below("problem", error) from None
+    try:
+        return found, warnings, read_plan(json.dumps(plan).encode("ascii"))
+    except PlannerError as error:
+        raise below("plan", error) from None
+
+
+def below(name: str, error: PlannerError) -> PlannerError:
+    """The same findings, in a part of the document."""
+    findings = (replace(found, pointer=f"/{name}{found.pointer}") for found in error.findings)
+    return type(error)(*findings, more=error.more)
+
+
+@cache
+def all_versions() -> dict[str, str]:
+    """Of everything that may have a part in a plan."""
+    return versions((*names(), *BOUNDERS))
+
+
+def as_message(refusal: Refusal) -> dict[str, Any]:
+    """A refusal on its way to the service."""
+    return {
+        "kind": "refused",
+        "status": int(refusal.status),
+        "code": refusal.code.value,
+        "detail": refusal.detail,
+        "findings": [[found.code.value, found.pointer, found.message] for found in refusal.findings],
+        "more": refusal.more,
+        "headers": refusal.headers,
+    }

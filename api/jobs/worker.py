@@ -1,0 +1,155 @@
+"""A worker process: does one task after the other, and ends when the service does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import resource
+import signal
+import sys
+import threading
+import time
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+import planner
+from planner.errors import PlannerError
+from planner.plan import Plan
+from planner.watching import Progress
+
+from ..errors import Refusal, refused, too_large
+from ..settings import Settings
+from .messages import pack, unpack
+from .posted import as_message
+from .tasks import FIVE_BUFFERS, described, do
+
+TOLD_SECONDS = 0.1
+"""Progress is told no more often."""
+SAVED_SECONDS = 1.0
+"""The best plan so far is sent no more often, and so that writing it out takes at most a tenth of the time."""
+SAVED_SHARE = 10
+
+
+class Reporter:
+    """Tells how a task gets on, from a thread of its own, so that solvers never wait for the telling."""
+
+    def __init__(self, worker: Worker, number: int, notes: list[str]) -> None:
+        self._worker = worker
+        self._number = number
+        self._notes = notes
+        self._moment: Progress | None = None
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
+
+    def progress(self, moment: Progress) -> None:
+        if self._moment is None and not self._thread.is_alive():
+            self._thread.start()
+        self._moment = moment
+
+    def cancelled(self) -> bool:
+        return self._number in self._worker.cancelled
+
+    def end(self) -> None:
+        """Say nothing more."""
+        self._done.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        told: Progress | None = None
+        saved: int | None = None
+        next_save = time.monotonic()
+        while not self._done.wait(TOLD_SECONDS):
+            moment = self._moment
+            if moment is not None and moment is not told:
+                told = moment
+                fields = {"seconds": moment.seconds, "best": moment.value, "bound": moment.bound}
+                self._worker.send({"kind": "progress", "number": self._number, **fields})
+            if told is None or told.plan is None or told.value == saved or time.monotonic() < next_save:
+                continue
+            begun = time.monotonic()
+            plan = told.plan()
+            if plan.placements:
+                self._worker.send_plan(self._number, plan, self._notes)
+            saved = told.value
+            taken = time.monotonic() - begun
+            next_save = time.monotonic() + max(SAVED_SECONDS, SAVED_SHARE * taken)
+
+
+class Worker:
+    """One worker's side of the connection."""
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self._connection = connection
+        self._settings = settings
+        self._sending = threading.Lock()
+        self._inbox: queue.SimpleQueue[tuple[dict[str, Any], list[bytes]]] = queue.SimpleQueue()
+        self.cancelled: set[int] = set()
+
+    def serve(self) -> None:
+        """Until the service hangs up."""
+        threading.Thread(target=self._listen, name="listener", daemon=True).start()
+        planner.plan(FIVE_BUFFERS)  # what planning imports is imported before anybody waits for it
+        self.send({"kind": "here"})
+        while True:
+            header, parts = self._inbox.get()
+            self._do(header, parts)
+            self.cancelled.discard(header["number"])
+
+    def send(self, header: dict[str, Any], payload: bytes = b"") -> None:
+        with self._sending:
+            self._connection.send_bytes(pack(header, payload))
+
+    def send_plan(self, number: int, plan: Plan, notes: list[str]) -> None:
+        """The best plan so far."""
+        fields, data = described(plan, notes)
+        del fields["lasting"]
+        self.send({"kind": "plan", "number": number, **fields}, data)
+
+    def _listen(self) -> None:
+        """Takes orders, also while a task runs. Without a service there is nothing left to do."""
+        while True:
+            try:
+                header, _ = unpack(self._connection.recv_bytes())
+                parts = [self._connection.recv_bytes() for _ in range(header.get("parts", 0))]
+            except (EOFError, OSError):
+                os._exit(0)
+            if "cancel" in header:
+                self.cancelled.add(header["cancel"])
+            else:
+                self._inbox.put((header, parts))
+
+    def _do(self, header: dict[str, Any], parts: list[bytes]) -> None:
+        number: int = header["number"]
+        reporter = Reporter(self, number, header.get("notes", []))
+        try:
+            fields, data = do(header, parts, self._settings, reporter)
+            message = {"kind": "done", **fields}
+        except PlannerError as error:
+            message, data = as_message(refused(error)), b""
+        except Refusal as refusal:
+            message, data = as_message(refusal), b""
+        except MemoryError:
+            message, data = as_message(too_large("this takes more memory than there is for one request")), b""
+        except Exception:  # noqa: BLE001 - whatever it is, the service must be told, and go on
+            message, data = {"kind": "fault", "trace": traceback.format_exc(limit=-8)[-4000:]}, b""
+        finally:
+            reporter.end()
+        self.send({**message, "number": number}, data)
+
+
+def main() -> None:
+    """Serve the process that holds the other end of the connection named in the arguments."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # the service says when to end; a terminal's Ctrl-C reaches all
+    connection = Connection(int(sys.argv[1]))
+    settings = Settings.model_validate_json(connection.recv_bytes())
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (settings.worker_memory, settings.worker_memory))
+    Worker(connection, settings).serve()
+
+
+if __name__ == "__main__":
+    main()

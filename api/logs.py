@@ -1,0 +1,49 @@
+"""The service's log: one event a line on stderr, as JSON for programs or as text for people."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Literal
+
+import structlog
+
+
+def configure(log_format: Literal["json", "text"], level: str) -> None:
+    """Everything that is logged in this process, libraries included, goes to stderr in one form."""
+    shared: list[structlog.types.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    last: structlog.types.Processor = (
+        structlog.processors.JSONRenderer(ensure_ascii=True)
+        if log_format == "json"
+        else structlog.processors.LogfmtRenderer(bool_as_flag=False)  # escapes what could move a cursor
+    )
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, last],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "alembic"):
+        logger = logging.getLogger(name)
+        logger.handlers = []
+        logger.propagate = name != "uvicorn.access"  # requests are logged by the service itself
+    logging.getLogger("alembic").setLevel(logging.WARNING)

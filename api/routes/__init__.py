@@ -1,0 +1,1 @@
+"""The service's paths, one file for each kind."""

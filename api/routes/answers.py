@@ -1,0 +1,91 @@
+"""Plans and jobs as responses."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ..errors import HttpCode, Refusal
+from ..store.records import Job, StoredPlan
+from .body import JSON
+
+WITHOUT_PLAN = {"infeasible": HttpCode.INFEASIBLE, "unknown": HttpCode.NO_PLAN}
+SENTENCES = {
+    "infeasible": "it is proven that no plan fits within the capacities",
+    "unknown": "neither a plan nor a proof that there is none was found within the limits",
+}
+
+
+def plan_response(request: Request, plan: StoredPlan, *, hit: bool, require: str | None = None) -> Response:
+    """A plan, or word that the client has it already. Raises Refusal if it wanted one that places everything."""
+    status = plan.summary.status
+    if require == "feasible" and status in WITHOUT_PLAN:
+        raise Refusal(422, WITHOUT_PLAN[status], SENTENCES[status], members={"plan": json.loads(plan.data)})
+    headers = {"ETag": plan.etag, "X-Cache": "hit" if hit else "miss", "Cache-Control": "private, no-cache"}
+    if hit:
+        headers["Age"] = str(max(0, int(time.time() - plan.created)))
+    if matches(request.headers.get("if-none-match"), plan.etag):
+        return Response(status_code=304, headers=headers)
+    return Response(plan.data, 200, headers, JSON)
+
+
+def matches(condition: str | None, etag: str) -> bool:
+    """Is the tag among those of an If-None-Match header?"""
+    if condition is None:
+        return False
+    tags = [tag.strip().removeprefix("W/") for tag in condition.split(",")]
+    return "*" in tags or etag in tags
+
+
+def job_document(job: Job) -> dict[str, Any]:
+    """A job as clients see it."""
+    here = f"/v1/jobs/{job.id}"
+    return {
+        "id": job.id,
+        "state": job.state.value,
+        "cancelling": job.cancelling and not job.state.is_final,
+        "created": moment(job.created),
+        "started": moment(job.started),
+        "finished": moment(job.finished),
+        "attempt": job.attempt,
+        "name": job.about.name,
+        "buffers": job.about.buffers,
+        "digest": job.about.digest,
+        "options": dict(job.about.options),
+        "status": job.status,
+        "stop": job.stop,
+        "best": job.best,
+        "bound": job.bound,
+        "gap": job.gap,
+        "failure": None if job.failure is None else {name: job.failure[name] for name in ("code", "detail")},
+        "batch": job.batch,
+        "line": job.line,
+        "links": {
+            "self": here,
+            "events": f"{here}/events",
+            "plan": f"{here}/plan" if job.has_plan else None,
+        },
+    }
+
+
+def job_response(job: Job, status: int = 200) -> Response:
+    """A job; where it is new, with its address."""
+    headers = {} if status == 200 else {"Location": f"/v1/jobs/{job.id}"}
+    return json_response(job_document(job), status, headers)
+
+
+def json_response(document: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Any document. What is no character in UTF-8 stays escaped."""
+    return Response(json.dumps(document, allow_nan=False), status, headers, JSON)
+
+
+def moment(seconds: float | None) -> str | None:
+    """A time as RFC 3339 has it."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

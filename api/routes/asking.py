@@ -1,0 +1,196 @@
+"""From a posted problem to an answer: understood by a reader process, looked up, queued, waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from planner.errors import Code, Finding
+
+from ..errors import HttpCode, Refusal
+from ..jobs.options import SolveOptions
+from ..jobs.runner import Attempt, as_stored
+from ..service import Service
+from ..store import KeyReused, QueueFull
+from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
+from .body import BYTES, CSV, JSON, format_of, read_body, require_type
+from .query import PlanQuery
+
+SMALL = 1 << 18
+"""Up to here hashing takes less time than asking a thread to do it."""
+BUSY_SECONDS = 5
+LOOK_SECONDS = 30.0
+"""The store is asked so often even if nobody tells of anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request for a plan that can be carried out."""
+
+    owner: str
+    body: bytes
+    about: About
+    fingerprint: str
+
+
+async def understood(request: Request, service: Service, query: PlanQuery) -> Asked:
+    """Read the body and have it looked at. Raises Refusal."""
+    kind = require_type(request, JSON, CSV, BYTES)
+    format_ = format_of(kind, query.format, service.settings)
+    options = query.options()
+    body = await read_body(request, service.settings)
+    return await look_at(service, request.state.owner, body, format_, options)
+
+
+async def look_at(service: Service, owner: str, body: bytes, format_: str | None, options: SolveOptions) -> Asked:
+    """Is it a problem that can be planned? What was sent before is known already."""
+    said = options.model_dump(exclude_unset=True)
+    rest = json.dumps([format_, said], sort_keys=True).encode("ascii")
+    digest = hashlib.sha256 if len(body) <= SMALL else None
+    hashed = digest(body) if digest is not None else await asyncio.to_thread(hashlib.sha256, body)
+    hashed.update(rest)
+    fingerprint = hashed.hexdigest()
+    about = service.memory.get(fingerprint)
+    if about is None:
+        found = (await service.read("read", body, format=format_, query=said)).header
+        about = About(
+            found["key"],
+            found["digest"],
+            found["name"],
+            found["buffers"],
+            found["options"],
+            tuple(found["notes"]),
+            format_,
+        )
+        service.memory.put(fingerprint, about)
+    return Asked(owner, body, about, fingerprint)
+
+
+async def looked_up(service: Service, asked: Asked) -> StoredPlan | None:
+    """The plan that was kept for the same request."""
+    owner, key = asked.owner, asked.about.key
+    plan = service.plans.get(owner, key)
+    if plan is None:
+        plan = await asyncio.to_thread(service.store.kept, owner, key)
+        if plan is not None:
+            service.plans.put(owner, key, plan)
+    service.metrics.cache.labels("miss" if plan is None else "hit").inc()
+    return plan
+
+
+async def queued(
+    service: Service,
+    asked: Asked,
+    *,
+    once: Once | None = None,
+    answer: StoredPlan | None = None,
+    urgent: bool = False,
+    batch: str | None = None,
+    line: int | None = None,
+) -> Added:
+    """A job for it. Raises Refusal if there are too many already."""
+    settings = service.settings
+    new = NewJob(asked.owner, asked.about, urgent, batch, line)
+    limits = QueueLimits(settings.max_queue, settings.max_jobs_per_token, settings.max_store_bytes)
+    try:
+        added = await asyncio.to_thread(service.store.add, new, asked.body, limits, once, answer)
+    except QueueFull as full:
+        headers = {"Retry-After": str(BUSY_SECONDS)}
+        raise Refusal(429, HttpCode.QUEUE_FULL, f"{full}; try again later", headers=headers) from None
+    except KeyReused:
+        text = "the Idempotency-Key was used for another request before"
+        raise Refusal(422, HttpCode.KEY_REUSED, text) from None
+    if added.is_new and answer is None:
+        service.runner.wake()
+    return added
+
+
+async def waited(request: Request, service: Service, job: Job, seconds: float) -> tuple[Job | None, bool]:
+    """The job when it has ended, the time is up, or the service stops; and whether the client is still there."""
+    over = asyncio.create_task(until_over(service, job.id, seconds))
+    gone = asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait((over, gone), return_when=asyncio.FIRST_COMPLETED)
+        if over.done():
+            return over.result(), True
+        return await asyncio.to_thread(service.store.job, job.id), False
+    finally:
+        for task in (over, gone):
+            task.cancel()
+
+
+async def tried(request: Request, service: Service, attempt: Attempt, seconds: float) -> StoredPlan | Job | None:
+    """The plan, or the job that an attempt has become when the time is up or the service stops; None: the client is gone.
+
+    Raises Refusal, WorkerDied and WorkerFault.
+    """
+    gone = asyncio.create_task(_gone(request))
+    closing = asyncio.create_task(service.closing.wait())
+    try:
+        await asyncio.wait((attempt.reply, gone, closing), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if attempt.reply.done():
+            reply = attempt.reply.result()
+            plan = as_stored(reply)
+            if reply.header["lasting"]:
+                service.keep(attempt.owner, attempt.key, plan)
+            return plan
+        if gone.done():
+            attempt.stop()
+            return None
+        return await service.runner.adopt(attempt)
+    except asyncio.CancelledError:
+        attempt.stop()
+        raise
+    finally:
+        gone.cancel()
+        closing.cancel()
+
+
+async def until_over(service: Service, id_: str, seconds: float | None = None) -> Job | None:
+    """The job when it has ended, the time is up, or the service stops; None: it is gone."""
+    end = None if seconds is None else time.monotonic() + seconds
+    with service.hub.watch(id_) as happened:
+        while True:
+            happened.clear()
+            job = await asyncio.to_thread(service.store.job, id_)
+            left = LOOK_SECONDS if end is None else end - time.monotonic()
+            if job is None or job.state.is_final or left <= 0 or service.closing.is_set():
+                return job
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(left, LOOK_SECONDS)):
+                    await happened.wait()
+
+
+async def _gone(request: Request) -> None:
+    """Returns when the client goes away; the body has been read, so there is nothing else to receive."""
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
+
+
+async def stopped(service: Service, job: Job) -> Job | None:
+    """End a job, keeping the best plan."""
+    now = await asyncio.to_thread(service.store.cancel, job.id, job.owner)
+    service.runner.stop_job(job.id)
+    service.hub.tell(job.id)
+    return now
+
+
+def failure_of(job: Job) -> Refusal:
+    """Why a job failed or ended without a plan, as a refusal."""
+    if job.failure is None:
+        word = "cancelled" if job.state is JobState.CANCELLED else job.state.value
+        return Refusal(409, HttpCode.NO_PLAN_YET, f"the job is {word} and has no plan")
+    code = job.failure["code"]
+    return Refusal(
+        job.failure["status"],
+        Code(code) if code in tuple(Code) else HttpCode(code),
+        job.failure["detail"],
+        findings=[Finding(Code(kind), pointer, text) for kind, pointer, text in job.failure["findings"]],
+        more=job.failure["more"],
+    )

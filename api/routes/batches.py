@@ -1,0 +1,149 @@
+"""/v1/batches: many problems at once, a line each, and their answers as they finish."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Iterable
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from planner.errors import Code
+
+from ..errors import HttpCode, Refusal, too_large
+from ..jobs.crew import WorkerDied, WorkerFault
+from ..jobs.options import SolveOptions
+from ..service import Service
+from ..store import StoreUnavailable
+from ..store.records import Job, JobFilter
+from ..store.rows import new_id
+from .answers import job_document
+from .asking import look_at, looked_up, queued, until_over
+from .body import LINES, format_of, read_body, require_type
+from .examples import BATCH_ANSWERS, BATCH_BODY
+from .jobs import ID, not_found
+from .plans import Behind
+from .query import IdempotencyKey, PlanOptions, once_of
+
+router = APIRouter(tags=["jobs"])
+
+
+@router.post("/v1/batches", summary="Plan many problems", responses=BATCH_ANSWERS, openapi_extra=BATCH_BODY)
+async def add(
+    request: Request, service: Behind, query: PlanOptions, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """A problem on each line, each perhaps with its `solve`. Every line becomes a job; answers come in the order of finishing."""
+    require_type(request, LINES)
+    format_ = format_of("application/json", query.format, service.settings)
+    options = query.options()
+    once_of(idempotency_key, "", "")
+    body = await read_body(request, service.settings)
+    lines = await asyncio.to_thread(_lines, body)
+    if len(lines) > service.settings.max_batch:
+        raise too_large(f"the batch has {len(lines)} problems; at most {service.settings.max_batch} are taken")
+    if not lines:
+        raise Refusal(422, Code.INVALID_VALUE, "the batch has no problem in it")
+    batch, owner = new_id(), request.state.owner
+    waiting = [
+        _line(service, owner, batch, number, line, format_, options, idempotency_key)
+        for number, line in enumerate(lines)
+    ]
+    first = {"batch": batch, "problems": len(lines)}
+    return _response(service, batch, _answers(first, waiting))
+
+
+@router.get("/v1/batches/{id}", summary="A batch's answers", responses=BATCH_ANSWERS)
+async def answers(request: Request, service: Behind, id: str) -> Response:  # noqa: A002 - the name in the path
+    """Those of the problems that became jobs, from the beginning; waits for what has not finished yet."""
+    jobs: list[Job] = []
+    if ID.fullmatch(id):
+        wanted = JobFilter(request.state.owner, batch=id, limit=service.settings.max_batch)
+        jobs = await asyncio.to_thread(service.store.jobs, wanted)
+    if not jobs:
+        raise not_found()
+    waiting = [_finished(service, job) for job in reversed(jobs)]
+    return _response(service, id, _answers({"batch": id, "problems": len(jobs)}, waiting))
+
+
+def _response(service: Service, batch: str, lines: AsyncIterator[bytes]) -> Response:
+    headers = {"Location": f"/v1/batches/{batch}", "Cache-Control": "no-store"}
+    return StreamingResponse(lines, 200, headers, LINES)
+
+
+def _lines(body: bytes) -> list[bytes]:
+    return [line for line in body.split(b"\n") if line.strip()]
+
+
+async def _answers(first: dict[str, Any], waiting: Iterable[Awaitable[dict[str, Any]]]) -> AsyncIterator[bytes]:
+    """A line for each, whichever is first."""
+    tasks = [asyncio.ensure_future(each) for each in waiting]
+    try:
+        yield json.dumps(first).encode("ascii") + b"\n"
+        for done in asyncio.as_completed(tasks):
+            yield await asyncio.to_thread(_written, await done)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def _written(answer: dict[str, Any]) -> bytes:
+    """On one line: the plan is laid out on several."""
+    plan: bytes | None = answer.pop("plan", None)
+    line = json.dumps(answer, allow_nan=False).encode("ascii")
+    if plan is not None:  # there are no line ends within JSON's strings
+        line = b'%s, "plan": %s}' % (line[:-1], plan.replace(b"\n", b""))
+    return line + b"\n"
+
+
+async def _line(
+    service: Service,
+    owner: str,
+    batch: str,
+    number: int,
+    line: bytes,
+    format_: str | None,
+    options: SolveOptions,
+    key: str | None,
+) -> dict[str, Any]:
+    """From one line of a batch to its answer."""
+    try:
+        # A client that goes away has its problems planned all the same.
+        entered = service.spawn(_enter(service, owner, batch, number, line, format_, options, key))
+        return await _finished(service, await asyncio.shield(entered), number)
+    except Refusal as refusal:
+        return {"line": number, "job": None, "error": json.loads(refusal.document())}
+    except (StoreUnavailable, WorkerDied, WorkerFault) as error:
+        failure = Refusal(503, HttpCode.WORKER_DIED, f"this line could not be carried out: {type(error).__name__}")
+        return {"line": number, "job": None, "error": json.loads(failure.document())}
+
+
+async def _enter(
+    service: Service,
+    owner: str,
+    batch: str,
+    number: int,
+    line: bytes,
+    format_: str | None,
+    options: SolveOptions,
+    key: str | None,
+) -> Job:
+    """The job of a line."""
+    asked = await look_at(service, owner, line, format_, options)
+    mine = None if key is None else f"{hashlib.sha256(key.encode()).hexdigest()}#{number}"
+    once = once_of(mine, "/v1/batches", asked.fingerprint)
+    kept = await looked_up(service, asked)
+    return (await queued(service, asked, once=once, answer=kept, batch=batch, line=number)).job
+
+
+async def _finished(service: Service, job: Job, number: int | None = None) -> dict[str, Any]:
+    """A job's line, when it has ended or the service stops."""
+    now = await until_over(service, job.id) or job
+    document = job_document(now)
+    answer = {name: document[name] for name in ("state", "status", "stop", "best", "bound", "gap", "failure")}
+    line = now.line if number is None else number
+    plan = await asyncio.to_thread(service.store.plan, now.id) if now.has_plan else None
+    return {"line": line, "job": now.id, **answer, "plan": None if plan is None else plan.data}

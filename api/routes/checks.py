@@ -1,0 +1,51 @@
+"""POST /v1/verify and /v1/validate: is this a plan of this problem, and is this a problem?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from .body import BYTES, CSV, JSON, format_of, read_body, require_type
+from .examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
+from .plans import Behind
+from .query import PlanQuery
+
+router = APIRouter(tags=["checks"])
+
+
+class FormatQuery(BaseModel):
+    """The format, where it must be said."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: str | None = Field(default=None, description="The problem's format; by default recognised.")
+
+
+class VerifyQuery(FormatQuery):
+    """And other pool sizes, if the plan was made for those."""
+
+    capacity: list[str] = Field(default=[], description="Replaces a pool's size, as for `/v1/plans`.")
+
+
+@router.post("/v1/verify", summary="Verify a plan", responses=VERIFY_ANSWERS, openapi_extra=VERIFY_BODY)
+async def verify(request: Request, service: Behind, query: Annotated[VerifyQuery, Query()]) -> Response:
+    """Every rule of the problem and every claim of the plan, checked again in exact integers."""
+    require_type(request, JSON)
+    options = PlanQuery(capacity=query.capacity).options().model_dump(exclude_unset=True)
+    format_ = format_of(BYTES, query.format, service.settings)
+    body = await read_body(request, service.settings)
+    reply = await service.read("verify", body, format=format_, query=options)
+    return Response(reply.payload, media_type=JSON)
+
+
+@router.post("/v1/validate", summary="Check a problem", responses=VALIDATE_ANSWERS, openapi_extra=PROBLEM_BODY)
+async def validate(request: Request, service: Behind, query: Annotated[FormatQuery, Query()]) -> Response:
+    """Is it a sound problem? If not, the answer says what is wrong, and where."""
+    format_ = format_of(require_type(request, JSON, CSV, BYTES), query.format, service.settings)
+    body = await read_body(request, service.settings)
+    reply = await service.read("validate", body, format=format_)
+    return Response(reply.payload, media_type=JSON)

@@ -1,0 +1,87 @@
+"""GET /v1/jobs/{id}/events: what happens to a job, as it happens (server-sent events)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from ..errors import HttpCode, Refusal
+from ..service import Service
+from ..store import StoreUnavailable
+from ..store.records import Event, EventKind, Job
+from .asking import BUSY_SECONDS
+from .examples import EVENT_ANSWERS
+from .jobs import job_of
+from .plans import Behind
+
+router = APIRouter(tags=["jobs"])
+QUIET_SECONDS = 15.0
+"""After so long without an event a comment is sent, so that nobody on the way takes the line for dead."""
+
+
+@router.get("/v1/jobs/{id}/events", summary="Follow a job", responses=EVENT_ANSWERS)
+async def follow(request: Request, service: Behind, id: str) -> Response:  # noqa: A002 - the name in the path
+    """`state`, `incumbent`, `bound` and at last `done`; from the one after `Last-Event-ID` on, or from the beginning."""
+    job = await job_of(request, service, id)
+    after = last_seen(request)
+    if service.streams >= service.settings.max_streams:
+        text = "too many event streams are open; try again later"
+        raise Refusal(429, HttpCode.TOO_MANY_STREAMS, text, headers={"Retry-After": str(BUSY_SECONDS)})
+    if job.state.is_final and not await asyncio.to_thread(service.store.events, job.id, after, 1):
+        return Response(status_code=204)  # tells browsers not to come back
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_stream(service, job, after), 200, headers, "text/event-stream")
+
+
+def last_seen(request: Request) -> int:
+    """The number of the last event that the client has. Raises Refusal."""
+    given = request.headers.get("last-event-id", "0")
+    if not (given.isascii() and given.isdigit() and len(given) <= 9):
+        raise Refusal(400, HttpCode.INVALID_HEADER, "the Last-Event-ID must be a number that an event had")
+    return int(given)
+
+
+async def _stream(service: Service, job: Job, after: int) -> AsyncIterator[bytes]:
+    service.streams += 1
+    try:
+        with service.hub.watch(job.id) as happened:
+            while True:
+                happened.clear()
+                try:
+                    events = await asyncio.to_thread(service.store.events, job.id, after)
+                except StoreUnavailable:
+                    events = []  # it may come back, and the client can ask again from where it was
+                for event in events:
+                    yield written(event)
+                    after = event.number
+                    if event.kind is EventKind.DONE:
+                        return
+                if service.closing.is_set():
+                    yield b'event: closing\ndata: {"reason": "the service is stopping"}\nretry: 1000\n\n'
+                    return
+                if not events and not await _woken(happened):
+                    if await asyncio.to_thread(service.store.job, job.id) is None:
+                        return
+                    yield b": still here\n\n"
+    finally:
+        service.streams -= 1
+
+
+async def _woken(happened: asyncio.Event) -> bool:
+    try:
+        async with asyncio.timeout(QUIET_SECONDS):
+            await happened.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+def written(event: Event) -> bytes:
+    """One event as it goes over the line."""
+    data = json.dumps(dict(event.data), allow_nan=False)
+    return f"id: {event.number}\nevent: {event.kind.value}\ndata: {data}\n\n".encode("ascii")

@@ -1,0 +1,220 @@
+"""What OpenAPI says of bodies and answers: a schema and an example for each."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from planner.formats import schema
+
+from ..errors import CONTENT_TYPE
+from .body import BYTES, CSV, JSON, LINES
+
+PROBLEM = {
+    "format": "memplan/1",
+    "name": "three",
+    "lifetimes": "half_open",
+    "pools": [{"name": "arena", "size": 96, "alignment": 16}],
+    "buffers": [
+        {"id": "image", "size": 64, "live": [[0, 2]]},
+        {"id": "edges", "size": 20, "live": [[1, 3]]},
+        {"id": "score", "size": 40, "live": [[2, 4]]},
+    ],
+}
+ROWS = "id,lower,upper,size\na,0,2,64\nb,1,3,20\n"
+PLAN: dict[str, Any] = {
+    "format": "memplan-plan/1",
+    "status": "optimal",
+    "stop": "proved",
+    "peak": 84,
+    "bound": 84,
+    "gap": 0.0,
+    "objective": {"value": 84, "bound": 84, "terms": [{"name": "sum_of_peaks", "value": 84, "bound": 84}]},
+    "pools": [{"name": "arena", "size": 96, "peak": 84, "bound": 84}],
+    "placements": [
+        {"id": "image", "pool": "arena", "offset": 0, "size": 64},
+        {"id": "edges", "pool": "arena", "offset": 64, "size": 20},
+        {"id": "score", "pool": "arena", "offset": 0, "size": 40},
+    ],
+    "solver": "greedy",
+    "seed": 0,
+    "reproducible": True,
+    "versions": {"memplan": "0.1.0"},
+    "problem_digest": "5d8d41127dff0df40ef169e102a17fa9565e79f784d53d56bbb5662c6a96fa73",
+    "certificate": [
+        {
+            "proof": "live_together",
+            "value": 84,
+            "pool": "arena",
+            "time": 1,
+            "buffers": ["image", "edges"],
+            "weights": [],
+            "solver": None,
+        }
+    ],
+    "shortage": None,
+    "warnings": [],
+    "run": {"seconds": 0.01, "trace": [], "machine": {}},
+}
+REFUSAL = {
+    "type": "urn:memplan:problem:out_of_range",
+    "title": "Unprocessable Entity",
+    "status": 422,
+    "detail": "/buffers/3/size: must be 0 or more, not -4",
+    "code": "out_of_range",
+    "errors": [{"code": "out_of_range", "pointer": "/buffers/3/size", "message": "must be 0 or more, not -4"}],
+    "more": 0,
+}
+JOB = {
+    "id": "1a1f92db7dd6fdd0775a76f2769308d3ab2",
+    "state": "running",
+    "cancelling": False,
+    "created": "2026-01-31T12:00:00.000Z",
+    "started": "2026-01-31T12:00:00.010Z",
+    "finished": None,
+    "attempt": 1,
+    "name": "three",
+    "buffers": 3,
+    "digest": PLAN["problem_digest"],
+    "options": {"time_limit": 60.0},
+    "status": None,
+    "stop": None,
+    "best": 90,
+    "bound": 84,
+    "gap": 0.0714,
+    "failure": None,
+    "batch": None,
+    "line": None,
+    "links": {"self": "/v1/jobs/1a1f…", "events": "/v1/jobs/1a1f…/events", "plan": None},
+}
+EXPLANATION = {
+    "status": "optimal",
+    "sentences": ["The peak of pool 'arena' cannot be below 84: at time 1 these are live together, 84 bytes in all."],
+    "peak": 84,
+    "bound": 84,
+    "gap": 0.0,
+    "certificate": PLAN["certificate"],
+    "shortage": None,
+    "warnings": [],
+}
+EVENTS = 'id: 1\nevent: state\ndata: {"state": "queued"}\n\n'
+
+OBJECT = {"type": "object"}
+
+
+def shown(description: str, example: object, kind: str = JSON, schema_: dict[str, Any] | None = None) -> dict[str, Any]:
+    """One answer."""
+    return {"description": description, "content": {kind: {"schema": schema_ or OBJECT, "example": example}}}
+
+
+def body(kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What a request must carry."""
+    return {"requestBody": {"required": True, "content": kinds}}
+
+
+TEXT = {"type": "string"}
+PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
+REFUSED = shown("What is wrong, as RFC 9457 has it; `code` is stable.", REFUSAL, CONTENT_TYPE)
+ERRORS: dict[int | str, dict[str, Any]] = dict.fromkeys(
+    (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 503), REFUSED
+)
+JOB_ACCEPTED = shown("A job, at the address in `Location`.", JOB)
+PROBLEM_BODY = body(
+    {
+        JSON: {
+            "schema": PROBLEM_SCHEMA,
+            "examples": {
+                "memplan": {"summary": "memplan/1", "value": PROBLEM},
+                "options": {
+                    "summary": "with options in the body",
+                    "value": {**PROBLEM, "solve": {"time_limit": 5, "goal": "fit"}},
+                },
+                "usmp": {
+                    "summary": "TVM USMP",
+                    "value": {
+                        "buffers": [
+                            {"name_hint": "a", "size_bytes": 64, "conflicts": ["b"]},
+                            {"name_hint": "b", "size_bytes": 32, "conflicts": ["a"]},
+                        ]
+                    },
+                },
+            },
+        },
+        CSV: {"schema": TEXT, "examples": {"minimalloc": {"summary": "minimalloc CSV", "value": ROWS}}},
+        BYTES: {"schema": {**TEXT, "format": "binary"}, "examples": {"rows": {"value": ROWS}}},
+    }
+)
+PLAN_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("The plan; its `status` says what it is worth.", PLAN),
+    202: JOB_ACCEPTED,
+    304: {"description": "The plan is the one whose ETag was sent in If-None-Match."},
+}
+EXPLANATION_ANSWERS: dict[int | str, dict[str, Any]] = {200: shown("The arguments.", EXPLANATION), 202: JOB_ACCEPTED}
+JOB_ANSWERS: dict[int | str, dict[str, Any]] = {200: shown("The job.", JOB)}
+NEW_JOB_ANSWERS: dict[int | str, dict[str, Any]] = {202: JOB_ACCEPTED}
+EVENT_ANSWERS: dict[int | str, dict[str, Any]] = {200: shown("The events.", EVENTS, "text/event-stream", TEXT)}
+VERIFY_BODY = body(
+    {
+        JSON: {
+            "schema": {
+                "type": "object",
+                "required": ["problem", "plan"],
+                "properties": {"problem": {}, "plan": OBJECT},
+                "additionalProperties": False,
+            },
+            "examples": {"both": {"summary": "A problem and its plan", "value": {"problem": PROBLEM, "plan": PLAN}}},
+        }
+    }
+)
+VERIFY_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("What was found.", {"valid": True, "findings": [], "notes": [], "warnings": []})
+}
+VALIDATE_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown(
+        "Whether it is sound, and if not, what is wrong.",
+        {
+            "valid": True,
+            "name": "three",
+            "buffers": 3,
+            "pools": ["arena"],
+            "digest": PLAN["problem_digest"],
+            "warnings": [],
+        },
+    )
+}
+LINE_ANSWER = '{"line": 0, "job": "1a1f…", "state": "succeeded", "status": "optimal", "plan": {}}\n'
+BATCH_BODY = body(
+    {
+        LINES: {
+            "schema": TEXT,
+            "examples": {"lines": {"summary": "A problem a line", "value": f"{json.dumps(PROBLEM)}\n" * 2}},
+        }
+    }
+)
+BATCH_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("A line for each problem, as they finish.", LINE_ANSWER, LINES, TEXT)
+}
+
+
+@cache
+def components() -> dict[str, Any]:
+    """The schema of problems, its parts among the others' as OpenAPI wants them."""
+    whole = schema()
+    parts = whole.pop("$defs")
+    whole.pop("$schema")
+    found: dict[str, Any] = _moved({"Problem": whole, **parts})
+    found["Problem"]["properties"]["solve"] = {"type": "object", "description": "Options, as in the query."}
+    return found
+
+
+def _moved(part: Any) -> Any:
+    """With references to where the parts are now."""
+    if isinstance(part, list):
+        return [_moved(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        name: value.replace("#/$defs/", "#/components/schemas/") if name == "$ref" else _moved(value)
+        for name, value in part.items()
+    }

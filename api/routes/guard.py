@@ -1,0 +1,175 @@
+"""What every request has to get past, before anything of it is read: where it came from, to whom, with what leave, and how large it is."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ..errors import CONTENT_TYPE, HttpCode, Refusal, too_large
+from ..metrics import Metrics
+from ..settings import LOOPBACK_NAMES, Settings, is_loopback
+from .body import Bodies, Share
+
+OPEN_PATHS = ("/healthz", "/readyz")
+"""For probes, which have no tokens."""
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+ANYBODY = "anonymous"
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+log = structlog.get_logger("memplan.http")
+
+
+class Guard:
+    """Refuses what must not come in, adds the headers that protect browsers, counts and logs. The outermost layer."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self._app = app
+        self._settings = settings
+        self._metrics = metrics
+        self._bodies = Bodies(settings.max_bodies_bytes)
+        self._hosts = frozenset(
+            name.lower() for name in (*LOOPBACK_NAMES, settings.host, f"[{settings.host}]", *settings.allowed_hosts)
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1000})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = time.perf_counter()
+        status = 0
+        share = Share(self._bodies)
+
+        async def send_on(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            state = scope.setdefault("state", {})
+            state["share"] = share
+            state["owner"] = self._admit(scope)
+            await self._app(scope, receive, send_on)
+        except Refusal as refusal:
+            await answer(refusal)(scope, receive, send_on)
+        except Exception:
+            log.exception("fault while answering", path=scope["path"][:200], method=scope["method"][:20])
+            if status:
+                raise  # half an answer is out; ending the connection is all that is left
+            fault = Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged")
+            await answer(fault)(scope, receive, send_on)
+        finally:
+            share.give_back()
+            self._note(scope, status, time.perf_counter() - begun)
+
+    def _admit(self, scope: Scope) -> str:
+        """To whom what the request makes will belong. Raises Refusal."""
+        headers = Headers(scope=scope)
+        server: Sequence[object] | None = scope.get("server")
+        if not self._settings.is_open and server and not is_loopback(str(server[0])):
+            text = "without tokens this service is for its own machine alone"
+            raise Refusal(403, HttpCode.NOT_LOOPBACK, text)
+        host = headers.get("host", "")
+        if "*" not in self._hosts and host_name(host) not in self._hosts:
+            raise Refusal(
+                403, HttpCode.FORBIDDEN_HOST, "requests may not be addressed to this host name (allowed_hosts)"
+            )
+        if scope["method"] not in SAFE_METHODS:
+            self._require_own_page(headers, host)
+            self._require_plain(headers)
+        return ANYBODY if scope["path"] in OPEN_PATHS else self._owner(headers)
+
+    def _require_own_page(self, headers: Headers, host: str) -> None:
+        """A browser says which page sends; programs say nothing."""
+        origin = headers.get("origin")
+        if origin is None:
+            if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+                return
+        elif origin in self._settings.allowed_origins or (origin != "null" and urlsplit_host(origin) == host.lower()):
+            return
+        raise Refusal(403, HttpCode.FORBIDDEN_ORIGIN, "pages of other origins may not send this (allowed_origins)")
+
+    def _require_plain(self, headers: Headers) -> None:
+        """Raises Refusal for compressed bodies, and for those that say that they are too large."""
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            text = "bodies must be sent as they are, without Content-Encoding"
+            raise Refusal(415, HttpCode.UNSUPPORTED_ENCODING, text, headers={"Connection": "close"})
+        length = headers.get("content-length", "0")
+        if not (length.isascii() and length.isdigit()):
+            text = "the Content-Length is no number"
+            raise Refusal(400, HttpCode.INVALID_HEADER, text, headers={"Connection": "close"})
+        if len(length) > 18 or int(length) > self._settings.max_body_bytes:
+            raise too_large(f"the body is larger than {self._settings.max_body_bytes} bytes")
+
+    def _owner(self, headers: Headers) -> str:
+        """The token's name. Every token is compared, so that the time taken tells nothing."""
+        if not self._settings.tokens:
+            return ANYBODY
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        given = hashlib.sha256(token.strip().encode("latin-1", "replace")).hexdigest()
+        found = None
+        for name, digest in self._settings.tokens.items():
+            if hmac.compare_digest(given, digest):
+                found = name
+        if found is None or scheme.lower() != "bearer":
+            if self._settings.anonymous and "authorization" not in headers:
+                return ANYBODY
+            text = "a valid token is needed: Authorization: Bearer TOKEN"
+            raise Refusal(
+                401, HttpCode.UNAUTHORISED, text, headers={"WWW-Authenticate": "Bearer", "Connection": "close"}
+            )
+        return found
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "none")
+        method = scope["method"] if scope["method"] in (*SAFE_METHODS, "POST", "PUT", "PATCH", "DELETE") else "other"
+        self._metrics.requests.labels(route, method, str(status)).inc()
+        self._metrics.seconds.labels(route).observe(seconds)
+        log.info(
+            "request",
+            method=scope["method"][:20],
+            path=scope["path"][:200],
+            status=status,
+            milliseconds=round(seconds * 1000, 1),
+            owner=scope["state"].get("owner"),
+        )
+
+
+def answer(refusal: Refusal) -> Response:
+    """The refusal as a response."""
+    return Response(refusal.document(), refusal.status, refusal.headers, CONTENT_TYPE)
+
+
+def host_name(host: str) -> str:
+    """The Host header without its port."""
+    name = host.lower()
+    if name.startswith("["):
+        return "".join(name.partition("]")[:2])
+    return name.partition(":")[0].rstrip(".")
+
+
+def urlsplit_host(origin: str) -> str | None:
+    """Host and port of an origin, as a Host header has them; None where it is no origin."""
+    try:
+        return urlsplit(origin).netloc.lower() or None
+    except ValueError:
+        return None

@@ -1,0 +1,96 @@
+"""/v1/jobs: plans that take longer than a request."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ..errors import HttpCode, Refusal
+from ..service import Service
+from ..store.records import Job, JobFilter, JobState
+from .answers import job_document, job_response, json_response, plan_response
+from .asking import failure_of, looked_up, queued, stopped, understood
+from .examples import JOB, JOB_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY, shown
+from .plans import Behind
+from .query import IdempotencyKey, PlanOptions, once_of
+
+router = APIRouter(tags=["jobs"])
+ID = re.compile(r"[0-9a-f]{1,40}")
+
+
+class JobsQuery(BaseModel):
+    """Which jobs to list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    state: JobState | None = Field(default=None, description="Only jobs in this state.")
+    batch: str | None = Field(default=None, max_length=40, description="Only jobs of this batch.")
+    before: str | None = Field(default=None, max_length=40, description="Only jobs older than this one: the next page.")
+    limit: int = Field(default=50, ge=1, le=500, description="Jobs on a page.")
+
+
+@router.post(
+    "/v1/jobs", status_code=202, summary="Queue a problem", responses=NEW_JOB_ANSWERS, openapi_extra=PROBLEM_BODY
+)
+async def add(
+    request: Request, service: Behind, query: PlanOptions, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """The same as a plan with `Prefer: respond-async`."""
+    asked = await understood(request, service, query)
+    once = once_of(idempotency_key, request.url.path, asked.fingerprint)
+    added = await queued(service, asked, once=once, answer=await looked_up(service, asked))
+    return job_response(added.job, 202)
+
+
+@router.get("/v1/jobs", summary="List jobs", responses={200: shown("A page.", {"jobs": [JOB], "next": None})})
+async def listed(request: Request, service: Behind, query: Annotated[JobsQuery, Query()]) -> Response:
+    """The newest first."""
+    wanted = JobFilter(request.state.owner, query.state, query.batch, query.before, query.limit)
+    jobs = await asyncio.to_thread(service.store.jobs, wanted)
+    last = jobs[-1].id if len(jobs) == query.limit else None
+    return json_response({"jobs": [job_document(job) for job in jobs], "next": last})
+
+
+@router.get("/v1/jobs/{id}", summary="One job", responses=JOB_ANSWERS)
+async def one(request: Request, service: Behind, id: str) -> Response:  # noqa: A002 - the name in the path
+    """Its state, times, best, bound and gap."""
+    return job_response(await job_of(request, service, id))
+
+
+@router.get("/v1/jobs/{id}/plan", summary="A job's plan", responses=PLAN_ANSWERS)
+async def plan(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
+    """The best plan so far. Once the job has ended, it is the answer."""
+    job = await job_of(request, service, id)
+    found = await asyncio.to_thread(service.store.plan, job.id)
+    if found is None:
+        raise failure_of(job)
+    return plan_response(request, found, hit=job.state.is_final)
+
+
+@router.delete("/v1/jobs/{id}", summary="Stop a job", responses=JOB_ANSWERS)
+async def stop(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
+    """It keeps the best plan that was found. A job that has ended stays as it is."""
+    job = await stopped(service, await job_of(request, service, id))
+    if job is None:
+        raise not_found()
+    return job_response(job)
+
+
+async def job_of(request: Request, service: Service, id_: str) -> Job:
+    """The job, if it is the client's. Raises Refusal."""
+    job = None
+    if ID.fullmatch(id_):
+        job = await asyncio.to_thread(service.store.job, id_, request.state.owner)
+    if job is None:
+        raise not_found()
+    return job
+
+
+def not_found() -> Refusal:
+    return Refusal(404, HttpCode.NOT_FOUND, "there is no such job")

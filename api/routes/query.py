@@ -1,0 +1,73 @@
+"""Options in a request's query, and the preferences in its headers."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Annotated, Literal
+
+import typer
+from fastapi import Header, Query
+from pydantic import Field
+
+from ..cli.arguments import parse_capacities
+from ..errors import HttpCode, Refusal, bad_option
+from ..jobs.options import CommonOptions, SolveOptions
+from ..store.records import Once
+
+KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+class PlanQuery(CommonOptions):
+    """What the query of a request for a plan may say."""
+
+    capacity: list[str] = Field(
+        default=[],
+        description="Replaces a pool's size: bytes for the only pool, `NAME=BYTES` for several; `64KiB` works too.",
+    )
+    format: str | None = Field(
+        default=None, description="The body's format: memplan, minimalloc, dsa, usmp; by default recognised."
+    )
+    require: Literal["feasible"] | None = Field(
+        default=None, description="`feasible`: an answer without a plan is an error (422)."
+    )
+
+    def options(self) -> SolveOptions:
+        """The options among it. Raises Refusal."""
+        said = self.model_dump(exclude_unset=True, exclude={"capacity", "format", "require"})
+        if self.capacity:
+            try:
+                sizes = parse_capacities(self.capacity)
+            except typer.BadParameter as error:
+                raise bad_option("capacity", error.message) from None
+            said["capacity"] = sizes if sizes is None or isinstance(sizes, int) else dict(sizes)
+        return SolveOptions.model_validate(said)
+
+
+PlanOptions = Annotated[PlanQuery, Query()]
+IdempotencyKey = Annotated[
+    str | None, Header(description="Sent again with the same key, a request has the effect of one.")
+]
+Prefer = Annotated[
+    str | None, Header(description="`respond-async`: answer with a job at once; `wait=SECONDS`: wait no longer.")
+]
+
+
+class Preferences:
+    """What the client would like (RFC 7240); what is not understood is left aside."""
+
+    def __init__(self, prefer: str | None) -> None:
+        words = [word.strip().lower() for word in (prefer or "").split(",")]
+        self.is_async = "respond-async" in words
+        waits = [word[5:] for word in words if re.fullmatch(r"wait=[0-9]{1,6}", word)]
+        self.wait = int(waits[0]) if waits else None
+
+
+def once_of(key: str | None, path: str, fingerprint: str) -> Once | None:
+    """The idempotency key. Raises Refusal if it is none."""
+    if key is None:
+        return None
+    if not KEY.fullmatch(key):
+        text = "the Idempotency-Key must have 1 to 255 visible ASCII characters"
+        raise Refusal(400, HttpCode.INVALID_HEADER, text)
+    return Once(key, hashlib.sha256(f"{path} {fingerprint}".encode()).hexdigest())

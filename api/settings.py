@@ -1,0 +1,251 @@
+"""Every setting of the service, in one place: a MEMPLAN_* variable, a line of the settings file, or an option of `memplan serve`."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from planner.formats import Format
+
+from . import machine
+
+PREFIX = "MEMPLAN_"
+FILE_VARIABLE = f"{PREFIX}SETTINGS"
+"""Names the settings file; `memplan serve --settings` sets it."""
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+HASH = re.compile(r"[0-9a-f]{64}")
+MIB = 1 << 20
+
+Names = Annotated[tuple[str, ...], NoDecode]
+"""In a variable: separated by commas."""
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class WrongSettings(Exception):
+    """The service cannot start like this; says which setting is wrong, and why."""
+
+
+class Settings(BaseSettings):
+    """What the service may do, and how much of it."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, validate_default=True)
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on; 0: any that is free.")
+    data_dir: Path = Field(
+        default=Path("memplan-data"), description="Folder of the embedded store and of the lock file."
+    )
+    store_url: str | None = Field(
+        default=None,
+        description="Where jobs and plans are kept, as an SQLAlchemy URL; by default an SQLite file in `data_dir`.",
+    )
+    workers: Count | None = Field(
+        default=None, description="Solver processes; by default one for each core that the machine or container allows."
+    )
+    readers: Count = Field(default=2, description="Processes that read, check and verify what was sent.")
+
+    tokens: Annotated[dict[str, str], NoDecode] = Field(
+        default={},
+        description="Who may use the service: `name=hash` pairs, the hash being the SHA-256 of the token in hexadecimal. "
+        "`memplan serve --new-token NAME` makes one. Empty: anybody, but only from this machine.",
+    )
+    anonymous: bool = Field(
+        default=False, description="Serve anybody, without tokens, on other addresses than loopback too."
+    )
+    allowed_hosts: Names = Field(
+        default=(),
+        description="Host names that requests may be addressed to, besides loopback's and `host`; `*` allows all.",
+    )
+    allowed_origins: Names = Field(
+        default=(), description="Origins of web pages, besides our own, that may send writes."
+    )
+
+    sync_seconds: Seconds = Field(
+        default=10.0, description="How long a request waits for its plan before it becomes a job."
+    )
+    default_time_limit: Seconds = Field(
+        default=10.0, description="Time limit of a plan that asks for none, in seconds."
+    )
+    max_time_limit: Seconds = Field(default=3600.0, description="Longer time limits are clipped to this.")
+    max_work_limit: Count = Field(default=10**12, description="Greater work limits are clipped to this.")
+    max_solver_memory: Count = Field(
+        default=2048 * MIB, description="Bytes of memory for each solver's child process; more is clipped to this."
+    )
+    worker_memory: Count = Field(
+        default=8192 * MIB, description="Bytes of address space for each process that reads or solves."
+    )
+    max_workers_per_job: Count = Field(
+        default=1, description="Processor threads for one plan; more is clipped to this."
+    )
+    max_explain_seconds: Seconds = Field(default=60.0, description="Time limit of plans that are to be explained.")
+    max_body_bytes: Count = Field(
+        default=64 * MIB, description="Greater request bodies are refused before they are read."
+    )
+    max_bodies_bytes: Count = Field(
+        default=256 * MIB,
+        description="Bytes of all request bodies that are in memory at a time; beyond that, requests are refused.",
+    )
+    body_seconds: Seconds = Field(
+        default=30.0, description="A request whose head or body takes longer to arrive is given up."
+    )
+    max_buffers: Count = Field(default=1_000_000, description="Problems with more buffers are refused.")
+    max_queue: Count = Field(default=10_000, description="With so many jobs waiting, new ones are refused for a while.")
+    max_jobs_per_token: Count = Field(
+        default=10_000, description="With so many unfinished jobs of one token, its new ones are refused for a while."
+    )
+    max_batch: Count = Field(default=1_000, description="Problems in one batch.")
+    max_streams: Count = Field(default=100, description="Event streams that are open at a time.")
+    formats: Names = Field(default=tuple(Format), description="Input formats that are read.")
+    solvers: Names = Field(
+        default=(), description="Solvers that may be asked for by name, besides `auto`. Empty: all there are."
+    )
+
+    retention_days: Seconds = Field(default=7.0, description="How long finished jobs and stored plans are kept.")
+    max_store_bytes: Count = Field(
+        default=4096 * MIB,
+        description="Above this, the oldest stored plans and finished jobs are removed before their time.",
+    )
+    ready_seconds: Seconds = Field(default=5.0, description="How long an answer of `/readyz` is used again.")
+    shutdown_seconds: Seconds = Field(
+        default=5.0, description="How long open requests may take to end when the service stops."
+    )
+    log_format: Literal["json", "text"] = Field(default="json", description="How the log is written, on stderr.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least that is logged."
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Options of the command come first, then variables, then the file."""
+        file = os.environ.get(FILE_VARIABLE)
+        sources: tuple[PydanticBaseSettingsSource, ...] = (init_settings, env_settings)
+        return sources if not file else (*sources, TomlConfigSettingsSource(settings_cls, Path(file)))
+
+    @field_validator("allowed_hosts", "allowed_origins", "formats", "solvers", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("tokens", mode="before")
+    @classmethod
+    def _pairs(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        pairs = [part.strip().partition("=") for part in value.split(",") if part.strip()]
+        if len({name for name, _, _ in pairs}) < len(pairs):
+            raise ValueError("a name is given twice")
+        return {name: digest for name, _, digest in pairs}
+
+    @field_validator("tokens")
+    @classmethod
+    def _hashes(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, digest in value.items():
+            if not name or not HASH.fullmatch(digest):
+                raise ValueError(f"{name[:40]!r} needs a name and 64 hexadecimal digits, as in name=0123…")
+        return value
+
+    @field_validator("formats")
+    @classmethod
+    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in value if name not in tuple(Format)]
+        if unknown:
+            raise ValueError(f"there is no format {unknown[0][:40]!r}; known are {', '.join(Format)}")
+        return value
+
+    @model_validator(mode="after")
+    def _limits_agree(self) -> Settings:
+        if self.default_time_limit > self.max_time_limit:
+            raise ValueError("default_time_limit is greater than max_time_limit")
+        return self
+
+    @property
+    def solver_processes(self) -> int:
+        """How many solver processes run side by side."""
+        if self.workers is not None:
+            return self.workers
+        found = machine.cores()
+        return max(1, found.usable if found.quota is None else min(found.usable, math.ceil(found.quota)))
+
+    @property
+    def is_open(self) -> bool:
+        """May requests come in on other addresses than loopback's?"""
+        return bool(self.tokens) or self.anonymous
+
+    def require_safe_host(self) -> None:
+        """Raises WrongSettings if anybody on the network could use the service without having been let in on purpose."""
+        if not self.is_open and not is_loopback(self.host):
+            raise WrongSettings(
+                f"host {self.host!r} can be reached from other machines, and no tokens are set: set {PREFIX}TOKENS, "
+                f"or {PREFIX}ANONYMOUS=1 to serve anybody"
+            )
+
+
+def is_loopback(host: str) -> bool:
+    """Does the name or address mean this machine alone?"""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def read_settings(**given: Any) -> Settings:
+    """The settings from all sources; what is given here counts first. Raises WrongSettings."""
+    file = os.environ.get(FILE_VARIABLE)
+    if file and not Path(file).is_file():
+        raise WrongSettings(f"there is no settings file {file!r}")
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise WrongSettings("; ".join(_sentence(dict(each)) for each in error.errors(include_url=False))) from None
+    except ValueError as error:  # the file is no TOML
+        raise WrongSettings(f"the settings file {file!r} cannot be read: {error}") from None
+
+
+def _sentence(error: dict[str, Any]) -> str:
+    place = ".".join(map(str, error["loc"])).removeprefix(PREFIX).lower() or "settings"
+    if error["type"] == "extra_forbidden":
+        return f"there is no setting {place}"
+    return f"{place}: {str(error['msg']).removeprefix('Value error, ')}"
+
+
+def settings_table() -> str:
+    """All settings as docs/service.md lists them."""
+    rows = ["| setting | default | |", "|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        rows.append(f"| `{name}` | {_shown(field.default)} | {field.description} |")
+    return "\n".join(rows) + "\n"
+
+
+def _shown(default: object) -> str:
+    if default is None or default in ((), {}):
+        return ""
+    if isinstance(default, tuple):
+        return f"`{','.join(map(str, default))}`"
+    if isinstance(default, bool):
+        return "`1`" if default else "`0`"
+    if isinstance(default, float):
+        return f"`{default:g}`"
+    return f"`{default}`"

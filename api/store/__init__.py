@@ -1,0 +1,8 @@
+"""Where jobs and plans are kept: a protocol, and its implementation over SQL databases."""
+
+from __future__ import annotations
+
+from .errors import KeyReused, QueueFull, StoreError, StoreUnavailable
+from .protocol import Store
+
+__all__ = ["KeyReused", "QueueFull", "Store", "StoreError", "StoreUnavailable"]

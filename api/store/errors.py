@@ -1,0 +1,19 @@
+"""Why the store did not do what it was asked to."""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """Root of what stores raise on purpose."""
+
+
+class StoreUnavailable(StoreError):
+    """It cannot be reached, is locked or full. Trying again later may help."""
+
+
+class QueueFull(StoreError):
+    """There are too many unfinished jobs already."""
+
+
+class KeyReused(StoreError):
+    """An idempotency key has come with another request than the first time."""

@@ -1,0 +1,96 @@
+"""What every store can do. All calls block, and raise StoreUnavailable when the store cannot be reached.
+
+Writes of a running job carry its attempt: when it is another's by now, nothing is written, and the answer is False.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from .records import (
+    Added,
+    Claim,
+    Counts,
+    End,
+    Event,
+    Job,
+    JobFilter,
+    NewJob,
+    Once,
+    QueueLimits,
+    StoredPlan,
+)
+
+
+class Store(Protocol):
+    """Keeps jobs and plans."""
+
+    def add(
+        self,
+        new: NewJob,
+        problem: bytes,
+        limits: QueueLimits,
+        once: Once | None = None,
+        answer: StoredPlan | None = None,
+    ) -> Added:
+        """Queue a job; with an answer, it has succeeded already. Raises QueueFull and KeyReused."""
+
+    def add_running(self, new: NewJob, problem: bytes) -> Job:
+        """Note a job that has been taken on already."""
+
+    def job(self, id_: str, owner: str | None = None) -> Job | None:
+        """The job of that id, if it is the owner's."""
+
+    def jobs(self, wanted: JobFilter) -> list[Job]:
+        """Those that are wanted, the newest first."""
+
+    def counts(self) -> Counts:
+        """Of all jobs."""
+
+    def remove(self, id_: str) -> None:
+        """Forget a job."""
+
+    def claim(self) -> Claim | None:
+        """Take on the next job."""
+
+    def improve(self, id_: str, attempt: int, best: int | None, bound: int | None, seconds: float) -> bool:
+        """Note a better best or bound."""
+
+    def save(self, id_: str, attempt: int, plan: StoredPlan) -> bool:
+        """Keep the best plan so far."""
+
+    def finish(self, id_: str, attempt: int, end: End) -> bool:
+        """The job has ended. A better plan that is kept from before stands."""
+
+    def release(self, id_: str, attempt: int) -> bool:
+        """Put the job back into the queue, through no fault of its own."""
+
+    def died(self, id_: str, attempt: int, why: str, most: int) -> Job | None:
+        """Its worker is gone: queue it again, or give it up once it has killed that many."""
+
+    def recover(self, why: str, most: int) -> list[Job]:
+        """The same for all jobs that are said to be running; for the one service of an embedded store, when it starts."""
+
+    def cancel(self, id_: str, owner: str) -> Job | None:
+        """End a queued job, and mark a running one."""
+
+    def plan(self, id_: str) -> StoredPlan | None:
+        """The best plan of a job so far."""
+
+    def events(self, id_: str, after: int, limit: int = 100) -> list[Event]:
+        """What has happened to a job since."""
+
+    def keep(self, owner: str, key: str, plan: StoredPlan) -> None:
+        """Keep a plan for whoever asks for the same again."""
+
+    def kept(self, owner: str, key: str) -> StoredPlan | None:
+        """A plan that was kept."""
+
+    def prune(self, older_than: float, max_bytes: int) -> int:
+        """Forget finished jobs and plans from before then, and the oldest beyond a total size; how many went."""
+
+    def ping(self) -> None:
+        """Raises StoreUnavailable if nothing can be read or written."""
+
+    def close(self) -> None:
+        """Let go of everything."""

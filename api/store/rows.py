@@ -1,0 +1,100 @@
+"""Rows of the tables as records, and back."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from types import SimpleNamespace
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, update
+
+from .records import About, EventKind, Job, JobState, NewJob, StoredPlan, Summary
+from .tables import events, jobs
+
+
+def new_id() -> str:
+    """An id that nobody can guess; later ones sort behind earlier ones."""
+    return f"{time.time_ns() // 1_000_000:011x}{secrets.token_hex(12)}"
+
+
+def job_of(row: Row[Any] | SimpleNamespace) -> Job:
+    """A row of `jobs`, or the values of one."""
+    about = row.about
+    return Job(
+        id=row.id,
+        owner=row.owner,
+        state=JobState(row.state),
+        about=About(**(about | {"notes": tuple(about["notes"])})),
+        created=row.created,
+        started=row.started,
+        finished=row.finished,
+        attempt=row.attempt,
+        deaths=row.deaths,
+        cancelling=row.cancelling,
+        status=row.status,
+        stop=row.stop,
+        best=row.best,
+        bound=row.bound,
+        gap=row.gap,
+        failure=row.failure,
+        batch=row.batch,
+        line=row.line,
+        has_plan=row.has_plan,
+    )
+
+
+def values_of(new: NewJob) -> dict[str, Any]:
+    """A new job as a row."""
+    return {
+        "id": new_id(),
+        "owner": new.owner,
+        "state": JobState.QUEUED.value,
+        "priority": 1 if new.urgent else 0,
+        "about": asdict(new.about),
+        "created": time.time(),
+        "started": None,
+        "finished": None,
+        "attempt": 0,
+        "deaths": 0,
+        "cancelling": False,
+        **dict.fromkeys(("status", "stop", "best", "bound", "gap", "failure")),
+        "batch": new.batch,
+        "line": new.line,
+        "events": 0,
+        "has_plan": False,
+    }
+
+
+def plan_of(row: Row[Any]) -> StoredPlan:
+    """A row of `plans` or `job_plans`."""
+    return StoredPlan(row.data, row.etag, Summary(**row.summary), row.created)
+
+
+def plan_values(plan: StoredPlan) -> dict[str, Any]:
+    """A plan as columns."""
+    return {
+        "created": plan.created,
+        "etag": plan.etag,
+        "summary": asdict(plan.summary),
+        "data": plan.data,
+        "size": len(plan.data),
+    }
+
+
+def change(
+    connection: Connection, row: Row[Any], values: dict[str, Any], *said: tuple[EventKind, Mapping[str, Any]]
+) -> None:
+    """Change a job, and note what happened to it."""
+    number = row.events
+    for kind, data in said:
+        number += 1
+        connection.execute(insert(events).values(job=row.id, number=number, kind=kind.value, data=dict(data)))
+    connection.execute(update(jobs).where(jobs.c.id == row.id).values(**values, events=number))
+
+
+def gap_of(best: int | None, bound: int | None) -> float | None:
+    """By how much the best could be better at most."""
+    return best / bound - 1 if best is not None and bound else None

@@ -1,0 +1,153 @@
+"""Worker processes: what they answer, and what happens when they are killed, deaf, or at fault."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from api.errors import Refusal
+from api.jobs.crew import Crew, Reply, Task, WorkerDied, WorkerFault
+from api.settings import Settings
+
+THREE = json.dumps(
+    {
+        "format": "memplan/1",
+        "lifetimes": "half_open",
+        "buffers": [{"id": i, "size": 8, "live": [[i, i + 2]]} for i in range(3)],
+    }
+).encode()
+
+
+@asynccontextmanager
+async def crew(size: int = 1) -> AsyncIterator[Crew]:
+    made = Crew(size, Settings(), "test")
+    await made.start()
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+def run(work: Callable[[Crew], Awaitable[None]], size: int = 1) -> None:
+    """The work, with a crew that has no one left afterwards."""
+
+    async def whole() -> None:
+        async with crew(size) as made:
+            pids = made.pids
+            await work(made)
+        assert made.busy == 0
+        for pid in pids:
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
+
+    asyncio.run(whole())
+
+
+def read(query: dict[str, int] | None = None, data: bytes = THREE) -> Task:
+    return Task({"task": "read", "format": None, "query": query or {}}, (data,))
+
+
+def test_a_problem_is_read() -> None:
+    async def work(made: Crew) -> None:
+        found = (await made.do(read({"seed": 3}))).header
+        assert (found["buffers"], found["options"]["seed"], found["notes"]) == (3, 3, [])
+        keys = [
+            (await made.do(read(query))).header["key"]
+            for query in ({"seed": 3}, {"workers": 1, "seed": 3}, {"seed": 4})
+        ]
+        assert [key == found["key"] for key in keys] == [True, True, False]
+
+    run(work)
+
+
+def test_what_is_refused_keeps_its_findings() -> None:
+    async def work(made: Crew) -> None:
+        with pytest.raises(Refusal) as caught:
+            await made.do(read(data=b'{"format": "memplan/1", "buffers": [{"id": 1}]}'))
+        assert (caught.value.status, caught.value.findings[0].pointer) == (422, "/buffers/0/size")
+
+    run(work)
+
+
+def test_a_fault_is_told_and_the_worker_goes_on() -> None:
+    async def work(made: Crew) -> None:
+        pids = made.pids
+        with pytest.raises(WorkerFault, match="KeyError"):
+            await made.do(Task({"task": "no such task"}))
+        await made.do(read())
+        assert made.pids == pids
+
+    run(work)
+
+
+def test_a_killed_worker_is_replaced() -> None:
+    async def work(made: Crew) -> None:
+        (pid,) = made.pids
+        os.kill(pid, signal.SIGSTOP)  # so that it cannot answer before it is killed
+        waiting = asyncio.create_task(made.do(read()))
+        await asyncio.sleep(0.01)
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(WorkerDied, match="killed by signal 9"):
+            await waiting
+        assert made.deaths == 1
+        await made.do(read())
+        assert made.pids != [pid]
+
+    run(work)
+
+
+def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:
+    async def work(made: Crew) -> None:
+        os.kill(made.pids[0], signal.SIGSTOP)
+        task = read()
+        task.cancelled.set()
+        with pytest.raises(WorkerDied, match="did not stop when it was told to"):
+            await made.do(task)
+        await made.do(read())
+
+    run(work)
+
+
+def test_a_worker_that_takes_far_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.jobs.crew.LATE_SECONDS", 0.1)
+
+    async def work(made: Crew) -> None:
+        os.kill(made.pids[0], signal.SIGSTOP)
+        task = read()
+        task.seconds = 0.1
+        with pytest.raises(WorkerDied, match="much longer than its time limit"):
+            await made.do(task)
+
+    run(work)
+
+
+def test_a_caller_that_gives_up_takes_its_task_along() -> None:
+    async def work(made: Crew) -> None:
+        told: list[Reply] = []
+        found = (await made.do(read())).header
+        header = {"task": "solve", "format": None, "options": found["options"], "notes": []}
+        task = Task(header, (THREE,), on_message=told.append)
+        waiting = asyncio.create_task(made.do(task))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert made.busy == 0
+        assert (await made.do(Task(header, (THREE,)))).header["status"] == "optimal"
+
+    run(work)
+
+
+def test_as_many_tasks_at_a_time_as_there_are_workers() -> None:
+    async def work(made: Crew) -> None:
+        answers = await asyncio.gather(*(made.do(read({"seed": seed})) for seed in range(20)))
+        assert [answer.header["options"]["seed"] for answer in answers] == list(range(20))
+        assert len(made.pids) == 2
+
+    run(work, size=2)

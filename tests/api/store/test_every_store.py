@@ -1,0 +1,337 @@
+"""One suite for every store: what is kept, what is refused, and that a late worker changes nothing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from api.store import KeyReused, QueueFull, Store, StoreUnavailable
+from api.store.database import DatabaseStore
+from api.store.records import (
+    About,
+    End,
+    EventKind,
+    Job,
+    JobFilter,
+    JobState,
+    NewJob,
+    Once,
+    QueueLimits,
+    StoredPlan,
+    Summary,
+)
+
+WORST = 1 << 62
+ABOUT = About("key", "digest", "na\x00me \u2028", 3, {"time_limit": 1.0, "capacity": None}, ("a note",), None)
+NO_LIMITS = QueueLimits(1000, 1000, WORST)
+OPTIMAL = Summary("optimal", "proved", 84, 84, 0.0)
+
+Open = Callable[[], Store]
+
+
+def sqlite(folder: Path) -> Open:
+    return lambda: DatabaseStore(f"sqlite:///{folder / 'store.sqlite'}")
+
+
+STORES = {"sqlite": sqlite}
+
+
+@pytest.fixture(params=STORES)
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    return STORES[request.param](tmp_path)
+
+
+@pytest.fixture
+def store(opened: Open) -> Iterator[Store]:
+    made = opened()
+    yield made
+    made.close()
+
+
+def feasible(best: int, data: bytes = b"plan") -> StoredPlan:
+    return StoredPlan(data, f'"{best}"', Summary("feasible", "time_limit", best, 50, 0.5), time.time())
+
+
+def add(store: Store, owner: str = "me", *, urgent: bool = False, once: Once | None = None) -> Job:
+    return store.add(NewJob(owner, ABOUT, urgent), b"problem", NO_LIMITS, once).job
+
+
+def told(store: Store, id_: str) -> list[tuple[int, EventKind]]:
+    return [(event.number, event.kind) for event in store.events(id_, 0)]
+
+
+def test_a_job_goes_from_queued_to_its_answer(store: Store) -> None:
+    job = add(store)
+    assert (job.state, job.about, job.attempt, job.has_plan) == (JobState.QUEUED, ABOUT, 0, False)
+    claim = store.claim()
+    assert claim is not None
+    assert (claim.job.id, claim.job.state, claim.job.attempt, claim.problem) == (
+        job.id,
+        JobState.RUNNING,
+        1,
+        b"problem",
+    )
+    assert store.claim() is None
+    assert store.finish(job.id, 1, End(JobState.SUCCEEDED, OPTIMAL, StoredPlan(b"best", '"e"', OPTIMAL, 5.0)))
+    ended = store.job(job.id)
+    assert ended is not None
+    assert (ended.state, ended.status, ended.best, ended.gap, ended.has_plan) == (
+        JobState.SUCCEEDED,
+        "optimal",
+        84,
+        0.0,
+        True,
+    )
+    assert ended.created <= (ended.started or 0) <= (ended.finished or 0)
+    assert store.plan(job.id) == StoredPlan(b"best", '"e"', OPTIMAL, 5.0)
+    assert told(store, job.id) == [(1, EventKind.STATE), (2, EventKind.STATE), (3, EventKind.DONE)]
+
+
+def test_what_somebody_waits_for_goes_first_and_otherwise_the_oldest(store: Store) -> None:
+    first, second, urgent = add(store), add(store), add(store, urgent=True)
+    claimed = [store.claim() for _ in range(3)]
+    assert [claim.job.id for claim in claimed if claim] == [urgent.id, first.id, second.id]
+
+
+def test_progress_is_noted_once_for_each_step(store: Store) -> None:
+    job = add(store)
+    store.claim()
+    assert store.improve(job.id, 1, 100, None, 0.1)
+    assert store.improve(job.id, 1, 100, 50, 0.2)
+    assert store.improve(job.id, 1, 100, 50, 0.3)
+    assert store.improve(job.id, 1, WORST, 10, 0.4), "an attempt that is not as far as one before it"
+    now = store.job(job.id)
+    assert now is not None
+    assert (now.best, now.bound, now.gap) == (100, 50, 1.0)
+    assert [kind for _, kind in told(store, job.id)][2:] == [EventKind.INCUMBENT, EventKind.BOUND]
+    assert [event.number for event in store.events(job.id, 2, limit=1)] == [3]
+
+
+def test_large_numbers_are_kept_exactly(store: Store) -> None:
+    job = add(store)
+    store.claim()
+    store.improve(job.id, 1, WORST, WORST - 1, 0.0)
+    now = store.job(job.id)
+    assert now is not None
+    assert (now.best, now.bound) == (WORST, WORST - 1)
+
+
+def test_the_best_plan_so_far_is_kept_and_never_made_worse(store: Store) -> None:
+    job = add(store)
+    store.claim()
+    for best in (100, 90, 95):
+        assert store.save(job.id, 1, feasible(best, str(best).encode()))
+    kept = store.plan(job.id)
+    assert kept is not None
+    assert kept.data == b"90"
+    assert store.finish(job.id, 1, End(JobState.SUCCEEDED, feasible(97).summary, feasible(97, b"97")))
+    ended, plan = store.job(job.id), store.plan(job.id)
+    assert ended is not None
+    assert plan is not None
+    assert (ended.best, ended.status, plan.data) == (90, "feasible", b"90")
+
+
+def test_a_late_worker_changes_nothing(store: Store) -> None:
+    job = add(store)
+    store.claim()
+    assert store.release(job.id, 1)
+    store.claim()
+    for late in (1, 3):
+        assert not store.improve(job.id, late, 1, 1, 0.0)
+        assert not store.save(job.id, late, feasible(1))
+        assert not store.finish(job.id, late, End(JobState.SUCCEEDED, OPTIMAL))
+        assert not store.release(job.id, late)
+        assert store.died(job.id, late, "x", 3) is None
+    now = store.job(job.id)
+    assert now is not None
+    assert (now.state, now.best, now.attempt, now.has_plan) == (JobState.RUNNING, None, 2, False)
+    assert store.finish(job.id, 2, End(JobState.SUCCEEDED, OPTIMAL))
+    assert not store.finish(job.id, 2, End(JobState.FAILED)), "it has ended already"
+
+
+def test_a_job_that_kills_three_workers_is_given_up_with_its_best_plan(store: Store) -> None:
+    job = add(store)
+    for attempt in (1, 2, 3):
+        assert store.claim() is not None
+        if attempt == 1:
+            store.save(job.id, attempt, feasible(90))
+        after = store.died(job.id, attempt, "killed by signal 9", 3)
+        assert after is not None
+        assert after.deaths == attempt
+    assert store.claim() is None
+    now = store.job(job.id)
+    assert now is not None
+    assert (now.state, now.status, now.best, now.has_plan) == (JobState.FAILED, "feasible", 90, True)
+    assert now.failure is not None
+    assert now.failure["code"] == "worker_died"
+    assert "killed by signal 9" in now.failure["detail"]
+
+
+def test_a_job_that_was_put_back_is_not_blamed(store: Store) -> None:
+    job = add(store)
+    for attempt in range(1, 6):
+        store.claim()
+        assert store.release(job.id, attempt)
+    now = store.job(job.id)
+    assert now is not None
+    assert (now.state, now.deaths, now.attempt) == (JobState.QUEUED, 0, 5)
+
+
+def test_what_ran_when_the_service_ended_runs_again(store: Store, opened: Open) -> None:
+    job, other = add(store), add(store)
+    store.claim()
+    store.save(job.id, 1, feasible(90))
+    store.close()
+    again = opened()
+    assert [found.id for found in again.recover("the service ended", 3)] == [job.id]
+    claim = again.claim()
+    assert claim is not None
+    assert (claim.job.id, claim.job.attempt, claim.job.deaths) == (job.id, 2, 1)
+    plan = again.plan(job.id)
+    assert plan is not None
+    assert plan.summary.best == 90
+    assert again.job(other.id) is not None
+    again.close()
+
+
+def test_a_queued_job_is_cancelled_at_once_and_a_running_one_is_marked(store: Store) -> None:
+    queued, running = add(store), add(store, urgent=True)
+    store.claim()
+    assert store.cancel(queued.id, "somebody else") is None
+    after = store.cancel(queued.id, "me")
+    assert after is not None
+    assert after.state is JobState.CANCELLED
+    marked = store.cancel(running.id, "me")
+    assert marked is not None
+    assert (marked.state, marked.cancelling) == (JobState.RUNNING, True)
+    dead = store.died(running.id, 1, "it was killed", 3)
+    assert dead is not None
+    assert dead.state is JobState.CANCELLED, "it is not tried again"
+    again = store.cancel(running.id, "me")
+    assert again is not None
+    assert again.state is JobState.CANCELLED
+
+
+def test_jobs_belong_to_their_owners(store: Store) -> None:
+    job = add(store, "me")
+    assert store.job(job.id, "me") is not None
+    assert store.job(job.id, "you") is None
+    assert store.jobs(JobFilter("you")) == []
+
+
+def test_jobs_are_listed_in_pages_the_newest_first(store: Store) -> None:
+    ids = [add(store).id for _ in range(5)]
+    first = [job.id for job in store.jobs(JobFilter("me", limit=2))]
+    second = [job.id for job in store.jobs(JobFilter("me", limit=2, before=first[-1]))]
+    assert sorted(ids, reverse=True)[:4] == first + second
+    store.claim()
+    assert len(store.jobs(JobFilter("me", state=JobState.RUNNING))) == 1
+    assert store.counts().by_state == {JobState.QUEUED: 4, JobState.RUNNING: 1}
+
+
+def test_a_batch_is_listed_by_itself(store: Store) -> None:
+    add(store)
+    for line in (0, 1):
+        store.add(NewJob("me", ABOUT, batch="b", line=line), b"", NO_LIMITS)
+    assert {job.line for job in store.jobs(JobFilter("me", batch="b"))} == {0, 1}
+
+
+def test_too_many_jobs_are_refused(store: Store) -> None:
+    add(store)
+    with pytest.raises(QueueFull, match="waiting"):
+        store.add(NewJob("me", ABOUT), b"", QueueLimits(1, 10, WORST))
+    with pytest.raises(QueueFull, match="your jobs"):
+        store.add(NewJob("me", ABOUT), b"", QueueLimits(10, 1, WORST))
+    store.add(NewJob("you", ABOUT), b"", QueueLimits(10, 1, WORST))
+    answered = store.add(NewJob("me", ABOUT), b"", QueueLimits(1, 1, WORST), answer=feasible(9)).job
+    assert (answered.state, answered.status, answered.has_plan) == (JobState.SUCCEEDED, "feasible", True)
+
+
+def test_problems_beyond_the_quota_are_refused(store: Store) -> None:
+    add(store)
+    limits = QueueLimits(10, 10, 200_000)
+    store.add(NewJob("me", ABOUT), b"x" * 150_000, limits)
+    with pytest.raises(QueueFull, match="full"):
+        store.add(NewJob("me", ABOUT), b"x" * 70_000, limits)
+
+
+def test_a_request_with_a_key_is_carried_out_once(store: Store) -> None:
+    first = store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f"))
+    again = store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f"))
+    assert (first.is_new, again.is_new, again.job.id) == (True, False, first.job.id)
+    with pytest.raises(KeyReused):
+        store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "another"))
+    assert store.add(NewJob("you", ABOUT), b"", NO_LIMITS, Once("k", "another")).is_new
+    store.remove(first.job.id)
+    assert store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f")).is_new
+
+
+def test_plans_are_kept_by_owner_and_key(store: Store) -> None:
+    assert store.kept("me", "k") is None
+    store.keep("me", "k", feasible(1))
+    store.keep("me", "k", feasible(2))
+    found = store.kept("me", "k")
+    assert found is not None
+    assert found.summary.best == 2
+    assert store.kept("you", "k") is None
+
+
+def test_what_is_old_is_forgotten_but_never_what_is_unfinished(store: Store) -> None:
+    ended, queued = add(store), add(store)
+    store.claim()
+    store.finish(ended.id, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3)))
+    store.keep("me", "k", feasible(1))
+    assert store.prune(time.time() - 3600, WORST) == 0
+    assert store.prune(time.time() + 3600, WORST) == 2
+    assert (store.job(ended.id), store.plan(ended.id), store.kept("me", "k")) == (None, None, None)
+    assert told(store, ended.id) == []
+    assert store.job(queued.id) is not None
+
+
+def test_beyond_the_quota_plans_go_first_then_the_oldest_finished_jobs(store: Store) -> None:
+    ids = [add(store).id for _ in range(3)]
+    for id_ in ids[:2]:
+        store.claim()
+        store.finish(id_, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3, b"x" * 100)))
+    store.keep("me", "k", feasible(1, b"x" * 100))
+    assert store.prune(0, 320) == 1
+    assert store.kept("me", "k") is None
+    assert store.prune(0, 120) == 1
+    assert [store.job(id_) is None for id_ in ids] == [True, False, False]
+    store.prune(0, 0)
+    assert [store.job(id_) is None for id_ in ids] == [True, True, False]
+
+
+def test_a_job_is_claimed_by_one_only(store: Store) -> None:
+    ids = {add(store).id for _ in range(20)}
+    claimed: list[str] = []
+
+    def work() -> None:
+        while (claim := store.claim()) is not None:
+            claimed.append(claim.job.id)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(claimed) == sorted(ids)
+
+
+def test_it_survives_being_opened_again(store: Store, opened: Open) -> None:
+    job = add(store)
+    store.close()
+    again = opened()
+    assert again.job(job.id) == job
+    again.ping()
+    again.close()
+
+
+@pytest.mark.parametrize("url", ["nonsense", "mysql" + "://x", "sqlite:////proc/nowhere/x.sqlite"])
+def test_a_store_that_cannot_be_opened_says_so(url: str) -> None:
+    with pytest.raises(StoreUnavailable):
+        DatabaseStore(url)

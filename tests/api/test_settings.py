@@ -1,0 +1,129 @@
+"""Settings: where they come from, what is refused, and that the page about them lists all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from api import machine
+from api.machine import Cores
+from api.settings import FILE_VARIABLE, Settings, WrongSettings, read_settings, settings_table
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "service.md"
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"MEMPLAN_{name.upper()}", raising=False)
+    monkeypatch.delenv(FILE_VARIABLE, raising=False)
+
+
+def test_the_page_lists_every_setting_as_it_is() -> None:
+    page = DOCS.read_text(encoding="utf-8")
+    assert page.endswith(settings_table()), (
+        "put the output of api.settings.settings_table() at the end of docs/service.md"
+    )
+    assert all(field.description for field in Settings.model_fields.values())
+
+
+def test_the_page_names_every_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    from api.app import create_app
+
+    page = DOCS.read_text(encoding="utf-8")
+    paths = create_app(Settings()).paths
+    assert {"/v1/plans", "/v1/jobs/{id}/events", "/metrics"} <= set(paths)
+    for path in paths:
+        assert path in page, path
+
+
+def test_options_come_before_variables_and_variables_before_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('port = 1\nhost = "localhost"\nworkers = 3\nallowed_hosts = ["a", "b"]\n')
+    monkeypatch.setenv(FILE_VARIABLE, str(file))
+    monkeypatch.setenv("MEMPLAN_PORT", "2")
+    monkeypatch.setenv("MEMPLAN_WORKERS", "4")
+    found = read_settings(workers=5)
+    assert (found.host, found.port, found.workers, found.allowed_hosts) == ("localhost", 2, 5, ("a", "b"))
+
+
+def test_lists_and_tokens_in_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMPLAN_ALLOWED_HOSTS", "a.example, b.example,")
+    monkeypatch.setenv("MEMPLAN_TOKENS", f"ann={'0' * 64}, bob={'f' * 64}")
+    found = read_settings()
+    assert found.allowed_hosts == ("a.example", "b.example")
+    assert list(found.tokens) == ["ann", "bob"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "word"),
+    [
+        ("PORT", "65536", "port"),
+        ("WORKERS", "0", "workers"),
+        ("MAX_TIME_LIMIT", "nan", "max_time_limit"),
+        ("MAX_TIME_LIMIT", "inf", "max_time_limit"),
+        ("FORMATS", "memplan,onnx", "no format 'onnx'"),
+        ("TOKENS", "ann=123", "64 hexadecimal digits"),
+        ("TOKENS", f"ann={'0' * 64},ann={'1' * 64}", "given twice"),
+        ("LOG_FORMAT", "xml", "log_format"),
+        ("ANONYMOUS", "perhaps", "anonymous"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, word: str
+) -> None:
+    monkeypatch.setenv(f"MEMPLAN_{name}", value)
+    with pytest.raises(WrongSettings, match=re.escape(word)):
+        read_settings()
+
+
+@pytest.mark.parametrize("text", ["prot = 1\n", "port = \n", "\x00"])
+def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(text)
+    monkeypatch.setenv(FILE_VARIABLE, str(file))
+    with pytest.raises(WrongSettings, match=r"prot|cannot be read"):
+        read_settings()
+
+
+@pytest.mark.parametrize(
+    ("host", "safe"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("LOCALHOST", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("x.example", False),
+    ],
+)
+def test_only_loopback_is_served_without_tokens(host: str, safe: bool) -> None:
+    if safe:
+        Settings(host=host).require_safe_host()
+    else:
+        with pytest.raises(WrongSettings, match="tokens"):
+            Settings(host=host).require_safe_host()
+    Settings(host=host, anonymous=True).require_safe_host()
+    Settings(host=host, tokens={"ann": "0" * 64}).require_safe_host()
+
+
+@pytest.mark.parametrize(
+    ("cores", "workers", "processes"),
+    [
+        (Cores(8, None), None, 8),
+        (Cores(8, 2.5), None, 3),
+        (Cores(8, 0.5), None, 1),
+        (Cores(1, 4.0), None, 1),
+        (Cores(8, 2.0), 5, 5),
+    ],
+)
+def test_as_many_solver_processes_as_the_container_allows(
+    monkeypatch: pytest.MonkeyPatch, cores: Cores, workers: int | None, processes: int
+) -> None:
+    monkeypatch.setattr(machine, "cores", lambda: cores)
+    assert Settings(workers=workers).solver_processes == processes

@@ -1,0 +1,122 @@
+"""The real service in a process of its own, on a free port, with a data folder of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from planner.formats import write_problem
+from planner.generate import Request, generate
+
+ROOT = Path(__file__).resolve().parents[2]
+ADDRESS = re.compile(r"memplan is served at (\S+)")
+JSON = {"Content-Type": "application/json"}
+SECONDS = 60.0
+"""Patience of tests: long enough for a busy machine, not for a hang."""
+
+THREE: dict[str, Any] = {
+    "format": "memplan/1",
+    "name": "three",
+    "lifetimes": "half_open",
+    "pools": [{"name": "arena", "size": 96, "alignment": 16}],
+    "buffers": [
+        {"id": "image", "size": 64, "live": [[0, 2]]},
+        {"id": "edges", "size": 20, "live": [[1, 3]]},
+        {"id": "score", "size": 40, "live": [[2, 4]]},
+    ],
+}
+TOO_SMALL = {**THREE, "pools": [{"name": "arena", "size": 80}]}
+
+
+class Served:
+    """A running service."""
+
+    def __init__(
+        self, folder: Path, variables: Mapping[str, str] | None = None, command: list[str] | None = None
+    ) -> None:
+        self.folder = folder
+        self.log: list[str] = []
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMPLAN_")}
+        environment |= {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "MEMPLAN_DATA_DIR": str(folder)}
+        environment |= {"MEMPLAN_WORKERS": "1", "MEMPLAN_READERS": "1", **(variables or {})}
+        self.process = subprocess.Popen(
+            command or [sys.executable, "-m", "api.cli", "serve", "--port", "0"],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment,
+            text=True,
+        )
+        self._known = threading.Event()
+        self.address = ""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        assert self._known.wait(SECONDS), self.log
+        self.client = httpx.Client(base_url=self.address, timeout=SECONDS, trust_env=False)
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        with self.process.stderr as lines:
+            for line in lines:
+                self.log.append(line)
+                found = ADDRESS.search(line) or re.search(r"Uvicorn running on (http://[0-9.:]+)", line)
+                if found and not self.address:
+                    self.address = found[1]
+                    self._known.set()
+        self._known.set()
+
+    def plan(self, problem: object = THREE, query: str = "", **headers: str) -> httpx.Response:
+        """POST /v1/plans."""
+        content = problem if isinstance(problem, bytes) else json.dumps(problem).encode()
+        return self.client.post(f"/v1/plans{query}", content=content, headers={**JSON, **headers})
+
+    def workers(self) -> list[int]:
+        """The processes that the service has started."""
+        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(pid) for path in children for pid in path.read_text().split()]
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """End it, and wait until it has ended."""
+        self.client.close()
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait(SECONDS)
+        self._reader.join(SECONDS)
+        return code
+
+
+@contextmanager
+def serving(folder: Path, **variables: str) -> Iterator[Served]:
+    """A service with these settings, ended afterwards."""
+    service = Served(folder, {f"MEMPLAN_{name.upper()}": value for name, value in variables.items()})
+    try:
+        yield service
+    finally:
+        service.stop()
+
+
+def refusal(response: httpx.Response) -> dict[str, Any]:
+    """The problem document of a response, checked for what all of them must have."""
+    assert response.headers["content-type"] == "application/problem+json", response.text
+    document: dict[str, Any] = response.json()
+    assert document["status"] == response.status_code
+    assert document["type"] == f"urn:memplan:problem:{document['code']}"
+    assert document["title"]
+    assert document["detail"]
+    assert response.status_code != 500
+    return document
+
+
+SLOW = write_problem(generate("random", Request(400, seed=5)))
+SLOW_QUERY = "?solver=cbc&time_limit=600&work_limit=1000000000000"
+"""A first plan is there at once; the proof that it is the best would take cbc hours."""

@@ -1,0 +1,84 @@
+"""Who gets past the guard, by the address that a request came in on and the address it was sent to."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+
+from api.metrics import Metrics
+from api.routes.guard import Guard
+from api.settings import Settings
+
+
+def asked(settings: Settings, address: str, host: str | None = None, **headers: str) -> tuple[int, str]:
+    """The status and, of a refusal, the code, for a request that comes in on the address."""
+
+    async def ask() -> httpx.Response:
+        guard = Guard(PlainTextResponse("in"), settings, Metrics())
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=guard)) as client:
+            named = {} if host is None else {"Host": host}
+            return await client.post("http" + f"://{address}:8080/x", headers={**named, **headers})
+
+    response = asyncio.run(ask())
+    return response.status_code, response.text if response.status_code == 200 else response.json()["code"]
+
+
+OPEN = Settings(anonymous=True)
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "10.1.2.3", "[2001:db8::1]", "service.example"])
+def test_without_tokens_only_this_machine_is_served_whatever_it_listens_on(address: str) -> None:
+    assert asked(Settings(allowed_hosts=("*",)), address) == (403, "not_loopback")
+    assert asked(Settings(anonymous=True, allowed_hosts=("*",)), address) == (200, "in")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "[::1]"])
+def test_loopback_is_always_served(address: str) -> None:
+    assert asked(Settings(), address, "localhost") == (200, "in")
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("LocalHost.:99", 200),
+        ("[::1]:1", 200),
+        ("planner.example", 200),
+        ("planner.example:8080", 200),
+        ("planner.example.evil.example", 403),
+        ("evil.example", 403),
+        ("", 403),
+        ("[::1", 403),
+        ("localhost@evil.example", 403),
+    ],
+)
+def test_requests_must_be_addressed_to_a_known_host(host: str, status: int) -> None:
+    settings = Settings(anonymous=True, allowed_hosts=("planner.example",))
+    assert asked(settings, "127.0.0.1", host)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http" + "://localhost", 200),
+        ("https" + "://pages.example", 200),
+        ("https" + "://pages.example:444", 403),
+        ("http" + "://localhost:1", 403),
+        ("http" + "://localhost.evil.example", 403),
+        ("http" + "://[broken", 403),
+        ("null", 403),
+        ("", 403),
+    ],
+)
+def test_pages_write_from_their_own_origin_or_an_allowed_one(origin: str, status: int) -> None:
+    settings = Settings(anonymous=True, allowed_origins=("https" + "://pages.example",))
+    assert asked(settings, "127.0.0.1", "localhost", Origin=origin)[0] == status
+
+
+def test_with_tokens_and_anonymous_both_a_wrong_token_is_still_wrong() -> None:
+    settings = Settings(anonymous=True, tokens={"ann": "0" * 64})
+    assert asked(settings, "127.0.0.1", "localhost") == (200, "in")
+    assert asked(settings, "127.0.0.1", "localhost", Authorization="Bearer x") == (401, "unauthorised")

@@ -1,0 +1,141 @@
+"""What happens to jobs when workers, or the service itself, are killed or told to stop."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import planner
+from api.store.database import DatabaseStore
+from api.store.records import JobFilter, JobState
+from planner import read_plan, read_problem
+from tests.http.served import ROOT, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
+from tests.http.test_jobs import events, post_job, until, until_there_is_a_plan
+
+
+def gone(pids: list[int]) -> bool:
+    """Have all these processes ended?"""
+    end = time.monotonic() + SECONDS
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def group(pids: list[int]) -> list[int]:
+    """The processes, and all that they have started."""
+    found = list(pids)
+    for pid in found:
+        for path in Path(f"/proc/{pid}/task").glob("*/children"):
+            found += [int(child) for child in path.read_text().split()]
+    return found
+
+
+def test_a_killed_service_leaves_nothing_behind_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    with serving(tmp_path) as first:
+        job = post_job(first, SLOW, SLOW_QUERY)
+        before = until_there_is_a_plan(first, job).json()
+        processes = group(first.workers())
+        assert len(processes) >= 3, "two workers, and what solves"
+        first.stop(signal.SIGKILL)
+        assert gone(processes)
+    with serving(tmp_path) as second:
+        now = until(second, job, "running")
+        assert (now["attempt"], now["best"]) == (2, before["objective"]["value"])
+        second.client.delete(job["links"]["self"])
+        until(second, job, "cancelled")
+        kept = second.client.get(f"{job['links']['self']}/plan").content
+        problem, _ = read_problem(SLOW)
+        plan = read_plan(kept)
+        assert planner.verify(problem, plan) == ()
+        assert (plan.peak or 0) <= before["peak"]
+        assert any("job was running when the service ended" in line for line in second.log)
+
+
+def test_a_killed_worker_is_replaced_and_a_job_that_kills_three_is_given_up(tmp_path: Path) -> None:
+    with serving(tmp_path) as service:
+        job = post_job(service, SLOW, SLOW_QUERY)
+        until_there_is_a_plan(service, job)
+        while (now := until(service, job, "running", "failed"))["state"] == "running":
+            for pid in service.workers():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.05)
+        assert (now["attempt"], now["failure"]["code"], now["status"]) == (3, "worker_died", "feasible")
+        assert "killed by signal 9" in now["failure"]["detail"]
+        assert service.client.get(now["links"]["plan"]).json()["status"] == "feasible"
+        assert service.plan().status_code == 200, "and the service goes on"
+
+
+def test_a_service_that_is_told_to_stop_puts_its_jobs_back(tmp_path: Path) -> None:
+    with serving(tmp_path) as service:
+        running = post_job(service, SLOW, SLOW_QUERY)
+        queued = post_job(service, THREE)
+        until_there_is_a_plan(service, running)
+        heard = []
+        for _, kind, _ in events(service, queued):
+            heard.append(kind)
+            if len(heard) == 1:
+                processes = group(service.workers())
+                service.process.send_signal(signal.SIGTERM)
+        assert heard == ["state", "closing"]
+        assert service.stop() == 0
+        assert gone(processes)
+        assert not any("Traceback" in line for line in service.log), service.log
+    store = DatabaseStore(f"sqlite:///{tmp_path / 'memplan.sqlite'}")
+    jobs = {job.id: job for job in store.jobs(JobFilter("anonymous"))}
+    assert {job.state for job in jobs.values()} == {JobState.QUEUED}
+    assert (jobs[running["id"]].deaths, jobs[running["id"]].has_plan) == (0, True)
+    store.close()
+
+
+def test_one_service_to_a_data_folder(tmp_path: Path) -> None:
+    with serving(tmp_path) as first:
+        code, said = refused_start(tmp_path)
+        assert (code, "in use by another service" in said, str(first.process.pid) in said) == (2, True, True)
+        assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("variables", "word"),
+    [
+        ({"MEMPLAN_READERS": "many"}, "readers"),
+        ({"MEMPLAN_HOST": "0.0.0.0"}, "can be reached from other machines"),
+        ({"MEMPLAN_TOKENS": "me=secret"}, "64 hexadecimal digits"),
+        ({"MEMPLAN_STORE_URL": "mysql" + "://x/y"}, "store"),
+        ({"MEMPLAN_SETTINGS": "nowhere.toml"}, "there is no settings file"),
+        ({"MEMPLAN_DEFAULT_TIME_LIMIT": "50", "MEMPLAN_MAX_TIME_LIMIT": "5"}, "greater than max_time_limit"),
+    ],
+)
+def test_a_service_that_cannot_start_says_why_in_a_sentence(
+    tmp_path: Path, variables: dict[str, str], word: str
+) -> None:
+    code, said = refused_start(tmp_path, variables)
+    assert (code, "error: " in said, word in said, "Traceback" in said) == (2, True, True, False), said
+
+
+def refused_start(folder: Path, variables: dict[str, str] | None = None) -> tuple[int, str]:
+    """The exit code of a service that must not start, and what it says."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMPLAN_")}
+    environment |= {"PYTHONPATH": str(ROOT), "MEMPLAN_DATA_DIR": str(folder), **(variables or {})}
+    command = [sys.executable, "-m", "api.cli", "serve", "--port", "0"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
+    return done.returncode, done.stderr
+
+
+def test_uvicorn_starts_the_same_service(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "uvicorn", "api.app:app", "--port", "0"]
+    service = Served(tmp_path, {"MEMPLAN_WORKERS": "1"}, command)
+    try:
+        assert service.plan().json()["status"] == "optimal"
+        assert refusal(service.client.get("/nowhere"))["code"] == "not_found"
+    finally:
+        assert service.stop() in (0, -signal.SIGTERM)

@@ -1,0 +1,228 @@
+"""POST /v1/plans, verify, validate and explain, as a client sees them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import planner
+from planner import Options, PlanStatus, read_plan, read_problem, write_plan
+from tests.http.served import JSON, THREE, TOO_SMALL, Served, refusal
+
+
+def steady(document: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name != "run"}
+
+
+def test_a_plan_comes_back_and_is_the_one_that_the_library_makes(service: Served) -> None:
+    response = service.plan()
+    assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
+    problem, _ = read_problem(json.dumps(THREE).encode())
+    assert steady(response.json()) == steady(json.loads(write_plan(planner.plan(problem, Options(time_limit=10)))))
+    assert not planner.verify(problem, read_plan(response.content))
+
+
+@pytest.mark.parametrize(
+    ("kind", "query", "body"),
+    [
+        ("text/csv", "", b"id,lower,upper,size\na,0,2,64\nb,1,3,20\n"),
+        ("text/csv; charset=utf-8", "?format=minimalloc", b"id,lower,upper,size\na,0,2,64\nb,1,3,20\n"),
+        ("application/octet-stream", "", b"id,lower,upper,size\na,0,2,64\nb,1,3,20\n"),
+        ("application/json", "?format=usmp", b'{"buffers": [{"name_hint": "a", "size_bytes": 84, "conflicts": []}]}'),
+        ("application/json", "", b'{"buffers": [{"name_hint": "a", "size_bytes": 84, "conflicts": []}]}'),
+    ],
+)
+def test_other_formats_are_read(service: Served, kind: str, query: str, body: bytes) -> None:
+    response = service.client.post(f"/v1/plans{query}", content=body, headers={"Content-Type": kind})
+    assert (response.status_code, response.json()["peak"]) == (200, 84)
+
+
+def test_options_may_stand_in_the_query_or_in_the_body(service: Served) -> None:
+    in_query = service.plan(THREE, "?seed=7&goal=fit&capacity=1KiB").json()
+    in_body = service.plan({**THREE, "solve": {"seed": 7, "goal": "fit", "capacity": {"arena": 1024}}}).json()
+    assert steady(in_query) == steady(in_body)
+    assert (in_query["seed"], in_query["pools"][0]["size"]) == (7, 1024)
+
+
+def test_what_the_query_and_the_body_disagree_on_is_refused(service: Served) -> None:
+    assert service.plan({**THREE, "solve": {"seed": 7}}, "?seed=7").status_code == 200
+    found = refusal(service.plan({**THREE, "solve": {"seed": 7}}, "?seed=8"))
+    assert (found["status"], found["code"], found["errors"][0]["pointer"]) == (422, "invalid_option", "/options/seed")
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("?seed=-1", "invalid_option"),
+        ("?seed=x", "invalid_option"),
+        ("?time_limit=nan", "invalid_option"),
+        ("?time_limit=0", "invalid_option"),
+        ("?time_limit=inf", "invalid_option"),
+        ("?workers=0", "invalid_option"),
+        ("?goal=best", "invalid_option"),
+        ("?colour=red", "invalid_option"),
+        ("?capacity=many", "invalid_option"),
+        ("?capacity=a=1&capacity=2", "invalid_option"),
+        ("?capacity=flash=1", "invalid_option"),
+        ("?format=onnx", "invalid_option"),
+        ("?require=optimal", "invalid_option"),
+        ("?solver=magic", "unknown_solver"),
+        ("?solver=os:system", "unknown_solver"),
+        ("?solver=/tmp/mine.py:plan", "unknown_solver"),
+        ("?solver=pool_sharing", "unknown_solver"),
+        ("?seed=99999999999999999999999999", "invalid_option"),
+        ("?%00=%ff&x[]=1", "invalid_option"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(service: Served, query: str, code: str) -> None:
+    found = refusal(service.plan(THREE, query))
+    assert (found["status"], found["code"]) == (422, code)
+    assert found["errors"][0]["pointer"].startswith("/options")
+
+
+@pytest.mark.parametrize(
+    "solve",
+    [{"seed": "7"}, {"seed": True}, {"colour": 1}, {"time_limit": -1}, {"capacity": {"arena": -1}}, {"capacity": "1"}],
+)
+def test_options_in_the_body_are_as_strict(service: Served, solve: dict[str, object]) -> None:
+    found = refusal(service.plan({**THREE, "solve": solve}))
+    assert (found["status"], found["code"]) == (422, "invalid_option")
+    assert found["errors"][0]["pointer"].startswith("/solve/")
+
+
+def test_solve_must_be_an_object(service: Served) -> None:
+    assert refusal(service.plan({**THREE, "solve": [1]}))["errors"][0]["pointer"] == "/solve"
+
+
+def test_infeasible_is_an_answer_unless_a_plan_is_required(service: Served) -> None:
+    response = service.plan(TOO_SMALL)
+    assert (response.status_code, response.json()["status"]) == (200, "infeasible")
+    found = refusal(service.plan(TOO_SMALL, "?require=feasible"))
+    assert (found["status"], found["code"]) == (422, "infeasible")
+    assert found["plan"]["shortage"]["bytes_short"] == 4
+
+
+def test_limits_are_clipped_and_the_answer_says_so(service: Served) -> None:
+    response = service.plan(THREE, "?time_limit=100000&workers=64")
+    assert response.status_code == 200
+    assert [warning.split(" was ")[0] for warning in response.json()["warnings"]] == [
+        "the time limit",
+        "the number of workers",
+    ]
+
+
+def test_verify_finds_what_is_wrong(service: Served) -> None:
+    made = service.plan().json()
+    answer = service.client.post("/v1/verify", json={"problem": THREE, "plan": made})
+    assert answer.json() == {"valid": True, "findings": [], "notes": [], "warnings": []}
+    made["placements"][0]["offset"] = 16
+    answer = service.client.post("/v1/verify", json={"problem": THREE, "plan": made})
+    assert (answer.status_code, answer.json()["valid"]) == (200, False)
+    assert "overlap" in {finding["kind"] for finding in answer.json()["findings"]}
+
+
+def test_verify_takes_csv_as_text_and_other_sizes(service: Served) -> None:
+    rows = "id,lower,upper,size\na,0,2,64\nb,1,3,20\n"
+    made = service.client.post("/v1/plans?capacity=100", content=rows, headers={"Content-Type": "text/csv"}).json()
+    body = {"problem": rows, "plan": made}
+    assert service.client.post("/v1/verify?format=minimalloc&capacity=100", json=body).json()["valid"] is True
+    assert service.client.post("/v1/verify?capacity=200", json=body).json()["valid"] is False
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"problem": THREE}, "/plan"),
+        ({"problem": {**THREE, "buffers": 1}, "plan": {}}, "/problem/buffers"),
+        ({"problem": THREE, "plan": {"format": "memplan-plan/2"}}, "/plan/format"),
+        ({"problem": THREE, "plan": {}, "also": 1}, ""),
+        ([1], ""),
+    ],
+)
+def test_verify_says_which_of_the_two_is_wrong(service: Served, body: object, pointer: str) -> None:
+    found = refusal(service.client.post("/v1/verify", json=body))
+    assert found["errors"][0]["pointer"] == pointer
+
+
+def test_validate_says_whether_and_why_not(service: Served) -> None:
+    good = service.client.post("/v1/validate", json=THREE).json()
+    assert (good["valid"], good["buffers"], good["pools"]) == (True, 3, ["arena"])
+    assert good["digest"] == service.plan().json()["problem_digest"]
+    bad = service.client.post("/v1/validate", json={**THREE, "buffers": [{"id": "a", "size": -4}] * 50})
+    assert bad.status_code == 200
+    assert (bad.json()["valid"], len(bad.json()["errors"]), bad.json()["more"] > 0) == (False, 20, True)
+
+
+def test_explain_says_why_and_what_is_short(service: Served) -> None:
+    good = service.client.post("/v1/explain", json=THREE).json()
+    assert "live together" in good["sentences"][0]
+    short = service.client.post("/v1/explain", json=TOO_SMALL).json()
+    assert short["status"] == PlanStatus.INFEASIBLE
+    assert (set(short["shortage"]["subset"]), short["shortage"]["irreducible"]) == ({"image", "edges"}, True)
+
+
+def test_what_was_kept_is_given_again_at_once(service: Served) -> None:
+    problem = {**THREE, "name": "kept", "buffers": [*THREE["buffers"], {"id": "kept", "size": 1}]}
+    first, again = service.plan(problem), service.plan(problem)
+    assert (first.headers["x-cache"], again.headers["x-cache"]) == ("miss", "hit")
+    assert "age" not in first.headers
+    assert int(again.headers["age"]) >= 0
+    assert first.content == again.content
+    assert first.headers["etag"] == again.headers["etag"]
+    same = service.plan({**problem, "name": "another name, which makes no difference"})
+    assert (same.headers["x-cache"], same.content) == ("hit", first.content)
+    assert service.plan(problem, "?seed=1").headers["x-cache"] == "miss"
+    assert service.plan(problem, **{"Cache-Control": "no-cache"}).headers["x-cache"] == "miss"
+
+
+def test_a_client_that_has_the_plan_already_is_told_so(service: Served) -> None:
+    tag = service.plan().headers["etag"]
+    for condition in (tag, f'"other", W/{tag}', "*"):
+        response = service.plan(THREE, **{"If-None-Match": condition})
+        assert (response.status_code, response.content, response.headers["etag"]) == (304, b"", tag)
+    assert service.plan(THREE, **{"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_a_request_that_was_answered_leaves_no_job(service: Served) -> None:
+    service.plan({**THREE, "buffers": []})
+    listed = service.client.get("/v1/jobs").json()["jobs"]
+    assert all(job["buffers"] for job in listed)
+
+
+def test_the_solvers_and_the_schema_are_those_of_the_command(service: Served) -> None:
+    named = {solver["name"]: solver for solver in service.client.get("/v1/solvers").json()["solvers"]}
+    assert named["greedy"]["available"] is True
+    schema = service.client.get("/v1/schema").json()
+    assert schema["title"] == "memplan/1 problem"
+
+
+def test_it_is_alive_and_ready(service: Served) -> None:
+    assert service.client.get("/healthz").json() == {"status": "alive"}
+    ready = service.client.get("/readyz").json()
+    assert ready["status"] == "ready"
+    assert {"greedy", "search"} <= set(ready["solvers"])
+
+
+def test_figures_are_told(service: Served) -> None:
+    service.plan()
+    text = service.client.get("/metrics").text
+    assert 'memplan_requests_total{method="POST",route="/v1/plans",status="200"}' in text
+    assert "memplan_plan_cache_total" in text
+    assert 'memplan_jobs{state="queued"} 0.0' in text
+
+
+def test_every_body_has_an_example_in_the_open_api_document_and_it_works(service: Served) -> None:
+    document = service.client.get("/openapi.json").json()
+    assert document["openapi"].startswith("3.1")
+    posts = {path: methods["post"] for path, methods in document["paths"].items() if "post" in methods}
+    assert {"/v1/plans", "/v1/jobs", "/v1/verify", "/v1/validate", "/v1/explain"} <= set(posts)
+    for path, described in posts.items():
+        for kind, content in described["requestBody"]["content"].items():
+            assert content["examples"], (path, kind)
+            for example in content["examples"].values():
+                value = example["value"]
+                sent = value.encode() if isinstance(value, str) else json.dumps(value).encode()
+                response = service.client.post(path, content=sent, headers={**JSON, "Content-Type": kind})
+                assert response.status_code in (200, 202), (path, kind, response.text)
