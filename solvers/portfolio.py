@@ -9,6 +9,7 @@ from .crowding import crowded
 from .errors import StopReason, Unavailable, UnknownSolver, Unsupported
 from .instance import Instance, Placement
 from .joint import solve_joint
+from .kernels import Kind, active
 from .needs import is_joint, needs, refusal
 from .outcome import Outcome
 from .raw import solve_raw
@@ -17,8 +18,8 @@ from .split import pieces_of, solve_split
 from .strips import solve_strips
 
 AUTO = "auto"
-STRIP_ENGINES = ("improve", "search", "cpsat")
-"""What auto runs on components that greedy leaves open, the first one first."""
+STRIP_ENGINES = {Kind.NATIVE: ("improve", "search", "cpsat"), Kind.REFERENCE: ("cpsat", "search")}
+"""What auto runs on components that greedy leaves open, the first one first. Without native kernels CP-SAT is the fastest."""
 JOINT_ENGINES = ("pool_sharing", "cpsat")
 
 
@@ -37,7 +38,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         return Outcome(StopReason.PROVED, pool_bounds=(0,) * len(instance.pools), certificates=(lost,), infeasible=True)
     if chosen is not None and chosen.wants is Input.RAW:
         return solve_raw(solver, instance, task, control)
-    engines: tuple[str, ...] = JOINT_ENGINES if joint else STRIP_ENGINES
+    engines: tuple[str, ...] = JOINT_ENGINES if joint else STRIP_ENGINES[active().kind]
     if chosen is not None:
         engines = () if chosen.name == "greedy" else (chosen.name,)
     if not joint:
