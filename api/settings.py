@@ -110,7 +110,7 @@ class Settings(BaseSettings):
     max_batch: Count = Field(default=1_000, description="Problems in one batch.")
     max_streams: Count = Field(default=100, description="Event streams that are open at a time.")
     formats: Names = Field(default=tuple(Format), description="Input formats that are read.")
-    solvers: Names = Field(
+    allowed_solvers: Names = Field(
         default=(), description="Solvers that may be asked for by name, besides `auto`. Empty: all there are."
     )
 
@@ -142,7 +142,7 @@ class Settings(BaseSettings):
         sources: tuple[PydanticBaseSettingsSource, ...] = (init_settings, env_settings)
         return sources if not file else (*sources, TomlConfigSettingsSource(settings_cls, Path(file)))
 
-    @field_validator("allowed_hosts", "allowed_origins", "formats", "solvers", mode="before")
+    @field_validator("allowed_hosts", "allowed_origins", "formats", "allowed_solvers", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

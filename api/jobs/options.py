@@ -93,7 +93,7 @@ def merged(query: SolveOptions, body: SolveOptions | None) -> SolveOptions:
 
 def clipped(wanted: SolveOptions, settings: Settings) -> Clipped:
     """What the service's limits leave of it. Raises Refusal for a solver that this service does not offer."""
-    if wanted.solver != "auto" and settings.solvers and wanted.solver not in settings.solvers:
+    if wanted.solver != "auto" and settings.allowed_solvers and wanted.solver not in settings.allowed_solvers:
         found = Finding(Code.UNKNOWN_SOLVER, "/options/solver", "this service does not offer that solver")
         raise refused_findings([found])
     notes: list[str] = []

@@ -27,7 +27,7 @@ NOT_READY: dict[int | str, dict[str, Any]] = {200: shown("All is well.", {"statu
 @router.get("/v1/solvers", summary="List the solvers", responses={200: shown("The solvers.", {"solvers": []})})
 async def solvers(service: Behind) -> Response:
     """What each solver takes, and whether it can be asked for here."""
-    return Response(await asyncio.to_thread(_solvers, service.settings.solvers), media_type=JSON)
+    return Response(await asyncio.to_thread(_solvers, service.settings.allowed_solvers), media_type=JSON)
 
 
 def _solvers(offered: tuple[str, ...]) -> bytes:

@@ -212,7 +212,7 @@ def test_idempotency_keys_must_be_plain(service: Served, key: str) -> None:
 
 
 def test_too_many_buffers(tmp_path: Path) -> None:
-    with serving(tmp_path, max_buffers="2", formats="memplan", solvers="greedy") as strict:
+    with serving(tmp_path, max_buffers="2", formats="memplan", allowed_solvers="greedy") as strict:
         found = refusal(strict.plan())
         assert (found["status"], found["code"]) == (413, "too_large")
         csv = strict.client.post("/v1/plans", content=b"id,lower,upper,size\n", headers={"Content-Type": "text/csv"})

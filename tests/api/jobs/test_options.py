@@ -41,7 +41,7 @@ def test_explaining_has_a_limit_of_its_own() -> None:
 
 
 def test_only_solvers_that_are_offered() -> None:
-    settings = Settings(solvers=("greedy",))
+    settings = Settings(allowed_solvers=("greedy",))
     clipped(SolveOptions(solver="auto"), settings)
     clipped(SolveOptions(solver="greedy"), settings)
     with pytest.raises(Refusal) as caught:
