@@ -12,11 +12,12 @@ from solvers.instance import Term
 from solvers.solver import Goal, Warm
 
 from .capacity import with_capacity
-from .errors import BadInput, CannotSolve, Code, Finding, PlannerError
+from .errors import BadInput, CannotSolve, Code, Finding, NoPlan, PlannerError
 from .export_model import export_model
-from .formats import read_plan, read_problem, write_plan, write_problem
+from .formats import read_graph, read_plan, read_problem, write_plan, write_problem
 from .options import Options
 from .plan import Plan, PlanStatus
+from .plan_memory import BufferInfo, TensorPlacement, plan_memory
 from .planning import plan
 from .problem import (
     Buffer,
@@ -28,6 +29,7 @@ from .problem import (
     Problem,
     ReusePenalty,
 )
+from .report import MemoryReport, memory_report
 from .solver_list import SolverInfo, solver_list
 from .verify import verify
 from .watching import Progress
@@ -35,6 +37,7 @@ from .watching import Progress
 __all__ = [
     "BadInput",
     "Buffer",
+    "BufferInfo",
     "CannotSolve",
     "Code",
     "Colocation",
@@ -43,6 +46,8 @@ __all__ = [
     "Fixed",
     "Goal",
     "Lifetimes",
+    "MemoryReport",
+    "NoPlan",
     "Options",
     "Plan",
     "PlanStatus",
@@ -53,10 +58,14 @@ __all__ = [
     "ReusePenalty",
     "SolverInfo",
     "StopReason",
+    "TensorPlacement",
     "Term",
     "Warm",
     "export_model",
+    "memory_report",
     "plan",
+    "plan_memory",
+    "read_graph",
     "read_plan",
     "read_problem",
     "solver_list",

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .plan import Plan
 
 
 class Code(StrEnum):
@@ -36,6 +40,8 @@ class Code(StrEnum):
     UNSUPPORTED = "unsupported"
     UNAVAILABLE = "unavailable"
     SOLVER_FAILED = "solver_failed"
+    INFEASIBLE = "infeasible"
+    NO_PLAN_FOUND = "no_plan_found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,15 @@ class BadInput(PlannerError):
 
 class CannotSolve(PlannerError):
     """The solver that was asked for does not exist, is not installed, or does not take this problem."""
+
+
+class NoPlan(PlannerError):
+    """There are no addresses to give out: proven impossible, or none were found within the limits."""
+
+    def __init__(self, finding: Finding, answer: Plan) -> None:
+        self.answer = answer
+        """The Plan without placements: its status, why the run stopped, and what is short."""
+        super().__init__(finding)
 
 
 MAX_FINDINGS = 20

@@ -148,7 +148,11 @@ def _ready(_header: dict[str, Any], _parts: list[bytes], settings: Settings, lin
     """Does every enabled solver really solve five buffers?"""
     answers: dict[str, str | None] = {}
     for solver in planner.solver_list():
-        if solver.available and (not settings.allowed_solvers or solver.name in settings.allowed_solvers) and not line.cancelled():
+        if (
+            solver.available
+            and (not settings.allowed_solvers or solver.name in settings.allowed_solvers)
+            and not line.cancelled()
+        ):
             try:
                 plan = planner.plan(FIVE_BUFFERS, Options(solver=solver.name, time_limit=READY_SECONDS, workers=1))
             except PlannerError as error:

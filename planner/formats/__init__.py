@@ -10,6 +10,7 @@ from ..errors import Code
 from .tags import PLAN_FORMAT, PROBLEM_FORMAT
 
 if TYPE_CHECKING:
+    from ..graph.operators import Graph
     from ..plan import Plan
     from ..problem import Problem
     from .scan import Scanned
@@ -70,7 +71,7 @@ def write_problem(problem: Problem) -> bytes:
 
 def read_plan(data: bytes) -> Plan:
     """The Plan in the bytes (JSON, format memplan-plan/1)."""
-    from .read_plan import read_plan_json
+    from .plan_reader import read_plan_json
     from .scan import scan
 
     scanned = scan(data)
@@ -78,9 +79,16 @@ def read_plan(data: bytes) -> Plan:
     return read_plan_json(data, scanned)
 
 
+def read_graph(data: bytes) -> Graph:
+    """The Graph in the bytes (JSON, format memplan-graph/1)."""
+    from .graph_json import read_graph_json
+
+    return read_graph_json(data)
+
+
 def write_plan(plan: Plan) -> bytes:
     """The plan as JSON, format memplan-plan/1, always the same bytes for the same Plan; what depends on the clock comes last."""
-    from .write_plan import write_plan_json
+    from .plan_writer import write_plan_json
 
     return write_plan_json(plan)
 
@@ -127,4 +135,4 @@ def _require_format(scanned: Scanned, wanted: str, what: str) -> None:
         raise bad_input(Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {said}")
 
 
-__all__ = ["Format", "read_plan", "read_problem", "schema", "write_plan", "write_problem"]
+__all__ = ["Format", "read_graph", "read_plan", "read_problem", "schema", "write_plan", "write_problem"]

@@ -16,10 +16,11 @@ from typing_extensions import TypedDict
 from ..checks import require_sound
 from ..checks.limits import MAX_ADDRESS, MAX_TIME
 from ..checks.report import Report, printable, quoted
+from ..conflict_lists import from_lists
 from ..errors import MAX_ECHO, Code
-from ..problem import Buffer, Constraints, Lifetimes, Pair, Pool, Problem
+from ..problem import Buffer, Lifetimes, Pool, Problem
 from .scan import Scanned
-from .strict import STRICT_VALUES, TOLERANT, Items, Part, Wire, unknown_keys, validate
+from .strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
 from .wire import Alignment, Bytes, Name, Time
 
 _SPEEDS = (
@@ -30,6 +31,11 @@ _SPEEDS = (
     "write_latency_cycles",
     "target_burst_bytes",
 )
+_KINDS = ("intermediate", "input", "output")
+"""TVM's BufferInfoKind, which is written as a number there."""
+_ASIDE = ("expected", "expected_peak", "note")
+_Speed = Annotated[int, Field(ge=-1, le=MAX_ADDRESS)] | None
+"""-1 is TVM's word for not known."""
 SPEEDS = "the pools' speeds are not used: the order of pool_candidates says which pool is preferred"
 
 
@@ -37,12 +43,13 @@ SPEEDS = "the pools' speeds are not used: the order of pool_candidates says whic
 class _PoolWire(TypedDict):
     pool_name: Name
     size_hint_bytes: NotRequired[Annotated[int, Field(ge=-1, le=MAX_ADDRESS)] | None]
-    clock_frequency_hz: NotRequired[Any]
-    read_bandwidth_bytes_per_cycle: NotRequired[Any]
-    write_bandwidth_bytes_per_cycle: NotRequired[Any]
-    read_latency_cycles: NotRequired[Any]
-    write_latency_cycles: NotRequired[Any]
+    clock_frequency_hz: NotRequired[_Speed]
+    read_bandwidth_bytes_per_cycle: NotRequired[_Speed]
+    write_bandwidth_bytes_per_cycle: NotRequired[_Speed]
+    read_latency_cycles: NotRequired[_Speed]
+    write_latency_cycles: NotRequired[_Speed]
     target_burst_bytes: NotRequired[Any]
+    """A number of bytes, or one for each target; looked at by _check_burst, since one error is better than one for each choice."""
 
 
 @with_config(TOLERANT)
@@ -52,7 +59,7 @@ class _BufferWire(TypedDict):
     alignment: NotRequired[Alignment]
     pool_candidates: NotRequired[Items[Name]]
     conflicts: NotRequired[Items[Name]]
-    kind: NotRequired[str]
+    kind: NotRequired[Label | None]
 
 
 @with_config(TOLERANT)
@@ -60,7 +67,8 @@ class _ConflictsWire(TypedDict):
     name: NotRequired[str | None]
     pools: NotRequired[Items[_PoolWire]]
     buffers: Items[_BufferWire]
-    memory_pressure: NotRequired[Any]
+    memory_pressure: NotRequired[Bytes | None]
+    """The largest sum of live bytes, as TVM works it out; memplan proves its own bound."""
     expected_peak: NotRequired[Any]
     note: NotRequired[Any]
     expected: NotRequired[Any]
@@ -71,7 +79,8 @@ class _IntervalsWire(TypedDict):
     name: NotRequired[str | None]
     lifetimes: Literal["half_open", "inclusive"]
     intervals: Items[Annotated[list[Time], Field(min_length=3, max_length=3)]]
-    memory_pressure: NotRequired[Any]
+    memory_pressure: NotRequired[Bytes | None]
+    """The largest sum of live bytes, as TVM works it out; memplan proves its own bound."""
     expected_peak: NotRequired[Any]
     note: NotRequired[Any]
     expected: NotRequired[Any]
@@ -98,7 +107,8 @@ def read_usmp(data: bytes, scanned: Scanned) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of a document of either kind, checked, and warnings."""
     if "intervals" in (scanned.top or {}):
         intervals: _IntervalsWire = validate(_intervals_wire(), data, scanned)
-        problem, warnings = _from_intervals(intervals), _unknown(unknown_keys(intervals, _IntervalsWire))
+        problem = _from_intervals(intervals)
+        warnings = _aside(intervals) + _unknown(unknown_keys(intervals, _IntervalsWire))
     else:
         conflicts: _ConflictsWire = validate(_conflicts_wire(), data, scanned)
         problem, warnings = _from_conflicts(conflicts), _warnings(conflicts)
@@ -127,41 +137,48 @@ def _from_intervals(document: _IntervalsWire) -> Problem:
 
 def _from_conflicts(document: _ConflictsWire) -> Problem:
     report = Report()
-    names = {buffer["name_hint"]: i for i, buffer in reversed(list(enumerate(document["buffers"])))}
-    pairs: dict[Pair, None] = {}
-    listed: dict[Pair, None] = {}
-    buffers: list[Buffer] = []
+    names: dict[str, int] = {}
     for i, buffer in enumerate(document["buffers"]):
-        name = buffer["name_hint"]
-        if names[name] != i:
-            text = f"buffer {i} has the same name {quoted(name)} as buffer {names[name]}"
+        first = names.setdefault(buffer["name_hint"], i)
+        if first != i:
+            text = f"buffer {i} has the same name {quoted(buffer['name_hint'])} as buffer {first}"
             report.add(Code.DUPLICATE_ID, ("buffers", i, "name_hint"), text)
-        for j, other in enumerate(buffer.get("conflicts", [])):
-            if other not in names:
-                text = f"there is no buffer {quoted(other)}"
-                report.add(Code.UNKNOWN_BUFFER, ("buffers", i, "conflicts", j), text)
-                continue
-            listed[name, other] = None
-            if names[other] != i:
-                pairs[(name, other) if i < names[other] else (other, name)] = None
-        candidates = buffer.get("pool_candidates")
-        buffers.append(
-            Buffer(
-                name,
-                buffer["size_bytes"],
-                buffer.get("alignment", 1),
-                pools=None if candidates is None else tuple(candidates),
-                kind=buffer.get("kind"),
-            )
-        )
+        kind = buffer.get("kind")
+        if isinstance(kind, int) and not 0 <= kind < len(_KINDS):
+            report.add(Code.OUT_OF_RANGE, ("buffers", i, "kind"), f"must be from 0 to {len(_KINDS) - 1}, not {kind}")
+    for i, pool in enumerate(document.get("pools", ())):
+        _check_burst(pool.get("target_burst_bytes"), i, report)
+    constraints = from_lists(
+        [(buffer["name_hint"], buffer.get("conflicts", [])) for buffer in document["buffers"]], report
+    )
+    report.raise_if_any()
     pools = tuple(
         Pool(pool["pool_name"], _size(pool.get("size_hint_bytes")), rank=i)
         for i, pool in enumerate(document.get("pools", [_DEFAULT_POOL]))
     )
-    report.raise_if_any()
-    symmetric = all(name != other and (other, name) in listed for name, other in listed)
-    constraints = Constraints(conflicts=tuple(pairs), listed=() if symmetric else tuple(listed))
-    return Problem(tuple(buffers), pools, constraints, name=document.get("name"))
+    return Problem(tuple(map(_buffer, document["buffers"])), pools, constraints, name=document.get("name"))
+
+
+def _check_burst(burst: Any, pool: int, report: Report) -> None:
+    """A number of bytes, or one for each target."""
+    sizes = list(burst.values()) if isinstance(burst, dict) else [] if burst is None else [burst]
+    if any(type(size) is not int for size in sizes):
+        text = "must be an integer, or an object with one for each target"
+        report.add(Code.WRONG_TYPE, ("pools", pool, "target_burst_bytes"), text)
+    elif any(not 0 <= size <= MAX_ADDRESS for size in sizes):
+        report.add(Code.OUT_OF_RANGE, ("pools", pool, "target_burst_bytes"), "must be 0 or more, and 2^62 or less")
+
+
+def _buffer(buffer: _BufferWire) -> Buffer:
+    candidates = buffer.get("pool_candidates")
+    kind = buffer.get("kind")
+    return Buffer(
+        buffer["name_hint"],
+        buffer["size_bytes"],
+        buffer.get("alignment", 1),
+        pools=None if candidates is None else tuple(candidates),
+        kind=_KINDS[kind] if isinstance(kind, int) else kind,
+    )
 
 
 def _size(hint: int | None) -> int | None:
@@ -175,7 +192,13 @@ def _warnings(document: _ConflictsWire) -> list[str]:
     for buffer in document["buffers"]:
         extra += unknown_keys(buffer, _BufferWire)
     timed = any(speed in pool for pool in document.get("pools", []) for speed in _SPEEDS)
-    return _unknown(extra) + ([SPEEDS] if timed else [])
+    return _aside(document) + _unknown(extra) + ([SPEEDS] if timed else [])
+
+
+def _aside(document: _ConflictsWire | _IntervalsWire) -> list[str]:
+    """One warning for what test files say of the problem without being part of it."""
+    names = [name for name in _ASIDE if name in document]
+    return [f"ignored, because no part of the problem: {', '.join(names)}"] if names else []
 
 
 def _unknown(names: list[str]) -> list[str]:

@@ -1,0 +1,100 @@
+"""`memplan report`: what a plan does with each memory, when most is in use, and who would have to shrink."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+
+import typer
+
+from planner.capacity import with_capacity
+from planner.formats import read_plan, read_problem
+from planner.plan import Plan
+from planner.problem import Problem
+from planner.report import memory_report
+from planner.verify import verify
+
+from .exit_codes import ExitCode
+from .json_output import print_document
+from .reading import STANDARD_INPUT, read_bytes, shown_name
+from .refusals import refusing
+from .sizes import grouped
+from .standard_output import write_out
+from .terminal import is_terminal, say, visible
+
+
+class View(StrEnum):
+    """The ways to show a report."""
+
+    FULL = "full"
+    """Everything, as tables."""
+    CADENCE = "cadence"
+    """The two tables of ExecuTorch's Cadence back end."""
+    JSON = "json"
+    CSV = "csv"
+
+
+def view(tables: str | None, *, as_json: bool, as_csv: bool) -> View:
+    """What was asked for; by default tables on a terminal and JSON elsewhere."""
+    if as_csv and (as_json or tables):
+        raise typer.BadParameter("cannot be combined with --json or --report", param_hint="--csv")
+    if as_json and tables:
+        raise typer.BadParameter("cannot be combined with --json", param_hint="--report")
+    if as_csv:
+        return View.CSV
+    if tables:
+        return View(tables)
+    return View.JSON if as_json or not is_terminal(sys.stdout) else View.FULL
+
+
+def run(
+    problem_file: str,
+    plan_file: str,
+    capacity: int | Mapping[str, int] | None,
+    shown: View,
+    *,
+    as_json: bool,
+    input_format: str | None,
+) -> ExitCode:
+    """Read both, make sure that they belong together, and show the report. A plan that is wrong gets none: its figures would be, too."""
+    if problem_file == plan_file == STANDARD_INPUT:
+        raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
+    with refusing(shown_name(problem_file), as_json=as_json):
+        problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
+    with refusing(None, as_json=as_json):
+        problem = with_capacity(problem, capacity)
+    with refusing(shown_name(plan_file), as_json=as_json):
+        plan = read_plan(read_bytes(plan_file))
+    with refusing(None, as_json=as_json):
+        findings = verify(problem, plan)
+    if findings:
+        count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it"
+        say(f"error: {visible(plan_file)}: is no plan of this problem: {count}; 'memplan verify' lists them")
+        say(f"  the first: {visible(findings[0].message)}")
+        return ExitCode.FINDINGS
+    show(problem, plan, shown)
+    return ExitCode.OK
+
+
+def show(problem: Problem, plan: Plan, shown: View) -> None:
+    """Print the report of a verified plan."""
+    report = memory_report(problem, plan)
+    match shown:
+        case View.JSON:
+            from planner.formats.write_report import write_report_json
+
+            print_document(write_report_json(report))
+        case View.CSV:
+            from planner.formats.write_report import write_report_csv
+
+            if is_terminal(sys.stdout):
+                table = write_report_csv(report, visible).decode("utf-8")
+                write_out(table.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+            else:
+                write_out(write_report_csv(report))
+        case View.FULL | View.CADENCE:
+            from .consoles import console_on
+            from .report_tables import print_cadence, print_full
+
+            (print_cadence if shown is View.CADENCE else print_full)(report, console_on())

@@ -1,0 +1,104 @@
+"""A MemoryReport as bytes: JSON (memplan-report/1) with everything, CSV with a row for each memory and one for all of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+from ..problem import BufferId
+from ..report import LivePeak, MemoryReport, PeakCause, PoolReport
+from .lines import document
+from .tags import REPORT_FORMAT
+
+COLUMNS = ("scope", "name", "base", "size", "peak", "bound", "free", "fragmentation", "most_live", "step", "buffers")
+
+
+def report_fields(report: MemoryReport) -> dict[str, Any]:
+    """The report as plain Python values, in the order of the document."""
+    return {
+        "format": REPORT_FORMAT,
+        "problem": report.problem,
+        "status": str(report.status),
+        "peak": report.peak,
+        "bound": report.bound,
+        "pools": [_pool(pool) for pool in report.pools],
+        "live": None if report.live is None else _live(report.live),
+        "untimed": report.untimed,
+    }
+
+
+def write_report_json(report: MemoryReport) -> bytes:
+    """The report as JSON, one pool a line."""
+    return document(report_fields(report), listed=("pools",))
+
+
+def write_report_csv(report: MemoryReport, naming: Callable[[str], str] = str) -> bytes:
+    """One row for each memory, and a last one, of scope `all`, for what is in use at once over all of them.
+
+    `buffers` is a JSON list: of a memory those that would have to shrink for its peak to fall, of all those in use at the step. What stands in
+    place of a name is up to `naming`; a terminal must not be shown it as it is.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for pool in report.pools:
+        fields = _pool(pool)
+        buffers = [] if pool.cause is None else list(pool.cause.buffers)
+        row = {name: fields[name] for name in COLUMNS if name in fields}
+        row |= {"scope": "memory", "name": naming(pool.name), "buffers": naming(_listed(buffers))}
+        writer.writerow(row)
+    sizes = [pool.size for pool in report.pools if pool.size is not None]
+    total: dict[str, Any] = {
+        "scope": "all",
+        "size": sum(sizes) if len(sizes) == len(report.pools) else None,
+        "peak": report.peak,
+        "bound": report.bound,
+    }
+    if report.live is not None:
+        total |= {
+            "most_live": report.live.bytes,
+            "step": report.live.step,
+            "buffers": naming(_listed([buffer.id for buffer in report.live.buffers])),
+        }
+    writer.writerow(total)
+    return text.getvalue().encode("utf-8", "surrogatepass")
+
+
+def _pool(pool: PoolReport) -> dict[str, Any]:
+    return {
+        "name": pool.name,
+        "base": None if pool.base is None else f"{pool.base:#x}",
+        "size": pool.size,
+        "peak": pool.peak,
+        "bound": pool.bound,
+        "free": pool.free,
+        "fragmentation": pool.fragmentation,
+        "most_live": pool.most_live,
+        "step": pool.step,
+        "cause": None if pool.cause is None else _cause(pool.cause),
+    }
+
+
+def _cause(cause: PeakCause) -> dict[str, Any]:
+    return {"proven": cause.proven, "step": cause.step, "buffers": list(cause.buffers)}
+
+
+def _live(live: LivePeak) -> dict[str, Any]:
+    buffers = [
+        {"id": b.id, "pool": b.pool, "offset": b.offset, "size": b.size, "live": [list(range_) for range_ in b.live]}
+        for b in live.buffers
+    ]
+    return {
+        "bytes": live.bytes,
+        "step": live.step,
+        "buffers": buffers,
+        "moments": live.moments,
+        "throughout": list(live.throughout),
+    }
+
+
+def _listed(ids: list[BufferId]) -> str:
+    return json.dumps(ids, ensure_ascii=False)

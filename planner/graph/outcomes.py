@@ -1,0 +1,68 @@
+"""What became of a graph's operators: which results lie inside something else, and why others do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..problem import BufferId, Problem
+
+
+class Reason(StrEnum):
+    """Why an operator's result gets memory of its own. Stable names."""
+
+    SOURCE_NOT_PLANNED = "source_not_planned"
+    """An input lies outside the plan (a constant, or an input or output that the caller provides)."""
+    RESULT_NOT_PLANNED = "result_not_planned"
+    """The result is a graph output that the caller provides."""
+    OPT_LEVEL = "opt_level"
+    """Not done at this optimisation level."""
+    NOT_OUTERMOST = "not_outermost"
+    """A dimension before the operator's own has more than one index, so the bytes are not contiguous."""
+    STEP = "step"
+    """A step other than 1 leaves gaps."""
+    MISALIGNED = "misaligned"
+    """The place is not a multiple of what kernels, or the tensors' own alignments, ask for."""
+    PARTIAL_BYTES = "partial_bytes"
+    """The place is within a byte."""
+    SIZE_DIFFERS = "size_differs"
+    """The sizes do not fit each other."""
+    SOURCE_TWICE = "source_twice"
+    """One tensor would have to be in two places."""
+    ALREADY_PLACED = "already_placed"
+    """A tensor's place inside something else is taken for good."""
+    STILL_NEEDED = "still_needed"
+    """What would be overwritten is read later, or by the same operator in another place."""
+    OVERWRITTEN = "overwritten"
+    """A mutable tensor is written later, and so would the result be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """An operator that moves nothing: (tensor, source, offset) for each tensor that lies inside another now."""
+
+    operator: int
+    places: tuple[tuple[BufferId, BufferId, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An operator whose rule does not apply, so that its result has memory of its own."""
+
+    operator: int
+    reason: Reason
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphProblem:
+    """The problem that a graph makes, and how it came about."""
+
+    problem: Problem
+    applied: tuple[Applied, ...]
+    refused: tuple[Refused, ...]
+    """Both in the order of the operators; plain operators are in neither."""
+    pinned: tuple[BufferId, ...]
+    """Tensors that must be in the fastest memory."""
+    outside: tuple[BufferId, ...]
+    """Tensors that are not planned: constants, what the caller provides, and views of these."""

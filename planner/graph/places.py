@@ -1,0 +1,96 @@
+"""Which tensors lie where relative to each other, as far as rules have decided: groups that move as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..problem import BufferId, Colocation, Interval
+from .operators import Graph, Tensor
+
+
+class Places:
+    """Groups of tensors with their offsets; at first each tensor is a group of its own."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.tensor: dict[BufferId, Tensor] = {tensor.id: tensor for tensor in graph.tensors}
+        self._order = {tensor.id: i for i, tensor in enumerate(graph.tensors)}
+        self._members: dict[BufferId, list[BufferId]] = {id_: [id_] for id_ in self.tensor}
+        """By any member; the same list for all of a group."""
+        self._offset: dict[BufferId, int] = dict.fromkeys(self.tensor, 0)
+
+    def group(self, tensor: BufferId) -> tuple[BufferId, ...]:
+        """The tensors that move as one with it, itself among them."""
+        return tuple(self._members[tensor])
+
+    def together(self, first: BufferId, second: BufferId) -> bool:
+        """Do they move as one already?"""
+        return self._members[first] is self._members[second]
+
+    def range(self, tensor: BufferId) -> Interval:
+        """Its bytes, counted from wherever its group counts."""
+        low = self._offset[tensor]
+        return low, low + self.tensor[tensor].bytes
+
+    def fills_its_group(self, tensor: BufferId) -> bool:
+        """Does nothing in its group reach beyond it? Then it is the source of all, or an alias of that."""
+        low, high = self.range(tensor)
+        return all(low <= start and end <= high for start, end in map(self.range, self._members[tensor]))
+
+    def meeting(self, tensor: BufferId) -> tuple[BufferId, ...]:
+        """The members of its group that have bytes in common with it, itself among them."""
+        mine = self.range(tensor)
+        return tuple(other for other in self._members[tensor] if _meet(mine, self.range(other)))
+
+    def clashes(
+        self, tensor: BufferId, source: BufferId, live: Mapping[BufferId, Interval]
+    ) -> list[tuple[BufferId, BufferId]]:
+        """Pairs, one of each group, that would share bytes while both are needed if the tensor lay at the source's place."""
+        shift = self._offset[source] - self._offset[tensor]
+        found = []
+        for mine in self._members[tensor]:
+            low, high = self.range(mine)
+            for theirs in self._members[source]:
+                if _meet((low + shift, high + shift), self.range(theirs)) and _meet(live[mine], live[theirs]):
+                    found.append((mine, theirs))
+        return found
+
+    def misplaced(self, joins: Iterable[tuple[BufferId, BufferId, int]]) -> BufferId | None:
+        """A tensor that would not be aligned if these (tensor, source, offset) lay so; the joins are of different groups to one."""
+        offsets: dict[BufferId, int] = {}
+        for tensor, source, offset in joins:
+            offsets.update({id_: self._offset[id_] for id_ in self._members[source]})
+            shift = self._offset[source] + offset - self._offset[tensor]
+            offsets.update({id_: self._offset[id_] + shift for id_ in self._members[tensor]})
+        lowest = min(offsets.values(), default=0)
+        return next((id_ for id_, at in offsets.items() if (at - lowest) % self.tensor[id_].alignment), None)
+
+    def join(self, tensor: BufferId, source: BufferId, offset: int) -> None:
+        """From now on the tensor lies at the source plus offset, and all that move with either move as one."""
+        if self.together(tensor, source):
+            return
+        shift = self._offset[source] + offset - self._offset[tensor]
+        joined = self._members[source]
+        for id_ in self._members[tensor]:
+            self._offset[id_] += shift
+            joined.append(id_)
+        for id_ in joined:
+            self._members[id_] = joined
+
+    def colocations(self) -> tuple[Colocation, ...]:
+        """Every group's tensors relative to the one that begins first (of several the largest, then the first in the graph)."""
+        found: list[Colocation] = []
+        for id_ in self.tensor:
+            base = self.base(id_)
+            if base != id_:
+                found.append(Colocation(id_, base, self._offset[id_] - self._offset[base]))
+        return tuple(found)
+
+    def base(self, tensor: BufferId) -> BufferId:
+        """The tensor that its group is placed by."""
+        return min(
+            self._members[tensor], key=lambda id_: (self._offset[id_], -self.tensor[id_].bytes, self._order[id_])
+        )
+
+
+def _meet(first: Interval, second: Interval) -> bool:
+    return max(first[0], second[0]) < min(first[1], second[1])

@@ -1,0 +1,40 @@
+"""The page on the library shows what runs, and names what there is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import planner
+from planner.graph import GraphOptions, OperatorKind, Reason
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "library.md").read_text("utf-8")
+
+
+def first_column(heading: str) -> set[str]:
+    """The words in code style in the first column of the table with that heading."""
+    table = PAGE.split(f"\n| {heading} |", 1)[1].split("\n\n", 1)[0]
+    return {name for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)", cell)}
+
+
+@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
+def test_every_example_runs(code: str) -> None:
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout
+
+
+def test_every_call_it_names_is_exported() -> None:
+    assert {"plan", "verify"} <= first_column("call") <= set(planner.__all__)
+
+
+def test_every_operator_reason_and_option_of_graphs_has_a_row() -> None:
+    assert first_column("operator") == set(OperatorKind)
+    assert first_column("reason") == set(Reason)
+    assert first_column("option (`GraphOptions`)") == {field.name for field in fields(GraphOptions)}
