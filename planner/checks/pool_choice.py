@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ..errors import Code
 from ..problem import Problem
 from .colocations import Groups
@@ -32,8 +30,9 @@ class Classes:
         if a != b:
             self._parent[max(a, b)] = min(a, b)
 
-    def involved(self) -> Iterator[int]:
-        yield from self._parent
+    def involved(self) -> list[int]:
+        """Every buffer that must share its pool with another."""
+        return sorted({*self._parent, *self._parent.values()})
 
 
 class Homes:

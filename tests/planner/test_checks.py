@@ -419,3 +419,13 @@ def test_large_numbers_that_stay_within_it() -> None:
     assert found(make("a", TOP // 2 - 8), make("b", TOP // 2 - 8)) == []
     assert found(make("a"), pools=(Pool("p", TOP - 1, reserved=((TOP - 2, TOP - 1),)),)) == []
     assert found(make("a", accesses=TOP)) == []
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_a_buffer_kept_from_the_pool_its_fellows_are_fixed_in_contradicts_in_any_order(names: str) -> None:
+    both = {"a": Buffer("a", 1, pools=("p0",)), "b": Buffer("b", 1, fixed=Fixed("p1"))}
+    problem = Problem(
+        tuple(both[name] for name in names), (Pool("p0"), Pool("p1")), Constraints(same_pool=(("a", "b"),))
+    )
+    with pytest.raises(BadInput, match="may not use pool 'p1'"):
+        require_sound(problem)
