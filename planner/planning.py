@@ -27,7 +27,7 @@ from .versions import cores, machine, versions
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
 from .withdrawal import withdrawn
 
-WORK_PER_SECOND = 500_000
+WORK_PER_SECOND = 750_000
 """The default work limit for each second of the time limit: about half of what a machine does, so that work ends ordinary runs, not the clock."""
 
 SUBSET_SECONDS = 10.0

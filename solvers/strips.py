@@ -19,7 +19,7 @@ from .solver import Control, Goal, Task
 from .strip import Component, Strip
 from .teams import USUAL, team
 
-WIDTH_PER_WORK = 36
+WIDTH_PER_WORK = 18
 """Sections lived in for each unit that a part of the work must have for the search's parts to pay for a first dive."""
 
 

@@ -23,12 +23,19 @@ class Decision final : public Engine {
 
     Answer decide(Coord height, const Style& style, Watch& watch) override {
         const std::int64_t before = state_.work();
+        weight_before_ = weight_;
+        refuted_.begin();
         const Answer answer = search(height, style, watch);
         work_ += state_.work() - before;
         if (answer == Answer::kFound) {
             for (int j = 0; j < n_; ++j) offset_[j] = state_.offset(j);
         }
         return answer;
+    }
+
+    void forget() override {
+        weight_ = weight_before_;
+        refuted_.forget();
     }
 
   private:
@@ -278,6 +285,7 @@ class Decision final : public Engine {
     std::vector<Choice> most_urgent_;  // by chunk of cliques, unless stale
     std::vector<char> stale_;
     Refuted refuted_;
+    std::vector<std::uint32_t> weight_before_;  // the last attempt
     Coord height_ = 0;
     const int* order_ = nullptr;
     int scale_ = 0;

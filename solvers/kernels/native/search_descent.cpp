@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "search_engine.hpp"
+#include "search_glue.hpp"
 
 namespace memplan {
 
@@ -17,14 +18,15 @@ namespace {
 // number of threads changes nothing but the time.
 constexpr int kStrategies = 4;
 constexpr int kNobody = kStrategies;
+constexpr int kGlued = 2;
 constexpr int kManyBlocks = 2000;  // where an attempt takes so long that no more than two go before another height
 
 struct Strategy {
     std::unique_ptr<Engine> engine;
+    const Glued* glued = nullptr;  // what it searches instead of the model itself: then it finds, but proves nothing
     Answer answer = Answer::kBudget;
     bool ran = false;
     std::int64_t nodes = 0, work = 0;
-    std::vector<std::uint32_t> before;  // weights before the round
 };
 
 class Descent {
@@ -45,6 +47,7 @@ class Descent {
             result_.bound = std::max(result_.bound, model_.origin + model_.unit * model_.lowest[j] + model_.height[j]);
         }
         if (ceiling_ && *ceiling_ <= result_.bound) return finish(End::kProved);
+        glue_some();
         for (int level = 0;; ++level) {
             const int rounds = 1 << std::min(level, 20);
             if (!ceiling_ && !options_.fit && level == 0) {
@@ -68,6 +71,15 @@ class Descent {
     }
 
   private:
+    // Half of the strategies look for placements in which what belongs together stays together; the others for all.
+    void glue_some() {
+        if (model_.blocks() > kManyBlocks) return;
+        for (int s = 0; s < kGlued; ++s) {
+            glued_[s] = glue(model_, s == 0);
+            if (glued_[s]) strategies_[s].glued = &*glued_[s];
+        }
+    }
+
     // Asks for a placement of this height, for a number of rounds. An End, if the whole descent is over.
     std::optional<End> ask(Coord height, int rounds) {
         for (int i = 0; i < rounds; ++i) {
@@ -82,7 +94,7 @@ class Descent {
                     return End::kProved;
                 }
             } else {
-                take(*strategies_[winner].engine);
+                take(strategies_[winner]);
                 if (*ceiling_ <= result_.bound) return End::kProved;
                 if (options_.fit) return End::kFits;
             }
@@ -120,13 +132,13 @@ class Descent {
                 const int self = next.fetch_add(1);
                 if (self >= width() || winner.load() < self || stop_) return;
                 Strategy& strategy = strategies_[self];
-                if (!strategy.engine) strategy.engine = make_engine(model_);
+                if (!strategy.engine) strategy.engine = make_engine(strategy.glued ? strategy.glued->model : model_);
                 Engine& engine = *strategy.engine;
                 const auto nodes = engine.nodes(), spent = engine.work();
                 strategy.ran = true;
-                strategy.before = engine.weights();
                 Look look(this, winner, self);
                 strategy.answer = engine.decide(height, style(self, round), look);
+                if (strategy.glued && strategy.answer == Answer::kImpossible) strategy.answer = Answer::kBudget;
                 strategy.nodes = engine.nodes() - nodes;
                 strategy.work = engine.work() - spent;
                 if (strategy.answer == Answer::kFound || strategy.answer == Answer::kImpossible) {
@@ -163,7 +175,7 @@ class Descent {
                 result_.work += strategies_[s].work;
             } else if (strategies_[s].ran) {
                 // With fewer threads it would not have run: what it learnt must not matter.
-                strategies_[s].engine->weights() = std::move(strategies_[s].before);
+                strategies_[s].engine->forget();
             }
         }
         return settled;
@@ -177,7 +189,7 @@ class Descent {
         // Short attempts find; the last strategy also makes long ones, which can prove.
         const int length = self == width() - 1 ? luby(round + 1) : 1;
         style.nodes = length * (1000 + std::min(round * 10, 300) + model_.blocks());
-        style.work = std::max<std::int64_t>(options_.work - result_.work, 0);
+        style.work = std::max<std::int64_t>(options_.work - result_.work, 0) / width();
         return style;
     }
 
@@ -191,11 +203,13 @@ class Descent {
         }
     }
 
-    void take(const Engine& engine) {
+    void take(const Strategy& strategy) {
+        const std::vector<Coord>& found = strategy.engine->offsets();
+        const std::vector<Coord> offsets = strategy.glued ? strategy.glued->expand(found) : found;
         result_.offsets.assign(offsets_needed(), 0);
         Coord peak = model_.fixed_peak;
         for (int j = 0; j < model_.blocks(); ++j) {
-            const Coord base = model_.origin + model_.unit * engine.offsets()[j];
+            const Coord base = model_.origin + model_.unit * offsets[j];
             result_.offsets[model_.original[j]] = base;
             peak = std::max(peak, base + model_.height[j]);
         }
@@ -233,6 +247,7 @@ class Descent {
     const Model& model_;
     const DescentOptions& options_;
     const Report& report_;
+    std::optional<Glued> glued_[kGlued];  // for the first strategies
     std::vector<Strategy> strategies_;
     DescentResult result_;
     std::optional<Coord> ceiling_;

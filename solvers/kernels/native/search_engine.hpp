@@ -35,14 +35,16 @@ class Engine {
   public:
     virtual ~Engine() = default;
 
-    // Forgets nothing that was learnt from failures.
+    // Keeps what it learns from failures for the next time.
     virtual Answer decide(Coord height, const Style& style, Watch& watch) = 0;
+
+    // As if the last call of decide had taught nothing.
+    virtual void forget() = 0;
 
     // Offsets of the movable blocks, in units, after kFound.
     const std::vector<Coord>& offsets() const { return offset_; }
     std::int64_t nodes() const { return nodes_; }
     std::int64_t work() const { return work_; }
-    std::vector<std::uint32_t>& weights() { return weight_; }
 
   protected:
     std::vector<Coord> offset_;

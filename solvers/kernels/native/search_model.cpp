@@ -80,6 +80,8 @@ void find_twins(Model& model, const SearchInput& input, const PartView& view) {
     }
 }
 
+}  // namespace
+
 // Whatever pushes a block that is as low as can be ends at an obstacle, or is pushed itself.
 void find_ceiling(Model& model) {
     Coord from = 0, total = 0;
@@ -91,8 +93,6 @@ void find_ceiling(Model& model) {
     }
     model.ceiling = std::min(from + total, kAddressLimit);
 }
-
-}  // namespace
 
 bool PartView::is_excluded(int a, int b) const {
     return std::binary_search(excluded.begin(), excluded.end(), std::pair(std::min(a, b), std::max(a, b)));

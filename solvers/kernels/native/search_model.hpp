@@ -92,6 +92,11 @@ struct PartView {
 void add_pairs(Model& model, const SearchInput& input, const PartView& view, std::size_t max_pairs);
 void add_cliques(Model& model, const SearchInput& input, const PartView& view, std::size_t most);
 
+void find_ceiling(Model& model);
+
+// Turns unsorted forbidden ranges into sorted, disjoint ones: one more row.
+void append_merged(Rows<Range>& rows, std::vector<Range>& ranges);
+
 inline Coord floor_div(Coord a, Coord b) { return a / b - ((a % b != 0) && ((a % b < 0) != (b < 0)) ? 1 : 0); }
 inline Coord ceil_div(Coord a, Coord b) { return -floor_div(-a, b); }
 

@@ -61,21 +61,6 @@ struct Forbidden {
     }
 };
 
-// Turns unsorted forbidden ranges of starts into sorted, disjoint ones.
-void append_merged(Rows<Range>& rows, std::vector<Range>& ranges) {
-    std::sort(ranges.begin(), ranges.end(), [](Range a, Range b) { return std::tie(a.from, a.to) < std::tie(b.from, b.to); });
-    const std::size_t first = rows.values.size();
-    for (const Range& range : ranges) {
-        if (range.from >= range.to) continue;
-        if (rows.values.size() > first && range.from <= rows.values.back().to) {
-            rows.values.back().to = std::max(rows.values.back().to, range.to);
-        } else {
-            rows.values.push_back(range);
-        }
-    }
-    rows.close_row();
-}
-
 void close_general(Model& model, std::vector<Forbidden>& all) {
     std::sort(all.begin(), all.end());
     std::size_t i = 0;
@@ -106,6 +91,20 @@ void close_general(Model& model, std::vector<Forbidden>& all) {
 }
 
 }  // namespace
+
+void append_merged(Rows<Range>& rows, std::vector<Range>& ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](Range a, Range b) { return std::tie(a.from, a.to) < std::tie(b.from, b.to); });
+    const std::size_t first = rows.values.size();
+    for (const Range& range : ranges) {
+        if (range.from >= range.to) continue;
+        if (rows.values.size() > first && range.from <= rows.values.back().to) {
+            rows.values.back().to = std::max(rows.values.back().to, range.to);
+        } else {
+            rows.values.push_back(range);
+        }
+    }
+    rows.close_row();
+}
 
 void add_pairs(Model& model, const SearchInput& input, const PartView& view, std::size_t max_pairs) {
     const Coord unit = model.unit, origin = model.origin;

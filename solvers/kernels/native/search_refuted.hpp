@@ -25,9 +25,19 @@ class Refuted {
         key.second += mix(z ^ 0xA0761D6478BD642FULL);
     }
 
+    // What is inserted from here on can be forgotten again.
+    void begin() { replaced_.clear(); }
+
+    void forget() {
+        for (auto slot = replaced_.rbegin(); slot != replaced_.rend(); ++slot) known_[slot->first] = slot->second;
+        replaced_.clear();
+    }
+
     void insert(const Key& key) {
         if (known_.empty()) known_.resize(kSlots);
-        known_[key.first % kSlots] = key;
+        Key& slot = known_[key.first % kSlots];
+        replaced_.emplace_back(key.first % kSlots, slot);
+        slot = key;
     }
 
     bool contains(const Key& key) const { return !known_.empty() && known_[key.first % kSlots] == key; }
@@ -42,6 +52,7 @@ class Refuted {
     }
 
     std::vector<Key> known_;  // the latest of each slot
+    std::vector<std::pair<std::size_t, Key>> replaced_;  // since begin()
 };
 
 }  // namespace memplan
