@@ -32,7 +32,7 @@ Cancelled: TypeAlias = Callable[[], bool]
 OnLog: TypeAlias = Callable[[str], None]
 
 RESERVED_AT_LEAST = 0.02
-RESERVED_PER_SECOND = 4.0
+RESERVED_PER_SECOND = 3.0
 """Lifting, verifying and writing a plan take about this many times as long as checking and lowering its problem did."""
 
 

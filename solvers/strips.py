@@ -121,11 +121,11 @@ class _Strips:
         todo = [
             (strip, c) for strip in self.strips for c in strip.open if not (self.task.goal is Goal.FIT and c.placement)
         ]
+        self.rounds += 1
         budget = self._budget([component for _, component in todo])
         if budget == 0:
             return self.broken or StopReason.WORK_LIMIT
-        before = self.work
-        self.rounds += 1
+        before, engines = self.work, list(self.engines)
         threads = max(1, self.task.limits.workers // max(1, len(todo)))
         with ThreadPoolExecutor(max_workers=max(1, self.task.limits.workers)) as pool:
             turns = list(pool.map(lambda item: self._turn(item[0], item[1], budget, threads), todo))
@@ -133,7 +133,7 @@ class _Strips:
             for name, outcome in turn.answers:
                 self._take(turn.strip, turn.component, name, outcome)
         self._prove()
-        if self.work == before and self._finished() is None:
+        if self.work == before and self.engines == engines and self._finished() is None:
             return self.broken or StopReason.WORK_LIMIT
         return None
 
@@ -144,7 +144,7 @@ class _Strips:
         return round_work(self.task.limits.work, self.work, parts, first=first)
 
     def _team(self, component: Component) -> tuple[tuple[str, int], ...]:
-        return team(self.engines, component.piece.instance.blocks)
+        return team(self.engines, component.piece.instance.blocks, self.rounds)
 
     def _turn(self, strip: Strip, component: Component, work: int, threads: int) -> _Turn:
         turn = _Turn(strip, component, [])

@@ -1,4 +1,4 @@
-"""Which engines work on a component, and what part of the work each gets."""
+"""Which engines work on a component in a round, and what part of the work each gets."""
 
 from __future__ import annotations
 
@@ -16,11 +16,17 @@ SMALLEST = {"improve": 2_000}
 LARGEST = {"cpsat": 3_000}
 """With more blocks than this, its model takes longer to build than others take to search."""
 
+FROM_ROUND = {"cpsat": 3}
+"""Most components are done before, and loading its library takes longer than two rounds of the search."""
 
-def team(engines: Iterable[str], blocks: int) -> tuple[tuple[str, int], ...]:
-    """Name and parts of those that are of use for so many blocks. One that is too slow for them works where nobody else can."""
+
+def team(engines: Iterable[str], blocks: int, number: int) -> tuple[tuple[str, int], ...]:
+    """Name and parts of those that are of use for so many blocks in the round of that number (from 1).
+
+    One that is too slow, or comes too early, works where nobody else can.
+    """
     engines = tuple(engines)
     exact = [name for name in engines if name not in IMPROVERS]
-    quick = [name for name in exact if blocks <= LARGEST.get(name, blocks)] or exact
+    quick = [n for n in exact if blocks <= LARGEST.get(n, blocks) and number >= FROM_ROUND.get(n, number)] or exact
     improvers = [name for name in engines if name in IMPROVERS and blocks >= SMALLEST.get(name, 0)]
     return tuple((name, PARTS.get(name, USUAL)) for name in engines if name in quick or name in improvers)

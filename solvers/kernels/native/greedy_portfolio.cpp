@@ -17,6 +17,8 @@ namespace memplan {
 namespace {
 
 constexpr std::chrono::milliseconds kBreath{3};
+constexpr std::chrono::milliseconds kGrace{100};  // after a stop, before the one placement that there must be is finished in haste
+using Clock = std::chrono::steady_clock;
 constexpr Index kPasses = 2 * Orders::kCount;
 constexpr Index kStart = 0;  // what was known before counts as a pass before the first one
 
@@ -104,14 +106,16 @@ public:
 private:
     void wait(const GreedyReport& report) {
         std::unique_lock lock(mutex_);
+        std::optional<Clock::time_point> stopped;
         while (working_ > 0) {
             changed_.wait_for(lock, kBreath, [this] { return working_ == 0; });
+            if (stopped && Clock::now() - *stopped >= kGrace) hurry_ = true;
             if (working_ == 0 || stop_) continue;
             std::vector<Coord> better;
             if (improved_ && best_.complete()) better = best_.offsets();
             improved_ = improved_ && better.empty();
             lock.unlock();
-            if (report(better.empty() ? nullptr : &better)) stop_ = true;
+            if (report(better.empty() ? nullptr : &better)) stop_ = true, stopped = Clock::now();
             lock.lock();
         }
     }
@@ -132,10 +136,11 @@ private:
     void passes() {
         Pass pass(blocks_, layout_);
         PassLimits limits;
-        limits.stop = &stop_, limits.last_pass = &last_pass_;
+        limits.last_pass = &last_pass_;
         while (true) {
             const Index number = ++taken_;
             limits.finish = number == 1 && must_place_;
+            limits.stop = limits.finish ? &hurry_ : &stop_;
             if (number > last_pass_ || (stop_ && !limits.finish)) return;
             limits.number = number;
             limits.highest_end.resize(blocks_.components);
@@ -172,7 +177,7 @@ private:
     bool improved_ = false;
     int working_ = 0;
     std::exception_ptr broken_;
-    std::atomic<bool> stop_ = false;
+    std::atomic<bool> stop_ = false, hurry_ = false;
     std::atomic<Index> taken_ = 0;
     std::atomic<Index> last_pass_;
     bool must_place_;
