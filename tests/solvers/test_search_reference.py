@@ -183,7 +183,7 @@ def test_both_decide_alike_with_an_incumbent_and_sizes_beyond_32_bits() -> None:
 
 def test_both_decide_alike_on_very_many_blocks() -> None:
     rows = random_rows(3, MANY_BLOCKS + 100, 1500, 3, 100)
-    wish = Ask(seed=3, fit=True, work=WORK)
+    wish = Ask(seed=3, fit=True, work=2 * WORK)
     said = ask(reference(), make_instance(rows), wish)
     assert said.offsets is not None
     assert said == ask(native(), make_instance(rows), wish)

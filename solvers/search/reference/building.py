@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import gcd
 
-from ...instance import ADDRESS_LIMIT
 from .cliques import Cliques
 from .conflict_cliques import add_conflict_cliques
 from .distances import Distances
 from .given import Block, Given
-from .model import Model, Mover
+from .model import Model, Mover, ceiling_of
 from .watch import Watch
 
 PLAIN_MEMBERS = 3
@@ -46,7 +45,7 @@ def build_model(given: Given, max_pairs: int, watch: Watch) -> Model:
         blocks=tuple(_with_twins(given, movers) if plain else movers),
         fixed=tuple(fixed),
         fixed_peak=max((at + given.parts[p].high for b, at in fixed for p in given.blocks[b].parts), default=0),
-        ceiling=_ceiling(movers),
+        ceiling=ceiling_of(movers),
         edges=apart.edges,
         cliques=tuple(cliques.found),
         stretch=tuple(cliques.stretch),
@@ -101,9 +100,3 @@ def _with_twins(given: Given, movers: Sequence[Mover]) -> list[Mover]:
         key = (*live, mover.height, mover.modulus, mover.residue, mover.lowest, mover.highest)
         twins.append(replace(mover, twin=first.setdefault(key, j)))
     return twins
-
-
-def _ceiling(movers: Sequence[Mover]) -> int:
-    """Whatever pushes a block that is as low as can be ends at an obstacle, or is pushed itself."""
-    start = max((x for mover in movers for x in (mover.lowest, *(end for _, end in mover.stops))), default=0)
-    return min(max(start, 0) + sum(mover.size + mover.modulus for mover in movers), ADDRESS_LIMIT)

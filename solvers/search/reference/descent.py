@@ -9,10 +9,10 @@ from enum import StrEnum
 import numpy as np
 
 from ...instance import Ints
-from .decision import Answer, Decision
+from .decision import Answer
 from .errors import Stopped
 from .model import Model
-from .strategies import attempt, strategies
+from .strategies import Strategy, attempt, strategies
 from .watch import Watch
 
 MOST_DOUBLINGS = 20
@@ -54,7 +54,7 @@ class Descent:
         self.nodes = 0
         self.work = 0
         self._best = wish.incumbent
-        self._deciders: list[Decision] = []
+        self._strategies: list[Strategy] = []
         self._round = 0
 
     def run(self) -> End:
@@ -130,16 +130,16 @@ class Descent:
         left = None if self.wish.work is None else max(self.wish.work - self.work, 0)
         blocks = len(self.model.blocks)
         for s in range(strategies(blocks)):
-            if s == len(self._deciders):
-                self._deciders.append(Decision(self.model, self.watch))
-            decider = self._deciders[s]
-            nodes, work = decider.nodes, decider.state.work
-            answer = decider.decide(height, attempt(self.wish.seed, s, round_, blocks, left))
-            self.nodes += decider.nodes - nodes
-            self.work += decider.state.work - work
+            if s == len(self._strategies):
+                self._strategies.append(Strategy(self.model, s, self.watch))
+            strategy = self._strategies[s]
+            nodes, work = strategy.nodes, strategy.work
+            answer = strategy.decide(height, attempt(self.wish.seed, s, round_, blocks, left))
+            self.nodes += strategy.nodes - nodes
+            self.work += strategy.work - work
             if answer is not Answer.BUDGET:
                 if answer is Answer.FOUND:
-                    self._take(decider.state.offset)
+                    self._take(strategy.offsets)
                 return answer
         return Answer.BUDGET
 

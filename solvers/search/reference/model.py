@@ -6,8 +6,10 @@ of a range up to the next unit keeps disjoint ranges disjoint, so nothing is los
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...instance import ADDRESS_LIMIT
 from .distances import Edge
 from .given import Range
 
@@ -115,3 +117,9 @@ class Model:
     def height_of(self, block: int, x: int) -> int:
         """Where a block at x ends, in bytes."""
         return self.origin + self.unit * x + self.blocks[block].height
+
+
+def ceiling_of(blocks: Sequence[Mover]) -> int:
+    """Whatever pushes a block that is as low as can be ends at an obstacle, or is pushed itself."""
+    start = max((x for block in blocks for x in (block.lowest, *(end for _, end in block.stops))), default=0)
+    return min(max(start, 0) + sum(block.size + block.modulus for block in blocks), ADDRESS_LIMIT)

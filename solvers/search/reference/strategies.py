@@ -2,18 +2,57 @@
 
 from __future__ import annotations
 
-from .decision import Attempt
+from .decision import Answer, Attempt, Decision
 from .generator import WORD, Generator
+from .glue import Glued, glue
+from .model import Model
 from .orders import Order
+from .watch import Watch
 
 STRATEGIES = 4
 MANY_BLOCKS = 2000
 """Where an attempt takes so long that no more than two go before another height."""
 
 FEW_STRATEGIES = 2
+GLUED = 2
+"""How many, the first ones, look for placements in which what belongs together stays together; the others look for all."""
+
 BASE_NODES = 1000
 NODES_PER_ROUND = 10
 MOST_EXTRA_NODES = 300
+
+
+class Strategy:
+    """What one of them searches, and what it has learnt there."""
+
+    def __init__(self, model: Model, number: int, watch: Watch) -> None:
+        self._glued = _glued(model, number)
+        self._decision = Decision(model if self._glued is None else self._glued.model, watch)
+
+    @property
+    def nodes(self) -> int:
+        return self._decision.nodes
+
+    @property
+    def work(self) -> int:
+        return self._decision.state.work
+
+    @property
+    def offsets(self) -> list[int]:
+        """Of the model's blocks, once a placement is found."""
+        found = self._decision.state.offset
+        return found if self._glued is None else self._glued.expand(found)
+
+    def decide(self, height: int, attempt: Attempt) -> Answer:
+        answer = self._decision.decide(height, attempt)
+        # That nothing fits glued proves nothing.
+        return Answer.BUDGET if self._glued is not None and answer is Answer.IMPOSSIBLE else answer
+
+
+def _glued(model: Model, strategy: int) -> Glued | None:
+    if strategy >= GLUED or len(model.blocks) > MANY_BLOCKS:
+        return None
+    return glue(model, chains=strategy == 0)
 
 
 def strategies(blocks: int) -> int:
@@ -21,8 +60,8 @@ def strategies(blocks: int) -> int:
     return FEW_STRATEGIES if blocks > MANY_BLOCKS else STRATEGIES
 
 
-def attempt(seed: int, strategy: int, round_: int, blocks: int, work: int | None) -> Attempt:
-    """What a strategy does in a round."""
+def attempt(seed: int, strategy: int, round_: int, blocks: int, left: int | None) -> Attempt:
+    """What a strategy does in a round; it gets its part of the work that is left."""
     # Lifetime first is best on most of the hardest instances and useless on some; which, cannot be told in advance.
     order = Order.LIFETIME if strategy % 2 == 0 else Order((strategy // 2 + round_) % len(Order))
     # Short attempts find; the last strategy also makes long ones, which can prove.
@@ -31,7 +70,7 @@ def attempt(seed: int, strategy: int, round_: int, blocks: int, work: int | None
         seed=Generator((Generator(seed).next() + round_ * STRATEGIES + strategy) & WORD).next(),
         order=order,
         nodes=length * (BASE_NODES + min(round_ * NODES_PER_ROUND, MOST_EXTRA_NODES) + blocks),
-        work=work,
+        work=None if left is None else left // strategies(blocks),
     )
 
 

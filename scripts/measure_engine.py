@@ -1,0 +1,102 @@
+"""Measures planning, from the problem to the verified plan, on one thread: a Markdown table of processor seconds, seed by seed.
+
+.venv/bin/python scripts/measure_engine.py ../shared/corpus [--seeds 5] [--only minimalloc|nets|scale|generated]
+
+Reading the files is not counted. Work, not the clock, ends what is not proven: the default limits of the time limits given below.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from planner import Goal, Options, Plan, PlanStatus, Problem, plan
+from planner.formats import read_problem
+from planner.generate import Request, generate
+
+MIB = 1 << 20
+GENEROUS = 120.0
+"""Seconds by the clock; so that on a busy machine, too, work ends the runs."""
+WORK_PER_SECOND = 750_000
+GENERATED = (
+    *(("training", Request(size, seed)) for size in (2_000, 7_000) for seed in (1000, 1001)),
+    *(("recurrent", Request(size, seed)) for size in (2_000, 7_000) for seed in (1000, 1001)),
+    *(("pangu", Request(size, 1000)) for size in (10_000, 20_000)),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--only", choices=tuple(PARTS))
+    arguments = parser.parse_args()
+    print("| what | processor seconds, seed by seed | what came of it |\n|---|---|---|")
+    for name, measure in PARTS.items():
+        if arguments.only in (None, name):
+            measure(arguments.corpus, range(arguments.seeds))
+
+
+def minimalloc(corpus: Path, seeds: Iterable[int]) -> None:
+    hard = {path.name[0]: read(path) for path in sorted((corpus / "minimalloc").glob("?.1048576.csv"))}
+    fit = Options(goal=Goal.FIT, capacity=MIB)
+    row("A C D F H K at 1 MiB, `--goal fit`, all six", hard.values(), seeds, fit, 10)
+    row("A C F H K, proven minimal, all five", [p for n, p in hard.items() if n != "D"], seeds, Options(), 10)
+    row("D, proven minimal", [hard["D"]], seeds, Options(), 10)
+
+
+def nets(corpus: Path, seeds: Iterable[int]) -> None:
+    row("30 networks, all together", map(read, sorted((corpus / "nets").glob("*.json"))), seeds, Options(), 5)
+
+
+def scale(corpus: Path, seeds: Iterable[int]) -> None:
+    row("resnet50 (1 042 buffers)", [read(corpus / "scale" / "resnet50.csv")], seeds, Options(), 5)
+    large = read(corpus / "scale" / "S_1.csv")
+    for seconds in (1, 5, 10):
+        row(f"S_1 (28 526 buffers), the work of {seconds} s", [large], list(seeds)[:1], Options(), seconds)
+
+
+def generated(_: Path, seeds: Iterable[int]) -> None:
+    for kind, request in GENERATED:
+        what = f"{kind}, {request.buffers} buffers, seed {request.seed}, the work of 5 s"
+        row(what, [generate(kind, request)], list(seeds)[:1], Options(), 5)
+
+
+PARTS: dict[str, Callable[[Path, Iterable[int]], None]] = {
+    "minimalloc": minimalloc,
+    "nets": nets,
+    "scale": scale,
+    "generated": generated,
+}
+
+
+def read(path: Path) -> Problem:
+    return read_problem(path.read_bytes(), name=path.name)[0]
+
+
+def row(what: str, problems: Iterable[Problem], seeds: Iterable[int], options: Options, seconds: int) -> None:
+    """One line of the table: all problems, one after the other, with each seed."""
+    problems = list(problems)
+    options = replace(options, workers=1, time_limit=GENEROUS, work_limit=seconds * WORK_PER_SECOND)
+    spent: list[float] = []
+    plans: list[Plan] = []
+    for seed in seeds:
+        begun = time.process_time()
+        plans += [plan(problem, replace(options, seed=seed)) for problem in problems]
+        spent.append(time.process_time() - begun)
+    print(f"| {what} | {', '.join(f'{s:.2f}' for s in spent)} | {outcome(plans)} |", flush=True)
+
+
+def outcome(plans: list[Plan]) -> str:
+    proven = sum(p.status is PlanStatus.OPTIMAL for p in plans)
+    placed = sum(bool(p.placements) for p in plans)
+    gaps = [p.gap for p in plans if p.gap is not None]
+    worst = f", worst gap {max(gaps):.2%}" if gaps and proven < len(plans) else ""
+    return f"{placed} of {len(plans)} placed, {proven} proven optimal{worst}"
+
+
+if __name__ == "__main__":
+    main()

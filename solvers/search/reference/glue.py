@@ -1,0 +1,186 @@
+"""A smaller model in which blocks that belong together move as one: easier to find a placement of, if there is one.
+
+Blocks of the same lifetime are stacked. Blocks of the same size of which one begins where the other ends are strung together. What comes of that may
+again be stacked and strung together, over and over. What fits glued fits apart; what fits apart may not fit glued, so nothing is proved by it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from .distances import merged
+from .given import Range
+from .model import Clique, Member, Model, Mover, ceiling_of
+
+Obstacles: TypeAlias = tuple[Range, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Glued:
+    """A model whose blocks are pieces of one or several of another."""
+
+    model: Model
+    pieces: tuple[Piece, ...]
+
+    def expand(self, offsets: Sequence[int]) -> list[int]:
+        """Where the blocks of the other model lie, if the pieces lie there."""
+        at = {block: x + above for x, piece in zip(offsets, self.pieces, strict=True) for block, above in piece.members}
+        return [at[block] for block in range(len(at))]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Blocks that move as one."""
+
+    body: Mover
+    """What they make up together; its stops are not those of all."""
+    stretch: range
+    """Its cliques, of those that are left."""
+    members: tuple[tuple[int, int], ...]
+    """Each block, and how far above the piece's base it begins."""
+
+    @property
+    def number(self) -> int:
+        return self.members[0][0]
+
+    def alike(self, other: Piece) -> bool:
+        """May both start at the same addresses, but for the highest ones and for stops?"""
+        mine, its = self.body, other.body
+        return (mine.modulus, mine.residue, mine.lowest) == (its.modulus, its.residue, its.lowest)
+
+    def with_on_top(self, top: Piece, unit: int) -> Piece | None:
+        """None: it does not go there."""
+        low, high = self.body, top.body
+        highest = min(low.highest, high.highest - low.size)
+        if self.stretch != top.stretch or not self.alike(top) or low.size % low.modulus != 0 or highest < low.lowest:
+            return None
+        body = replace(
+            low,
+            size=low.size + high.size,
+            height=max(low.height, unit * low.size + high.height),
+            highest=highest,
+            lifetime=max(low.lifetime, high.lifetime),
+        )
+        return Piece(body, self.stretch, (*self.members, *((block, low.size + at) for block, at in top.members)))
+
+    def followed_by(self, later: Piece) -> Piece:
+        """One of the same size that begins where this one ends."""
+        body = replace(
+            self.body,
+            height=max(self.body.height, later.body.height),
+            highest=min(self.body.highest, later.body.highest),
+            lifetime=self.body.lifetime + later.body.lifetime,
+        )
+        return Piece(body, range(self.stretch.start, later.stretch.stop), (*self.members, *later.members))
+
+
+def glue(model: Model, chains: bool) -> Glued | None:
+    """Stacks, and chains if so wanted. None where there is nothing to glue, or blocks are no plain ones."""
+    if not model.plain or model.contradiction is not None:
+        return None
+    pieces = [
+        Piece(block, stretch, ((j, 0),))
+        for j, (block, stretch) in enumerate(zip(model.blocks, model.stretch, strict=True))
+    ]
+    alone = [piece for piece in pieces if not piece.stretch]
+    pieces = [piece for piece in pieces if piece.stretch]
+    obstacles = [clique.obstacles for clique in model.cliques]
+    before = None
+    while before != len(pieces):
+        before = len(pieces)
+        pieces = _stacked(pieces, model.unit)
+        if chains:
+            pieces = _chained(pieces)
+        pieces, obstacles = _without_covered_cliques(pieces, obstacles)
+    if len(alone) + len(pieces) == len(model.blocks):
+        return None
+    pieces = sorted([*alone, *pieces], key=lambda piece: piece.number)
+    return Glued(_model_of(model, pieces, obstacles), tuple(pieces))
+
+
+def _stacked(pieces: Sequence[Piece], unit: int) -> list[Piece]:
+    """The one with most room above its end within its last unit comes on top."""
+
+    def key(piece: Piece) -> tuple[int, ...]:
+        body, stretch = piece.body, piece.stretch
+        room = unit * body.size - body.height
+        return stretch.start, stretch.stop, body.modulus, body.residue, body.lowest, room, piece.number
+
+    stacks: list[Piece] = []
+    for piece in sorted(pieces, key=key):
+        higher = stacks[-1].with_on_top(piece, unit) if stacks else None
+        if higher is None:
+            stacks.append(piece)
+        else:
+            stacks[-1] = higher
+    return stacks
+
+
+def _chained(pieces: Sequence[Piece]) -> list[Piece]:
+    """In the order of their beginning, each followed by the first that can come next, as long as there is one."""
+    waiting: dict[tuple[int, int], list[Piece]] = {}
+    ordered = sorted(pieces, key=lambda piece: (piece.stretch.start, piece.body.size, piece.number))
+    for piece in ordered:
+        waiting.setdefault((piece.stretch.start, piece.body.size), []).append(piece)
+    taken: set[int] = set()
+    chains = []
+    for piece in ordered:
+        if piece.number in taken:
+            continue
+        chain = piece
+        while True:
+            # None of these is in a chain as its first: such begin no later than this chain did.
+            following = waiting.get((chain.stretch.stop, chain.body.size), [])
+            later = next((p for p in following if p.number not in taken and chain.alike(p)), None)
+            if later is None:
+                break
+            taken.add(later.number)
+            chain = chain.followed_by(later)
+        chains.append(chain)
+    return chains
+
+
+def _without_covered_cliques(
+    pieces: Sequence[Piece], obstacles: Sequence[Obstacles]
+) -> tuple[list[Piece], list[Obstacles]]:
+    """Only a clique in which something ends, and something has begun since the last one, says anything new."""
+    begins = {piece.stretch[0] for piece in pieces}
+    ends = {piece.stretch[-1] for piece in pieces}
+    kept: list[int] = []
+    begun = False
+    for c, taken in enumerate(obstacles):
+        begun = begun or c in begins
+        last = c in ends or c + 1 == len(obstacles) or taken != obstacles[c + 1]
+        fresh = begun or not kept or taken != obstacles[kept[-1]]
+        if last and fresh:
+            kept.append(c)
+            begun = False
+    left = [
+        replace(piece, stretch=range(bisect_left(kept, piece.stretch.start), bisect_left(kept, piece.stretch.stop)))
+        for piece in pieces
+    ]
+    return left, [obstacles[c] for c in kept]
+
+
+def _model_of(model: Model, pieces: Sequence[Piece], obstacles: Sequence[Obstacles]) -> Model:
+    """A piece cannot start where one of its members could not."""
+    blocks = []
+    rows: list[list[Member]] = [[] for _ in obstacles]
+    for j, piece in enumerate(pieces):
+        stops = [(start - at, end - at) for block, at in piece.members for start, end in model.blocks[block].stops]
+        blocks.append(replace(piece.body, original=j, twin=j, stops=merged(stops)))
+        size = piece.body.size
+        member = Member(j, bottom=0, solid_top=size, height=size, top=size)
+        for c in piece.stretch:
+            rows[c].append(member)
+    return replace(
+        model,
+        blocks=tuple(blocks),
+        fixed=(),
+        ceiling=ceiling_of(blocks),
+        cliques=tuple(Clique(tuple(row), taken) for row, taken in zip(rows, obstacles, strict=True)),
+        stretch=tuple(piece.stretch for piece in pieces),
+    )
