@@ -189,7 +189,9 @@ class Descent {
         // Short attempts find; the last strategy also makes long ones, which can prove.
         const int length = self == width() - 1 ? luby(round + 1) : 1;
         style.nodes = length * (1000 + std::min(round * 10, 300) + model_.blocks());
-        style.work = std::max<std::int64_t>(options_.work - result_.work, 0) / width();
+        // What is left. Where attempts are long, only a part of it, but then at least half of that part of all: one that is cut short is of no use.
+        style.work = std::max<std::int64_t>(options_.work - result_.work, 0);
+        if (width() < kStrategies) style.work = std::max(style.work, options_.work / 2) / width();
         return style;
     }
 

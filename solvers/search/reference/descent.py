@@ -12,7 +12,7 @@ from ...instance import Ints
 from .decision import Answer
 from .errors import Stopped
 from .model import Model
-from .strategies import Strategy, attempt, strategies
+from .strategies import Strategy, attempt, share_of, strategies
 from .watch import Watch
 
 MOST_DOUBLINGS = 20
@@ -127,14 +127,14 @@ class Descent:
     def _play(self, height: int) -> Answer:
         """One round."""
         round_, self._round = self._round, self._round + 1
-        left = None if self.wish.work is None else max(self.wish.work - self.work, 0)
         blocks = len(self.model.blocks)
+        share = None if self.wish.work is None else share_of(self.wish.work, self.work, blocks)
         for s in range(strategies(blocks)):
             if s == len(self._strategies):
                 self._strategies.append(Strategy(self.model, s, self.watch))
             strategy = self._strategies[s]
             nodes, work = strategy.nodes, strategy.work
-            answer = strategy.decide(height, attempt(self.wish.seed, s, round_, blocks, left))
+            answer = strategy.decide(height, attempt(self.wish.seed, s, round_, blocks, share))
             self.nodes += strategy.nodes - nodes
             self.work += strategy.work - work
             if answer is not Answer.BUDGET:

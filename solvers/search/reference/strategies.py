@@ -60,8 +60,17 @@ def strategies(blocks: int) -> int:
     return FEW_STRATEGIES if blocks > MANY_BLOCKS else STRATEGIES
 
 
-def attempt(seed: int, strategy: int, round_: int, blocks: int, left: int | None) -> Attempt:
-    """What a strategy does in a round; it gets its part of the work that is left."""
+def share_of(work: int, done: int, blocks: int) -> int:
+    """What an attempt may spend: what is left of all the work.
+
+    Where attempts are long, only a part of it, but then at least half of that part of all: one that is cut short is of no use.
+    """
+    left = max(work - done, 0)
+    return left if strategies(blocks) == STRATEGIES else max(left, work // 2) // strategies(blocks)
+
+
+def attempt(seed: int, strategy: int, round_: int, blocks: int, work: int | None) -> Attempt:
+    """What a strategy does in a round; and with how much work."""
     # Lifetime first is best on most of the hardest instances and useless on some; which, cannot be told in advance.
     order = Order.LIFETIME if strategy % 2 == 0 else Order((strategy // 2 + round_) % len(Order))
     # Short attempts find; the last strategy also makes long ones, which can prove.
@@ -70,7 +79,7 @@ def attempt(seed: int, strategy: int, round_: int, blocks: int, left: int | None
         seed=Generator((Generator(seed).next() + round_ * STRATEGIES + strategy) & WORD).next(),
         order=order,
         nodes=length * (BASE_NODES + min(round_ * NODES_PER_ROUND, MOST_EXTRA_NODES) + blocks),
-        work=None if left is None else left // strategies(blocks),
+        work=work,
     )
 
 
