@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,7 +37,9 @@ class _Turn:
 
     strip: Strip
     component: Component
-    answers: list[tuple[str, Outcome]]
+    team: tuple[tuple[str, int], ...]
+    answers: list[tuple[str, Outcome]] = field(default_factory=list)
+    refusals: list[tuple[str, SolverError]] = field(default_factory=list)
 
 
 class _Strips:
@@ -118,18 +120,24 @@ class _Strips:
         """Every engine on every open component, then take what they found, in an order that does not depend on who was first."""
         from concurrent.futures import ThreadPoolExecutor  # of no use where greedy is enough
 
-        todo = [
-            (strip, c) for strip in self.strips for c in strip.open if not (self.task.goal is Goal.FIT and c.placement)
-        ]
         self.rounds += 1
-        budget = self._budget([component for _, component in todo])
+        # Who works on what is settled before anybody begins: what comes of one component must not matter for another of the same round.
+        todo = [
+            _Turn(strip, component, team(self.engines, component.piece.instance.blocks, self.rounds))
+            for strip in self.strips
+            for component in strip.open
+            if not (self.task.goal is Goal.FIT and component.placement)
+        ]
+        budget = self._budget(todo)
         if budget == 0:
             return self.broken or StopReason.WORK_LIMIT
         before, engines = self.work, list(self.engines)
         threads = max(1, self.task.limits.workers // max(1, len(todo)))
         with ThreadPoolExecutor(max_workers=max(1, self.task.limits.workers)) as pool:
-            turns = list(pool.map(lambda item: self._turn(item[0], item[1], budget, threads), todo))
-        for turn in turns:
+            list(pool.map(lambda turn: self._play(turn, budget, threads), todo))
+        for turn in todo:
+            for name, refusal in turn.refusals:
+                self._drop(name, refusal)
             for name, outcome in turn.answers:
                 self._take(turn.strip, turn.component, name, outcome)
         self._prove()
@@ -137,20 +145,17 @@ class _Strips:
             return self.broken or StopReason.WORK_LIMIT
         return None
 
-    def _budget(self, components: list[Component]) -> int:
+    def _budget(self, todo: list[_Turn]) -> int:
         """Each part of the work in this round; 0 when nothing is left."""
-        first = max([FIRST_ROUND_WORK // USUAL, *map(_dive_work, components)])
-        parts = sum(parts for component in components for _, parts in self._team(component))
+        first = max([FIRST_ROUND_WORK // USUAL, *(_dive_work(turn.component) for turn in todo)])
+        parts = sum(parts for turn in todo for _, parts in turn.team)
         return round_work(self.task.limits.work, self.work, parts, first=first)
 
-    def _team(self, component: Component) -> tuple[tuple[str, int], ...]:
-        return team(self.engines, component.piece.instance.blocks, self.rounds)
-
-    def _turn(self, strip: Strip, component: Component, work: int, threads: int) -> _Turn:
-        turn = _Turn(strip, component, [])
+    def _play(self, turn: _Turn, work: int, threads: int) -> None:
+        strip, component = turn.strip, turn.component
         bound, placement, peak = component.bound, component.placement, component.peak
         relay = _Relay(self.board, strip, component)
-        for name, parts in self._team(component):
+        for name, parts in turn.team:
             task = Task(
                 limits=replace(self.task.limits, work=work * parts, workers=threads),
                 goal=self.task.goal,
@@ -165,7 +170,7 @@ class _Strips:
             try:
                 outcome = execute(name, component.piece.instance, task, relay)
             except (Unsupported, Unavailable) as refusal:
-                self._drop(name, refusal)
+                turn.refusals.append((name, refusal))
                 continue
             except SolverFailed as error:
                 outcome = failed(error)
@@ -183,7 +188,6 @@ class _Strips:
                 or self.board.stopped() is not None
             ):
                 break
-        return turn
 
     def _drop(self, name: str, refusal: SolverError) -> None:
         if name in self.engines:

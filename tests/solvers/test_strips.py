@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import ModuleType
 from typing import ClassVar
 
@@ -16,8 +17,11 @@ from solvers.instance import Instance, Placement, PoolSpec
 from solvers.outcome import Outcome, Proof
 from solvers.portfolio import solve
 from solvers.presolve import restrict
+from solvers.rounds import SEED_STEP
 from solvers.solver import Control, Feature, Goal, Input, Limits, Silent, Task
 from solvers.strip import Strip
+from solvers.strips import solve_strips
+from solvers.teams import FROM_ROUND
 from tests.support import make_instance, plain
 
 
@@ -78,11 +82,15 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> None:
     vars(sys.modules[__name__]).update(globals())
 
 
+OPEN = [
+    plain(int(s), int(s + w), 50 * int(h) + i)
+    for i, (s, w, h) in enumerate(np.random.default_rng(1).integers(1, 12, (30, 3)))
+]
+
+
 def open_instance(capacity: int | None = None) -> Instance:
     """One on which greedy stays above the bound."""
-    rng = np.random.default_rng(1)
-    rects = [(int(s), int(s + w), 50 * int(h) + i) for i, (s, w, h) in enumerate(rng.integers(1, 12, (30, 3)))]
-    return make_instance(rects, capacity=capacity)
+    return make_instance(OPEN, capacity=capacity)
 
 
 def run(instance: Instance, solver: str, work: int | None = 1_000_000, goal: Goal = Goal.MINIMISE) -> Outcome:
@@ -132,6 +140,21 @@ def test_a_lying_engine_is_not_believed() -> None:
 def test_a_refusal_is_raised_to_whoever_asked_for_the_engine() -> None:
     with pytest.raises(Unsupported, match="does not like"):
         run(open_instance(), "picky")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_who_works_in_a_round_does_not_depend_on_what_others_meet_in_it(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A refusal on the first component leaves the second component's engines as they were until the next round."""
+    monkeypatch.setitem(FROM_ROUND, "refuter", 3)
+    blocks = [replace(block, pools=(pool,)) for pool in (0, 1) for block in OPEN]
+    instance = make_instance(blocks, pools=[PoolSpec(), PoolSpec()])
+    limits = Limits(work=1_000_000, workers=workers)
+    outcome = solve_strips(instance, Task(limits=limits), Silent(), ("picky", "refuter"), by_name=False)
+    assert outcome.notes == ("engine cannot take this problem: it does not like it",)
+    assert len(Engine.calls) >= 4
+    assert {task.seed // SEED_STEP for task in Engine.calls[:2]} == {2}
 
 
 def test_a_proof_that_nothing_fits_is_the_answer() -> None:
