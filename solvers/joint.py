@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from .board import Board
-from .bounds import busiest_section, pool_bound
 from .errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
 from .execute import execute, failed
-from .instance import Instance, Placement, Term
+from .first_bounds import first_bounds, peaks_at_least
+from .instance import Instance, Placement
 from .objective import evaluate
 from .outcome import Certificate, Outcome, Proof, Value
 from .pool_sharing import sharing_shortage, sharing_value
 from .presolve import scaled, unit
-from .repack import PACKER, can_repack, repack
+from .repack import OF_PEAKS, PACKER, can_repack, repack
 from .rounds import SEED_STEP, round_work
 from .solver import BOUNDERS, Control, Goal, Task
 from .ties import can_tie, least_tie, preferring, rank_tie
@@ -51,14 +51,14 @@ class Joint:
         self.repacks = not by_name and bool(engines) and can_repack(instance)
         self.by_name = by_name
         self.board = Board(instance, control)
-        self.certificates = [c for c in (pool_bound(instance, p) for p in range(len(instance.pools))) if c is not None]
-        self.busiest = busiest_section(instance) if instance.has_choice else None
-        """Proves something if the peaks' sum is what counts first, or if the pools are too small for it."""
-        self.sharing: Certificate | None = self.busiest if instance.terms[0] is Term.SUM_OF_PEAKS else None
+        first = first_bounds(instance)
+        self.infeasible = bool(first.shortage)
+        self.certificates = list(first.shortage or first.pools)
+        self.sharing = None if self.infeasible else first.sharing
+        """The best proof of all pools together."""
+        self.bound: Value = self._in_units(first.value)
         self.placement: Placement | None = None
         self.value: Value | None = None
-        self.bound: Value = ()
-        self.infeasible = False
         self.solver: str | None = None
         self.notes: list[str] = []
         self.refusals: list[SolverError] = []
@@ -83,9 +83,7 @@ class Joint:
 
     def begin(self) -> None:
         """What is known without a search, and greedy's placement."""
-        self.bound = self._first_bound()
         self.board.prove(self._in_bytes(self.bound))
-        self._find_impossible()
         for name in ("greedy", *self.bounders):
             if self._finished() is None:
                 self._ask(name, self._left())
@@ -123,47 +121,13 @@ class Joint:
         except SolverError:
             return  # the sum is proven; only the tie stays as it is
         self.work += outcome.work
+        self.asked[self.settler] = None
         self.steady = outcome.reproducible
         if outcome.placement is not None:
             self.take(outcome.placement, evaluate(self.instance, outcome.placement), self.settler)
 
-    def _find_impossible(self) -> None:
-        """Do the bounds alone prove that nothing fits?"""
-        short = [
-            c
-            for c in self.certificates
-            if c.pool is not None and (size := self.original.pools[c.pool].capacity) is not None and c.value > size
-        ]
-        if short:
-            self.certificates, self.sharing = short, None
-        elif self.busiest is not None and (missing := sharing_shortage(self.original, self.busiest.weights)) > 0:
-            self.certificates, self.sharing = [], replace(self.busiest, value=missing)
-        else:
-            return
-        self.infeasible = True
-
-    def _first_bound(self) -> Value:
-        """The first term cannot be less than what forced blocks and the busiest section need; of later terms nothing is known yet."""
-        bounds = self._pool_bounds()
-        match self.original.terms[0]:
-            case Term.SUM_OF_PEAKS:
-                alone = sum(p.cost * b for p, b in zip(self.original.pools, bounds, strict=True))
-                together = 0 if self.sharing is None else self.sharing.value
-                return (max(alone, together) // self.unit,)
-            case Term.LARGEST_PEAK:
-                return (max(bounds, default=0) // self.unit,)
-            case Term.ACCESS_COST:
-                cost = np.where(self.original.allowed, self.original.access_cost, np.iinfo(np.int64).max).min(axis=1)
-                return (sum(cost.tolist()),)
-            case Term.REUSE_COST:
-                return (0,)
-
     def _pool_bounds(self) -> tuple[int, ...]:
-        bounds = [0] * len(self.original.pools)
-        for c in self.certificates:
-            if c.pool is not None:
-                bounds[c.pool] = max(bounds[c.pool], c.value)
-        return tuple(bounds)
+        return peaks_at_least(self.original, self.certificates)
 
     def _bounds_in_units(self) -> tuple[int, ...]:
         return tuple(bound // self.unit for bound in self._pool_bounds())
@@ -226,7 +190,7 @@ class Joint:
         if outcome.bound > self.bound:
             self.bound = outcome.bound
             self.board.prove(self._in_bytes(self.bound))
-        searched = Certificate(Proof.SEARCH, self._scaled_value(self.bound[0]), solver=name)
+        searched = Certificate(Proof.SEARCH, self._in_bytes(self.bound)[0], solver=name)
         self.certificates = [c for c in self.certificates if c.proof is not Proof.SEARCH] + [searched]
 
     def _take_sharing(self, outcome: Outcome) -> None:
@@ -270,12 +234,11 @@ class Joint:
                 return StopReason.PROVED
         return self.board.stopped()
 
-    def _scaled_value(self, value: int) -> int:
-        return value * self.unit if self.original.terms[0] in (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK) else value
-
     def _in_bytes(self, value: Value) -> Value:
-        in_units = (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK)
-        return tuple(v * self.unit if t in in_units else v for v, t in zip(value, self.original.terms, strict=False))
+        return tuple(v * self.unit if t in OF_PEAKS else v for v, t in zip(value, self.original.terms, strict=False))
+
+    def _in_units(self, value: Value) -> Value:
+        return tuple(v // self.unit if t in OF_PEAKS else v for v, t in zip(value, self.original.terms, strict=False))
 
     def outcome(self) -> Outcome:
         """What was found and proven, and why it ended."""

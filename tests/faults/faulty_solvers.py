@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
@@ -35,7 +36,7 @@ def overlapping(instance: Instance) -> Placement:
     return Placement(pool=zeros, offset=zeros.copy())
 
 
-class Faulty:
+class Faulty(ABC):
     """What all of them have in common."""
 
     name: ClassVar[str] = "faulty"
@@ -46,8 +47,8 @@ class Faulty:
     def unavailable(self) -> str | None:
         return None
 
-    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
-        raise NotImplementedError
+    @abstractmethod
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome: ...
 
 
 def _answer(instance: Instance, placement: Placement) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -61,7 +62,7 @@ class Run:
         return True
 
 
-class Heuristic:
+class Heuristic(ABC):
     """A planner of another system."""
 
     name: ClassVar[str]
@@ -72,9 +73,9 @@ class Heuristic:
     def unavailable(self) -> str | None:
         return None
 
+    @abstractmethod
     def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
         """Where the other system puts the blocks. Raises NothingFits; improving planners keep the best so far in `run.answer`."""
-        raise NotImplementedError
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         missing = needs(instance, is_joint(instance)) - self.features
