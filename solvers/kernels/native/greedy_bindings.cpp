@@ -30,23 +30,7 @@ nb::object portfolio(std::int64_t sections, const nb::tuple& columns, std::optio
     if (start) options.start = span_of(*start);
     if (start && options.start.size() != input.blocks()) throw BadInput("one start offset a block");
 
-    // An error of the callback (Ctrl-C, say) must not fly past the threads: it stops them and is raised afterwards.
-    std::exception_ptr broken;
-    const GreedyReport tell = [&](const std::vector<Coord>* offsets) {
-        nb::gil_scoped_acquire locked;
-        try {
-            return nb::cast<bool>(report(offsets ? to_numpy(*offsets) : nb::none()));
-        } catch (...) {
-            broken = std::current_exception();
-            return true;
-        }
-    };
-    GreedyResult result;
-    {
-        nb::gil_scoped_release unlocked;
-        result = greedy(input, options, tell);
-    }
-    if (broken) std::rethrow_exception(broken);
+    const GreedyResult result = reporting_to(report, [&](const GreedyReport& tell) { return greedy(input, options, tell); });
     return result.complete ? to_numpy(result.offsets) : nb::none();
 }
 

@@ -4,6 +4,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <exception>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -40,6 +42,28 @@ inline SearchInput input_of(std::int64_t sections, const nanobind::tuple& column
     if (sections < 0 || sections > kMostSections) throw BadInput("too few or too many sections");
     check_search_input(input);
     return input;
+}
+
+// Does work without the GIL, and tells Python of better offsets. An error of the callback (Ctrl-C, say) must not fly past threads: it stops the
+// work, and is raised afterwards.
+template <typename Work>
+auto reporting_to(const nanobind::callable& report, const Work& work) {
+    std::exception_ptr broken;
+    const std::function<bool(const std::vector<Coord>*)> tell = [&](const std::vector<Coord>* offsets) {
+        nanobind::gil_scoped_acquire locked;
+        try {
+            return nanobind::cast<bool>(report(offsets ? to_numpy(*offsets) : nanobind::none()));
+        } catch (...) {
+            broken = std::current_exception();
+            return true;
+        }
+    };
+    auto result = [&] {
+        nanobind::gil_scoped_release unlocked;
+        return work(tell);
+    }();
+    if (broken) std::rethrow_exception(broken);
+    return result;
 }
 
 }  // namespace memplan

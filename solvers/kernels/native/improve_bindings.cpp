@@ -26,23 +26,7 @@ nb::tuple improve_placement(std::int64_t sections, const nb::tuple& columns, con
     if (enough < 0 || work < 0) throw BadInput("neither a peak nor work is negative");
     options.work = work > options.work / kLooksPerMicrosecond ? options.work : work * kLooksPerMicrosecond;
 
-    // An error of the callback (Ctrl-C, say) stops the work, and is raised afterwards.
-    std::exception_ptr broken;
-    const EjectionReport tell = [&](const std::vector<Coord>* offsets) {
-        nb::gil_scoped_acquire locked;
-        try {
-            return nb::cast<bool>(report(offsets ? to_numpy(*offsets) : nb::none()));
-        } catch (...) {
-            broken = std::current_exception();
-            return true;
-        }
-    };
-    EjectionResult result;
-    {
-        nb::gil_scoped_release unlocked;
-        result = improve(input, options, tell);
-    }
-    if (broken) std::rethrow_exception(broken);
+    const EjectionResult result = reporting_to(report, [&](const EjectionReport& tell) { return improve(input, options, tell); });
     return nb::make_tuple(to_numpy(result.offsets), result.work / kLooksPerMicrosecond);
 }
 
