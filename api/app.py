@@ -16,13 +16,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from planner.versions import MEMPLAN
+
 from . import logs
-from .cli.version import version
 from .errors import HttpCode, Refusal
 from .jobs.crew import WorkerDied, WorkerFault
 from .jobs.options import wrong_options
 from .metrics import Metrics
-from .routes import about, batches, checks, events, jobs, plans
+from .routes import about, batches, checks, draw, events, jobs, page, plans
 from .routes.examples import ERRORS, components
 from .routes.guard import Guard, answer
 from .service import Service
@@ -90,7 +91,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
 
     app = FastAPI(
         title="memplan",
-        version=version(),
+        version=MEMPLAN,
         summary=SUMMARY,
         lifespan=lifespan,
         openapi_url="/openapi.json",
@@ -99,7 +100,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
         redirect_slashes=False,
         responses=ERRORS,
     )
-    for part in (plans, jobs, events, batches, checks, about):
+    for part in (plans, jobs, events, batches, checks, draw, about, page):
         app.include_router(part.router)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)

@@ -19,6 +19,7 @@ class HttpCode(StrEnum):
     METHOD_NOT_ALLOWED = "method_not_allowed"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     UNSUPPORTED_ENCODING = "unsupported_encoding"
+    MALFORMED_REQUEST = "malformed_request"
     INVALID_HEADER = "invalid_header"
     UNAUTHORISED = "unauthorised"
     FORBIDDEN_HOST = "forbidden_host"

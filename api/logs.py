@@ -46,4 +46,5 @@ def configure(log_format: Literal["json", "text"], level: str) -> None:
         logger = logging.getLogger(name)
         logger.handlers = []
         logger.propagate = name != "uvicorn.access"  # requests are logged by the service itself
-    logging.getLogger("alembic").setLevel(logging.WARNING)
+    for name in ("alembic", "procrastinate"):
+        logging.getLogger(name).setLevel(logging.WARNING)

@@ -1,16 +1,35 @@
-"""What Prometheus is told."""
+"""What Prometheus is told, by services and by workers."""
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+import contextlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
 
-from .store.records import Counts, JobState
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, start_http_server
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from .settings import WrongSettings
+from .store import Store, StoreUnavailable
+from .store.records import JobState
 
 QUICK = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
+class Team(Protocol):
+    """Worker processes, as far as they are counted."""
+
+    @property
+    def busy(self) -> int: ...
+
+    size: int
+    deaths: int
+
+
 class Metrics:
-    """The service's figures, in a registry of their own."""
+    """The figures of a process, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -24,16 +43,71 @@ class Metrics:
             "memplan_request_seconds", "Time from request to answer.", ("route",), buckets=QUICK, registry=self.registry
         )
         self.cache = Counter("memplan_plan_cache", "Plans looked up in the store.", ("result",), registry=self.registry)
-        self.jobs = Gauge("memplan_jobs", "Jobs by state.", ("state",), registry=self.registry)
-        self.busy = Gauge("memplan_workers_busy", "Worker processes at work.", ("crew",), registry=self.registry)
-        self.size = Gauge("memplan_workers", "Worker processes.", ("crew",), registry=self.registry)
-        self.deaths = Gauge(
+        self._busy = Gauge("memplan_workers_busy", "Worker processes at work.", ("crew",), registry=self.registry)
+        self._size = Gauge("memplan_workers", "Worker processes.", ("crew",), registry=self.registry)
+        self._deaths = Gauge(
             "memplan_worker_deaths", "Worker processes that ended unexpectedly.", ("crew",), registry=self.registry
         )
-        self.streams = Gauge("memplan_streams", "Open event streams.", registry=self.registry)
+        self._streams = Gauge("memplan_streams", "Open event streams.", registry=self.registry)
 
-    def expose(self, counts: Counts) -> bytes:
+    def watch_team(self, name: str, team: Team) -> None:
+        """Tell how many workers there are, and what they do."""
+        self._busy.labels(name).set_function(lambda: team.busy)
+        self._size.labels(name).set_function(lambda: team.size)
+        self._deaths.labels(name).set_function(lambda: team.deaths)
+
+    def watch_streams(self, count: Callable[[], int]) -> None:
+        """Tell how many event streams are open."""
+        self._streams.set_function(count)
+
+    def watch_store(self, store: Store) -> None:
+        """Tell how many jobs there are, by asking the store each time."""
+        self.registry.register(_Jobs(store))
+
+    def expose(self) -> bytes:
         """In Prometheus's text format."""
-        for state in JobState:
-            self.jobs.labels(state.value).set(counts.by_state.get(state, 0))
         return generate_latest(self.registry)
+
+    @contextmanager
+    def served(self, host: str, port: int | None) -> Iterator[int | None]:
+        """On a port of their own, if there is to be one; the port that was found. Raises WrongSettings."""
+        if port is None:
+            yield None
+            return
+        try:
+            server, thread = start_http_server(port, host, self.registry)
+        except OSError as error:
+            raise WrongSettings(f"metrics_port: {host}:{port} cannot be listened on: {error.strerror}") from None
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+            with contextlib.suppress(OSError):
+                server.server_close()
+
+
+class _Jobs(Collector):
+    """Of the store's jobs, at the moment when it is asked."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def describe(self) -> Iterator[Metric]:
+        """Without asking the store."""
+        yield GaugeMetricFamily("memplan_jobs", "Jobs by state.")
+        yield GaugeMetricFamily("memplan_store_up", "Does the store answer?")
+
+    def collect(self) -> Iterator[Metric]:
+        jobs = GaugeMetricFamily("memplan_jobs", "Jobs by state.", labels=["state"])
+        up = GaugeMetricFamily("memplan_store_up", "Does the store answer?")
+        try:
+            counts = self._store.counts().by_state
+        except StoreUnavailable:
+            up.add_metric([], 0)
+        else:
+            up.add_metric([], 1)
+            for state in JobState:
+                jobs.add_metric([state.value], counts.get(state, 0))
+        yield jobs
+        yield up

@@ -15,15 +15,20 @@ from typing import IO, Any, TypeVar
 
 import structlog
 
-from .jobs.crew import Crew, Reply, Task
+from planner.errors import Code
+
+from .errors import Refusal
+from .jobs.crew import Crew, Reply, Task, WorkerLate
 from .jobs.hub import Hub
-from .jobs.runner import EmbeddedRunner, Runner
+from .jobs.runner import EmbeddedRunner, Runner, SubmittingRunner
 from .metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable
-from .store.records import About, StoredPlan
+from .store.records import About, Kept, StoredPlan
 
 PRUNE_SECONDS = 60.0
+KEEP_SECONDS = 0.25
+"""So long a plan waits for others to be written to the store together."""
 REMEMBERED = 10_000
 REMEMBERED_BYTES = 64 << 20
 DAY = 86_400.0
@@ -106,19 +111,25 @@ class Service:
     """Everything that routes use."""
 
     settings: Settings
-    folder: DataFolder
     store: Store
     readers: Crew
-    solvers: Crew
+    solvers: Crew | None
+    """None where workers elsewhere solve."""
     hub: Hub
     runner: Runner
     metrics: Metrics
     memory: Memory
     plans: KeptPlans
     closing: asyncio.Event
+    resources: contextlib.ExitStack
+    """What must be closed at the very end."""
     streams: int = 0
+    _unkept: list[Kept] = field(default_factory=list)
+    """Plans that are to be written to the store before long."""
     _spawned: set[asyncio.Task[Any]] = field(default_factory=set)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    metrics_port: int | None = None
+    """Where the figures are served, if by themselves."""
     _pruner: asyncio.Task[None] | None = None
     _ready: tuple[float, dict[str, Any]] | None = None
     _ready_turn: asyncio.Lock | None = None
@@ -127,35 +138,48 @@ class Service:
     async def start(cls, settings: Settings, metrics: Metrics) -> Service:
         """Raises WrongSettings."""
         settings.require_safe_host()
-        folder = DataFolder(settings.data_dir)
-        try:
-            store = await asyncio.to_thread(_open_store, settings.store_url or folder.store_url)
-        except StoreUnavailable as error:
-            folder.close()
-            raise WrongSettings(f"store_url: {error}") from None
-        readers = Crew(settings.readers, settings, "reader")
-        solvers = Crew(settings.solver_processes, settings, "solver")
-        hub = Hub()
-        runner = EmbeddedRunner(store, solvers, hub, settings)
-        service = cls(
-            settings,
-            folder,
-            store,
-            readers,
-            solvers,
-            hub,
-            runner,
-            metrics,
-            Memory(),
-            KeptPlans(),
-            closing=asyncio.Event(),
-        )
+        with contextlib.ExitStack() as resources:
+            store = await asyncio.to_thread(open_store_of, settings, resources)
+            readers = Crew(settings.readers, settings, "reader")
+            solvers = None if store.shared else Crew(settings.solver_processes, settings, "solver")
+            runner = SubmittingRunner() if solvers is None else EmbeddedRunner(store, solvers)
+            service = cls(
+                settings,
+                store,
+                readers,
+                solvers,
+                Hub(),
+                runner,
+                metrics,
+                Memory(),
+                KeptPlans(),
+                closing=asyncio.Event(),
+                resources=resources,
+            )
+            service._show_figures()
+            service.resources = resources.pop_all()
         service._ready_turn = asyncio.Lock()
-        await asyncio.gather(readers.start(), solvers.start())
+        store.listen(service.hub.tell)
+        await asyncio.gather(*(crew.start() for crew in service._crews))
         await runner.start()
         service._pruner = asyncio.create_task(service._prune(), name="pruner")
-        log.info("started", solvers=solvers.size, readers=readers.size, data=str(settings.data_dir))
+        solving = "elsewhere" if solvers is None else solvers.size
+        log.info("started", solvers=solving, readers=readers.size, metrics_port=service.metrics_port)
         return service
+
+    def _show_figures(self) -> None:
+        """Raises WrongSettings."""
+        self.metrics.watch_store(self.store)
+        self.metrics.watch_streams(lambda: self.streams)
+        for crew in self._crews:
+            self.metrics.watch_team(f"{crew.name}s", crew)
+        self.metrics_port = self.resources.enter_context(
+            self.metrics.served(self.settings.host, self.settings.metrics_port)
+        )
+
+    @property
+    def _crews(self) -> list[Crew]:
+        return [self.readers] if self.solvers is None else [self.readers, self.solvers]
 
     def begin_to_close_soon(self) -> None:
         """The same from a signal handler."""
@@ -174,9 +198,8 @@ class Service:
             await asyncio.gather(self._pruner, return_exceptions=True)
         await self.runner.close()
         await asyncio.gather(*self._spawned, return_exceptions=True)
-        await asyncio.gather(self.readers.close(), self.solvers.close())
-        await asyncio.to_thread(self.store.close)
-        self.folder.close()
+        await asyncio.gather(*(crew.close() for crew in self._crews))
+        await asyncio.to_thread(self.resources.close)
         log.info("stopped")
 
     def spawn(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
@@ -193,11 +216,18 @@ class Service:
     def keep(self, owner: str, key: str, plan: StoredPlan) -> None:
         """Keep a plan for whoever asks for the same again."""
         self.plans.put(owner, key, plan)
-        self.spawn(self._keep(owner, key, plan))
+        self._unkept.append(Kept(owner, key, plan))
+        if len(self._unkept) == 1:
+            self.spawn(self._keep())
 
-    async def _keep(self, owner: str, key: str, plan: StoredPlan) -> None:
-        with contextlib.suppress(StoreUnavailable):  # it can be made again
-            await asyncio.to_thread(self.store.keep, owner, key, plan)
+    async def _keep(self) -> None:
+        """Several at a time, since going to the store for each costs more than writing it."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(KEEP_SECONDS):
+                await self.closing.wait()
+        waiting, self._unkept = self._unkept, []
+        with contextlib.suppress(StoreUnavailable):  # they can be made again
+            await asyncio.to_thread(self.store.keep, waiting)
 
     async def _forget(self, id_: str) -> None:
         with contextlib.suppress(StoreUnavailable):  # pruning will find it
@@ -206,7 +236,10 @@ class Service:
     async def read(self, task: str, *parts: bytes | bytearray, **header: Any) -> Reply:
         """Have a reader process look at what was sent."""
         seconds = self.settings.max_explain_seconds
-        return await self.readers.do(Task({"task": task, **header}, parts, seconds=seconds))
+        try:
+            return await self.readers.do(Task({"task": task, **header}, parts, seconds=seconds))
+        except WorkerLate:
+            raise Refusal(413, Code.TOO_LARGE, f"this takes longer than {seconds:g} seconds to look at") from None
 
     async def readiness(self) -> dict[str, Any]:
         """Can plans be made? Tries it, unless it has just been tried."""
@@ -238,7 +271,18 @@ class Service:
             await asyncio.sleep(PRUNE_SECONDS)
 
 
-def _open_store(url: str) -> Store:
-    from .store.database import DatabaseStore
+def open_store_of(settings: Settings, resources: contextlib.ExitStack) -> Store:
+    """The store that is to be used; what must be closed at last is put among the resources. Raises WrongSettings."""
+    from .store.opening import is_shared, open_store, why
 
-    return DatabaseStore(url)
+    url = settings.store_url
+    try:
+        if url is None or not is_shared(url):
+            folder = DataFolder(settings.data_dir)
+            resources.callback(folder.close)
+            url = url or folder.store_url
+        store = open_store(url)
+    except StoreUnavailable as error:
+        raise WrongSettings(f"store_url: {why(error)}") from None
+    resources.callback(store.close)
+    return store

@@ -51,7 +51,8 @@ class Settings(BaseSettings):
     )
     store_url: str | None = Field(
         default=None,
-        description="Where jobs and plans are kept, as an SQLAlchemy URL; by default an SQLite file in `data_dir`.",
+        description="Where jobs and plans are kept, as an SQLAlchemy URL; by default an SQLite file in `data_dir`. "
+        "With `postgresql://…` several services share it, and `memplan worker` processes carry the jobs out.",
     )
     workers: Count | None = Field(
         default=None, description="Solver processes; by default one for each core that the machine or container allows."
@@ -119,9 +120,19 @@ class Settings(BaseSettings):
         default=4096 * MIB,
         description="Above this, the oldest stored plans and finished jobs are removed before their time.",
     )
+    stalled_seconds: Seconds = Field(
+        default=30.0, description="A worker of which nothing was heard for so long is taken for dead: others take over."
+    )
+    metrics_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        description="Port for `/metrics` alone, without tokens, on `host`; by default the service answers it on `port`, and a worker not at all.",
+    )
     ready_seconds: Seconds = Field(default=5.0, description="How long an answer of `/readyz` is used again.")
     shutdown_seconds: Seconds = Field(
-        default=5.0, description="How long open requests may take to end when the service stops."
+        default=5.0,
+        description="How long open requests may take to end when the service stops, and jobs to be put back when a worker does.",
     )
     log_format: Literal["json", "text"] = Field(default="json", description="How the log is written, on stderr.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(

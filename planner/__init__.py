@@ -7,18 +7,29 @@ answer = plan(Problem(buffers=(Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, 
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from solvers.errors import StopReason
 from solvers.instance import Term
 from solvers.solver import Goal, Warm
 
 from .capacity import with_capacity
 from .errors import BadInput, CannotSolve, Code, Finding, NoPlan, PlannerError
-from .export_model import export_model
-from .formats import read_graph, read_plan, read_problem, write_plan, write_problem
+from .formats import (
+    read_graph,
+    read_plan,
+    read_problem,
+    read_sharing,
+    write_plan,
+    write_problem,
+    write_sharing,
+    write_usmp,
+)
 from .options import Options
 from .plan import Plan, PlanStatus
-from .plan_memory import BufferInfo, TensorPlacement, plan_memory
 from .planning import plan
+from .preference import Preference, with_preference
 from .problem import (
     Buffer,
     Colocation,
@@ -28,11 +39,17 @@ from .problem import (
     Pool,
     Problem,
     ReusePenalty,
+    Speed,
 )
-from .report import MemoryReport, memory_report
 from .solver_list import SolverInfo, solver_list
 from .verify import verify
 from .watching import Progress
+
+if TYPE_CHECKING:
+    from .model_export import export_model
+    from .report import MemoryReport, memory_report
+    from .sharing import Sharing, share, verify_sharing
+    from .tvm_interface import BufferInfo, TensorPlacement, plan_memory
 
 __all__ = [
     "BadInput",
@@ -53,10 +70,13 @@ __all__ = [
     "PlanStatus",
     "PlannerError",
     "Pool",
+    "Preference",
     "Problem",
     "Progress",
     "ReusePenalty",
+    "Sharing",
     "SolverInfo",
+    "Speed",
     "StopReason",
     "TensorPlacement",
     "Term",
@@ -68,9 +88,48 @@ __all__ = [
     "read_graph",
     "read_plan",
     "read_problem",
+    "read_sharing",
+    "share",
     "solver_list",
     "verify",
+    "verify_sharing",
     "with_capacity",
+    "with_preference",
     "write_plan",
     "write_problem",
+    "write_sharing",
+    "write_usmp",
 ]
+
+_LATER = {
+    "BufferInfo": "tvm_interface",
+    "MemoryReport": "report",
+    "memory_report": "report",
+    "Sharing": "sharing",
+    "TensorPlacement": "tvm_interface",
+    "export_model": "model_export",
+    "plan_memory": "tvm_interface",
+    "share": "sharing",
+    "verify_sharing": "sharing",
+}
+"""Loaded when they are first asked for: the command that makes a small plan starts sooner without them."""
+
+_LATER = {
+    "BufferInfo": "tvm_interface",
+    "MemoryReport": "report",
+    "memory_report": "report",
+    "Sharing": "sharing",
+    "TensorPlacement": "tvm_interface",
+    "export_model": "model_export",
+    "plan_memory": "tvm_interface",
+    "share": "sharing",
+    "verify_sharing": "sharing",
+}
+"""Loaded when they are first asked for: the command that makes a small plan starts sooner without them."""
+
+
+def __getattr__(name: str) -> Any:
+    """What is loaded later."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_LATER[name]}", __name__), name)

@@ -21,7 +21,7 @@ class Spot:
 
 
 Kind: TypeAlias = int | tuple[int, int]
-"""Size and alignment of plain buffers; of others, and of several together, the first one's number: they are of a kind of their own."""
+"""Size (where it matters) and alignment of plain buffers; of others, and of several together, the first one's number: they are of a kind of their own."""
 
 
 class Alone:
@@ -32,6 +32,8 @@ class Alone:
         self.index: dict[BufferId, int] = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
         self.pools: dict[str, Pool] = {pool.name: pool for pool in problem.pools}
         self._position = {name: i for i, name in enumerate(self.pools)}
+        self._is_open = all(pool.size is None and not pool.reserved for pool in problem.pools)
+        """Then a buffer's size does not matter to where it can begin."""
         self._spots: dict[tuple[Kind, str], Spot | None] = {}
         self._homes: dict[Kind, list[str]] = {}
         """By the buffers that must share a pool."""
@@ -87,7 +89,11 @@ class Alone:
 
     def tied(self, buffer: int) -> tuple[int, ...]:
         """The buffers that must be in the same pool as this one, itself among them."""
-        return self._class.get(buffer) or self.group(buffer).members
+        tied = self._class.get(buffer)
+        if tied is None:
+            group = self._group.get(buffer)
+            tied = (buffer,) if group is None else group.members
+        return tied
 
     def spot(self, group: Group, pool: str) -> Spot | None:
         """Where the group can lie in the pool; None: nowhere."""
@@ -100,7 +106,7 @@ class Alone:
         """Buffers of one kind can go to the same places."""
         first = self.problem.buffers[members[0]]
         if len(members) == 1 and first.pools is None and first.fixed is None and first.max_offset is None:
-            return first.size, first.alignment
+            return 0 if self._is_open else first.size, first.alignment
         return members[0]
 
     def _find(self, group: Group, pool: Pool) -> Spot | None:

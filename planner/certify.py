@@ -11,11 +11,12 @@ from math import ceil
 from solvers.outcome import Proof
 
 from .alone import Alone
+from .certify_prices import priced_bound
 from .errors import echo
-from .intervals import merged
 from .plan import PlanCertificate
 from .problem import Buffer
 from .stack import least_height
+from .weighing import live_at, one_group, read_weights, weigh
 
 
 def objections(alone: Alone, certificates: Iterable[PlanCertificate]) -> list[tuple[PlanCertificate, str]]:
@@ -70,14 +71,14 @@ def _live_together(alone: Alone, certificate: PlanCertificate) -> str | None:
     if certificate.time is None:
         return "it names no time"
     for id_ in certificate.buffers:
-        if not _live_at(alone.problem.buffers[alone.index[id_]], certificate.time):
+        if not live_at(alone.problem.buffers[alone.index[id_]], certificate.time):
             return f"buffer {echo(id_)} is not live at {certificate.time}"
     chosen = {alone.index[id_] for id_ in certificate.buffers}
     for a, b in alone.problem.constraints.exclusions:
         if (
             alone.index[a] in chosen
             and alone.index[b] in chosen
-            and not _one_group(alone, alone.index[a], alone.index[b])
+            and not one_group(alone, alone.index[a], alone.index[b])
         ):
             return f"buffers {echo(a)} and {echo(b)} never coexist"
     return _side_by_side(alone, certificate)
@@ -141,6 +142,8 @@ def _side_by_side(alone: Alone, certificate: PlanCertificate) -> str | None:
 
 
 def _free_to_leave(alone: Alone, buffers: Iterable[int], pool: str) -> str | None:
+    if len(alone.pools) == 1:
+        return None  # there is nowhere to go
     for buffer in buffers:
         others = [name for name in alone.possible_pools(buffer) if name != pool]
         if others:
@@ -182,6 +185,22 @@ def _pool_sharing(alone: Alone, certificate: PlanCertificate) -> str | None:
     return None if certificate.value <= proven else f"its weights prove {proven}, no more"
 
 
+def _priced_room(alone: Alone, certificate: PlanCertificate) -> str | None:
+    """Speaks of the objective's first term."""
+    if certificate.pool is not None:
+        return "it names a pool, but speaks of all of them"
+    if certificate.value <= 0:
+        return None  # no cost is below zero
+    bound = priced_bound(alone, certificate)
+    if isinstance(bound, str):
+        return bound
+    return (
+        None
+        if bound is None or certificate.value <= ceil(bound)
+        else f"its prices prove {max(ceil(bound), 0)}, no more"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Shared:
     """What the weights of several pools prove."""
@@ -199,15 +218,10 @@ def _shared(alone: Alone, certificate: PlanCertificate) -> _Shared | None:
     With H[p] the peak of pool p and any weights y >= 0, the sum of Y[p] * H[p] is at least Z, where
     Y[p] is the sum of p's weights, and Z what the named buffers weigh at least, each set that must share a pool taking the cheapest.
     """
-    totals: dict[str, Fraction] = {}
-    moments: dict[int, dict[str, Fraction]] = {}
-    for pool, time, numerator, denominator in certificate.weights:
-        if denominator <= 0 or numerator < 0:
-            return None
-        weight = Fraction(numerator, denominator)
-        totals[pool] = totals.get(pool, Fraction(0)) + weight
-        here = moments.setdefault(time, {})
-        here[pool] = here.get(pool, Fraction(0)) + weight
+    prices = read_weights(certificate)
+    if prices is None:
+        return None
+    totals, moments = prices
     least = _least_weight(alone, certificate, moments)
     sizes = [(alone.pools[name].size, total) for name, total in totals.items() if total]
     if least is None or (
@@ -228,14 +242,7 @@ def _least_weight(
     alone: Alone, certificate: PlanCertificate, moments: dict[int, dict[str, Fraction]]
 ) -> Fraction | None:
     """What the named buffers weigh at least in any plan; None if one of them fits nowhere, so that there is no plan."""
-    named = set(certificate.buffers) or set(alone.index)
-    weights: dict[int, dict[str, Fraction]] = {}
-    """By the first of the buffers that must share a pool."""
-    for time, of_pool in moments.items():
-        for buffer, height in _live_heights(alone, named, time).items():
-            mine = weights.setdefault(alone.tied(buffer)[0], {})
-            for pool, weight in of_pool.items():
-                mine[pool] = mine.get(pool, Fraction(0)) + weight * height
+    weights = weigh(alone, certificate, moments)
     least = Fraction(0)
     for first, mine in weights.items():
         homes = alone.possible_pools(first)
@@ -243,29 +250,6 @@ def _least_weight(
             return None
         least += min(mine.get(pool, Fraction(0)) for pool in homes)
     return least
-
-
-def _live_heights(alone: Alone, named: set[int | str], time: int) -> dict[int, int]:
-    """How many bytes each group takes at the time, by its first member; of an excluded pair only the larger buffer counts."""
-    buffers = alone.problem.buffers
-    live = {i for i, buffer in enumerate(buffers) if buffer.id in named and _live_at(buffer, time)}
-    for a, b in ((alone.index[a], alone.index[b]) for a, b in alone.problem.constraints.exclusions):
-        if a in live and b in live and not _one_group(alone, a, b):
-            live.discard(b if buffers[a].size >= buffers[b].size else a)
-    spans: dict[int, list[tuple[int, int]]] = {}
-    for i in sorted(live):
-        group = alone.group(i)
-        low = alone.low(i)
-        spans.setdefault(group.members[0], []).append((low, low + buffers[i].size))
-    return {first: sum(high - low for low, high in merged(ranges)) for first, ranges in spans.items()}
-
-
-def _one_group(alone: Alone, a: int, b: int) -> bool:
-    return alone.group(a) is alone.group(b)
-
-
-def _live_at(buffer: Buffer, time: int) -> bool:
-    return any(start <= time < end for start, end in buffer.live or ())
 
 
 def _live_together_at_some_time(a: Buffer, b: Buffer) -> bool:
@@ -277,6 +261,7 @@ _CHECKS: dict[Proof, Callable[[Alone, PlanCertificate], str | None]] = {
     Proof.CONFLICT_CLIQUE: _conflict_clique,
     Proof.SINGLE_BLOCK: _single_block,
     Proof.POOL_SHARING: _pool_sharing,
+    Proof.PRICED_ROOM: _priced_room,
     Proof.TOO_FEW_POOLS: _too_few_pools,
     Proof.SEARCH: _search,
 }

@@ -12,6 +12,7 @@ from .errors import echo
 from .findings import FindingKind, VerifyFinding
 from .plan import Placement, Plan, PlanStatus
 from .problem import Problem
+from .transfer_time import cost_of_use
 
 
 def check_claims(problem: Problem, plan: Plan, where: Sequence[Placement | None]) -> Iterator[VerifyFinding]:
@@ -50,8 +51,16 @@ def _term(problem: Problem, where: Sequence[Placement | None], peaks: dict[str, 
         case Term.LARGEST_PEAK:
             return max(peaks.values(), default=0)
         case Term.ACCESS_COST:
+            pools = {pool.name: pool for pool in problem.pools}
+            return sum(
+                cost_of_use(b, pools[p.pool]) for b, p in zip(problem.buffers, where, strict=True) if p is not None
+            )
+        case Term.SPILLED_BYTES:
             rank = {pool.name: pool.rank for pool in problem.pools}
-            return sum(b.accesses * rank[p.pool] for b, p in zip(problem.buffers, where, strict=True) if p is not None)
+            return sum(b.size * rank[p.pool] for b, p in zip(problem.buffers, where, strict=True) if p is not None)
+        case Term.BALANCED:
+            priced = problem.peak_price * _term(problem, where, peaks, Term.SUM_OF_PEAKS)
+            return priced + _term(problem, where, peaks, Term.ACCESS_COST)
         case Term.REUSE_COST:
             return _reuse_cost(problem, where)
 

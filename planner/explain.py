@@ -163,6 +163,9 @@ def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str
             times = sorted({weight[1] for weight in certificate.weights})
             when = ", ".join(map(str, times[:NAMED])) + (", …" if len(times) > NAMED else "")
             return claim + f"however the buffers are shared out among the pools, so much must be live (times {when})"
+        case Proof.PRICED_ROOM:
+            scarce = sorted({weight[0] for weight in certificate.weights})
+            return claim + f"not all that would gain by it has room in {_pools(scarce)}, whoever goes elsewhere"
         case Proof.SEARCH:
             return claim + f"{certificate.solver or 'a solver'} tried every placement below it"
 

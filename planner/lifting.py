@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from solvers.instance import Term
 from solvers.objective import peaks
-from solvers.outcome import Certificate, Outcome
+from solvers.outcome import Certificate, Outcome, Proof
 
 from .errors import echo
 from .lowering import Lowered
@@ -54,13 +54,14 @@ def pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Poo
 
 
 def objective(problem: Problem, outcome: Outcome) -> Objective:
-    """Each term's value and bound; bounds beyond the first undecided term say nothing and are left out."""
+    """Each term's value and bound; beyond the first undecided term, only what is proven of a term by itself says anything."""
     values: tuple[int | None, ...] = outcome.value or (None,) * len(problem.terms)
     bounds: tuple[int | None, ...] = (*outcome.bound, *(None,) * (len(problem.terms) - len(outcome.bound)))
     terms = []
     decided = True
-    for name, value, bound in zip(problem.terms, values, bounds, strict=True):
-        terms.append(TermValue(name, value, bound if decided else None))
+    floors: tuple[int | None, ...] = outcome.floors or (None,) * len(problem.terms)
+    for name, value, bound, floor in zip(problem.terms, values, bounds, floors, strict=True):
+        terms.append(TermValue(name, value, bound if decided and bound is not None else floor or None))
         decided = decided and value is not None and value == bound
     return Objective(terms[0].value, terms[0].bound, tuple(terms))
 
@@ -68,8 +69,13 @@ def objective(problem: Problem, outcome: Outcome) -> Objective:
 def total_bound(problem: Problem, outcome: Outcome) -> int:
     """What the sum of the pools' peaks cannot be below in any plan."""
     alone = sum(outcome.pool_bounds)
-    plain = problem.terms[0] is Term.SUM_OF_PEAKS and all(pool.cost == 1 for pool in problem.pools)
-    return max(alone, outcome.bound[0]) if plain and outcome.bound else alone
+    if any(pool.cost != 1 for pool in problem.pools):
+        return alone
+    if problem.terms[0] is Term.SUM_OF_PEAKS and outcome.bound:
+        return max(alone, outcome.bound[0])
+    if outcome.infeasible:
+        return alone
+    return max([alone, *(c.value for c in outcome.certificates if c.proof is Proof.POOL_SHARING)])
 
 
 def gap(plan_objective: Objective) -> float | None:
@@ -80,11 +86,17 @@ def gap(plan_objective: Objective) -> float | None:
 
 def warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
     """What the user should know of the run; of a heuristic that gave up, the buffer for which it found no place."""
+    notes = outcome.notes
+    if len({buffer.device for buffer in problem.buffers} - {None}) > 1:
+        notes = (
+            *notes,
+            "the buffers are on several devices, which offsets do not mind: give each device a pool of its own",
+        )
     if outcome.stuck is None:
-        return outcome.notes
+        return notes
     buffer = problem.buffers[outcome.stuck]
     gave_up = f"the planner found no place for buffer {echo(buffer.id)} of {buffer.size} bytes and gave up, which proves nothing"
-    return (*outcome.notes, gave_up)
+    return (*notes, gave_up)
 
 
 def certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PlanCertificate, ...]:

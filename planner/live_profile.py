@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from .colocation import groups
 from .intervals import merged
@@ -58,16 +59,20 @@ class LiveProfile:
 
     def highest(self, pool: str | None = None) -> Height | None:
         """The most bytes in use at once in the pool (None: in all pools together); nothing if no lifetime says so."""
-        changes: Mapping[int, int] = self._changes[pool] if pool is not None else _added(self._changes.values())
-        times = sorted(changes)
-        used, most, moments = 0, 0, list[Moment]()
-        for i, time in enumerate(times):
-            used += changes[time]
+        steps = self.steps(pool)
+        most, moments = 0, list[Moment]()
+        for i, (time, used) in enumerate(steps):
             if used > most:
                 most, moments = used, []
             if used == most and most:
-                moments.append(Moment(time, times[i + 1]))
+                moments.append(Moment(time, steps[i + 1][0]))
         return Height(most, tuple(moments)) if moments else None
+
+    def steps(self, pool: str | None = None) -> list[tuple[int, int]]:
+        """The bytes in use in the pool (None: in all pools together) from each time on at which they may change; the last are 0."""
+        changes: Mapping[int, int] = self._changes[pool] if pool is not None else _added(self._changes.values())
+        times = sorted(changes)
+        return list(zip(times, accumulate(changes[time] for time in times), strict=True))
 
     def live_at(self, step: int) -> tuple[Buffer, ...]:
         """The buffers that have bytes in use at the step, by memory and address."""

@@ -13,7 +13,9 @@ import numpy as np
 
 from solvers.instance import ADDRESS_LIMIT, Bools, Instance, Ints, PoolSpec, Source
 
+from .access import WEIGHS_ACCESS, costs_of
 from .colocation import Congruence, groups
+from .constants import settled
 from .errors import BadInput, Code, Finding
 from .intervals import merged
 from .problem import BufferId, Pair, Pool, Problem
@@ -30,7 +32,7 @@ class Lowered:
 
 def lower(problem: Problem) -> Lowered:
     """The Instance of a checked Problem."""
-    return _Lowering(problem).run()
+    return _Lowering(settled(problem)).run()
 
 
 class _Lowering:
@@ -40,6 +42,12 @@ class _Lowering:
         self.problem = problem
         self.buffers = problem.buffers
         self.pools = problem.pools
+        self.special = [
+            (i, b)
+            for i, b in enumerate(self.buffers)
+            if b.pools is not None or b.fixed is not None or b.max_offset is not None or b.hint is not None
+        ]
+        """Buffers of which more is said than a size and lifetimes: usually few."""
         self.index: dict[BufferId, int] = {}
         self.pool_index = {pool.name: p for p, pool in enumerate(self.pools)}
         count = len(self.buffers)
@@ -68,7 +76,8 @@ class _Lowering:
         allowed &= highest >= lowest
         rect_part, rect_start, rect_end, times = self._rects()
         hint, hinted = self._hints()
-        names = sorted(range(self.blocks), key=lambda i: str(self.buffers[first[i]].id))
+        id_of = [str(self.buffers[i].id) for i in first.tolist()]
+        names = sorted(range(self.blocks), key=id_of.__getitem__)
         name_rank = np.empty(self.blocks, dtype=np.int64)
         name_rank[names] = np.arange(self.blocks)
         instance = Instance(
@@ -100,6 +109,7 @@ class _Lowering:
             input_rank=first,
             name_rank=name_rank,
             source=Source(times, *self._pinned(), self._pairs(c.listed)),
+            peak_price=self.problem.peak_price,
         )
         return Lowered(instance, times)
 
@@ -141,7 +151,7 @@ class _Lowering:
 
     def _allowed(self, first: Ints, members: dict[int, tuple[int, ...]]) -> Bools:
         allowed = np.ones((self.blocks, len(self.pools)), dtype=bool)
-        for i, buffer in enumerate(self.buffers):
+        for i, buffer in self.special:
             if buffer.pools is None and buffer.fixed is None:
                 continue
             here = np.zeros(len(self.pools), dtype=bool)
@@ -169,11 +179,11 @@ class _Lowering:
         for p, pool in enumerate(self.pools):
             ceiling = horizon if pool.size is None else min(pool.size, horizon)
             highest[:, p] = ceiling - height
-        for i, buffer in enumerate(self.buffers):
+        for i, buffer in self.special:
             if buffer.max_offset is not None:
                 block = self.part_block[i]
                 np.minimum(highest[block], buffer.max_offset - self.part_low[i], out=highest[block])
-        for i, buffer in enumerate(self.buffers):
+        for i, buffer in self.special:
             if buffer.fixed is not None and buffer.fixed.offset is not None:
                 block, p = self.part_block[i], self.pool_index[buffer.fixed.pool]
                 base = buffer.fixed.offset - self.part_low[i]
@@ -197,7 +207,7 @@ class _Lowering:
                     "the sizes add up to 2^62 bytes or more; split the problem or use a larger unit than bytes",
                 )
             )
-        fixed = [b.fixed.offset + b.size for b in self.buffers if b.fixed is not None and b.fixed.offset is not None]
+        fixed = [b.fixed.offset + b.size for _, b in self.special if b.fixed is not None and b.fixed.offset is not None]
         floor = max([0, *fixed, *(end for pool in self.pools for _, end in pool.reserved)])
         padding: int = sum(modulus.max(axis=1, initial=1).tolist())
         return min(floor + stacked + padding, ADDRESS_LIMIT - 1)
@@ -242,39 +252,28 @@ class _Lowering:
 
     def _hints(self) -> tuple[Ints, Bools]:
         hint, hinted = np.zeros(self.blocks, dtype=np.int64), np.zeros(self.blocks, dtype=bool)
-        for i, buffer in enumerate(self.buffers):
+        for i, buffer in self.special:
             block = self.part_block[i]
             if buffer.hint is not None and not hinted[block]:
                 hint[block], hinted[block] = max(buffer.hint - int(self.part_low[i]), 0), True
         return hint, hinted
 
     def _access_cost(self) -> Ints:
-        """Accesses times the rank of the pool: 0 in the fastest."""
-        if not any(buffer.accesses for buffer in self.buffers):
-            return np.zeros((self.blocks, len(self.pools)), dtype=np.int64)
-        accesses = [0] * self.blocks
-        for i, buffer in enumerate(self.buffers):
-            accesses[self.part_block[i]] += buffer.accesses
-        if sum(accesses) * max((pool.rank for pool in self.pools), default=0) >= ADDRESS_LIMIT:
-            raise BadInput(
-                Finding(
-                    Code.TOO_LARGE,
-                    "/buffers",
-                    "accesses times pool ranks add up to 2^62 or more; scale the access counts down",
-                )
-            )
-        return np.array([[a * pool.rank for pool in self.pools] for a in accesses], dtype=np.int64).reshape(
-            self.blocks, len(self.pools)
-        )
+        """What the members' uses cost in each pool."""
+        total = np.zeros((self.blocks, len(self.pools)), dtype=np.int64)
+        if WEIGHS_ACCESS.intersection(self.problem.terms):
+            for i, costs in costs_of(self.problem):
+                total[self.part_block[i]] += costs
+        return total
 
     def _preferences(self, first: Ints) -> Ints:
         by_rank = sorted(range(len(self.pools)), key=lambda p: (self.pools[p].rank, p))
         usual = np.empty(len(self.pools), dtype=np.int64)
         usual[by_rank] = np.arange(len(self.pools))
         preference = np.tile(usual, (self.blocks, 1))
-        for block, i in enumerate(first.tolist()):
-            chosen = self.buffers[i].pools
-            if chosen is not None:
+        for i, buffer in self.special:
+            block, chosen = self.part_block[i], buffer.pools
+            if chosen is not None and first[block] == i:
                 named = [self.pool_index[name] for name in chosen]
                 order = named + [p for p in by_rank if p not in named]
                 preference[block, order] = np.arange(len(order))
@@ -283,7 +282,7 @@ class _Lowering:
     def _pinned(self) -> tuple[Bools, Bools]:
         """Whose pool the user decided, and whose offset too."""
         pinned, placed = np.zeros(self.blocks, dtype=bool), np.zeros(self.blocks, dtype=bool)
-        for i, buffer in enumerate(self.buffers):
+        for i, buffer in self.special:
             if buffer.fixed is not None:
                 block = self.part_block[i]
                 pinned[block], placed[block] = True, placed[block] or buffer.fixed.offset is not None

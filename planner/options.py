@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from solvers.solver import Goal, Warm
 
 from .errors import BadInput, Code, Finding, echo
+from .preference import Preference
 
 GREATEST = 1 << 62
 
@@ -34,6 +35,8 @@ class Options:
     warm: Warm | None = None
     """What exact solvers are told of the best known plan; None: each solver's default."""
     verbose: bool = False
+    prefer: Preference | None = None
+    """Replaces the problem's objective by a preset; None: as the problem says."""
 
 
 def require_valid(options: Options) -> None:

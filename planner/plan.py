@@ -49,7 +49,7 @@ class PoolUse:
 
 @dataclass(frozen=True, slots=True)
 class TermValue:
-    """One term of the objective. Its bound holds given that the earlier terms are at theirs; None: nothing is proven of it."""
+    """One term of the objective. Its bound holds given that the earlier terms are at theirs, or where one is not, anyway; None: nothing is proven of it."""
 
     name: Term
     value: int | None

@@ -12,8 +12,9 @@ from solvers.portfolio import solve
 from solvers.solver import Goal, Limits, Task
 
 from . import lifting
-from .capacity import with_capacity
+from .asked import as_asked
 from .checks import require_sound
+from .constants import settled
 from .digest import digest
 from .errors import CannotSolve, Code, Finding
 from .explain import shortage
@@ -21,6 +22,7 @@ from .lowering import Lowered, lower
 from .options import Options, require_valid
 from .plan import Plan, PlanStatus, Run, Shortage
 from .problem import Problem
+from .starting import as_placement
 from .subset import irreducible_subset
 from .verify import verify
 from .versions import cores, machine, versions
@@ -41,33 +43,38 @@ def plan(
     cancelled: Cancelled | None = None,
     on_log: OnLog | None = None,
     begun: float | None = None,
+    start: Plan | None = None,
 ) -> Plan:
     """An address for every buffer, the smallest peak that was found, and what is proven of it.
 
     The time limit counts from `begun` (on time.monotonic(); default: now), so that a caller may count reading the problem in.
+    `start` is a plan that is known already, from an earlier run, say: solvers begin with its addresses, and the answer is no worse. It is
+    verified first; if it breaks a rule of the problem it is left aside, with a warning. An answer that had a start is not reproducible.
     Raises BadInput for a problem or option that is wrong in itself, CannotSolve for a solver that does not exist or does not take the problem.
     """
     options = options or Options()
     require_valid(options)
     clock = Clock(options.time_limit, begun)
-    problem = with_capacity(problem, options.capacity)
+    problem = as_asked(problem, options.capacity, options.prefer)
     require_sound(problem)
+    problem = settled(problem)
     lowered = lower(problem)
-    task = _task(options, clock)
+    known = None if start is None else _known(problem, lowered, start, options)
+    task = replace(_task(options, clock), start=known)
 
     def so_far(placement: Placement) -> Plan:
         """A plan as if the run had been cancelled at that placement; it claims no bound."""
-        value = evaluate(lowered.instance, placement)
-        outcome = Outcome(StopReason.CANCELLED, placement, value, reproducible=False)
-        made = _verified(problem, _made(problem, lowered, outcome, options))
+        made = _verified(problem, _bare(problem, lowered, placement, options))
         return replace(made, run=Run(round(clock.seconds, 6), (), machine()))
 
     watch = Watch(clock, task.limits.deadline, lowered.instance, on_progress, cancelled, on_log, so_far)
     try:
         outcome = solve(lowered.instance, task, watch, options.solver)
     except SolverError as refusal:
-        raise _refusal(refusal) from refusal
+        raise cannot_solve(refusal) from refusal
     made = _made(problem, lowered, outcome, options)
+    if start is not None:
+        made = _after(start, made, used=known is not None)
     if made.status is PlanStatus.INFEASIBLE:
         why = _shortage(problem, made, options, clock, cancelled)
         made = replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
@@ -98,6 +105,29 @@ def _made(problem: Problem, lowered: Lowered, outcome: Outcome, options: Options
     )
 
 
+def _bare(problem: Problem, lowered: Lowered, placement: Placement, options: Options) -> Plan:
+    """A plan of that placement which claims no bound."""
+    value = evaluate(lowered.instance, placement)
+    return _made(problem, lowered, Outcome(StopReason.CANCELLED, placement, value, reproducible=False), options)
+
+
+def _known(problem: Problem, lowered: Lowered, start: Plan, options: Options) -> Placement | None:
+    """What the start says of addresses, if that keeps every rule. Its claims are not taken over, so they may be what they are."""
+    placement = as_placement(problem, lowered, start)
+    if placement is None or verify(problem, _bare(problem, lowered, placement, options)):
+        return None
+    return placement
+
+
+def _after(start: Plan, made: Plan, *, used: bool) -> Plan:
+    """The answer of a run that was given a start."""
+    if not used:
+        return replace(
+            made, warnings=(*made.warnings, "the plan to start from is no plan of this problem and was left aside")
+        )
+    return replace(made, reproducible=False, solver=made.solver or (start.solver if made.placements else None))
+
+
 def _verified(problem: Problem, made: Plan) -> Plan:
     """The plan, or what is left of it if its verification objects."""
     findings = verify(problem, made, made.problem_digest)
@@ -112,7 +142,8 @@ def _task(options: Options, clock: Clock) -> Task:
     return Task(limits=limits, goal=options.goal, seed=options.seed, warm=options.warm, verbose=options.verbose)
 
 
-def _refusal(error: SolverError) -> CannotSolve:
+def cannot_solve(error: SolverError) -> CannotSolve:
+    """A solver's refusal in the words of users' errors."""
     codes = {UnknownSolver: Code.UNKNOWN_SOLVER, Unavailable: Code.UNAVAILABLE, Unsupported: Code.UNSUPPORTED}
     code = codes.get(type(error), Code.SOLVER_FAILED)
     return CannotSolve(Finding(code, "/options/solver", str(error)))
@@ -123,7 +154,7 @@ def _shortage(problem: Problem, made: Plan, options: Options, clock: Clock, canc
     why = shortage(problem, made.certificates)
     if not options.explain:
         return why
-    small = replace(options, explain=False, goal=Goal.FIT, capacity=None)
+    small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None)
 
     def fits(part: Problem) -> bool | None:
         left = None if clock.end is None else max(clock.end - clock.begun - clock.seconds, 0.0)

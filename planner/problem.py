@@ -25,6 +25,20 @@ class Lifetimes(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Speed:
+    """How fast a memory is, in the words of TVM's USMP."""
+
+    clock_frequency_hz: int
+    read_bandwidth_bytes_per_cycle: int
+    write_bandwidth_bytes_per_cycle: int
+    read_latency_cycles: int = 0
+    """Cycles before the first byte arrives."""
+    write_latency_cycles: int = 0
+    target_burst_bytes: int = 1
+    """Transfers are rounded up to a multiple of this."""
+
+
+@dataclass(frozen=True, slots=True)
 class Pool:
     """A memory to put buffers in."""
 
@@ -41,6 +55,10 @@ class Pool:
     """What a byte of this pool's peak costs."""
     rank: int = 0
     """Order of preference, fastest first."""
+    speed: Speed | None = None
+    """What an access takes; None: not known, and then accesses are weighed by rank."""
+    read_only: bool = False
+    """For constants, and for nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +85,19 @@ class Buffer:
     """An offset that a solver may try first."""
     max_offset: int | None = None
     kind: str | None = None
+    """A label; only `constant` means something, where some pool is read-only (see planner.constants)."""
     accesses: int = 0
+    """How often the buffer is used, where nobody knows whether it is read or written; it counts as read."""
+    device: str | None = None
+    """Where it is; only buffers of one device share a storage object. Offsets know devices as pools."""
+    dtype: str | None = None
+    """What its elements are; only buffers of one type share a storage object. Of no effect on offsets."""
+    reads: int = 0
+    """How often all of it is read."""
+    writes: int = 0
+    """How often all of it is written."""
+    data: bytes | None = field(default=None, repr=False)
+    """What a constant holds; planning does not look at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +143,14 @@ class Constraints:
 DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)
 
 
+@dataclass(slots=True)
+class Facts:
+    """What has been found out of a problem that came from bytes: nobody else holds its parts, so it need not be found out again."""
+
+    is_sound: bool = False
+    digest: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """All there is to plan."""
@@ -123,3 +161,14 @@ class Problem:
     terms: tuple[Term, ...] = DEFAULT_TERMS
     name: str | None = None
     lifetimes: Lifetimes | None = None
+    peak_price: int = 1
+    """What a byte of the cost-weighted sum of peaks counts beside the access cost, in the balanced term."""
+    facts: Facts = field(default_factory=Facts, init=False, repr=False, compare=False)
+
+
+def measures_bytes(problem: Problem) -> bool:
+    """Is the value that is minimised first a number of bytes, or a cost?"""
+    first = problem.terms[0] if problem.terms else Term.SUM_OF_PEAKS
+    if first is Term.SUM_OF_PEAKS:
+        return all(pool.cost == 1 for pool in problem.pools)
+    return first is Term.LARGEST_PEAK

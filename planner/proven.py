@@ -9,6 +9,7 @@ from solvers.outcome import Proof
 
 from .alone import Alone
 from .certify import proves_infeasible
+from .certify_prices import choice_costs
 from .errors import echo
 from .findings import FindingKind, VerifyFinding
 from .plan import Plan, PlanStatus
@@ -56,8 +57,12 @@ class _Proven:
         """What an exhausted search says of the objective's first term."""
         self._sharing = 0
         """What is proven of the sum of peaks, each times its pool's cost."""
+        self._priced = 0
+        """What prices of room prove of the first term."""
         for certificate in plan.certificates:
-            if certificate.proof is Proof.POOL_SHARING:
+            if certificate.proof is Proof.PRICED_ROOM:
+                self._priced = max(self._priced, certificate.value)
+            elif certificate.proof is Proof.POOL_SHARING:
                 self._sharing = max(self._sharing, certificate.value)
             elif certificate.pool is not None:
                 self._peaks[certificate.pool] = max(self.peak(certificate.pool), certificate.value)
@@ -71,8 +76,10 @@ class _Proven:
     def sum_of_peaks(self) -> int:
         """Of all pools, whatever their bytes cost."""
         alone = sum(self._peaks.values())
-        same = self.first is Term.SUM_OF_PEAKS and all(pool.cost == 1 for pool in self.alone.problem.pools)
-        return max(alone, self.term(self.first, is_first=True)) if same else alone
+        if any(pool.cost != 1 for pool in self.alone.problem.pools):
+            return alone
+        searched = (self.search or 0) if self.first is Term.SUM_OF_PEAKS else 0
+        return max(alone, self._sharing, searched)
 
     def term(self, term: Term, *, is_first: bool) -> int:
         """Of one term of the objective; only of the first does a search say anything."""
@@ -83,20 +90,23 @@ class _Proven:
                 return max(alone, self._sharing, searched)
             case Term.LARGEST_PEAK:
                 return max([searched, *self._peaks.values()])
-            case Term.ACCESS_COST:
-                return max(searched, self._least_access_cost())
+            case Term.ACCESS_COST | Term.SPILLED_BYTES:
+                return max(searched, self._least_choice(term), self._priced if is_first else 0)
+            case Term.BALANCED:
+                peaks = self.term(Term.SUM_OF_PEAKS, is_first=False)
+                apart = self._least_choice(term) + self.alone.problem.peak_price * peaks
+                return max(searched, apart, self._priced if is_first else 0)
             case Term.REUSE_COST:
                 return searched
 
-    def _least_access_cost(self) -> int:
-        """Every buffer in the fastest pool that it can be in; of one that can be in none, whatever is claimed holds."""
-        rank = {pool.name: pool.rank for pool in self.alone.problem.pools}
-        slowest = max(rank.values(), default=0)
-        return sum(
-            buffer.accesses * min((rank[pool] for pool in self.alone.possible_pools(number)), default=slowest)
-            for number, buffer in enumerate(self.alone.problem.buffers)
-            if buffer.accesses
-        )
+    def _least_choice(self, term: Term) -> int:
+        """Every buffer in the best pool that it can be in; of one that can be in none, whatever is claimed holds."""
+        total = 0
+        for number in range(len(self.alone.problem.buffers)):
+            homes = self.alone.possible_pools(number)
+            costs = list(choice_costs(self.alone, number, term, homes or self.alone.pools))
+            total += min(costs) if homes else max(costs, default=0)
+        return total
 
 
 def _unproven(what: str, claimed: int, proven: int) -> Iterator[VerifyFinding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .constants import settled
 from .held_up import held_up
 from .intervals import merged
 from .live_profile import Height, LiveProfile
@@ -90,6 +91,7 @@ class MemoryReport:
 
 def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
     """The report of a plan that is right: `verify(problem, plan)` finds nothing."""
+    problem = settled(problem)
     profile = LiveProfile(problem, plan.placements)
     return MemoryReport(
         problem.name,

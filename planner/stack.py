@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd
 
-from .alone import Alone
+from .alone import Alone, Spot
 from .intervals import merged
 from .problem import Interval
 
@@ -31,20 +31,20 @@ def least_height(alone: Alone, pool: str, buffers: Iterable[int]) -> int | None:
     slabs: list[_Slab] = []
     ends: list[int] = []
     spans: dict[int, list[Interval]] = {}
-    """By the group's first member."""
+    """Of groups of several, by the first member."""
     for buffer in buffers:
-        group = alone.group(buffer)
-        low = alone.low(buffer)
-        spans.setdefault(group.members[0], []).append((low, low + alone.problem.buffers[buffer].size))
+        group, low, size = alone.group(buffer), alone.low(buffer), alone.problem.buffers[buffer].size
         spot = alone.spot(group, pool)
-        if spot is not None:
-            ends.append(spot.least + low + alone.problem.buffers[buffer].size)
-    for first, ranges in spans.items():
-        spot = alone.spot(alone.group(first), pool)
         if spot is None:
             continue
-        for low, high in merged(ranges):
-            slabs.append(_Slab(high - low, 0 if spot.fixed is not None else spot.rule.modulus, spot.least + low))
+        ends.append(spot.least + low + size)
+        if len(group.members) > 1:
+            spans.setdefault(group.members[0], []).append((low, low + size))
+        elif size:
+            slabs.append(_slab(spot, 0, size))
+    for first, ranges in spans.items():
+        spot = alone.spot(alone.group(first), pool)
+        slabs.extend(_slab(spot, low, high) for low, high in merged(ranges) if spot is not None)
     reserved = alone.pools[pool].reserved
     loose = [slab for slab in slabs if slab.modulus]
     walls = sorted((slab.start, slab.start + slab.length) for slab in slabs if not slab.modulus)
@@ -52,6 +52,10 @@ def least_height(alone: Alone, pool: str, buffers: Iterable[int]) -> int | None:
         return None
     height = max([0, *ends, _fill(slabs, reserved)])
     return max(height, _fill(loose, [*reserved, *walls])) if walls else height
+
+
+def _slab(spot: Spot, low: int, high: int) -> _Slab:
+    return _Slab(high - low, 0 if spot.fixed is not None else spot.rule.modulus, spot.least + low)
 
 
 def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:

@@ -11,6 +11,7 @@ from .alone import Alone
 from .certify import objections
 from .claims import check_claims
 from .colocation import groups
+from .constants import settled
 from .digest import digest as digest_of
 from .errors import echo
 from .findings import AddressRange, FindingKind, Findings, VerifyFinding
@@ -24,6 +25,7 @@ from .sweep import Pieces, all_apart, meetings
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
     """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
+    problem = settled(problem)
     report = Findings()
     where = _located(problem, plan, report)
     those = placed(problem, where)

@@ -7,11 +7,15 @@ import platform
 import sys
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+
+MEMPLAN = "0.1.0"
+"""The distribution's version: pyproject.toml takes it from here, since asking what is installed takes longer than a small plan."""
 
 
 @cache
 def _installed(distribution: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(distribution)
     except PackageNotFoundError:
@@ -31,8 +35,8 @@ _LIBRARIES = {
 
 def versions(asked: Iterable[str]) -> dict[str, str]:
     """memplan's version, and those of the libraries of the solvers that took part; nothing is imported for it."""
-    names = ["memplan", *dict.fromkeys(library for name in asked for library in _LIBRARIES.get(name, ()))]
-    found = {name: _installed(name) for name in names}
+    libraries = dict.fromkeys(library for name in asked for library in _LIBRARIES.get(name, ()))
+    found = {"memplan": MEMPLAN, **{name: _installed(name) for name in libraries}}
     return {name: number for name, number in found.items() if number is not None}
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from solvers.errors import StopReason
 from solvers.instance import Instance, Placement
@@ -14,6 +14,9 @@ from solvers.objective import evaluate
 from solvers.outcome import Value
 
 from .plan import Plan, TracePoint
+
+if TYPE_CHECKING:
+    from .sharing.answer import Sharing
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class Progress:
     bound: int | None
     plan: Callable[[], Plan] | None = field(default=None, compare=False, repr=False)
     """Writes out the best plan so far; None: there is none yet. Costs nothing unless it is called, from any thread, at any time."""
+    sharing: Callable[[], Sharing] | None = field(default=None, compare=False, repr=False)
+    """The same where storage objects are shared."""
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]
@@ -69,6 +74,7 @@ class Watch:
         cancelled: Cancelled | None = None,
         on_log: OnLog | None = None,
         as_plan: Callable[[Placement], Plan] | None = None,
+        as_sharing: Callable[[Placement], Sharing] | None = None,
     ) -> None:
         self._clock = clock
         self._deadline = deadline
@@ -77,7 +83,8 @@ class Watch:
         self._cancelled = cancelled
         self._on_log = on_log
         self._as_plan = as_plan
-        self._best: Callable[[], Plan] | None = None
+        self._as_sharing = as_sharing
+        self._best: Placement | None = None
         self._value: Value | None = None
         self._bound: Value = ()
         self.trace: list[TracePoint] = []
@@ -85,9 +92,7 @@ class Watch:
     def incumbent(self, placement: Placement) -> None:
         value = evaluate(self._instance, placement)
         if self._value is None or value < self._value:
-            self._value = value
-            if self._as_plan is not None:
-                self._best = partial(self._as_plan, placement)
+            self._value, self._best = value, placement
             self._record()
 
     def bound(self, bound: Value) -> None:
@@ -112,4 +117,13 @@ class Watch:
         seconds = self._clock.seconds
         self.trace.append(TracePoint(round(seconds, 6), value, bound))
         if self._on_progress is not None:
-            self._on_progress(Progress(seconds, value, bound, self._best))
+            written, shared = _of(self._best, self._as_plan), _of(self._best, self._as_sharing)
+            self._on_progress(Progress(seconds, value, bound, written, shared))
+
+
+Answer = TypeVar("Answer")
+
+
+def _of(best: Placement | None, write: Callable[[Placement], Answer] | None) -> Callable[[], Answer] | None:
+    """Writes that placement out, when it is called."""
+    return None if best is None or write is None else partial(write, best)

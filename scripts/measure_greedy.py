@@ -15,8 +15,9 @@ import numpy as np
 
 from planner import Buffer, Pool, Problem
 from planner.lowering import lower
-from solvers.greedy.native import GreedyKernel, columns
+from solvers.greedy.native import GreedyKernel
 from solvers.instance import Ints
+from solvers.kernels.columns import columns
 from solvers.kernels.selection import select
 
 

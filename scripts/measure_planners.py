@@ -1,9 +1,10 @@
 """Every planner of other systems, and auto, on real and on generated problems: how far above the bound, and how long it takes.
 
-.venv/bin/python scripts/measure_planners.py [--time-limit 10] [--buffers 300] [--seeds 3] [--solver NAME]... [--each] FOLDER...
+.venv/bin/python scripts/measure_planners.py [--time-limit 10] [--buffers 300] [--seeds 3] [--solver NAME]... [--each] [--objects] FOLDER...
 
 The ratio is that of the objective's value to the best bound that any of them has proven, over the problems that a planner takes and solves.
-Seconds are of the processor, all solved problems together, solvers' processes included. The generated problems come last, as one group.
+Seconds are of the processor, all solved problems together, solvers' processes included. The generated problems come last, as one group. With
+--objects buffers share storage objects instead of being given offsets.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from __future__ import annotations
 import argparse
 import resource
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from planner import BadInput, CannotSolve, Options, PlanStatus, Problem, plan
+from planner import BadInput, CannotSolve, Options, PlanStatus, Problem, plan, share
 from planner.formats import read_problem
 from planner.generate import Request, generate
 from solvers import sandbox
+from solvers.sharing.solver import SHARERS
 from solvers.solver import SOLVERS
 
 NAMED = tuple(name for name, path in SOLVERS.items() if path.startswith("solvers.greedy.named."))
@@ -47,18 +49,33 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=3, help="generated problems of each kind")
     parser.add_argument("--solver", action="append", help="once for each; default auto and all named planners")
     parser.add_argument("--each", action="store_true", help="a line for each problem, too")
+    parser.add_argument("--objects", action="store_true", help="let buffers share storage objects")
     arguments = parser.parse_args()
-    solvers = tuple(arguments.solver or ("auto", *NAMED))
+    solvers = tuple(arguments.solver or (("auto", *SHARERS) if arguments.objects else ("auto", *NAMED)))
+    attempt = shared if arguments.objects else planned
     for folder in arguments.folders:
-        report(folder.name, read(folder), solvers, arguments.time_limit, each=arguments.each)
+        report(folder.name, read(folder), solvers, attempt, arguments.time_limit, each=arguments.each)
     if arguments.buffers:
         report(
-            "generated", made(arguments.buffers, arguments.seeds), solvers, arguments.time_limit, each=arguments.each
+            "generated",
+            made(arguments.buffers, arguments.seeds),
+            solvers,
+            attempt,
+            arguments.time_limit,
+            each=arguments.each,
         )
     return 0
 
 
-def report(group: str, problems: Iterable[Problem], solvers: tuple[str, ...], limit: float, *, each: bool) -> None:
+def report(
+    group: str,
+    problems: Iterable[Problem],
+    solvers: tuple[str, ...],
+    attempt: Callable[[str, Problem, float], Try],
+    limit: float,
+    *,
+    each: bool,
+) -> None:
     """A table of one group of problems."""
     tries: list[Try] = []
     refused = dict.fromkeys(solvers, 0)
@@ -85,7 +102,17 @@ def report(group: str, problems: Iterable[Problem], solvers: tuple[str, ...], li
         )
 
 
-def attempt(solver: str, problem: Problem, limit: float) -> Try:
+def shared(solver: str, problem: Problem, limit: float) -> Try:
+    """With storage objects. Raises CannotSolve if the planner refuses, or if the problem speaks of offsets."""
+    before = processor_seconds()
+    answer = share(problem, Options(solver=solver, time_limit=limit, workers=1))
+    sandbox.shutdown()  # or what its processes took would not show
+    seconds = processor_seconds() - before
+    value = None if answer.status is PlanStatus.UNKNOWN else answer.total
+    return Try(solver, problem.name or "", value, answer.bound, seconds)
+
+
+def planned(solver: str, problem: Problem, limit: float) -> Try:
     """Raises CannotSolve if the planner refuses."""
     before = processor_seconds()
     answer = plan(problem, Options(solver=solver, time_limit=limit, workers=1))

@@ -17,7 +17,6 @@ from .conflicts import live_pair_count, part_pairs
 from .instance import Bools, Instance, Ints
 from .kernels import active
 from .outcome import Certificate, Proof
-from .pool_sharing import sharing_value
 from .shape import outline, union
 
 EXACT_SECTIONS = 64
@@ -143,8 +142,9 @@ def _grain(instance: Instance, pool: int, blocks: Ints) -> int:
         instance.modulus[movable, pool],
         instance.residue[movable, pool],
     ]
-    several = np.isin(instance.part_block, blocks) & (instance.part_low > 0)
-    numbers.append(instance.part_low[several])
+    raised = instance.part_low > 0
+    if raised.any():
+        numbers.append(instance.part_low[raised & np.isin(instance.part_block, blocks)])
     return int(np.gcd.reduce(np.concatenate(numbers))) or 1
 
 
@@ -248,25 +248,3 @@ def _heaviest_clique(friends: dict[int, set[int]], weight: list[int]) -> list[in
             follow = [i for i in candidates[passed + 1 :] if i in friends[head]]
         stack.append(([*chosen, head], total + weight[head], follow, 0, sum(weight[i] for i in follow)))
     return best
-
-
-def busiest_section(instance: Instance) -> Certificate | None:
-    """Wherever they go, the parts live in the busiest section need their sum somewhere, at the least cost there is."""
-    shape = outline(instance)
-    if not len(shape.block):
-        return None
-    load = np.zeros(instance.sections + 1, dtype=np.int64)
-    np.add.at(load, shape.start, shape.high - shape.low)
-    np.subtract.at(load, shape.end, shape.high - shape.low)
-    section = int(np.argmax(np.cumsum(load)[:-1]))
-    cost = min(pool.cost for pool in instance.pools)
-    weights = tuple((p, section, max(cost, 1), 1) for p in range(len(instance.pools)))
-    rects = (instance.rect_start <= section) & (instance.rect_end > section)
-    parts = tuple(np.unique(instance.rect_part[rects]).tolist())
-    return Certificate(
-        Proof.POOL_SHARING,
-        sharing_value(instance, weights) if cost else 0,
-        section=section,
-        parts=parts,
-        weights=weights,
-    )

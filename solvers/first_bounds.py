@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from .bounds import busiest_section, pool_bound
+from .bounds import pool_bound
 from .instance import Instance, Term
+from .linear_terms import least_choice_cost, peak_price
 from .outcome import Certificate, Value
-from .pool_sharing import sharing_shortage
+from .pool_sharing import busiest_section, sharing_shortage
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ def first_bounds(instance: Instance) -> FirstBounds:
     found = (pool_bound(instance, pool) for pool in range(len(instance.pools)))
     alone = tuple(certificate for certificate in found if certificate is not None)
     busiest = busiest_section(instance) if instance.has_choice else None
-    sharing = busiest if instance.terms[0] is Term.SUM_OF_PEAKS else None
+    sharing = busiest if any(peak_price(instance, term) for term in instance.terms) else None
     return FirstBounds(alone, sharing, _shortage(instance, alone, busiest), _value(instance, alone, sharing))
 
 
@@ -57,15 +56,16 @@ def _shortage(
 
 
 def _value(instance: Instance, alone: tuple[Certificate, ...], sharing: Certificate | None) -> Value:
+    return (least_of_term(instance, instance.terms[0], alone, sharing),)
+
+
+def least_of_term(instance: Instance, term: Term, alone: Sequence[Certificate], sharing: Certificate | None) -> int:
+    """What the term is never below, whatever the others are."""
     bounds = peaks_at_least(instance, alone)
-    match instance.terms[0]:
-        case Term.SUM_OF_PEAKS:
-            together = 0 if sharing is None else sharing.value
-            return (max(sum(p.cost * b for p, b in zip(instance.pools, bounds, strict=True)), together),)
-        case Term.LARGEST_PEAK:
-            return (max(bounds, default=0),)
-        case Term.ACCESS_COST:
-            cost = np.where(instance.allowed, instance.access_cost, np.iinfo(np.int64).max).min(axis=1)
-            return (sum(cost.tolist()),)
-        case Term.REUSE_COST:
-            return (0,)
+    if term is Term.LARGEST_PEAK:
+        return max(bounds, default=0)
+    if term is Term.REUSE_COST:
+        return 0
+    together = 0 if sharing is None else sharing.value
+    of_peaks = max(sum(p.cost * b for p, b in zip(instance.pools, bounds, strict=True)), together)
+    return least_choice_cost(instance, term) + peak_price(instance, term) * of_peaks

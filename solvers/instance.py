@@ -28,6 +28,8 @@ class Term(StrEnum):
     SUM_OF_PEAKS = "sum_of_peaks"
     LARGEST_PEAK = "largest_peak"
     REUSE_COST = "reuse_cost"
+    SPILLED_BYTES = "spilled_bytes"
+    BALANCED = "balanced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ class Instance:
     """(n) the block's place if sorted by name, for planners that break ties by it."""
     source: Source | None = None
     """Only in an instance as lowered: what is cut from it has none."""
+    peak_price: int = 1
+    """What a unit of the cost-weighted sum of peaks counts beside the access cost, in the balanced term."""
 
     @property
     def blocks(self) -> int:

@@ -9,17 +9,26 @@ import numpy as np
 from .board import Board
 from .errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
 from .execute import execute, failed
-from .first_bounds import first_bounds, peaks_at_least
+from .first_bounds import first_bounds, least_of_term, peaks_at_least
 from .instance import Instance, Placement
+from .linear_terms import choice_cost, is_counted_in_bytes
 from .objective import evaluate
 from .outcome import Certificate, Outcome, Proof, Value
-from .pool_sharing import sharing_shortage, sharing_value
+from .pool_sharing import Weights, sharing_shortage
 from .presolve import scaled, unit
-from .repack import OF_PEAKS, PACKER, can_repack, repack
+from .priced_room import priced_value
+from .repack import PACKER, can_repack, repack
 from .rounds import SEED_STEP, round_work
 from .solver import BOUNDERS, Control, Goal, Task
 from .ties import can_tie, least_tie, preferring, rank_tie
 
+LOCAL_SEARCH = "assign"
+SHARE_OF_GREEDY = 8
+"""Where the choice of pools costs, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
+SHARE_FOR_PEAKS = 3
+"""Where only peaks count first, its many orders are worth more."""
+MANY_BLOCKS = 5_000
+"""From so many on, greedy's passes take seconds where there are several pools."""
 GROWTH = 4
 """From round to round: these engines start anew in each, and what they prove they mostly prove in one long run."""
 
@@ -43,7 +52,8 @@ class Joint:
         self.original = instance
         self.unit = unit(instance)
         self.instance = scaled(instance, self.unit)
-        self.task = task
+        self.task = replace(task, start=None)  # in bytes, as no engine has it
+        self.start = task.start
         self.engines = [e for e in engines if e not in BOUNDERS]
         self.bounders = [e for e in engines if e in BOUNDERS and instance.has_choice]
         self.settler = self.engines[-1] if self.engines else None
@@ -55,7 +65,9 @@ class Joint:
         self.infeasible = bool(first.shortage)
         self.certificates = list(first.shortage or first.pools)
         self.sharing = None if self.infeasible else first.sharing
-        """The best proof of all pools together."""
+        """The best proof of all pools' peaks together."""
+        self.priced: Certificate | None = None
+        """The best proof of what a lack of room costs."""
         self.bound: Value = self._in_units(first.value)
         self.placement: Placement | None = None
         self.value: Value | None = None
@@ -84,9 +96,12 @@ class Joint:
     def begin(self) -> None:
         """What is known without a search, and greedy's placement."""
         self.board.prove(self._in_bytes(self.bound))
+        if self.start is not None and not self.infeasible:
+            known = Placement(self.start.pool, self.start.offset // self.unit)
+            self.take(known, evaluate(self.instance, known), None)
         for name in ("greedy", *self.bounders):
             if self._finished() is None:
-                self._ask(name, self._left())
+                self._ask(name, self._greedy_work() if name == "greedy" else self._left())
 
     def round(self, work: int) -> None:
         """Every engine once, with that much work each."""
@@ -99,6 +114,14 @@ class Joint:
                 self._ask(name, work)
         if self.work == before:
             self.engines.clear()  # all that they can do is done
+
+    def _greedy_work(self) -> int | None:
+        """All there is, unless local search comes after: then a share, and where a pass takes long only the first one, which is always made."""
+        left = self._left()
+        if left is None or LOCAL_SEARCH not in self.engines:
+            return left
+        share = SHARE_OF_GREEDY if choice_cost(self.instance, self.instance.terms[0]) is not None else SHARE_FOR_PEAKS
+        return left // share if self.instance.blocks < MANY_BLOCKS else 0
 
     def _left(self) -> int | None:
         return None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0)
@@ -128,6 +151,11 @@ class Joint:
 
     def _pool_bounds(self) -> tuple[int, ...]:
         return peaks_at_least(self.original, self.certificates)
+
+    def _floors(self) -> Value:
+        return tuple(
+            least_of_term(self.original, term, self.certificates, self.sharing) for term in self.original.terms
+        )
 
     def _bounds_in_units(self) -> tuple[int, ...]:
         return tuple(bound // self.unit for bound in self._pool_bounds())
@@ -202,13 +230,23 @@ class Joint:
                 else:
                     self._take_proof(outcome, found.solver or "pool_sharing")
                 return
-            value = sharing_value(self.original, found.weights)
-            if self.sharing is None or value > self.sharing.value:
-                self.sharing = replace(found, value=value)
-                self.bound = max(self.bound, (value // self.unit,))
-                self.board.prove(self._in_bytes(self.bound))
+            weights = self._weights_in_bytes(found.weights)
+            proof = replace(found, value=priced_value(self.original, weights), weights=weights)
+            if found.proof is Proof.PRICED_ROOM:
+                self.priced = _better(proof, self.priced)
+            else:
+                self.sharing = _better(proof, self.sharing)
+            self.bound = max(self.bound, self._in_units((proof.value,)))
+            self.board.prove(self._in_bytes(self.bound))
 
-    def take(self, placement: Placement, value: Value, name: str) -> None:
+    def _weights_in_bytes(self, weights: Weights) -> tuple[tuple[int, int, int, int], ...]:
+        """Prices of a byte, made of prices of a unit; where the term is counted in bytes itself, they are no prices but shares."""
+        unit = 1 if is_counted_in_bytes(self.original.terms[0]) else self.unit
+        return tuple(
+            (pool, section, numerator, denominator * unit) for pool, section, numerator, denominator in weights
+        )
+
+    def take(self, placement: Placement, value: Value, name: str | None) -> None:
         """Keep it if it is better."""
         if self.value is None or value < self.value:
             self.placement, self.value, self.solver = placement, value, name
@@ -235,10 +273,14 @@ class Joint:
         return self.board.stopped()
 
     def _in_bytes(self, value: Value) -> Value:
-        return tuple(v * self.unit if t in OF_PEAKS else v for v, t in zip(value, self.original.terms, strict=False))
+        return tuple(
+            v * self.unit if is_counted_in_bytes(t) else v for v, t in zip(value, self.original.terms, strict=False)
+        )
 
     def _in_units(self, value: Value) -> Value:
-        return tuple(v // self.unit if t in OF_PEAKS else v for v, t in zip(value, self.original.terms, strict=False))
+        return tuple(
+            v // self.unit if is_counted_in_bytes(t) else v for v, t in zip(value, self.original.terms, strict=False)
+        )
 
     def outcome(self) -> Outcome:
         """What was found and proven, and why it ended."""
@@ -246,12 +288,14 @@ class Joint:
             raise self.refusals[0]
         stop = self._finished() or self.broken or StopReason.WORK_LIMIT
         placement = None if self.infeasible else self.board.placement
-        certificates = [*self.certificates, *([] if self.sharing is None or not self.sharing.value else [self.sharing])]
+        together = [proof for proof in (self.sharing, self.priced) if proof is not None and proof.value]
+        certificates = [*self.certificates, *together]
         return Outcome(
             stop=stop,
             placement=placement,
             value=None if placement is None else self.board.value,
             bound=self._in_bytes(self.bound),
+            floors=() if self.infeasible else self._floors(),
             pool_bounds=self._pool_bounds(),
             certificates=tuple(certificates),
             infeasible=self.infeasible,
@@ -261,6 +305,10 @@ class Joint:
             reproducible=stop.is_repeatable and self.broken is None and self.steady,
             notes=tuple(self.notes),
         )
+
+
+def _better(one: Certificate, other: Certificate | None) -> Certificate:
+    return one if other is None or one.value > other.value else other
 
 
 class _Relay:

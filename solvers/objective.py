@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .instance import Instance, Ints, Placement, Term
+from .linear_terms import choice_cost, peak_price
 from .outcome import Value
 from .overlaps import first_overlap
 
@@ -30,15 +31,15 @@ def evaluate(instance: Instance, placement: Placement) -> Value:
 
 def _term(instance: Instance, placement: Placement, pool_peaks: tuple[int, ...], term: Term) -> int:
     match term:
-        case Term.SUM_OF_PEAKS:
-            return value_of_peaks(instance, pool_peaks)
         case Term.LARGEST_PEAK:
             return max(pool_peaks, default=0)
-        case Term.ACCESS_COST:
-            return sum(instance.access_cost[np.arange(instance.blocks), placement.pool].tolist())
         case Term.REUSE_COST:
             shared = _share_addresses(instance, placement, instance.penalties[:, :2])
             return sum(instance.penalties[shared, 2].tolist())
+        case _:
+            total = peak_price(instance, term) * value_of_peaks(instance, pool_peaks)
+            cost = choice_cost(instance, term)
+            return total if cost is None else total + sum(cost[np.arange(instance.blocks), placement.pool].tolist())
 
 
 def _share_addresses(

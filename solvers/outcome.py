@@ -24,6 +24,8 @@ class Proof(StrEnum):
     """One block alone cannot end lower (fixed, aligned, or kept off by reserved ranges), or fits nowhere."""
     POOL_SHARING = "pool_sharing"
     """However the named parts are shared out among their pools, a weighted sum of live bytes remains."""
+    PRICED_ROOM = "priced_room"
+    """However all parts are shared out among their pools, if room in a pool has these prices, the first term costs so much at least."""
     TOO_FEW_POOLS = "too_few_pools"
     """The named parts must all be in different pools, and have fewer to go to than they are; the value is how many they are."""
     SEARCH = "search"
@@ -68,6 +70,8 @@ class Outcome:
     """What a user should know of the run: a solver that failed, a bound that had to be discarded."""
     stuck: int | None = None
     """A part for which a heuristic found no place, and so gave up. That proves nothing."""
+    floors: Value = ()
+    """Proven of each term alone: it is never below this, whatever the others are. Empty: nothing is."""
 
     @property
     def is_optimal(self) -> bool:

@@ -18,6 +18,8 @@ def first_overlap(instance: Instance, placement: Placement) -> str | None:
     Blocks without exclusions overlap nothing, so that only their neighbours need a look: O(n log n) altogether. The parts of blocks with
     exclusions are compared with each other one by one.
     """
+    if not len(instance.exclusions) and _is_apart(instance, placement):
+        return None
     lenient = np.zeros(instance.blocks, dtype=bool)
     lenient[instance.part_block[instance.exclusions].reshape(-1)] = True
     solid = (instance.part_high > instance.part_low)[instance.rect_part]
@@ -28,11 +30,19 @@ def first_overlap(instance: Instance, placement: Placement) -> str | None:
     low = np.concatenate([shape.low, instance.part_low[rest.rect_part]]) + placement.offset[block]
     high = np.concatenate([shape.high, instance.part_high[rest.rect_part]]) + placement.offset[block]
     start, end = np.concatenate([shape.start, rest.rect_start]), np.concatenate([shape.end, rest.rect_end])
-    if not len(rest.rect_part) and active().kernels.apart(start, end, placement.pool[block], low, high):
-        return None
     lenient_parts = _Lenient(instance, placement, np.unique(rest.rect_part))
     return _sweep(
         _events(start, end), block, placement.pool[block], low, high, rest.rect_part, len(instance.pools), lenient_parts
+    )
+
+
+def _is_apart(instance: Instance, placement: Placement) -> bool:
+    """The usual case quickly: no block overlaps another."""
+    solid = (instance.part_high > instance.part_low)[instance.rect_part]
+    shape = outline(instance if solid.all() else _only(instance, solid))
+    base = placement.offset[shape.block]
+    return active().kernels.apart(
+        shape.start, shape.end, placement.pool[shape.block], shape.low + base, shape.high + base
     )
 
 

@@ -12,15 +12,18 @@ need not be trusted: both numbers are computed here, in fractions.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from math import ceil
+from itertools import accumulate
+from math import ceil, lcm
 from typing import TypeAlias
 
 import numpy as np
 
-from .instance import Instance, Term
-from .shape import union
+from .instance import Instance
+from .outcome import Certificate, Proof
+from .shape import outline, union
 
 Weights: TypeAlias = Sequence[tuple[int, int, int, int]]
 """(pool, section, numerator, denominator), as in a certificate."""
@@ -124,21 +127,31 @@ def sharing_shortage(instance: Instance, weights: Weights) -> int:
     return max(0, ceil(least - room))
 
 
-def proves_sum_of_peaks(instance: Instance) -> bool:
-    """Is the cost-weighted sum of peaks what the instance minimises first?"""
-    return instance.terms[:1] == (Term.SUM_OF_PEAKS,)
-
-
 def _totals(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], Fraction]:
-    """Y[p], and Z. Weights below zero count as none."""
+    """Y[p], and Z."""
+    totals, taken = weigh(instance, weights)
+    homes = homes_of_classes(instance)
+    least = Fraction(0)
+    for group, mine in taken.items():
+        least += min((mine.get(pool, Fraction(0)) for pool in homes[group]), default=Fraction(0))
+    return totals, least
+
+
+def weigh(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], dict[int, dict[int, Fraction]]]:
+    """Y[p], and what each class of blocks weighs in each pool. Weights below zero count as none."""
+    weights = tuple(weight for weight in weights if weight[2] * weight[3] > 0)
     totals: dict[int, Fraction] = {}
+    for pool, _, numerator, denominator in weights:
+        totals[pool] = totals.get(pool, Fraction(0)) + Fraction(numerator, denominator)
+    return totals, _weigh_one_by_one(instance, weights) if len(instance.exclusions) else _weigh_all(instance, weights)
+
+
+def _weigh_one_by_one(instance: Instance, weights: Weights) -> dict[int, dict[int, Fraction]]:
+    """Section by section, since who counts depends on who else is there."""
     by_section: dict[int, dict[int, Fraction]] = {}
     for pool, section, numerator, denominator in weights:
-        weight = Fraction(numerator, denominator)
-        if weight > 0:
-            totals[pool] = totals.get(pool, Fraction(0)) + weight
-            here = by_section.setdefault(section, {})
-            here[pool] = here.get(pool, Fraction(0)) + weight
+        here = by_section.setdefault(section, {})
+        here[pool] = here.get(pool, Fraction(0)) + Fraction(numerator, denominator)
     taken: dict[int, dict[int, Fraction]] = {}
     for section, heights in LiveHeights(instance).over(sorted(by_section)):
         of_pool = by_section[section]
@@ -146,8 +159,54 @@ def _totals(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], 
             mine = taken.setdefault(int(instance.pool_class[block]), {})
             for pool, weight in of_pool.items():
                 mine[pool] = mine.get(pool, Fraction(0)) + weight * height
-    homes = homes_of_classes(instance)
-    least = Fraction(0)
-    for group, mine in taken.items():
-        least += min((mine.get(pool, Fraction(0)) for pool in homes[group]), default=Fraction(0))
-    return totals, least
+    return taken
+
+
+def _weigh_all(instance: Instance, weights: Weights) -> dict[int, dict[int, Fraction]]:
+    """Rect by rect, with the sums of all weights up to each section. Whole numbers: over the least common denominator."""
+    shape = outline(instance)
+    rows = list(
+        zip(
+            instance.pool_class[shape.block].tolist(),
+            shape.start.tolist(),
+            shape.end.tolist(),
+            (shape.high - shape.low).tolist(),
+            strict=True,
+        )
+    )
+    denominator = lcm(*(weight[3] for weight in weights))
+    taken: dict[int, dict[int, int]] = {}
+    for pool in sorted({weight[0] for weight in weights}):
+        ordered = sorted((s, n * (denominator // d)) for p, s, n, d in weights if p == pool)
+        sections = [section for section, _ in ordered]
+        sums = [0, *accumulate(number for _, number in ordered)]
+        for group, start, end, height in rows:
+            weight = sums[bisect_left(sections, end)] - sums[bisect_left(sections, start)]
+            if weight:
+                mine = taken.setdefault(group, {})
+                mine[pool] = mine.get(pool, 0) + weight * height
+    return {
+        group: {pool: Fraction(number, denominator) for pool, number in mine.items()} for group, mine in taken.items()
+    }
+
+
+def busiest_section(instance: Instance) -> Certificate | None:
+    """Wherever they go, the parts live in the busiest section need their sum somewhere, at the least cost there is."""
+    shape = outline(instance)
+    if not len(shape.block):
+        return None
+    load = np.zeros(instance.sections + 1, dtype=np.int64)
+    np.add.at(load, shape.start, shape.high - shape.low)
+    np.subtract.at(load, shape.end, shape.high - shape.low)
+    section = int(np.argmax(np.cumsum(load)[:-1]))
+    cost = min(pool.cost for pool in instance.pools)
+    weights = tuple((p, section, max(cost, 1), 1) for p in range(len(instance.pools)))
+    rects = (instance.rect_start <= section) & (instance.rect_end > section)
+    parts = tuple(np.unique(instance.rect_part[rects]).tolist())
+    return Certificate(
+        Proof.POOL_SHARING,
+        sharing_value(instance, weights) if cost else 0,
+        section=section,
+        parts=parts,
+        weights=weights,
+    )

@@ -8,19 +8,16 @@ from .bounds import homeless
 from .crowding import crowded
 from .errors import StopReason, Unavailable, UnknownSolver, Unsupported
 from .instance import Instance, Placement
-from .joint import solve_joint
 from .kernels import Kind, active
 from .needs import is_joint, needs, refusal
 from .outcome import Outcome
-from .raw import solve_raw
 from .solver import HELPERS, Control, Input, Solver, Task, get, names
-from .split import pieces_of, solve_split
 from .strips import solve_strips
 
 AUTO = "auto"
-STRIP_ENGINES = {Kind.NATIVE: ("improve", "search", "cpsat"), Kind.REFERENCE: ("cpsat", "search")}
+STRIP_ENGINES = {Kind.NATIVE: ("improve", "search", "beam", "cpsat"), Kind.REFERENCE: ("cpsat", "search")}
 """What auto runs on components that greedy leaves open, the first one first. Without native kernels CP-SAT is the fastest."""
-JOINT_ENGINES = ("pool_sharing", "cpsat")
+JOINT_ENGINES = ("room_prices", "pool_sharing", "assign", "cpsat")
 
 
 def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) -> Outcome:
@@ -37,12 +34,17 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     if lost is not None:
         return Outcome(StopReason.PROVED, pool_bounds=(0,) * len(instance.pools), certificates=(lost,), infeasible=True)
     if chosen is not None and chosen.wants is Input.RAW:
+        from .raw import solve_raw  # what most problems do without, like all that is imported below
+
         return solve_raw(solver, instance, task, control)
     engines: tuple[str, ...] = JOINT_ENGINES if joint else STRIP_ENGINES[active().kind]
     if chosen is not None:
         engines = () if chosen.name == "greedy" else (chosen.name,)
     if not joint:
         return solve_strips(instance, task, control, engines, chosen is not None)
+    from .joint import solve_joint
+    from .split import pieces_of, solve_split
+
     pieces = pieces_of(instance)
     if len(pieces) > 1:
         return solve_split(instance, task, control, engines, chosen is not None, pieces)

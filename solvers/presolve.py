@@ -66,6 +66,7 @@ def scaled(instance: Instance, g: int) -> Instance:
         lowest=lowest,
         highest=highest,
         hint=instance.hint // g,
+        peak_price=instance.peak_price * g,
     )
 
 
@@ -89,6 +90,9 @@ def restrict(instance: Instance, blocks: Ints, pools: Iterable[int], *, squeeze:
 
 def by_pool(instance: Instance, pool_of: Ints) -> Iterator[Piece]:
     """Each pool's blocks on their own, pools without blocks left out; in one pass, but with time as it is."""
+    if instance.blocks and len(instance.pools) == 1:  # nothing to tell apart, and it is the usual case
+        ranges = (instance.blocks, len(instance.part_block), 1, instance.sections)
+        return iter([Piece(replace(instance, source=None), *map(np.arange, ranges))])
     pools = np.flatnonzero(np.bincount(pool_of, minlength=len(instance.pools)))
     groups = _by_group(np.searchsorted(pools, pool_of), len(pools))
     return _pieces(instance, groups, list(pools[:, None]), squeeze=False)

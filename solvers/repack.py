@@ -12,7 +12,7 @@ from .solver import Control, Task
 from .strips import solve_strips
 
 PACKER = "search"
-OF_PEAKS = (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK)
+OF_PEAKS = (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.BALANCED)
 
 
 def can_repack(instance: Instance) -> bool:

@@ -151,6 +151,7 @@ class Solver(Protocol):
 SOLVERS: dict[str, str] = {
     "greedy": "solvers.greedy.portfolio:Greedy",
     "search": "solvers.search.solver:Search",
+    "assign": "solvers.assign.search:Assign",
     "cpsat": "solvers.cpsat:CpSat",
     "cpsat_peak": "solvers.cpsat:CpSatPeak",
     "cbc": "solvers.milp:Cbc",
@@ -175,10 +176,13 @@ SOLVERS: dict[str, str] = {
 }
 """name -> module:class. A module is imported when its solver is first asked for; none of them imports its library on import."""
 
-BOUNDERS: dict[str, str] = {"pool_sharing": "solvers.milp:PoolSharing"}
+BOUNDERS: dict[str, str] = {
+    "room_prices": "solvers.room_prices:RoomPrices",
+    "pool_sharing": "solvers.milp:PoolSharing",
+}
 """Of the same form, but they only ever prove: of use beside a solver, not to be asked for alone."""
 
-IMPROVERS: dict[str, str] = {"improve": "solvers.improve.solver:Improve"}
+IMPROVERS: dict[str, str] = {"improve": "solvers.improve.solver:Improve", "beam": "solvers.beam.solver:Beam"}
 """Of the same form, but they only ever improve what is known: likewise."""
 
 HELPERS = {**BOUNDERS, **IMPROVERS}

@@ -10,13 +10,14 @@ from .board import Board
 from .errors import StopReason
 from .instance import Instance, Ints, Placement, Term
 from .joint import GROWTH, Joint
+from .linear_terms import LINEAR
 from .objective import evaluate
 from .outcome import Certificate, Outcome, Proof, Value
 from .presolve import Piece, components, restrict
 from .rounds import round_work
 from .solver import Control, Task
 
-ADDITIVE = frozenset({Term.ACCESS_COST, Term.SUM_OF_PEAKS, Term.REUSE_COST})
+ADDITIVE = LINEAR | {Term.REUSE_COST}
 """Terms whose value is the sum of what the pools contribute."""
 
 
@@ -45,7 +46,8 @@ def solve_split(
     for number, blocks in enumerate(pieces):
         pools = np.unique(np.argmax(instance.allowed[blocks], axis=1)).tolist()
         cut = restrict(instance, blocks, pools)
-        run = Joint(cut.instance, task, _PieceControl(board, cut, least, number), engines, by_name)
+        mine = replace(task, start=_part_of(task.start, cut))
+        run = Joint(cut.instance, mine, _PieceControl(board, cut, least, number), engines, by_name)
         run.begin()
         cuts.append(cut)
         runs.append(run)
@@ -65,6 +67,13 @@ def solve_split(
         if outcome.placement is not None:
             board.put(cut.blocks, cut.pools[outcome.placement.pool], outcome.placement.offset)
     return _sum(instance, board, cuts, outcomes, sum(run.work for run in runs))
+
+
+def _part_of(start: Placement | None, cut: Piece) -> Placement | None:
+    """What a placement of the whole says of a piece."""
+    if start is None:
+        return None
+    return Placement(np.searchsorted(cut.pools, start.pool[cut.blocks]), start.offset[cut.blocks])
 
 
 def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Outcome], work: int) -> Outcome:

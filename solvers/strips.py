@@ -11,7 +11,8 @@ from .board import Board
 from .errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
 from .execute import execute, failed
 from .instance import Instance, Ints, Placement, Term
-from .objective import evaluate
+from .linear_terms import LINEAR, choice_cost, peak_price
+from .objective import evaluate, value_of_peaks
 from .outcome import Outcome, Value
 from .presolve import by_pool
 from .rounds import FIRST_ROUND_WORK, SEED_STEP, round_work
@@ -70,6 +71,7 @@ class _Strips:
             return self._outcome(StopReason.PROVED)
         for strip in self.strips:
             self._greedy(strip)
+            self._begin_with_start(strip)
         while (stop := self._finished()) is None:
             stop = self._round()
             if stop is not None:
@@ -93,6 +95,18 @@ class _Strips:
             self.solver = self.solver or "greedy"
             at = strip.placed
             self.board.put(strip.blocks[at], strip.pool, strip.offset[at] * strip.unit)
+
+    def _begin_with_start(self, strip: Strip) -> None:
+        """What the caller knew already, wherever it is better than greedy's."""
+        if self.task.start is None:
+            return
+        offset = self.task.start.offset[strip.blocks] // strip.unit  # what was apart stays apart: sizes are whole units
+        for component in strip.open:
+            piece = component.piece
+            found = Placement(np.zeros(len(piece.blocks), dtype=np.int64), offset[piece.blocks])
+            if strip.improve(component, found, int((found.offset + piece.instance.block_high).max(initial=0))):
+                self.solver = None
+                self.board.put(strip.blocks[piece.blocks], strip.pool, found.offset * strip.unit)
 
     def _enough(self, strip: Strip) -> int:
         """A peak that needs no lowering: the strip's bound, or its capacity where all that counts is to keep within it."""
@@ -229,7 +243,11 @@ class _Strips:
         bounds = self._pool_bounds()
         offset = np.array(bounds, dtype=np.int64)[self.pool_of] - self.instance.block_high
         terms = dict(zip(self.instance.terms, evaluate(self.instance, Placement(self.pool_of, offset)), strict=True))
-        terms[Term.SUM_OF_PEAKS] = sum(p.cost * b for p, b in zip(self.instance.pools, bounds, strict=True))
+        of_peaks = value_of_peaks(self.instance, bounds)
+        for term in terms.keys() & LINEAR:
+            cost = choice_cost(self.instance, term)
+            terms[term] = peak_price(self.instance, term) * of_peaks
+            terms[term] += 0 if cost is None else sum(cost[np.arange(self.instance.blocks), self.pool_of].tolist())
         terms[Term.LARGEST_PEAK] = max(bounds, default=0)
         return tuple(terms[term] for term in self.instance.terms)
 

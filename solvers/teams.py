@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from .solver import IMPROVERS
 
 USUAL = 2
-PARTS = {"search": 6, "improve": 1}
+PARTS = {"search": 6, "improve": 1, "beam": 2}
 """How many parts of a round's work an engine gets, if not the usual number: what it earns by what it finds."""
 
 SMALLEST = {"improve": 2_000}
 """Of fewer blocks than this the search finds better placements in no more time."""
 
-LARGEST = {"cpsat": 3_000}
-"""With more blocks than this, its model takes longer to build than others take to search."""
+LARGEST = {"cpsat": 3_000, "beam": 3_000}
+"""With more blocks than this CP-SAT's model takes longer to build than others take to search, and a sweep of the beam too long to be repeated."""
 
-FROM_ROUND = {"cpsat": 3}
-"""Most components are done before, and loading its library takes longer than two rounds of the search."""
+FROM_ROUND = {"beam": 2, "cpsat": 3}
+"""Most components are done before; loading CP-SAT's library takes longer than two rounds of the search."""
 
 
 def team(engines: Iterable[str], blocks: int, number: int) -> tuple[tuple[str, int], ...]:
@@ -26,7 +26,10 @@ def team(engines: Iterable[str], blocks: int, number: int) -> tuple[tuple[str, i
     One that is too slow, or comes too early, works where nobody else can.
     """
     engines = tuple(engines)
+    ready = [
+        n for n in engines if SMALLEST.get(n, 0) <= blocks <= LARGEST.get(n, blocks) and number >= FROM_ROUND.get(n, 1)
+    ]
     exact = [name for name in engines if name not in IMPROVERS]
-    quick = [n for n in exact if blocks <= LARGEST.get(n, blocks) and number >= FROM_ROUND.get(n, number)] or exact
-    improvers = [name for name in engines if name in IMPROVERS and blocks >= SMALLEST.get(name, 0)]
+    quick = [name for name in ready if name not in IMPROVERS] or exact
+    improvers = [name for name in ready if name in IMPROVERS]
     return tuple((name, PARTS.get(name, USUAL)) for name in engines if name in quick or name in improvers)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bounds import busiest_section
 from .conflicts import live_pair_count, part_pairs
 from .errors import SolverFailed, StopReason, Unsupported
 from .instance import ADDRESS_LIMIT, Instance, Placement
 from .objective import evaluate
 from .outcome import Outcome
+from .pool_sharing import busiest_section
 from .solver import Control, Feature, Goal, Task
 
 FEATURES = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.CONFLICTS, Feature.EXCLUSIONS, Feature.POOLS})

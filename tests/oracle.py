@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, product
 
 from planner.problem import Buffer, BufferId, Pool, Problem
@@ -176,13 +177,32 @@ class _Oracle:
     def _value(self, choice: tuple[int, ...], place: list[int], paid: int) -> Value:
         peaks = self._peaks(choice, place)
         pools = self.problem.pools
+        total = sum(pool.cost * peak for pool, peak in zip(pools, peaks, strict=True))
+        homes = [(b, pools[choice[self.home[b.id]]]) for b in self.problem.buffers]
+        access = sum(use_cost(b, pool) for b, pool in homes)
         worth = {
-            Term.SUM_OF_PEAKS: sum(pool.cost * peak for pool, peak in zip(pools, peaks, strict=True)),
+            Term.SUM_OF_PEAKS: total,
             Term.LARGEST_PEAK: max(peaks, default=0),
-            Term.ACCESS_COST: sum(b.accesses * pools[choice[self.home[b.id]]].rank for b in self.problem.buffers),
+            Term.ACCESS_COST: access,
             Term.REUSE_COST: paid,
+            Term.SPILLED_BYTES: sum(b.size * pool.rank for b, pool in homes),
+            Term.BALANCED: access + self.problem.peak_price * total,
         }
         return tuple(worth[term] for term in self.problem.terms)
+
+
+def use_cost(buffer: Buffer, pool: Pool) -> int:
+    """What a buffer's uses cost in a pool: transfers of whole bursts in whole picoseconds, or uses times rank."""
+    if pool.speed is None:
+        return (buffer.accesses + buffer.reads + buffer.writes) * pool.rank
+    if buffer.size == 0:
+        return 0
+    s = pool.speed
+    moved = math.ceil(Fraction(buffer.size, s.target_burst_bytes)) * s.target_burst_bytes
+    read = s.read_latency_cycles + Fraction(moved, s.read_bandwidth_bytes_per_cycle)
+    written = s.write_latency_cycles + Fraction(moved, s.write_bandwidth_bytes_per_cycle)
+    whole = [math.ceil(cycles / s.clock_frequency_hz * 10**12) for cycles in (read, written)]
+    return (buffer.accesses + buffer.reads) * whole[0] + buffer.writes * whole[1]
 
 
 def _may_start(buffer: Buffer, offset: int, pool: Pool) -> bool:

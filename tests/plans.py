@@ -10,7 +10,7 @@ from planner.problem import BufferId, Problem
 from solvers.errors import StopReason
 from solvers.instance import Term
 from solvers.outcome import Proof
-from tests.oracle import Truth, shares, solve
+from tests.oracle import Truth, shares, solve, use_cost
 
 Spots = Mapping[BufferId, tuple[str, int]]
 """Pool and offset of each buffer."""
@@ -52,7 +52,8 @@ def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Pla
         pool, offset = spots[buffer.id]
         ends[buffer.id] = (pool, (offset, offset + buffer.size))
         peaks[pool] = max(peaks.get(pool, 0), offset + buffer.size)
-    rank = {pool.name: pool.rank for pool in problem.pools}
+    pools = {pool.name: pool for pool in problem.pools}
+    homes = [(b, pools[spots[b.id][0]]) for b in problem.buffers if spots[b.id][0] in pools]
     reuse = 0
     for penalty in problem.constraints.reuse_penalties:
         (pool_a, range_a), (pool_b, range_b) = ends[penalty.first], ends[penalty.second]
@@ -60,9 +61,11 @@ def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Pla
     worth = {
         Term.SUM_OF_PEAKS: sum(pool.cost * peaks[pool.name] for pool in problem.pools),
         Term.LARGEST_PEAK: max(peaks.values()),
-        Term.ACCESS_COST: sum(b.accesses * rank.get(spots[b.id][0], 0) for b in problem.buffers),
+        Term.ACCESS_COST: sum(use_cost(b, pool) for b, pool in homes),
+        Term.SPILLED_BYTES: sum(b.size * pool.rank for b, pool in homes),
         Term.REUSE_COST: reuse,
     }
+    worth[Term.BALANCED] = worth[Term.ACCESS_COST] + problem.peak_price * worth[Term.SUM_OF_PEAKS]
     best = None if truth is None else truth.value
     values = tuple(
         TermValue(term, worth[term], None if best is None else best[n]) for n, term in enumerate(problem.terms)

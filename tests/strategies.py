@@ -22,6 +22,7 @@ from planner.problem import (
     Pool,
     Problem,
     ReusePenalty,
+    Speed,
 )
 from solvers.instance import Term
 
@@ -39,6 +40,17 @@ def effort(normal: int, nightly: int) -> settings:
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
     )
+
+
+SPEEDS = st.builds(
+    Speed,
+    clock_frequency_hz=st.sampled_from((1_000_000_000, 333_000_000, 7 * 10**11)),
+    read_bandwidth_bytes_per_cycle=st.integers(1, 8),
+    write_bandwidth_bytes_per_cycle=st.integers(1, 3),
+    read_latency_cycles=st.integers(0, 4),
+    write_latency_cycles=st.integers(0, 2),
+    target_burst_bytes=st.sampled_from((1, 2, 3, 8)),
+)
 
 
 @st.composite
@@ -92,6 +104,8 @@ def buffers(draw: st.DrawFn, id_: BufferId, among: tuple[Pool, ...]) -> Buffer:
         hint=draw(st.integers(0, 8)) if chance >> 5 & 3 == 1 else None,
         max_offset=draw(st.integers(0, 16)) if chance >> 7 & 7 == 1 else None,
         accesses=draw(st.integers(0, 5)),
+        reads=draw(st.integers(0, 2)),
+        writes=draw(st.integers(0, 2)),
     )
 
 
@@ -162,6 +176,8 @@ def _moved(fixed: Fixed, unit: int) -> Fixed:
 def problems(draw: st.DrawFn, max_buffers: int = 6, max_pools: int = 3, plain_terms: bool = False) -> Problem:
     """A sound problem; it may well be infeasible."""
     chosen = tuple(draw(pools(f"p{n}")) for n in range(draw(st.integers(1, max_pools))))
+    if draw(st.integers(0, 3)) == 1:
+        chosen = tuple(replace(pool, speed=draw(SPEEDS)) for pool in chosen)
     count = draw(st.sampled_from([n for n in (0, 1, 2, 2, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 6) if n <= max_buffers]))
     ids = IDS[:count]
     pieces = tuple(draw(buffers(id_, chosen)) for id_ in ids)
@@ -169,7 +185,8 @@ def problems(draw: st.DrawFn, max_buffers: int = 6, max_pools: int = 3, plain_te
     terms: tuple[Term, ...] = (Term.SUM_OF_PEAKS,)
     if not plain_terms and draw(st.integers(0, 3)) == 0:
         terms = tuple(draw(st.lists(st.sampled_from(list(Term)), min_size=1, max_size=4, unique=True)))
-    problem = Problem(pieces, chosen, ties, terms, lifetimes=Lifetimes.HALF_OPEN)
+    price = draw(st.integers(0, 3))
+    problem = Problem(pieces, chosen, ties, terms, lifetimes=Lifetimes.HALF_OPEN, peak_price=price)
     unit = draw(st.sampled_from((1, 1, 1, 16, 64)))
     if unit > 1:
         problem = grown(problem, unit, draw(st.integers(0, unit - 1)))

@@ -1,4 +1,4 @@
-"""What ships as an example works as it is told."""
+"""What ships as an example works as it is told; two_memories.json is worked out in tests/planner/test_memories.py."""
 
 from __future__ import annotations
 
@@ -23,5 +23,18 @@ def test_an_example_is_planned_to_its_proven_optimum(name: str, peak: int) -> No
     assert peak < sum(buffer.size for buffer in problem.buffers)
 
 
+def test_the_example_with_devices_is_shared_to_its_proven_optimum() -> None:
+    problem, _ = read_problem((EXAMPLES / "devices.json").read_bytes())
+    sharing = planner.share(problem)
+    assert (sharing.status, sharing.total, len(sharing.objects)) == (planner.PlanStatus.OPTIMAL, 102_912, 5)
+    assert planner.verify_sharing(problem, sharing) == ()
+
+
 def test_every_example_is_tried_above() -> None:
-    assert [path.name for path in sorted(EXAMPLES.iterdir())] == ["keyword_spotting.json", "rows.csv", "three.json"]
+    assert [path.name for path in sorted(EXAMPLES.iterdir())] == [
+        "devices.json",
+        "keyword_spotting.json",
+        "rows.csv",
+        "three.json",
+        "two_memories.json",
+    ]

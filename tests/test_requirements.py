@@ -39,7 +39,14 @@ def declared(*names: str) -> list[Requirement]:
 
 
 def test_there_is_a_file_for_each_purpose() -> None:
-    assert [path.name for path in FILES] == ["build.txt", "dev.txt", "highs.txt", "peers.txt", "runtime.txt"]
+    assert [path.name for path in FILES] == [
+        "build.txt",
+        "dev.txt",
+        "highs.txt",
+        "peers.txt",
+        "postgresql.txt",
+        "runtime.txt",
+    ]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -65,7 +72,8 @@ def test_no_address_is_recorded(path: Path) -> None:
         ("highs.txt", ["project", "highs"]),
         ("peers.txt", ["project", "peers"]),
         ("build.txt", ["build"]),
-        ("dev.txt", ["project", "highs", "peers", "dev"]),
+        ("postgresql.txt", ["project", "postgresql"]),
+        ("dev.txt", ["project", "highs", "peers", "postgresql", "dev"]),
     ],
 )
 def test_each_file_pins_what_pyproject_declares(file: str, parts: list[str]) -> None:

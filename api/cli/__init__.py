@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import time
 from typing import NoReturn
 
+from ..garbage import collect_rarely
 from .exit_codes import ExitCode
 
 TRACEBACK_VARIABLE = "MEMPLAN_TRACEBACK"
-
-COLLECT_EVERY = 100_000
-"""New objects between two looks for garbage. Of what one command makes almost all is needed to its end: looking as often as Python does by
-itself takes a third of the time of reading a large problem."""
 
 
 def main() -> NoReturn:
     """Run the command line with this process's arguments, and end the process with the fitting exit code."""
     begun = time.monotonic()
-    gc.set_threshold(COLLECT_EVERY)
+    collect_rarely()
     # Plugins of pydantic's that happen to be installed have no business here, and looking for them takes time.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:

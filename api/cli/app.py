@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from .bench_app import bench_app
+from .service_commands import migrate, serve, worker
 
 app = typer.Typer(
     name="memplan",
@@ -21,6 +22,23 @@ Capacity = Annotated[
     list[str] | None,
     typer.Option(metavar="[POOL=]BYTES", help="Replace a pool's size; repeat it for several pools. 64KiB works too."),
 ]
+Prefer = Annotated[
+    Literal["size", "balanced", "speed"] | None,
+    typer.Option("--prefer", help="Replace the objective: the smallest peaks, the fastest accesses, or both weighed."),
+]
+TimeLimit = Annotated[str, typer.Option(metavar="SECONDS", help="Wall time from call to answer; 'none' for no limit.")]
+WorkLimit = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, help="Units of work, about a microsecond each; ends alike on every machine."),
+]
+MemoryLimit = Annotated[
+    int | None, typer.Option(metavar="MB", min=1, help="Memory of each solver process, in 10^6 bytes.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of everything random.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="The solvers' logs on stderr.")]
+Problem = Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")]
+Plan = Annotated[str, typer.Argument(metavar="PLAN", help="Its plan; - reads the standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
 Format = Annotated[
     str | None,
@@ -38,10 +56,11 @@ ReportTables = Annotated[
 
 def print_version(wanted: bool) -> None:
     if wanted:
-        from .standard_output import write_out
-        from .version import version
+        from planner.versions import MEMPLAN
 
-        write_out(f"memplan {version()}\n".encode())
+        from .standard_output import write_out
+
+        write_out(f"memplan {MEMPLAN}\n".encode())
         raise typer.Exit
 
 
@@ -59,25 +78,19 @@ def plan(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
     out: Annotated[str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the plan to this file.")] = None,
-    time_limit: Annotated[
-        str, typer.Option(metavar="SECONDS", help="Wall time from call to answer; 'none' for no limit.")
-    ] = "10",
-    work_limit: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=0, help="Units of work, about a microsecond each; ends alike on every machine."),
-    ] = None,
-    memory_limit: Annotated[
-        int | None, typer.Option(metavar="MB", min=1, help="Memory of each solver process, in 10^6 bytes.")
-    ] = None,
+    time_limit: TimeLimit = "10",
+    work_limit: WorkLimit = None,
+    memory_limit: MemoryLimit = None,
     solver: Annotated[str, typer.Option(metavar="NAME", help="auto, or a name that 'memplan solvers' lists.")] = "auto",
     workers: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Solver processes side by side; by default one per core.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of everything random.")] = 0,
+    seed: Seed = 0,
     capacity: Capacity = None,
     goal: Annotated[
         Literal["minimise", "fit"], typer.Option(help="fit stops at the first plan within all capacities.")
     ] = "minimise",
+    prefer: Prefer = None,
     warm: Annotated[
         Literal["none", "bound", "hint", "both"] | None,
         typer.Option(help="What exact solvers are told of the best plan so far; by default what suits each."),
@@ -86,8 +99,8 @@ def plan(
         bool, typer.Option("--explain", help="Say why nothing smaller is possible, or which buffers cannot fit.")
     ] = False,
     as_json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="The solvers' logs on stderr.")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     report: ReportTables = None,
     input_format: Format = None,
 ) -> None:
@@ -125,6 +138,7 @@ def plan(
         seed=seed,
         capacity=parse_capacities(capacity or ()),
         goal=goal,
+        prefer=prefer,
         warm=warm,
         explain=explain,
         verbose=verbose,
@@ -133,41 +147,126 @@ def plan(
 
 
 @app.command()
-def verify(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")],
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan; - reads the standard input.")],
+def share(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the sharing to this file.")
+    ] = None,
+    time_limit: TimeLimit = "10",
+    work_limit: WorkLimit = None,
+    memory_limit: MemoryLimit = None,
+    solver: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="auto, greedy, largest_first, exir_greedy, relay_tokens or cpsat."),
+    ] = "auto",
+    seed: Seed = 0,
     capacity: Capacity = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    input_format: Format = None,
+) -> None:
+    """Let buffers share storage objects, for runtimes that cannot place anything inside a block.
+
+    Minimises the sum of the objects' sizes. On a terminal the objects are shown as a table, in a pipe as JSON.
+
+    Exit codes: as those of plan.
+    """
+    from . import plan_command, share_command
+    from .arguments import parse_capacities, parse_seconds
+
+    if quiet and verbose:
+        raise typer.BadParameter("cannot be combined with --verbose", param_hint="--quiet")
+    request = plan_command.Request(
+        file=file,
+        begun=context.obj,
+        out=out,
+        input_format=input_format,
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+    )
+    options = plan_command.options(
+        time_limit=parse_seconds(time_limit, "--time-limit"),
+        work_limit=work_limit,
+        memory_limit_megabytes=memory_limit,
+        solver=solver,
+        workers=1,
+        seed=seed,
+        capacity=parse_capacities(capacity or ()),
+        goal="minimise",
+        prefer=None,
+        warm=None,
+        explain=False,
+        verbose=verbose,
+    )
+    raise typer.Exit(share_command.run(request, options))
+
+
+@app.command()
+def verify(
+    problem: Problem,
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan or sharing; - reads the standard input.")],
+    capacity: Capacity = None,
+    prefer: Prefer = None,
     as_json: Json = False,
     input_format: Format = None,
 ) -> None:
-    """Check a plan against its problem, in exact integers. Exit code 1 if anything is wrong with it."""
+    """Check a plan or a sharing against its problem, in exact integers. Exit code 1 if anything is wrong with it."""
     from . import verify_command
     from .arguments import parse_capacities
 
     sizes = parse_capacities(capacity or ())
-    raise typer.Exit(verify_command.run(problem, plan, sizes, as_json=as_json, input_format=input_format))
+    code = verify_command.run(problem, plan, sizes, prefer=prefer, as_json=as_json, input_format=input_format)
+    raise typer.Exit(code)
 
 
 @app.command()
 def report(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")],
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="Its plan; - reads the standard input.")],
+    problem: Problem,
+    plan: Plan,
     tables: ReportTables = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: a row for each memory, and one for all.")] = False,
     capacity: Capacity = None,
+    prefer: Prefer = None,
     as_json: Json = False,
     input_format: Format = None,
 ) -> None:
     """Show what a plan does with each memory, when most is in use, and who would have to shrink for the peak to fall.
 
-    Tables on a terminal, JSON in a pipe. A plan that is wrong gets no report, but exit code 1.
+    Of a sharing: who uses each object, and how much of it is there for nothing. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
+    report, but exit code 1.
     """
     from . import report_command
     from .arguments import parse_capacities
 
     sizes = parse_capacities(capacity or ())
     shown = report_command.view(tables, as_json=as_json, as_csv=as_csv)
-    raise typer.Exit(report_command.run(problem, plan, sizes, shown, as_json=as_json, input_format=input_format))
+    code = report_command.run(problem, plan, sizes, shown, prefer=prefer, as_json=as_json, input_format=input_format)
+    raise typer.Exit(code)
+
+
+@app.command()
+def draw(
+    problem: Problem,
+    plan: Plan,
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="OUT", help="An .svg file; - writes to the standard output.")
+    ],
+    capacity: Capacity = None,
+    prefer: Prefer = None,
+    input_format: Format = None,
+) -> None:
+    """Draw the memory map of a plan: time across, address up, one rectangle for each buffer (SVG).
+
+    A plan that is wrong is drawn too, with what is wrong marked, and gets exit code 1.
+    """
+    from . import draw_command
+    from .arguments import parse_capacities
+
+    sizes = parse_capacities(capacity or ())
+    raise typer.Exit(draw_command.run(problem, plan, sizes, out, prefer=prefer, input_format=input_format))
 
 
 @app.command()
@@ -180,7 +279,7 @@ def schema() -> None:
 
 @app.command()
 def export_model(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")],
+    problem: Problem,
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="OUT", help="A .lp or .mps file; - writes to the standard output.")
     ],
@@ -218,7 +317,7 @@ def generate(
         str,
         typer.Argument(
             metavar="KIND",
-            help="random, packing, transformer, convnet, unet, recurrent, training, pangu or pools.",
+            help="random, packing, transformer, convnet, unet, recurrent, training, pangu, pools, offload, memories, hot or pool_packing.",
         ),
     ],
     buffers: Annotated[int, typer.Option("--buffers", "-n", metavar="N", min=0, help="How many buffers.")],
@@ -244,33 +343,6 @@ def generate(
     generate_command.run(kind, Request(buffers, seed, alignment, parameters), out)
 
 
-@app.command()
-def serve(
-    host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address to listen on (127.0.0.1).")] = None,
-    port: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=65535, help="Port to listen on (8080); 0: any that is free.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Solver processes; by default one per core.")
-    ] = None,
-    data: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where jobs and plans are kept (memplan-data).")
-    ] = None,
-    store: Annotated[str | None, typer.Option(metavar="URL", help="The store, as an SQLAlchemy URL.")] = None,
-    settings: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A TOML file with settings; docs/service.md lists all.")
-    ] = None,
-    new_token: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Print a new token and the setting for it, and exit.")
-    ] = None,
-) -> None:
-    """Serve plans over HTTP. Every setting can also be a MEMPLAN_* variable."""
-    from . import serve_command
-
-    if new_token is not None:
-        raise typer.Exit(serve_command.new_token(new_token))
-    given = {"host": host, "port": port, "workers": workers, "data_dir": data, "store_url": store}
-    raise typer.Exit(serve_command.run(settings, given))
-
-
+for command in (serve, worker, migrate):
+    app.command()(command)
 app.add_typer(bench_app)

@@ -11,7 +11,8 @@ import planner
 from planner.formats import read_problem, write_plan
 from planner.options import Options
 from planner.plan import Plan, PlanStatus
-from planner.problem import Problem
+from planner.preference import TERMS, Preference
+from planner.problem import Problem, measures_bytes
 from solvers.errors import StopReason
 from solvers.solver import Goal, Warm
 
@@ -75,6 +76,7 @@ def options(
     seed: int,
     capacity: int | Mapping[str, int] | None,
     goal: str,
+    prefer: str | None,
     warm: str | None,
     explain: bool,
     verbose: bool,
@@ -89,6 +91,7 @@ def options(
         seed=seed,
         capacity=capacity,
         goal=Goal(goal),
+        prefer=None if prefer is None else Preference(prefer),
         warm=None if warm is None else Warm(warm),
         explain=explain,
         verbose=verbose,
@@ -98,20 +101,12 @@ def options(
 def run(request: Request, options: Options) -> ExitCode:
     """Plan, deliver, and say by the exit code how it went."""
     with refusing(shown_name(request.file), as_json=request.as_json):
-        output = None
-        if request.target is not None:
-            output = OutputFile(request.target)
-            output.check(request.file)
-        ready = time.monotonic()
-        data = read_bytes(request.file)
-        begun = request.begun
-        if request.file == STANDARD_INPUT:
-            begun += time.monotonic() - ready  # waiting for somebody to write the input does not count
-        problem, warnings = read_problem(data, name=request.file, format=request.input_format)
-        del data
+        output = checked_output(request)
+        problem, warnings, begun = read_input(request)
         # From here to the last byte written, Ctrl-C must not cost the best plan.
         with Interrupt() as interrupt:
-            with progress(request, problem, options, interrupt) as show:
+            wanted = problem if options.prefer is None else replace(problem, terms=TERMS[options.prefer])
+            with progress(request, options, interrupt, in_bytes=measures_bytes(wanted)) as show:
                 plan = planner.plan(
                     problem,
                     options,
@@ -127,13 +122,33 @@ def run(request: Request, options: Options) -> ExitCode:
     return ExitCode.INTERRUPTED if plan.stop is StopReason.CANCELLED else EXIT_CODES[plan.status]
 
 
-def progress(request: Request, problem: Problem, options: Options, interrupt: Interrupt) -> Silent:
+def checked_output(request: Request) -> OutputFile | None:
+    """The file to write, if one was named. Raises BadInput if it could not be written."""
+    if request.target is None:
+        return None
+    output = OutputFile(request.target)
+    output.check(request.file)
+    return output
+
+
+def read_input(request: Request) -> tuple[Problem, tuple[str, ...], float]:
+    """The problem, the reader's warnings, and when the time began that its limit counts."""
+    ready = time.monotonic()
+    data = read_bytes(request.file)
+    begun = request.begun
+    if request.file == STANDARD_INPUT:
+        begun += time.monotonic() - ready  # waiting for somebody to write the input does not count
+    problem, warnings = read_problem(data, name=request.file, format=request.input_format)
+    return problem, warnings, begun
+
+
+def progress(request: Request, options: Options, interrupt: Interrupt, *, in_bytes: bool) -> Silent:
     """What shows the progress on stderr, if somebody looks at it."""
     if request.quiet:
         return Silent()
     return progress_on(
         sys.stderr,
-        in_bytes=measures_bytes(problem),
+        in_bytes=in_bytes,
         time_limit=options.time_limit,
         stopping=interrupt.requested,
         verbose=request.verbose,
@@ -144,16 +159,6 @@ def log(text: str) -> None:
     """What a solver says, line by line."""
     for line in text.splitlines():
         say(f"  {visible(line)}")
-
-
-def measures_bytes(problem: Problem) -> bool:
-    """Is the value that is minimised first a number of bytes, or a cost?"""
-    from solvers.instance import Term
-
-    first = problem.terms[0] if problem.terms else Term.SUM_OF_PEAKS
-    if first is Term.SUM_OF_PEAKS:
-        return all(pool.cost == 1 for pool in problem.pools)
-    return first is Term.LARGEST_PEAK
 
 
 def deliver(request: Request, problem: Problem, plan: Plan) -> None:
@@ -172,7 +177,7 @@ def deliver(request: Request, problem: Problem, plan: Plan) -> None:
         report_command.show(problem, plan, report_command.View(request.report))
 
 
-def say_what_is_wrong(plan: Plan, *, quiet: bool) -> None:
+def say_what_is_wrong(plan: Plan | planner.Sharing, *, quiet: bool) -> None:
     """On stderr, for people who see no tables."""
     if not quiet:
         for warning in plan.warnings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.box import ROUNDED
 from rich.console import Console
@@ -13,10 +14,14 @@ from planner.explain import explain_bound
 from planner.plan import Plan, PlanStatus, Shortage
 from planner.problem import BufferId, Problem
 from solvers.errors import StopReason
+from solvers.instance import Term
 
 from .consoles import STYLES, console_on, plain, word
 from .sizes import both, grouped, percent
 from .tables import LONGEST_NAME, more, placements_table, pools_table, shown_id
+
+if TYPE_CHECKING:
+    from planner.sharing import Sharing
 
 MAX_NAMED_BUFFERS = 40
 STOPPED = {
@@ -54,7 +59,7 @@ def print_report(
         console.print(Text.assemble("written to ", plain(written_to)), soft_wrap=True)
 
 
-def headline(problem: Problem, plan: Plan) -> Text:
+def headline(problem: Problem, plan: Plan | Sharing) -> Text:
     """`optimal   resnet50: 1 042 buffers   0.13 s   greedy`"""
     count = len(problem.buffers)
     subject = f"{grouped(count)} buffer{'' if count == 1 else 's'}"
@@ -66,7 +71,7 @@ def headline(problem: Problem, plan: Plan) -> Text:
 
 
 def figures(plan: Plan) -> Iterable[Text]:
-    """Peak, bound and gap, and each term of an objective that has several."""
+    """Peak, bound and gap, and each term of an objective that is not the peaks alone."""
     if plan.peak is not None:
         yield Text.assemble("  peak   ", Text(both(plan.peak), style="bold"))
     if plan.status is not PlanStatus.INFEASIBLE:
@@ -75,7 +80,7 @@ def figures(plan: Plan) -> Iterable[Text]:
         )
     if plan.gap is not None and plan.gap > 0:
         yield Text(f"  gap    {percent(plan.gap)}")
-    if len(plan.objective.terms) > 1:
+    if tuple(term.name for term in plan.objective.terms) != (Term.SUM_OF_PEAKS,):
         for term in plan.objective.terms:
             value = "none" if term.value is None else grouped(term.value)
             bound = "nothing proven" if term.bound is None else f"bound {grouped(term.bound)}"

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 
 import typer
 
-from planner.capacity import with_capacity
-from planner.formats import read_plan, read_problem
+from planner.asked import as_asked
+from planner.findings import VerifyFinding
+from planner.formats import is_sharing, read_plan, read_problem, read_sharing
 from planner.plan import Plan
 from planner.problem import Problem
 from planner.report import memory_report
+from planner.sharing import Sharing, verify_sharing
+from planner.sharing.findings import SharingFinding
 from planner.verify import verify
 
 from .exit_codes import ExitCode
@@ -54,6 +58,7 @@ def run(
     capacity: int | Mapping[str, int] | None,
     shown: View,
     *,
+    prefer: str | None,
     as_json: bool,
     input_format: str | None,
 ) -> ExitCode:
@@ -63,17 +68,26 @@ def run(
     with refusing(shown_name(problem_file), as_json=as_json):
         problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
     with refusing(None, as_json=as_json):
-        problem = with_capacity(problem, capacity)
+        problem = as_asked(problem, capacity, prefer)
+    answer: Plan | Sharing
     with refusing(shown_name(plan_file), as_json=as_json):
-        plan = read_plan(read_bytes(plan_file))
+        data = read_bytes(plan_file)
+        answer = read_sharing(data) if is_sharing(data) else read_plan(data)
+    if isinstance(answer, Sharing) and shown is View.CADENCE:
+        raise typer.BadParameter("its two tables are for plans with offsets, not for a sharing", param_hint="--report")
+    findings: Sequence[VerifyFinding | SharingFinding]
     with refusing(None, as_json=as_json):
-        findings = verify(problem, plan)
+        findings = verify_sharing(problem, answer) if isinstance(answer, Sharing) else verify(problem, answer)
     if findings:
         count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it"
-        say(f"error: {visible(plan_file)}: is no plan of this problem: {count}; 'memplan verify' lists them")
+        what = "sharing" if isinstance(answer, Sharing) else "plan"
+        say(f"error: {visible(plan_file)}: is no {what} of this problem: {count}; 'memplan verify' lists them")
         say(f"  the first: {visible(findings[0].message)}")
         return ExitCode.FINDINGS
-    show(problem, plan, shown)
+    if isinstance(answer, Sharing):
+        show_sharing(problem, answer, shown)
+    else:
+        show(problem, answer, shown)
     return ExitCode.OK
 
 
@@ -88,13 +102,37 @@ def show(problem: Problem, plan: Plan, shown: View) -> None:
         case View.CSV:
             from planner.formats.write_report import write_report_csv
 
-            if is_terminal(sys.stdout):
-                table = write_report_csv(report, visible).decode("utf-8")
-                write_out(table.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
-            else:
-                write_out(write_report_csv(report))
+            _print_csv(partial(write_report_csv, report))
         case View.FULL | View.CADENCE:
             from .consoles import console_on
             from .report_tables import print_cadence, print_full
 
             (print_cadence if shown is View.CADENCE else print_full)(report, console_on())
+
+
+def show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
+    """Print the report of a verified sharing."""
+    from planner.sharing.report import sharing_report
+
+    report = sharing_report(problem, sharing)
+    if shown is View.JSON:
+        from planner.formats.write_sharing_report import write_sharing_report_json
+
+        print_document(write_sharing_report_json(report))
+    elif shown is View.CSV:
+        from planner.formats.write_sharing_report import write_sharing_report_csv
+
+        _print_csv(partial(write_sharing_report_csv, report))
+    else:
+        from .consoles import console_on
+        from .sharing_report_tables import print_sharing_report
+
+        print_sharing_report(report, console_on())
+
+
+def _print_csv(write: Callable[[Callable[[str], str]], bytes]) -> None:
+    """With names as they are, but not on a terminal."""
+    if is_terminal(sys.stdout):
+        write_out(write(visible).decode("utf-8").encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+    else:
+        write_out(write(str))

@@ -61,6 +61,7 @@ def _serve(settings: Settings) -> ExitCode:
         port=settings.port,
         log_config=None,
         access_log=False,
+        ws="none",
         server_header=False,
         date_header=True,
         proxy_headers=False,

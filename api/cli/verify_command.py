@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import typer
 
-from planner.capacity import with_capacity
+from planner.asked import as_asked
 from planner.errors import MAX_FINDINGS
 from planner.findings import VerifyFinding
-from planner.formats import read_plan, read_problem
-from planner.plan import Plan
+from planner.formats import is_sharing, read_plan, read_problem, read_sharing
+from planner.problem import Problem
 from planner.proven import notes
+from planner.sharing import verify_sharing
+from planner.sharing.findings import SharingFinding
 from planner.verify import verify
 
 from .exit_codes import ExitCode
@@ -29,39 +31,66 @@ def run(
     plan_file: str,
     capacity: int | Mapping[str, int] | None,
     *,
+    prefer: str | None,
     as_json: bool,
     input_format: str | None,
 ) -> ExitCode:
-    """Verify, and print what was found. A plan that was made for other pool sizes is checked with those."""
+    """Verify, and print what was found. A plan that was made for other pool sizes, or another objective, is checked with those."""
     if problem_file == plan_file == STANDARD_INPUT:
         raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
     with refusing(shown_name(problem_file), as_json=as_json):
         problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
-        problem = with_capacity(problem, capacity)
+        problem = as_asked(problem, capacity, prefer)
     with refusing(shown_name(plan_file), as_json=as_json):
-        plan = read_plan(read_bytes(plan_file))
+        data = read_bytes(plan_file)
+        check = _sharing if is_sharing(data) else _plan
+        verdict = check(problem, data)
     with refusing(None, as_json=as_json):
-        findings = verify(problem, plan)
         if as_json or not is_terminal(sys.stdout):
-            listed = [asdict(finding) for finding in findings]
-            print_json({"valid": not findings, "findings": listed, "notes": list(notes(plan))})
+            listed = [asdict(finding) for finding in verdict.findings]
+            print_json({"valid": not listed, "findings": listed, "notes": list(verdict.notes)})
         else:
-            show(plan, findings)
-    return ExitCode.FINDINGS if findings else ExitCode.OK
+            show(verdict)
+    return ExitCode.FINDINGS if verdict.findings else ExitCode.OK
 
 
-def show(plan: Plan, findings: Sequence[VerifyFinding]) -> None:
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was checked, and what was found."""
+
+    checked: str
+    findings: Sequence[VerifyFinding | SharingFinding]
+    notes: Sequence[str]
+
+
+def _plan(problem: Problem, data: bytes) -> Verdict:
+    plan = read_plan(data)
+    return Verdict(_counted(len(plan.placements), "placement"), verify(problem, plan), notes(plan))
+
+
+def _sharing(problem: Problem, data: bytes) -> Verdict:
+    from planner.sharing.claims import notes as notes_on_sharing
+
+    sharing = read_sharing(data)
+    findings = verify_sharing(problem, sharing)
+    return Verdict(_counted(len(sharing.assignments), "assignment"), findings, notes_on_sharing(sharing))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
+
+
+def show(verdict: Verdict) -> None:
     """For a terminal."""
     from rich.text import Text
 
     from .consoles import console_on, plain, word
 
     console = console_on()
+    findings = verdict.findings
     if not findings:
-        count = len(plan.placements)
-        checked = f"{grouped(count)} placement{'' if count == 1 else 's'} checked, nothing wrong"
-        console.print(Text.assemble(word("valid"), "   ", checked))
-        for note in notes(plan):
+        console.print(Text.assemble(word("valid"), f"   {verdict.checked} checked, nothing wrong"))
+        for note in verdict.notes:
             console.print(Text.assemble("  note: ", plain(note)))
         return
     console.print(

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -42,6 +43,10 @@ class WorkerDied(Exception):
     """The process that worked on a task is gone."""
 
 
+class WorkerLate(WorkerDied):
+    """It was killed for taking much longer than it may."""
+
+
 class WorkerFault(Exception):
     """A worker raised what nobody expected: a fault of memplan itself."""
 
@@ -76,6 +81,8 @@ class Slot:
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
+        self._heard = select.poll()
+        """Asked whether the worker has said something: the connection's own way of asking takes several times as long."""
 
     @property
     def pid(self) -> int | None:
@@ -95,7 +102,7 @@ class Slot:
             for part in task.parts:  # by themselves, since joining them would copy them while nothing else runs
                 connection.send_bytes(part)
             while True:
-                if connection.poll(TICK_SECONDS):
+                if self._heard.poll(TICK_SECONDS * 1000):
                     reply = Reply(*unpack(connection.recv_bytes()))
                     if reply.header.get("number") == number:
                         if reply.header["kind"] in ENDS:
@@ -108,7 +115,7 @@ class Slot:
                 if told is not None and now - told > GRACE_SECONDS:
                     raise self._killed("it did not stop when it was told to")
                 if task.seconds is not None and now - begun > task.seconds + LATE_SECONDS:
-                    raise self._killed("it took much longer than its time limit")
+                    raise self._killed("it took much longer than its time limit", WorkerLate)
         except (EOFError, OSError) as error:
             raise self._killed("it ended unexpectedly") from error
 
@@ -131,6 +138,8 @@ class Slot:
                 process_group=0,
             )
         self._connection = Connection(ours.detach())
+        self._heard = select.poll()
+        self._heard.register(self._connection.fileno(), select.POLLIN)
         self._connection.send_bytes(self._settings.model_dump_json().encode())
         if not self._connection.poll(START_SECONDS):
             raise TimeoutError("a worker process did not start")  # an OSError, told as a death
@@ -147,13 +156,13 @@ class Slot:
             self._process.wait()
             self._process = None
 
-    def _killed(self, why: str) -> WorkerDied:
+    def _killed(self, why: str, kind: type[WorkerDied] = WorkerDied) -> WorkerDied:
         code = None if self._process is None else self._process.poll()
         if code is None and self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = self._process.wait(0.05)
         self.close()
-        return WorkerDied(why if code is None else f"{why} ({exit_in_words(code)})")
+        return kind(why if code is None else f"{why} ({exit_in_words(code)})")
 
     def _end(self, reply: Reply) -> Reply:
         match reply.header["kind"]:
@@ -174,6 +183,7 @@ class Crew:
 
     def __init__(self, size: int, settings: Settings, name: str) -> None:
         self.size = size
+        self.name = name
         self._slots = [Slot(settings) for _ in range(size)]
         self._free = list(self._slots)
         self._turn = asyncio.Semaphore(size)

@@ -29,9 +29,16 @@ class Hub:
                 if not waiters:
                     self._waiters.pop(id_, None)
 
-    def tell(self, id_: str) -> None:
-        """Something has happened to the job. May be called from any thread."""
-        self._loop.call_soon_threadsafe(self._tell, id_)
+    def __len__(self) -> int:
+        """How many jobs are waited for."""
+        return len(self._waiters)
+
+    def tell(self, id_: str | None) -> None:
+        """Something has happened to the job; None: perhaps to any. May be called from any thread."""
+        if id_ is None:
+            self._loop.call_soon_threadsafe(self.tell_all)
+        else:
+            self._loop.call_soon_threadsafe(self._tell, id_)
 
     def tell_all(self) -> None:
         """Something has happened to everything: the service stops, say."""

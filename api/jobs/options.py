@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from planner.checks.report import printable
 from planner.errors import MAX_ECHO, Code, Finding
 from planner.options import GREATEST, Options
+from planner.preference import Preference
 from solvers.solver import Goal, Warm
 
 from ..errors import Refusal, bad_option, refused_findings
@@ -44,10 +45,18 @@ class CommonOptions(BaseModel):
     goal: Literal["minimise", "fit"] = Field(
         default="minimise", description="`fit` stops at the first plan within all capacities."
     )
+    prefer: Literal["size", "balanced", "speed"] | None = Field(
+        default=None,
+        description="Replaces the problem's objective: the smallest peaks, the fastest accesses, or both weighed against each other.",
+    )
     warm: Literal["none", "bound", "hint", "both"] | None = Field(
         default=None, description="What exact solvers are told of the best plan so far."
     )
     explain: bool = Field(default=False, description="Find out which buffers make an infeasible problem infeasible.")
+    objects: bool = Field(
+        default=False,
+        description="Let buffers share storage objects instead of giving them offsets: the answer is a memplan-sharing/1.",
+    )
 
 
 class SolveOptions(CommonOptions):
@@ -70,6 +79,7 @@ class Clipped:
 
     options: Options
     notes: tuple[str, ...]
+    objects: bool = False
 
 
 def from_body(solve: object) -> SolveOptions:
@@ -113,6 +123,7 @@ def clipped(wanted: SolveOptions, settings: Settings) -> Clipped:
         seed=wanted.seed,
         capacity=wanted.capacity,
         goal=Goal(wanted.goal),
+        prefer=None if wanted.prefer is None else Preference(wanted.prefer),
         warm=None if wanted.warm is None else Warm(wanted.warm),
         explain=wanted.explain,
     )
@@ -125,18 +136,25 @@ def clipped(wanted: SolveOptions, settings: Settings) -> Clipped:
         if value is not None and value > most:
             notes.append(f"the {what} was clipped from {value} to {most}, the most that is allowed")
             options = replace(options, **{name: most})  # type: ignore[arg-type]
-    return Clipped(options, tuple(notes))
+    return Clipped(options, tuple(notes), wanted.objects)
 
 
-def as_document(options: Options) -> dict[str, Any]:
-    """The options as JSON can hold them, for a job's record and on the way to a worker."""
-    return {name: value for name, value in asdict(options).items() if name != "verbose"}
+def as_document(options: Options, *, objects: bool = False) -> dict[str, Any]:
+    """The options as JSON can hold them, for a job's record and on the way to a worker. `objects` is there only if it is asked for."""
+    document = {name: value for name, value in asdict(options).items() if name != "verbose"}
+    return document | {"objects": True} if objects else document
 
 
 def from_document(document: dict[str, Any]) -> Options:
-    """Options that as_document has written."""
-    warm = document["warm"]
-    return Options(**(document | {"goal": Goal(document["goal"]), "warm": None if warm is None else Warm(warm)}))
+    """Options that as_document has written; that of an older version, perhaps, which did not have all of them."""
+    warm, prefer = document["warm"], document.get("prefer")
+    known = {name: value for name, value in document.items() if name != "objects"}
+    named = {
+        "goal": Goal(document["goal"]),
+        "prefer": None if prefer is None else Preference(prefer),
+        "warm": None if warm is None else Warm(warm),
+    }
+    return Options(**(known | named))
 
 
 def wrong_options(errors: Sequence[Any], root: str = "/options") -> Refusal:

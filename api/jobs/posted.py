@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from planner import solver_list
-from planner.capacity import with_capacity
+from planner.asked import as_asked
 from planner.digest import digest
 from planner.errors import BadInput, Code, Finding, PlannerError
-from planner.formats import Format, read_plan, read_problem
+from planner.formats import Format, is_sharing, read_plan, read_problem, read_sharing
 from planner.formats.scan import scan
 from planner.options import Options
 from planner.plan import Plan
 from planner.problem import Problem
+from planner.sharing import Sharing
 from planner.versions import versions
+from solvers.sharing.solver import SHARERS
 from solvers.solver import BOUNDERS, names
 
 from ..errors import Refusal, refused_findings, too_large
@@ -30,16 +33,21 @@ class Understood:
     """A posted problem, read and found sound, and how it will be planned."""
 
     problem: Problem
+    digest: str
     options: Options
     warnings: tuple[str, ...]
     """Of the reader, and of the service where it clipped something."""
+    document: dict[str, Any]
+    """The same options, as JSON can hold them."""
+    objects: bool
+    """Are objects to be shared, and not offsets given?"""
 
     @property
     def key(self) -> str:
         """Equal for requests that must have equal plans: the problem, options and versions that count, and what is said besides."""
-        options = {name: value for name, value in as_document(self.options).items() if name != "workers"}
+        options = {name: value for name, value in self.document.items() if name != "workers"}
         content = [
-            digest(self.problem),
+            self.digest,
             self.problem.constraints.listed,
             options,
             self.warnings,
@@ -53,9 +61,11 @@ def understand(data: bytes, format_: str | None, query: SolveOptions, settings: 
     data, solve = separate(data, format_)
     options = clipped(merged(query, None if solve is None else from_body(solve)), settings)
     problem, warnings = read(data, format_, settings)
-    with_capacity(problem, options.options.capacity)
-    require_solver(options.options.solver)
-    return Understood(problem, options.options, (*warnings, *options.notes))
+    as_asked(problem, options.options.capacity, options.options.prefer)
+    require_solver(options.options.solver, objects=options.objects)
+    document = as_document(options.options, objects=options.objects)
+    notes = (*warnings, *options.notes)
+    return Understood(problem, digest(problem), options.options, notes, document, options.objects)
 
 
 def read(data: bytes, format_: str | None, settings: Settings) -> tuple[Problem, tuple[str, ...]]:
@@ -66,10 +76,13 @@ def read(data: bytes, format_: str | None, settings: Settings) -> tuple[Problem,
     return problem, warnings
 
 
-def require_solver(name: str) -> None:
+def require_solver(name: str, *, objects: bool = False) -> None:
     """Raises Refusal at once for a solver that does not exist or cannot run here."""
-    if name == "auto":
+    if name == "auto" or (objects and name in SHARERS):
         return
+    if objects:
+        text = f"there is no such solver for storage objects; known are auto, {', '.join(SHARERS)}"
+        raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])
     known = {solver.name: solver for solver in solver_list()}
     if name not in known:
         text = f"there is no such solver; known are auto, {', '.join(known)}"
@@ -92,7 +105,17 @@ def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:
     return json.dumps(document).encode("ascii"), solve
 
 
-def problem_and_plan(data: bytes, format_: str | None, settings: Settings) -> tuple[Problem, tuple[str, ...], Plan]:
+Read = TypeVar("Read")
+
+
+def read_answer(data: bytes) -> Plan | Sharing:
+    """What either way of planning answers."""
+    return read_sharing(data) if is_sharing(data) else read_plan(data)
+
+
+def problem_and_plan(
+    data: bytes, format_: str | None, settings: Settings, read_it: Callable[[bytes], Read]
+) -> tuple[Problem, tuple[str, ...], Read]:
     """The two under `problem` and `plan`; a problem that is no JSON stands there as a string."""
     top = scan(data).top
     if top is None:
@@ -106,11 +129,12 @@ def problem_and_plan(data: bytes, format_: str | None, settings: Settings) -> tu
     problem, plan = document["problem"], document["plan"]
     try:
         given = problem if isinstance(problem, str) else json.dumps(problem)
-        found, warnings = read(given.encode("utf-8"), format_, settings)
+        data, _solve_options = separate(given.encode("utf-8"), format_)
+        found, warnings = read(data, format_, settings)
     except PlannerError as error:
         raise below("problem", error) from None
     try:
-        return found, warnings, read_plan(json.dumps(plan).encode("ascii"))
+        return found, warnings, read_it(json.dumps(plan).encode("ascii"))
     except PlannerError as error:
         raise below("plan", error) from None
 

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import planner
+from planner.asked import as_asked
 from planner.digest import digest
+from planner.drawing import memory_map, svg
 from planner.errors import PlannerError
 from planner.explain import explain_bound
-from planner.formats import read_plan, read_problem, write_plan
+from planner.findings import VerifyFinding
+from planner.formats import read_plan, read_problem, read_sharing, write_plan, write_problem, write_sharing
+from planner.formats.write_map import write_map
+from planner.generate import Request, generate
 from planner.options import Options
 from planner.plan import Plan, PlanStatus
 from planner.problem import Buffer, Problem
 from planner.proven import notes
+from planner.sharing import Sharing
+from planner.sharing.claims import notes as notes_on_sharing
+from planner.sharing.findings import SharingFinding
 from planner.watching import Progress
 
 from ..errors import Refusal
 from ..settings import Settings
-from .options import SolveOptions, as_document, from_body, from_document
-from .posted import problem_and_plan, read, separate, understand
+from .options import SolveOptions, from_body, from_document
+from .posted import Understood, below, problem_and_plan, read, read_answer, separate, understand
 
 READY_SECONDS = 5.0
 FIVE_BUFFERS = Problem(tuple(Buffer(i, 16 + 16 * i, live=((i, i + 2),)) for i in range(5)), name="five")
@@ -30,6 +39,9 @@ FIVE_BUFFERS = Problem(tuple(Buffer(i, 16 + 16 * i, live=((i, i + 2),)) for i in
 
 class Line(Protocol):
     """A task's line to whoever asked for it."""
+
+    def understood(self, fields: dict[str, Any]) -> None:
+        """What the problem is that is going to be planned."""
 
     def progress(self, moment: Progress) -> None:
         """Something got better."""
@@ -49,45 +61,87 @@ def do(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Lin
 
 def _read(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Is this a problem that can be planned, and what plan would be the same?"""
-    query = SolveOptions.model_validate(header["query"])
-    found = understand(parts[0], header["format"], query, settings)
+    return about(_understood(header, parts, settings)), b""
+
+
+def _read_and_solve(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Line) -> Answer:
+    """Both in one go: what the problem is is told in between, so that whoever has its plan already can say so."""
+    begun = time.monotonic()
+    found = _understood(header, parts, settings)
+    line.understood(about(found))
+    return _planned(found.problem, found.options, list(found.warnings), line, begun, objects=found.objects)
+
+
+def _understood(header: dict[str, Any], parts: list[bytes], settings: Settings) -> Understood:
+    return understand(parts[0], header["format"], SolveOptions.model_validate(header["query"]), settings)
+
+
+def about(found: Understood) -> dict[str, Any]:
+    """What the service must know of a problem."""
     return {
         "key": found.key,
-        "digest": digest(found.problem),
+        "digest": found.digest,
         "name": found.problem.name,
         "buffers": len(found.problem.buffers),
-        "options": as_document(found.options),
+        "options": found.document,
         "notes": list(found.warnings),
-    }, b""
+    }
 
 
 def _solve(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Line) -> Answer:
-    """Plan a problem that `read` has found sound."""
+    """Plan a problem that `read` has found sound, from the best plan that is known if there is one."""
     begun = time.monotonic()
     data, _solve_options = separate(parts[0], header["format"])
     problem, _warnings = read_problem(data, format=header["format"])
-    plan = planner.plan(
-        problem,
-        from_document(header["options"]),
-        on_progress=line.progress,
-        cancelled=line.cancelled,
-        begun=begun,
-    )
-    return described(plan, header["notes"])
+    options, objects = from_document(header["options"]), bool(header["options"].get("objects"))
+    best = parts[1] if len(parts) > 1 else None
+    return _planned(problem, options, header["notes"], line, begun, objects=objects, best=best)
 
 
-def described(plan: Plan, notes_before: list[str]) -> Answer:
-    """The plan's bytes, and what the service must know of it."""
+def _planned(
+    problem: Problem,
+    options: Options,
+    notes_before: list[str],
+    line: Line,
+    begun: float,
+    *,
+    objects: bool,
+    best: bytes | None = None,
+) -> Answer:
+    if objects:
+        known = _known(best, read_sharing)
+        sharing = planner.share(problem, options, line.progress, line.cancelled, begun=begun, start=known)
+        return described(sharing, notes_before)
+    start = _known(best, read_plan)
+    plan = planner.plan(problem, options, line.progress, line.cancelled, begun=begun, start=start)
+    return described(plan, notes_before)
+
+
+Known = TypeVar("Known")
+
+
+def _known(best: bytes | None, read_it: Callable[[bytes], Known]) -> Known | None:
+    """The best answer of an earlier attempt. One that cannot be read any more, in a newer version perhaps, is found again."""
+    try:
+        return None if best is None else read_it(best)
+    except PlannerError:
+        return None
+
+
+def described(plan: Plan | Sharing, notes_before: list[str]) -> Answer:
+    """The plan's bytes, or the sharing's, and what the service must know of it."""
     plan = replace(plan, warnings=(*notes_before, *plan.warnings))
     final = plan.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
+    data = write_sharing(plan) if isinstance(plan, Sharing) else write_plan(plan)
     return {
+        "etag": f'"{hashlib.sha256(data).hexdigest()[:32]}"',
         "status": plan.status.value,
         "stop": plan.stop.value,
-        "best": plan.objective.value,
-        "bound": plan.objective.bound,
+        "best": plan.total if isinstance(plan, Sharing) else plan.objective.value,
+        "bound": plan.bound if isinstance(plan, Sharing) else plan.objective.bound,
         "gap": plan.gap,
         "lasting": final or plan.reproducible,
-    }, write_plan(plan)
+    }, data
 
 
 def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
@@ -116,11 +170,15 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _:
 def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Is this plan a plan of this problem, and are its claims possible?"""
     query = SolveOptions.model_validate(header["query"])
-    problem, warnings, plan = problem_and_plan(parts[0], header["format"], settings)
-    problem = planner.with_capacity(problem, query.capacity)
-    findings = planner.verify(problem, plan)
+    problem, warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_answer)
+    problem = as_asked(problem, query.capacity, query.prefer)
+    findings: Sequence[VerifyFinding | SharingFinding]
+    if isinstance(plan, Sharing):
+        findings, believed = planner.verify_sharing(problem, plan), notes_on_sharing(plan)
+    else:
+        findings, believed = planner.verify(problem, plan), notes(plan)
     listed = [asdict(finding) for finding in findings]
-    answer = {"valid": not findings, "findings": listed, "notes": list(notes(plan)), "warnings": list(warnings)}
+    answer = {"valid": not findings, "findings": listed, "notes": list(believed), "warnings": list(warnings)}
     return {}, as_json(answer)
 
 
@@ -128,7 +186,8 @@ def _explain(header: dict[str, Any], parts: list[bytes], settings: Settings, _: 
     """The arguments of a plan, in words."""
     data, _solve_options = separate(parts[0], header["format"])
     problem, _warnings = read_problem(data, format=header["format"])
-    problem = planner.with_capacity(problem, from_document(header["options"]).capacity)
+    options = from_document(header["options"])
+    problem = as_asked(problem, options.capacity, options.prefer)
     plan = read_plan(parts[1])
     document = json.loads(parts[1])
     answer = {
@@ -142,6 +201,34 @@ def _explain(header: dict[str, Any], parts: list[bytes], settings: Settings, _: 
         "warnings": list(plan.warnings),
     }
     return {}, as_json(answer)
+
+
+def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
+    """A picture of a plan, and of what is wrong with it; or what there is to draw, for a page that draws it itself.
+
+    One part is a problem with somebody's plan, two are a problem and the plan that was made for it here.
+    """
+    if len(parts) == 1:
+        query = SolveOptions.model_validate(header["query"])
+        problem, _warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_plan)
+        problem = as_asked(problem, query.capacity, query.prefer)
+        wrong = planner.verify(problem, plan)
+    else:
+        data, _solve_options = separate(parts[0], header["format"])
+        problem, _warnings = read_problem(data, format=header["format"])
+        options = from_document(header["options"])
+        problem = as_asked(problem, options.capacity, options.prefer)
+        plan, wrong = read_plan(parts[1]), ()
+    try:
+        drawn = memory_map(problem, plan, wrong)
+    except PlannerError as error:
+        raise below("plan", error) from None
+    return {}, svg(drawn) if header["as"] == "svg" else write_map(drawn)
+
+
+def _example(header: dict[str, Any], _parts: list[bytes], settings: Settings, _: Line) -> Answer:
+    """One of the problems that the page offers."""
+    return {}, write_problem(generate(header["kind"], Request(header["buffers"], header["seed"])))
 
 
 def _ready(_header: dict[str, Any], _parts: list[bytes], settings: Settings, line: Line) -> Answer:
@@ -169,8 +256,11 @@ def as_json(value: object) -> bytes:
 TASKS: dict[str, Callable[[dict[str, Any], list[bytes], Settings, Line], Answer]] = {
     "read": _read,
     "solve": _solve,
+    "read_and_solve": _read_and_solve,
     "validate": _validate,
     "verify": _verify,
     "explain": _explain,
+    "draw": _draw,
+    "example": _example,
     "ready": _ready,
 }

@@ -16,10 +16,12 @@ from typing import Any
 
 import planner
 from planner.errors import PlannerError
-from planner.plan import Plan
+from planner.plan import Plan, PlanStatus
+from planner.sharing import Sharing
 from planner.watching import Progress
 
 from ..errors import Refusal, refused, too_large
+from ..garbage import collect_rarely
 from ..settings import Settings
 from .messages import pack, unpack
 from .posted import as_message
@@ -33,19 +35,24 @@ SAVED_SHARE = 10
 
 
 class Reporter:
-    """Tells how a task gets on, from a thread of its own, so that solvers never wait for the telling."""
+    """How one task gets on, for whoever asked for it."""
 
     def __init__(self, worker: Worker, number: int, notes: list[str]) -> None:
         self._worker = worker
         self._number = number
         self._notes = notes
         self._moment: Progress | None = None
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
+        self._told: Progress | None = None
+        self._saved: int | None = None
+        self._next_save = time.monotonic()
+        self._turn = threading.Lock()
+        self._is_over = False
+
+    def understood(self, fields: dict[str, Any]) -> None:
+        self._notes = fields["notes"]
+        self._worker.send({"kind": "understood", "number": self._number, **fields})
 
     def progress(self, moment: Progress) -> None:
-        if self._moment is None and not self._thread.is_alive():
-            self._thread.start()
         self._moment = moment
 
     def cancelled(self) -> bool:
@@ -53,29 +60,62 @@ class Reporter:
 
     def end(self) -> None:
         """Say nothing more."""
-        self._done.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        with self._turn:
+            self._is_over = True
+
+    def tell(self) -> None:
+        """What there is to say since the last time."""
+        with self._turn:
+            if not self._is_over:
+                self._tell_progress()
+                self._tell_best()
+
+    def _tell_progress(self) -> None:
+        moment = self._moment
+        if moment is not None and moment is not self._told:
+            self._told = moment
+            fields = {"seconds": moment.seconds, "best": moment.value, "bound": moment.bound}
+            self._worker.send({"kind": "progress", "number": self._number, **fields})
+
+    def _tell_best(self) -> None:
+        told, begun = self._told, time.monotonic()
+        best = None if told is None else told.plan or told.sharing
+        if told is None or best is None or told.value == self._saved or begun < self._next_save:
+            return
+        plan = best()
+        if plan.status in (PlanStatus.FEASIBLE, PlanStatus.OPTIMAL):
+            self._worker.send_plan(self._number, plan, self._notes)
+        self._saved = told.value
+        now = time.monotonic()
+        self._next_save = now + max(SAVED_SECONDS, SAVED_SHARE * (now - begun))
+
+
+class Teller:
+    """Has a task tell how it gets on, in a thread of its own, so that solvers never wait for that. Most tasks are over before it looks."""
+
+    def __init__(self) -> None:
+        self._reporter: Reporter | None = None
+        self._awake = threading.Event()
+        threading.Thread(target=self._run, name="teller", daemon=True).start()
+
+    def listen_to(self, reporter: Reporter | None) -> None:
+        self._reporter = reporter
+        if reporter is not None and not self._awake.is_set():
+            self._awake.set()
 
     def _run(self) -> None:
-        told: Progress | None = None
-        saved: int | None = None
-        next_save = time.monotonic()
-        while not self._done.wait(TOLD_SECONDS):
-            moment = self._moment
-            if moment is not None and moment is not told:
-                told = moment
-                fields = {"seconds": moment.seconds, "best": moment.value, "bound": moment.bound}
-                self._worker.send({"kind": "progress", "number": self._number, **fields})
-            if told is None or told.plan is None or told.value == saved or time.monotonic() < next_save:
+        while self._awake.wait():
+            time.sleep(TOLD_SECONDS)
+            reporter = self._reporter
+            if reporter is not None:
+                try:
+                    reporter.tell()
+                except Exception:  # noqa: BLE001 - want of memory, perhaps; there are more tasks to tell of
+                    traceback.print_exc(limit=-8)
                 continue
-            begun = time.monotonic()
-            plan = told.plan()
-            if plan.placements:
-                self._worker.send_plan(self._number, plan, self._notes)
-            saved = told.value
-            taken = time.monotonic() - begun
-            next_save = time.monotonic() + max(SAVED_SECONDS, SAVED_SHARE * taken)
+            self._awake.clear()
+            if self._reporter is not None:  # it came in between
+                self._awake.set()
 
 
 class Worker:
@@ -86,6 +126,7 @@ class Worker:
         self._settings = settings
         self._sending = threading.Lock()
         self._inbox: queue.SimpleQueue[tuple[dict[str, Any], list[bytes]]] = queue.SimpleQueue()
+        self._teller = Teller()
         self.cancelled: set[int] = set()
 
     def serve(self) -> None:
@@ -102,8 +143,8 @@ class Worker:
         with self._sending:
             self._connection.send_bytes(pack(header, payload))
 
-    def send_plan(self, number: int, plan: Plan, notes: list[str]) -> None:
-        """The best plan so far."""
+    def send_plan(self, number: int, plan: Plan | Sharing, notes: list[str]) -> None:
+        """The best so far."""
         fields, data = described(plan, notes)
         del fields["lasting"]
         self.send({"kind": "plan", "number": number, **fields}, data)
@@ -124,6 +165,7 @@ class Worker:
     def _do(self, header: dict[str, Any], parts: list[bytes]) -> None:
         number: int = header["number"]
         reporter = Reporter(self, number, header.get("notes", []))
+        self._teller.listen_to(reporter)
         try:
             fields, data = do(header, parts, self._settings, reporter)
             message = {"kind": "done", **fields}
@@ -136,6 +178,7 @@ class Worker:
         except Exception:  # noqa: BLE001 - whatever it is, the service must be told, and go on
             message, data = {"kind": "fault", "trace": traceback.format_exc(limit=-8)[-4000:]}, b""
         finally:
+            self._teller.listen_to(None)
             reporter.end()
         self.send({**message, "number": number}, data)
 
@@ -144,6 +187,7 @@ def main() -> None:
     """Serve the process that holds the other end of the connection named in the arguments."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the service says when to end; a terminal's Ctrl-C reaches all
+    collect_rarely()
     connection = Connection(int(sys.argv[1]))
     settings = Settings.model_validate_json(connection.recv_bytes())
     with contextlib.suppress(ValueError, OSError):

@@ -15,10 +15,10 @@ from planner.formats import schema
 
 from ..errors import HttpCode, Refusal
 from ..jobs.tasks import as_json
-from ..service import Service
 from .body import JSON
 from .examples import shown
 from .plans import Behind
+from .shapes import TEXT
 
 router = APIRouter(tags=["about"])
 NOT_READY: dict[int | str, dict[str, Any]] = {200: shown("All is well.", {"status": "ready"})}
@@ -43,10 +43,14 @@ def _solvers(offered: tuple[str, ...]) -> bytes:
     return as_json({"solvers": listed})
 
 
-@router.get("/v1/schema", summary="The schema of problems", responses={200: shown("The schema.", {"type": "object"})})
+SCHEMA_TYPE = "application/schema+json"
+SCHEMA: dict[int | str, dict[str, Any]] = {200: shown("The schema.", {"type": "object"}, SCHEMA_TYPE)}
+
+
+@router.get("/v1/schema", summary="The schema of problems", responses=SCHEMA)
 async def problem_schema() -> Response:
     """JSON Schema (draft 2020-12) of memplan/1."""
-    return Response(await asyncio.to_thread(_schema), media_type="application/schema+json")
+    return Response(await asyncio.to_thread(_schema), media_type=SCHEMA_TYPE)
 
 
 @cache
@@ -75,17 +79,14 @@ async def readyz(service: Behind) -> dict[str, Any]:
     return {"status": "ready", "solvers": sorted(found["solvers"])}
 
 
-@router.get("/metrics", summary="Figures for Prometheus", response_class=Response)
+FIGURES: dict[int | str, dict[str, Any]] = {
+    200: shown("The figures.", "memplan_streams 0.0\n", CONTENT_TYPE_LATEST.partition(";")[0], TEXT)
+}
+
+
+@router.get("/metrics", summary="Figures for Prometheus", response_class=Response, responses=FIGURES)
 async def metrics(service: Behind) -> Response:
-    """In Prometheus's text format."""
-    return Response(await asyncio.to_thread(_figures, service), media_type=CONTENT_TYPE_LATEST)
-
-
-def _figures(service: Service) -> bytes:
-    told = service.metrics
-    for name, crew in (("readers", service.readers), ("solvers", service.solvers)):
-        told.busy.labels(name).set(crew.busy)
-        told.size.labels(name).set(crew.size)
-        told.deaths.labels(name).set(crew.deaths)
-    told.streams.set(service.streams)
-    return told.expose(service.store.counts())
+    """In Prometheus's text format. On the port of their own, if they have one, and then not here."""
+    if service.settings.metrics_port is not None:
+        raise Refusal(404, HttpCode.NOT_FOUND, "metrics are served on a port of their own (metrics_port)")
+    return Response(await asyncio.to_thread(service.metrics.expose), media_type=CONTENT_TYPE_LATEST)

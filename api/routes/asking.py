@@ -14,10 +14,10 @@ from starlette.requests import Request
 from planner.errors import Code, Finding
 
 from ..errors import HttpCode, Refusal
+from ..jobs.attempt import Attempt, Posted, about_in, as_stored
 from ..jobs.options import SolveOptions
-from ..jobs.runner import Attempt, as_stored
 from ..service import Service
-from ..store import KeyReused, QueueFull
+from ..store import KeyReused, QueueFull, StoreUnavailable
 from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
 from .body import BYTES, CSV, JSON, format_of, read_body, require_type
 from .query import PlanQuery
@@ -27,6 +27,10 @@ SMALL = 1 << 18
 BUSY_SECONDS = 5
 LOOK_SECONDS = 30.0
 """The store is asked so often even if nobody tells of anything."""
+LOOKS_PER_SECOND = 20
+"""But not more often than this for all that are waited for together: a batch may wait for thousands."""
+AGAIN_SECONDS = 0.5
+"""How soon it is asked again when it did not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,37 +43,60 @@ class Asked:
     fingerprint: str
 
 
-async def understood(request: Request, service: Service, query: PlanQuery) -> Asked:
-    """Read the body and have it looked at. Raises Refusal."""
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A body, and how it is to be read and planned."""
+
+    posted: Posted
+    fingerprint: str
+
+
+async def received(request: Request, service: Service, query: PlanQuery) -> Received:
+    """Read the body, without looking at it. Raises Refusal."""
     kind = require_type(request, JSON, CSV, BYTES)
     format_ = format_of(kind, query.format, service.settings)
     options = query.options()
     body = await read_body(request, service.settings)
-    return await look_at(service, request.state.owner, body, format_, options)
+    return await fingerprinted(service, request.state.owner, body, format_, options)
 
 
-async def look_at(service: Service, owner: str, body: bytes, format_: str | None, options: SolveOptions) -> Asked:
-    """Is it a problem that can be planned? What was sent before is known already."""
+async def fingerprinted(
+    service: Service, owner: str, body: bytes, format_: str | None, options: SolveOptions
+) -> Received:
+    """With what tells whether the same was received before."""
     said = options.model_dump(exclude_unset=True)
     rest = json.dumps([format_, said], sort_keys=True).encode("ascii")
-    digest = hashlib.sha256 if len(body) <= SMALL else None
-    hashed = digest(body) if digest is not None else await asyncio.to_thread(hashlib.sha256, body)
+    hashed = hashlib.sha256(body) if len(body) <= SMALL else await asyncio.to_thread(hashlib.sha256, body)
     hashed.update(rest)
-    fingerprint = hashed.hexdigest()
-    about = service.memory.get(fingerprint)
+    posted = Posted(owner, body, format_, said, service.settings.max_explain_seconds)
+    return Received(posted, hashed.hexdigest())
+
+
+async def understood(service: Service, got: Received) -> Asked:
+    """Is it a problem that can be planned? A reader process says so; what was sent before is known already. Raises Refusal."""
+    posted = got.posted
+    about = service.memory.get(got.fingerprint)
     if about is None:
-        found = (await service.read("read", body, format=format_, query=said)).header
-        about = About(
-            found["key"],
-            found["digest"],
-            found["name"],
-            found["buffers"],
-            found["options"],
-            tuple(found["notes"]),
-            format_,
-        )
-        service.memory.put(fingerprint, about)
-    return Asked(owner, body, about, fingerprint)
+        found = await service.read("read", posted.body, format=posted.format, query=posted.query)
+        about = about_in(found.header, posted.format)
+        service.memory.put(got.fingerprint, about)
+    return Asked(posted.owner, posted.body, about, got.fingerprint)
+
+
+async def begun(service: Service, got: Received) -> tuple[Asked, Attempt] | None:
+    """A small problem that nobody has sent before is read by the solver process that goes on to plan it, if one is free. Raises Refusal."""
+    if len(got.posted.body) > SMALL or service.memory.get(got.fingerprint) is not None:
+        return None
+    attempt = service.runner.unread(got.posted)
+    if attempt is None:
+        return None
+    try:
+        about = await attempt.about
+    except asyncio.CancelledError:
+        attempt.stop()
+        raise
+    service.memory.put(got.fingerprint, about)
+    return Asked(got.posted.owner, got.posted.body, about, got.fingerprint), attempt
 
 
 async def looked_up(service: Service, asked: Asked) -> StoredPlan | None:
@@ -138,12 +165,12 @@ async def tried(request: Request, service: Service, attempt: Attempt, seconds: f
             reply = attempt.reply.result()
             plan = as_stored(reply)
             if reply.header["lasting"]:
-                service.keep(attempt.owner, attempt.key, plan)
+                service.keep(attempt.owner, attempt.about.result().key, plan)
             return plan
         if gone.done():
             attempt.stop()
             return None
-        return await service.runner.adopt(attempt)
+        return await attempt.become_job()
     except asyncio.CancelledError:
         attempt.stop()
         raise
@@ -158,12 +185,18 @@ async def until_over(service: Service, id_: str, seconds: float | None = None) -
     with service.hub.watch(id_) as happened:
         while True:
             happened.clear()
-            job = await asyncio.to_thread(service.store.job, id_)
-            left = LOOK_SECONDS if end is None else end - time.monotonic()
-            if job is None or job.state.is_final or left <= 0 or service.closing.is_set():
-                return job
+            look = max(LOOK_SECONDS, len(service.hub) / LOOKS_PER_SECOND)
+            left = look if end is None else end - time.monotonic()
+            try:
+                job = await asyncio.to_thread(service.store.job, id_)
+                if job is None or job.state.is_final or left <= 0 or service.closing.is_set():
+                    return job
+            except StoreUnavailable:
+                if left <= 0 or service.closing.is_set():
+                    raise
+                look = AGAIN_SECONDS  # it may be back before long
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(left, LOOK_SECONDS)):
+                async with asyncio.timeout(min(left, look)):
                     await happened.wait()
 
 
@@ -177,7 +210,6 @@ async def stopped(service: Service, job: Job) -> Job | None:
     """End a job, keeping the best plan."""
     now = await asyncio.to_thread(service.store.cancel, job.id, job.owner)
     service.runner.stop_job(job.id)
-    service.hub.tell(job.id)
     return now
 
 

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Iterable
+from io import BytesIO
 from typing import Any
 
 from fastapi import APIRouter
@@ -22,17 +23,19 @@ from ..store import StoreUnavailable
 from ..store.records import Job, JobFilter
 from ..store.rows import new_id
 from .answers import job_document
-from .asking import look_at, looked_up, queued, until_over
+from .asking import fingerprinted, looked_up, queued, understood, until_over
 from .body import LINES, format_of, read_body, require_type
 from .examples import BATCH_ANSWERS, BATCH_BODY
 from .jobs import ID, not_found
 from .plans import Behind
-from .query import IdempotencyKey, PlanOptions, once_of
+from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
 
 router = APIRouter(tags=["jobs"])
 
 
-@router.post("/v1/batches", summary="Plan many problems", responses=BATCH_ANSWERS, openapi_extra=BATCH_BODY)
+@router.post(
+    "/v1/batches", summary="Plan many problems", responses=BATCH_ANSWERS, openapi_extra=BATCH_BODY | PLAN_PARAMETERS
+)
 async def add(
     request: Request, service: Behind, query: PlanOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -42,9 +45,7 @@ async def add(
     options = query.options()
     once_of(idempotency_key, "", "")
     body = await read_body(request, service.settings)
-    lines = await asyncio.to_thread(_lines, body)
-    if len(lines) > service.settings.max_batch:
-        raise too_large(f"the batch has {len(lines)} problems; at most {service.settings.max_batch} are taken")
+    lines = await asyncio.to_thread(_lines, body, service.settings.max_batch)
     if not lines:
         raise Refusal(422, Code.INVALID_VALUE, "the batch has no problem in it")
     batch, owner = new_id(), request.state.owner
@@ -74,8 +75,15 @@ def _response(service: Service, batch: str, lines: AsyncIterator[bytes]) -> Resp
     return StreamingResponse(lines, 200, headers, LINES)
 
 
-def _lines(body: bytes) -> list[bytes]:
-    return [line for line in body.split(b"\n") if line.strip()]
+def _lines(body: bytes, most: int) -> list[bytes]:
+    """Those with something on them. One after the other, since a large body may have millions. Raises Refusal if there are too many."""
+    lines: list[bytes] = []
+    for number, line in enumerate(BytesIO(body)):
+        if line.strip():
+            lines.append(line.rstrip(b"\r\n"))
+        if len(lines) > most or number > 2 * most:
+            raise too_large(f"the batch has too many lines; at most {most} problems are taken")
+    return lines
 
 
 async def _answers(first: dict[str, Any], waiting: Iterable[Awaitable[dict[str, Any]]]) -> AsyncIterator[bytes]:
@@ -132,7 +140,7 @@ async def _enter(
     key: str | None,
 ) -> Job:
     """The job of a line."""
-    asked = await look_at(service, owner, line, format_, options)
+    asked = await understood(service, await fingerprinted(service, owner, line, format_, options))
     mine = None if key is None else f"{hashlib.sha256(key.encode()).hexdigest()}#{number}"
     once = once_of(mine, "/v1/batches", asked.fingerprint)
     kept = await looked_up(service, asked)

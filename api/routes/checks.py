@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,16 +26,23 @@ class FormatQuery(BaseModel):
 
 
 class VerifyQuery(FormatQuery):
-    """And other pool sizes, if the plan was made for those."""
+    """And other pool sizes, or another objective, if the plan was made for those."""
 
     capacity: list[str] = Field(default=[], description="Replaces a pool's size, as for `/v1/plans`.")
+    prefer: Literal["size", "balanced", "speed"] | None = Field(
+        default=None, description="Replaces the objective, as for `/v1/plans`."
+    )
+
+    def asked(self) -> dict[str, Any]:
+        """Those of them that were given, as options of a plan."""
+        return PlanQuery(capacity=self.capacity, prefer=self.prefer).options().model_dump(exclude_unset=True)
 
 
 @router.post("/v1/verify", summary="Verify a plan", responses=VERIFY_ANSWERS, openapi_extra=VERIFY_BODY)
 async def verify(request: Request, service: Behind, query: Annotated[VerifyQuery, Query()]) -> Response:
     """Every rule of the problem and every claim of the plan, checked again in exact integers."""
     require_type(request, JSON)
-    options = PlanQuery(capacity=query.capacity).options().model_dump(exclude_unset=True)
+    options = query.asked()
     format_ = format_of(BYTES, query.format, service.settings)
     body = await read_body(request, service.settings)
     reply = await service.read("verify", body, format=format_, query=options)

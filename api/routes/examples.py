@@ -10,6 +10,7 @@ from planner.formats import schema
 
 from ..errors import CONTENT_TYPE
 from .body import BYTES, CSV, JSON, LINES
+from .shapes import OBJECT, PARTS, TEXT, part
 
 PROBLEM = {
     "format": "memplan/1",
@@ -100,8 +101,6 @@ EXPLANATION = {
 }
 EVENTS = 'id: 1\nevent: state\ndata: {"state": "queued"}\n\n'
 
-OBJECT = {"type": "object"}
-
 
 def shown(description: str, example: object, kind: str = JSON, schema_: dict[str, Any] | None = None) -> dict[str, Any]:
     """One answer."""
@@ -113,17 +112,15 @@ def body(kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": kinds}}
 
 
-TEXT = {"type": "string"}
-PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
-REFUSED = shown("What is wrong, as RFC 9457 has it; `code` is stable.", REFUSAL, CONTENT_TYPE)
+REFUSED = shown("What is wrong, as RFC 9457 has it; `code` is stable.", REFUSAL, CONTENT_TYPE, part("Refusal"))
 ERRORS: dict[int | str, dict[str, Any]] = dict.fromkeys(
     (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 503), REFUSED
 )
-JOB_ACCEPTED = shown("A job, at the address in `Location`.", JOB)
+JOB_ACCEPTED = shown("A job, at the address in `Location`.", JOB, JSON, part("Job"))
 PROBLEM_BODY = body(
     {
         JSON: {
-            "schema": PROBLEM_SCHEMA,
+            "schema": part("Problem"),
             "examples": {
                 "memplan": {"summary": "memplan/1", "value": PROBLEM},
                 "options": {
@@ -146,14 +143,23 @@ PROBLEM_BODY = body(
     }
 )
 PLAN_ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: shown("The plan; its `status` says what it is worth.", PLAN),
+    200: shown("The plan; its `status` says what it is worth.", PLAN, JSON, part("Plan")),
     202: JOB_ACCEPTED,
     304: {"description": "The plan is the one whose ETag was sent in If-None-Match."},
 }
-EXPLANATION_ANSWERS: dict[int | str, dict[str, Any]] = {200: shown("The arguments.", EXPLANATION), 202: JOB_ACCEPTED}
-JOB_ANSWERS: dict[int | str, dict[str, Any]] = {200: shown("The job.", JOB)}
+EXPLANATION_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("The arguments.", EXPLANATION, JSON, part("Explanation")),
+    202: JOB_ACCEPTED,
+}
+JOB_ANSWERS: dict[int | str, dict[str, Any]] = {200: shown("The job.", JOB, JSON, part("Job"))}
+JOBS_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("A page.", {"jobs": [JOB], "next": None}, JSON, part("Jobs"))
+}
 NEW_JOB_ANSWERS: dict[int | str, dict[str, Any]] = {202: JOB_ACCEPTED}
-EVENT_ANSWERS: dict[int | str, dict[str, Any]] = {200: shown("The events.", EVENTS, "text/event-stream", TEXT)}
+EVENT_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("The events.", EVENTS, "text/event-stream", part("Event")),
+    204: {"description": "The job has ended, and its last event is the one that was named."},
+}
 VERIFY_BODY = body(
     {
         JSON: {
@@ -168,8 +174,20 @@ VERIFY_BODY = body(
     }
 )
 VERIFY_ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: shown("What was found.", {"valid": True, "findings": [], "notes": [], "warnings": []})
+    200: shown(
+        "What was found.",
+        {"valid": True, "findings": [], "notes": [], "warnings": []},
+        JSON,
+        part("Verification"),
+    )
 }
+PICTURE = "<svg>…</svg>"
+DRAWING: dict[str, Any] = shown("The drawing.", PICTURE, "image/svg+xml", TEXT)
+DRAWING["content"][JSON] = {"schema": OBJECT, "example": {"format": "memplan-map/1"}}
+DRAWING_ANSWERS: dict[int | str, dict[str, Any]] = {200: DRAWING}
+POSTED: dict[str, Any] = shown("The problem.", PROBLEM)
+POSTED["content"][CSV] = {"schema": TEXT, "example": ROWS}
+PROBLEM_ANSWERS: dict[int | str, dict[str, Any]] = {200: POSTED}
 VALIDATE_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: shown(
         "Whether it is sound, and if not, what is wrong.",
@@ -181,6 +199,8 @@ VALIDATE_ANSWERS: dict[int | str, dict[str, Any]] = {
             "digest": PLAN["problem_digest"],
             "warnings": [],
         },
+        JSON,
+        part("Validation"),
     )
 }
 LINE_ANSWER = '{"line": 0, "job": "1a1f…", "state": "succeeded", "status": "optimal", "plan": {}}\n'
@@ -199,11 +219,11 @@ BATCH_ANSWERS: dict[int | str, dict[str, Any]] = {
 
 @cache
 def components() -> dict[str, Any]:
-    """The schema of problems, its parts among the others' as OpenAPI wants them."""
+    """The schemas of answers and of problems, with all their parts side by side as OpenAPI wants them."""
     whole = schema()
     parts = whole.pop("$defs")
     whole.pop("$schema")
-    found: dict[str, Any] = _moved({"Problem": whole, **parts})
+    found: dict[str, Any] = PARTS | _moved({"Problem": whole, **parts})
     found["Problem"]["properties"]["solve"] = {"type": "object", "description": "Options, as in the query."}
     return found
 

@@ -18,8 +18,10 @@ from ..metrics import Metrics
 from ..settings import LOOPBACK_NAMES, Settings, is_loopback
 from .body import Bodies, Share
 
-OPEN_PATHS = ("/healthz", "/readyz")
-"""For probes, which have no tokens."""
+OPEN_PATHS = ("/healthz", "/readyz", "/")
+"""For probes, which have no tokens, and for browsers, which have none until the page has asked for one."""
+OPEN_FOLDER = "/web/"
+"""What the page is made of."""
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 ANYBODY = "anonymous"
 HEADERS = {
@@ -96,7 +98,8 @@ class Guard:
         if scope["method"] not in SAFE_METHODS:
             self._require_own_page(headers, host)
             self._require_plain(headers)
-        return ANYBODY if scope["path"] in OPEN_PATHS else self._owner(headers)
+        is_for_all = scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_FOLDER)
+        return ANYBODY if is_for_all else self._owner(headers)
 
     def _require_own_page(self, headers: Headers, host: str) -> None:
         """A browser says which page sends; programs say nothing."""

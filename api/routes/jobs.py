@@ -15,13 +15,13 @@ from ..errors import HttpCode, Refusal
 from ..service import Service
 from ..store.records import Job, JobFilter, JobState
 from .answers import job_document, job_response, json_response, plan_response
-from .asking import failure_of, looked_up, queued, stopped, understood
-from .examples import JOB, JOB_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY, shown
+from .asking import failure_of, looked_up, queued, received, stopped, understood
+from .examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .plans import Behind
-from .query import IdempotencyKey, PlanOptions, once_of
+from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
 
 router = APIRouter(tags=["jobs"])
-ID = re.compile(r"[0-9a-f]{1,40}")
+ID = re.compile(r"^[0-9a-f]{1,40}$")
 
 
 class JobsQuery(BaseModel):
@@ -30,25 +30,31 @@ class JobsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     state: JobState | None = Field(default=None, description="Only jobs in this state.")
-    batch: str | None = Field(default=None, max_length=40, description="Only jobs of this batch.")
-    before: str | None = Field(default=None, max_length=40, description="Only jobs older than this one: the next page.")
+    batch: str | None = Field(default=None, pattern=ID.pattern, description="Only jobs of this batch.")
+    before: str | None = Field(
+        default=None, pattern=ID.pattern, description="Only jobs older than this one: the next page."
+    )
     limit: int = Field(default=50, ge=1, le=500, description="Jobs on a page.")
 
 
 @router.post(
-    "/v1/jobs", status_code=202, summary="Queue a problem", responses=NEW_JOB_ANSWERS, openapi_extra=PROBLEM_BODY
+    "/v1/jobs",
+    status_code=202,
+    summary="Queue a problem",
+    responses=NEW_JOB_ANSWERS,
+    openapi_extra=PROBLEM_BODY | PLAN_PARAMETERS,
 )
 async def add(
     request: Request, service: Behind, query: PlanOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """The same as a plan with `Prefer: respond-async`."""
-    asked = await understood(request, service, query)
+    asked = await understood(service, await received(request, service, query))
     once = once_of(idempotency_key, request.url.path, asked.fingerprint)
     added = await queued(service, asked, once=once, answer=await looked_up(service, asked))
     return job_response(added.job, 202)
 
 
-@router.get("/v1/jobs", summary="List jobs", responses={200: shown("A page.", {"jobs": [JOB], "next": None})})
+@router.get("/v1/jobs", summary="List jobs", responses=JOBS_ANSWERS)
 async def listed(request: Request, service: Behind, query: Annotated[JobsQuery, Query()]) -> Response:
     """The newest first."""
     wanted = JobFilter(request.state.owner, query.state, query.batch, query.before, query.limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -10,20 +11,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..service import Service
-from ..store.records import NewJob, StoredPlan
+from ..store.records import About, NewJob, StoredPlan
 from .answers import job_response, plan_response
-from .asking import Asked, failure_of, looked_up, queued, stopped, tried, understood, waited
+from .asking import Received, begun, failure_of, looked_up, queued, received, stopped, tried, understood, waited
 from .body import JSON
 from .examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
-from .query import IdempotencyKey, PlanOptions, Prefer, Preferences, once_of
+from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, Prefer, Preferences, once_of
 
 router = APIRouter(tags=["plans"])
 NOBODY = Response(status_code=499)
 """For a client that is gone."""
 
 
-def service_of(request: Request) -> Service:
-    """The service behind the routes."""
+async def service_of(request: Request) -> Service:
+    """The service behind the routes. Asynchronous, so that no thread is asked for it."""
     service: Service = request.app.state.service
     return service
 
@@ -31,51 +32,67 @@ def service_of(request: Request) -> Service:
 Behind = Annotated[Service, Depends(service_of)]
 
 
-@router.post("/v1/plans", summary="Plan a problem", responses=PLAN_ANSWERS, openapi_extra=PROBLEM_BODY)
+@router.post(
+    "/v1/plans", summary="Plan a problem", responses=PLAN_ANSWERS, openapi_extra=PROBLEM_BODY | PLAN_PARAMETERS
+)
 async def make_plan(
     request: Request, service: Behind, query: PlanOptions, prefer: Prefer = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """The plan, when it is done within the service's budget for waiting (`sync_seconds`); otherwise a job that goes on."""
-    asked = await understood(request, service, query)
-    found = await obtained(request, service, asked, Preferences(prefer), idempotency_key)
+    got = await received(request, service, query)
+    found = await obtained(request, service, got, Preferences(prefer), idempotency_key)
     if isinstance(found, Response):
         return found
-    plan, hit = found
+    _, plan, hit = found
     return plan_response(request, plan, hit=hit, require=query.require)
 
 
-@router.post("/v1/explain", summary="Explain a bound", responses=EXPLANATION_ANSWERS, openapi_extra=PROBLEM_BODY)
+@router.post(
+    "/v1/explain",
+    summary="Explain a bound",
+    responses=EXPLANATION_ANSWERS,
+    openapi_extra=PROBLEM_BODY | PLAN_PARAMETERS,
+)
 async def explain(
     request: Request, service: Behind, query: PlanOptions, prefer: Prefer = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Why no plan can be better, or which buffers cannot be placed together; as a job where that takes long."""
     query = query.model_copy(update={"explain": True})
-    asked = await understood(request, service, query)
-    found = await obtained(request, service, asked, Preferences(prefer), idempotency_key)
+    got = await received(request, service, query)
+    found = await obtained(request, service, got, Preferences(prefer), idempotency_key)
     if isinstance(found, Response):
         return found
-    plan, _hit = found
-    about = asked.about
-    reply = await service.read("explain", asked.body, plan.data, format=about.format, options=dict(about.options))
+    about, plan, _hit = found
+    reply = await service.read("explain", got.posted.body, plan.data, format=about.format, options=dict(about.options))
     return Response(reply.payload, 200, {"ETag": plan.etag}, JSON)
 
 
 async def obtained(
-    request: Request, service: Service, asked: Asked, prefers: Preferences, key: str | None
-) -> tuple[StoredPlan, bool] | Response:
-    """The plan, and whether it was there already; or the answer that there is none yet."""
-    once = once_of(key, request.url.path, asked.fingerprint)
-    kept = None if "no-cache" in request.headers.get("cache-control", "") else await looked_up(service, asked)
-    if kept is not None and once is None and not prefers.is_async:
-        return kept, True
+    request: Request, service: Service, got: Received, prefers: Preferences, key: str | None
+) -> tuple[About, StoredPlan, bool] | Response:
+    """What the problem is, its plan, and whether that was there already; or the answer that there is none yet."""
+    once = once_of(key, request.url.path, got.fingerprint)
+    waits = once is None and not prefers.is_async
+    early = await begun(service, got) if waits else None
+    asked, attempt = (await understood(service, got), None) if early is None else early
+    kept = None
+    with ExitStack() as unless_new:
+        if attempt is not None:
+            unless_new.callback(attempt.stop)
+        if "no-cache" not in request.headers.get("cache-control", ""):
+            kept = await looked_up(service, asked)
+        if kept is None:
+            unless_new.pop_all()
+    if kept is not None and waits:
+        return asked.about, kept, True
     budget = service.settings.sync_seconds
     seconds = budget if prefers.wait is None else min(budget, prefers.wait)
-    if once is None and not prefers.is_async:
-        attempt = service.runner.at_once(NewJob(asked.owner, asked.about), asked.body)
+    if waits:
+        attempt = attempt or service.runner.at_once(NewJob(asked.owner, asked.about), asked.body)
         if attempt is not None:
             found = await tried(request, service, attempt, seconds)
             if isinstance(found, StoredPlan):
-                return found, False
+                return asked.about, found, False
             return NOBODY if found is None else job_response(found, 202)
     added = await queued(service, asked, once=once, answer=kept, urgent=not prefers.is_async)
     if prefers.is_async:
@@ -93,4 +110,4 @@ async def obtained(
         service.forget(job.id)  # it is answered, and nobody was told of it
     if plan is None:
         raise failure_of(job)
-    return plan, kept is not None or not added.is_new
+    return asked.about, plan, kept is not None or not added.is_new

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
-from fastapi import Header, Query
-from pydantic import Field
+from fastapi import Depends, Header
+from pydantic import Field, ValidationError
+from starlette.requests import Request
 
 from ..cli.arguments import parse_capacities
 from ..errors import HttpCode, Refusal, bad_option
-from ..jobs.options import CommonOptions, SolveOptions
+from ..jobs.options import CommonOptions, SolveOptions, wrong_options
 from ..store.records import Once
 
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -44,7 +45,38 @@ class PlanQuery(CommonOptions):
         return SolveOptions.model_validate(said)
 
 
-PlanOptions = Annotated[PlanQuery, Query()]
+NOTHING_SAID = PlanQuery()
+LISTS = ("capacity",)
+"""What may be said more than once."""
+
+
+async def plan_query(request: Request) -> PlanQuery:
+    """What the query says. Raises Refusal. FastAPI's own way takes longer than all else that it does, even where nothing is said."""
+    if not request.scope["query_string"]:
+        return NOTHING_SAID
+    said: dict[str, list[str]] = {}
+    for name, value in request.query_params.multi_items():
+        said.setdefault(name, []).append(value)
+    try:
+        return PlanQuery.model_validate(
+            {name: values if name in LISTS else values[-1] for name, values in said.items()}
+        )
+    except ValidationError as error:
+        raise wrong_options(error.errors(include_url=False, include_input=False)) from None
+
+
+def _parameters() -> list[dict[str, Any]]:
+    found = []
+    for name, said in PlanQuery.model_json_schema()["properties"].items():
+        schema = {key: value for key, value in said.items() if (key, value) != ("default", None)}
+        about = {"in": "query", "required": False, "description": schema["description"]}
+        found.append({"name": name, **about, "schema": schema})
+    return found
+
+
+PlanOptions = Annotated[PlanQuery, Depends(plan_query)]
+PLAN_PARAMETERS = {"parameters": _parameters()}
+"""The same for OpenAPI."""
 IdempotencyKey = Annotated[
     str | None, Header(description="Sent again with the same key, a request has the effect of one.")
 ]

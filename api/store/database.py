@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
-from .errors import KeyReused, QueueFull
+from .errors import Collision, KeyReused, QueueFull
+from .kept import find, put
+from .pruning import forget_old, shrink
 from .records import (
     Added,
     Claim,
@@ -20,23 +23,43 @@ from .records import (
     Job,
     JobFilter,
     JobState,
+    Kept,
     NewJob,
     Once,
     QueueLimits,
     StoredPlan,
     Summary,
 )
+from .room import Room
 from .rows import change, gap_of, job_of, plan_of, plan_values, values_of
-from .sql import Database
-from .tables import events, job_plans, jobs, once, plans, problems
+from .sql import Database, Told
+from .tables import events, job_plans, jobs, once, problems
 
 SMALL = 1 << 16
 """Problems up to here are limited by their number alone."""
 UNFINISHED = (JobState.QUEUED.value, JobState.RUNNING.value)
 
 
-class DatabaseStore(Database):
+class DatabaseStore:
     """Jobs and plans in tables. Every write is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.read, self.write = database.read, database.write
+        self._room = Room()
+
+    @property
+    def shared(self) -> bool:
+        return self.database.shared
+
+    def listen(self, told: Told) -> None:
+        self.database.listen(told)
+
+    def ping(self) -> None:
+        self.database.ping()
+
+    def close(self) -> None:
+        self.database.close()
 
     def add(
         self,
@@ -46,13 +69,21 @@ class DatabaseStore(Database):
         once: Once | None = None,
         answer: StoredPlan | None = None,
     ) -> Added:
+        try:
+            return self._add(new, problem, limits, once, answer)
+        except Collision:  # the same key at the same moment, and the other one was first
+            return self._add(new, problem, limits, once, answer)
+
+    def _add(
+        self, new: NewJob, problem: bytes, limits: QueueLimits, once: Once | None, answer: StoredPlan | None
+    ) -> Added:
         with self.write() as connection:
             known = None if once is None else self._known(connection, new.owner, once)
             if known is not None:
                 return Added(known, is_new=False)
             if answer is None:
                 self._require_room(connection, new.owner, len(problem), limits)
-            job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value})
+            job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value}, queued=answer is None)
             if once is not None:
                 self._note_once(connection, new.owner, once, job.id)
             if answer is None:
@@ -63,9 +94,8 @@ class DatabaseStore(Database):
 
     def add_running(self, new: NewJob, problem: bytes) -> Job:
         with self.write() as connection:
-            return self._insert(
-                connection, new, problem, {"state": JobState.RUNNING.value, "attempt": 1, "started": time.time()}
-            )
+            facts = {"state": JobState.RUNNING.value, "attempt": 1, "started": time.time()}
+            return self._insert(connection, new, problem, facts, queued=False)
 
     def job(self, id_: str, owner: str | None = None) -> Job | None:
         wanted = select(jobs).where(jobs.c.id == id_)
@@ -95,14 +125,18 @@ class DatabaseStore(Database):
         with self.write() as connection:
             connection.execute(delete(jobs).where(jobs.c.id == id_))
 
-    def claim(self) -> Claim | None:
+    def claim(self, id_: str | None = None, delivery: int | None = None) -> Claim | None:
         queued = jobs.c.state == JobState.QUEUED.value
-        with self.read() as connection:  # mostly there is none, and finding that out must not keep others from writing
-            if connection.execute(select(jobs.c.id).where(queued).limit(1)).one_or_none() is None:
-                return None
-        turn = select(jobs).where(queued).order_by(jobs.c.priority.desc(), jobs.c.id)
+        if id_ is not None:
+            queued = and_(queued, jobs.c.id == id_, jobs.c.delivery == delivery)
+        elif self._is_empty():
+            return None
+        else:  # said like this, the index leads to the one row that is wanted, and thousands that wait are not sorted
+            most = select(func.max(jobs.c.priority)).where(queued).scalar_subquery()
+            queued = and_(queued, jobs.c.priority == most)
+        turn = select(jobs).where(queued).order_by(jobs.c.id)
         with self.write() as connection:
-            row = connection.execute(turn.limit(1)).one_or_none()
+            row = connection.execute(turn.limit(1).with_for_update(skip_locked=id_ is None)).one_or_none()
             if row is None:
                 return None
             values = {
@@ -110,9 +144,17 @@ class DatabaseStore(Database):
                 "attempt": row.attempt + 1,
                 "started": row.started or time.time(),
             }
-            change(connection, row, values, (EventKind.STATE, {"state": values["state"], "attempt": values["attempt"]}))
+            said = (EventKind.STATE, {"state": values["state"], "attempt": values["attempt"]})
+            self._change(connection, row, values, said)
             problem = connection.execute(select(problems.c.data).where(problems.c.job == row.id)).scalar_one()
-            return Claim(job_of(self._row(connection, row.id)), problem)
+            best = connection.execute(select(job_plans.c.data).where(job_plans.c.job == row.id)).scalar_one_or_none()
+            return Claim(job_of(self._row(connection, row.id)), problem, best)
+
+    def _is_empty(self) -> bool:
+        """Mostly no job waits, and finding that out must not keep others from writing."""
+        queued = jobs.c.state == JobState.QUEUED.value
+        with self.read() as connection:
+            return connection.execute(select(jobs.c.id).where(queued).limit(1)).one_or_none() is None
 
     def improve(self, id_: str, attempt: int, best: int | None, bound: int | None, seconds: float) -> bool:
         with self.write() as connection:
@@ -129,7 +171,7 @@ class DatabaseStore(Database):
             if bound != row.bound:
                 said.append((EventKind.BOUND, {"bound": bound, "gap": gap, "seconds": seconds}))
             if said:
-                change(connection, row, {"best": best, "bound": bound, "gap": gap}, *said)
+                self._change(connection, row, {"best": best, "bound": bound, "gap": gap}, *said)
             return True
 
     def save(self, id_: str, attempt: int, plan: StoredPlan) -> bool:
@@ -161,7 +203,7 @@ class DatabaseStore(Database):
             row = self._running(connection, id_, attempt)
             if row is None:
                 return False
-            self._requeue(connection, row, {})
+            self._requeue(connection, row)
             return True
 
     def died(self, id_: str, attempt: int, why: str, most: int) -> Job | None:
@@ -169,21 +211,39 @@ class DatabaseStore(Database):
             row = self._running(connection, id_, attempt)
             return None if row is None else self._bury(connection, row, why, most)
 
+    def redeliver(self, id_: str, delivery: int) -> bool:
+        this = and_(jobs.c.id == id_, jobs.c.state == JobState.QUEUED.value, jobs.c.delivery == delivery)
+        with self.write() as connection:
+            row = connection.execute(select(jobs).where(this).with_for_update()).one_or_none()
+            if row is not None:
+                again = self.database.deliver(connection, id_, row.priority)
+                self._change(connection, row, {"delivery": again})
+            return row is not None
+
     def recover(self, why: str, most: int) -> list[Job]:
         with self.write() as connection:
-            rows = connection.execute(select(jobs).where(jobs.c.state == JobState.RUNNING.value)).all()
+            running = select(jobs).where(jobs.c.state == JobState.RUNNING.value)
+            rows = connection.execute(running.with_for_update()).all()
             return [self._bury(connection, row, why, most) for row in rows]
 
     def cancel(self, id_: str, owner: str) -> Job | None:
         with self.write() as connection:
-            row = connection.execute(select(jobs).where(jobs.c.id == id_, jobs.c.owner == owner)).one_or_none()
+            mine = select(jobs).where(jobs.c.id == id_, jobs.c.owner == owner)
+            row = connection.execute(mine.with_for_update()).one_or_none()
             if row is None:
                 return None
             if row.state == JobState.QUEUED.value:
                 self._end(connection, row, End(JobState.CANCELLED), has_plan=row.has_plan)
             elif row.state == JobState.RUNNING.value:
-                connection.execute(update(jobs).where(jobs.c.id == id_).values(cancelling=True))
+                self._change(connection, row, {"cancelling": True})
+            if row.state in UNFINISHED:
+                self.database.withdraw(connection, row.delivery)
             return job_of(self._row(connection, id_))
+
+    def problem(self, id_: str) -> bytes | None:
+        with self.read() as connection:
+            data: bytes | None = connection.execute(select(problems.c.data).where(problems.c.job == id_)).scalar()
+        return data
 
     def plan(self, id_: str) -> StoredPlan | None:
         with self.read() as connection:
@@ -196,50 +256,32 @@ class DatabaseStore(Database):
             rows = connection.execute(query.limit(limit))
             return [Event(row.number, EventKind(row.kind), row.data) for row in rows]
 
-    def keep(self, owner: str, key: str, plan: StoredPlan) -> None:
-        with self.write() as connection:
-            same = (plans.c.owner == owner, plans.c.key == key)
-            if not connection.execute(update(plans).where(*same).values(**plan_values(plan))).rowcount:
-                connection.execute(insert(plans).values(owner=owner, key=key, **plan_values(plan)))
+    def keep(self, kept: Sequence[Kept]) -> None:
+        try:
+            with self.write() as connection:
+                put(connection, kept)
+        except Collision:  # somebody else keeps one of them at this moment
+            if len(kept) > 1:
+                for each in kept:
+                    self.keep([each])
 
     def kept(self, owner: str, key: str) -> StoredPlan | None:
         with self.read() as connection:
-            row = connection.execute(select(plans).where(plans.c.owner == owner, plans.c.key == key)).one_or_none()
-        return None if row is None else plan_of(row)
+            return find(connection, owner, key)
 
     def prune(self, older_than: float, max_bytes: int) -> int:
         with self.write() as connection:
-            gone = connection.execute(delete(jobs).where(jobs.c.finished < older_than)).rowcount
-            gone += connection.execute(delete(plans).where(plans.c.created < older_than)).rowcount
-            return gone + self._shrink(connection, max_bytes)
+            if not self.database.is_alone(connection, "prune"):
+                return 0
+            return forget_old(connection, older_than) + shrink(connection, max_bytes)
 
-    def _shrink(self, connection: Connection, max_bytes: int) -> int:
-        """Plans go first, since they can be made again; then finished jobs."""
-        tables = (plans, problems, job_plans)
-        size = sum(connection.execute(select(func.coalesce(func.sum(t.c.size), 0))).scalar_one() for t in tables)
-        gone = 0
-        for owner, key, bytes_ in connection.execute(
-            select(plans.c.owner, plans.c.key, plans.c.size).order_by(plans.c.created)
-        ).all():
-            if size <= max_bytes:
-                return gone
-            connection.execute(delete(plans).where(plans.c.owner == owner, plans.c.key == key))
-            size, gone = size - bytes_, gone + 1
-        sizes = (
-            select(jobs.c.id, problems.c.size + func.coalesce(job_plans.c.size, 0)).join(problems).outerjoin(job_plans)
-        )
-        for id_, bytes_ in connection.execute(
-            sizes.where(jobs.c.finished.is_not(None)).order_by(jobs.c.finished)
-        ).all():
-            if size <= max_bytes:
-                return gone
-            connection.execute(delete(jobs).where(jobs.c.id == id_))
-            size, gone = size - bytes_, gone + 1
-        return gone
-
-    def _insert(self, connection: Connection, new: NewJob, problem: bytes, facts: dict[str, Any]) -> Job:
+    def _insert(
+        self, connection: Connection, new: NewJob, problem: bytes, facts: dict[str, Any], *, queued: bool
+    ) -> Job:
         """A new job, and the first event of it."""
         values = values_of(new) | facts | {"events": 1}
+        if queued:
+            values["delivery"] = self.database.deliver(connection, values["id"], values["priority"])
         said = {name: values[name] for name in ("state", "attempt") if name in facts}
         connection.execute(insert(jobs).values(**values))
         connection.execute(insert(problems).values(job=values["id"], data=problem, size=len(problem)))
@@ -258,6 +300,15 @@ class DatabaseStore(Database):
         connection.execute(insert(once).values(owner=owner, key=asked.key, fingerprint=asked.fingerprint, job=id_))
 
     def _require_room(self, connection: Connection, owner: str, size: int, limits: QueueLimits) -> None:
+        if not self._room.take(owner, limits):
+            self._count(connection, owner, limits)
+        if size > SMALL:
+            held = connection.execute(select(func.coalesce(func.sum(problems.c.size), 0))).scalar_one()
+            if held + size > limits.bytes:
+                raise QueueFull("the store is full")
+
+    def _count(self, connection: Connection, owner: str, limits: QueueLimits) -> None:
+        """Those that are there already. Raises QueueFull if one more would be too many."""
         queued = select(func.count()).select_from(jobs).where(jobs.c.state == JobState.QUEUED.value)
         mine = select(func.count()).select_from(jobs).where(jobs.c.state.in_(UNFINISHED), jobs.c.owner == owner)
         waiting, unfinished = connection.execute(select(queued.scalar_subquery(), mine.scalar_subquery())).one()
@@ -265,10 +316,7 @@ class DatabaseStore(Database):
             raise QueueFull("too many jobs are waiting")
         if unfinished >= limits.unfinished:
             raise QueueFull("too many of your jobs are unfinished")
-        if size > SMALL:
-            held = connection.execute(select(func.coalesce(func.sum(problems.c.size), 0))).scalar_one()
-            if held + size > limits.bytes:
-                raise QueueFull("the store is full")
+        self._room.counted(owner, limits, limits.unfinished - unfinished, limits.queued - waiting)
 
     def _row(self, connection: Connection, id_: str) -> Row[Any]:
         return connection.execute(select(jobs).where(jobs.c.id == id_)).one()
@@ -276,7 +324,13 @@ class DatabaseStore(Database):
     def _running(self, connection: Connection, id_: str, attempt: int) -> Row[Any] | None:
         """The job, if this attempt is still the one that counts."""
         mine = select(jobs).where(jobs.c.id == id_, jobs.c.attempt == attempt, jobs.c.state == JobState.RUNNING.value)
-        return connection.execute(mine).one_or_none()
+        return connection.execute(mine.with_for_update()).one_or_none()
+
+    def _change(
+        self, connection: Connection, row: Row[Any], values: dict[str, Any], *said: tuple[EventKind, Mapping[str, Any]]
+    ) -> None:
+        change(connection, row, values, *said)
+        self.database.announce(connection, row.id)
 
     def _is_worse(self, connection: Connection, id_: str, summary: Summary) -> bool:
         """Is a better plan kept already? An answer that is proven is never worse."""
@@ -303,11 +357,13 @@ class DatabaseStore(Database):
             "gap": gap_of(best, bound) if end.summary is None else end.summary.gap,
             "failure": None if end.failure is None else dict(end.failure),
         }
-        change(connection, row, {**facts, "finished": time.time(), "has_plan": has_plan}, (EventKind.DONE, facts))
+        ended = {**facts, "finished": time.time(), "has_plan": has_plan}
+        self._change(connection, row, ended, (EventKind.DONE, facts))
 
-    def _requeue(self, connection: Connection, row: Row[Any], values: dict[str, Any]) -> None:
+    def _requeue(self, connection: Connection, row: Row[Any]) -> None:
         queued = {"state": JobState.QUEUED.value}
-        change(connection, row, {**values, **queued}, (EventKind.STATE, queued))
+        delivery = self.database.deliver(connection, row.id, row.priority)
+        self._change(connection, row, {**queued, "delivery": delivery}, (EventKind.STATE, queued))
 
     def _bury(self, connection: Connection, row: Row[Any], why: str, most: int) -> Job:
         deaths = row.deaths + 1
@@ -325,7 +381,7 @@ class DatabaseStore(Database):
             end = End(JobState.FAILED, self._summary(connection, row), failure=failure)
             self._end(connection, row, end, has_plan=row.has_plan)
         else:
-            self._requeue(connection, row, {})
+            self._requeue(connection, row)
         return job_of(self._row(connection, row.id))
 
     def _summary(self, connection: Connection, row: Row[Any]) -> Summary | None:

@@ -11,6 +11,10 @@ class StoreUnavailable(StoreError):
     """It cannot be reached, is locked or full. Trying again later may help."""
 
 
+class Collision(StoreUnavailable):
+    """Another writer was in the way. Trying again at once helps."""
+
+
 class QueueFull(StoreError):
     """There are too many unfinished jobs already."""
 

@@ -5,6 +5,7 @@ Writes of a running job carry its attempt: when it is another's by now, nothing 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from .records import (
@@ -15,6 +16,7 @@ from .records import (
     Event,
     Job,
     JobFilter,
+    Kept,
     NewJob,
     Once,
     QueueLimits,
@@ -24,6 +26,13 @@ from .records import (
 
 class Store(Protocol):
     """Keeps jobs and plans."""
+
+    @property
+    def shared(self) -> bool:
+        """Do other processes use it too, so that workers among them carry out what is queued?"""
+
+    def listen(self, told: Callable[[str | None], None]) -> None:
+        """From now on have this called, from any thread, with the id of every job to which something happens; None: perhaps to any."""
 
     def add(
         self,
@@ -50,8 +59,8 @@ class Store(Protocol):
     def remove(self, id_: str) -> None:
         """Forget a job."""
 
-    def claim(self) -> Claim | None:
-        """Take on the next job."""
+    def claim(self, id_: str | None = None, delivery: int | None = None) -> Claim | None:
+        """Take on the next job; or that one, if it is queued and this delivery is the one that counts."""
 
     def improve(self, id_: str, attempt: int, best: int | None, bound: int | None, seconds: float) -> bool:
         """Note a better best or bound."""
@@ -68,11 +77,17 @@ class Store(Protocol):
     def died(self, id_: str, attempt: int, why: str, most: int) -> Job | None:
         """Its worker is gone: queue it again, or give it up once it has killed that many."""
 
+    def redeliver(self, id_: str, delivery: int) -> bool:
+        """The worker to which a queued job was delivered is gone before it began: deliver it to another."""
+
     def recover(self, why: str, most: int) -> list[Job]:
         """The same for all jobs that are said to be running; for the one service of an embedded store, when it starts."""
 
     def cancel(self, id_: str, owner: str) -> Job | None:
         """End a queued job, and mark a running one."""
+
+    def problem(self, id_: str) -> bytes | None:
+        """A job's problem, as it was sent."""
 
     def plan(self, id_: str) -> StoredPlan | None:
         """The best plan of a job so far."""
@@ -80,14 +95,14 @@ class Store(Protocol):
     def events(self, id_: str, after: int, limit: int = 100) -> list[Event]:
         """What has happened to a job since."""
 
-    def keep(self, owner: str, key: str, plan: StoredPlan) -> None:
-        """Keep a plan for whoever asks for the same again."""
+    def keep(self, kept: Sequence[Kept]) -> None:
+        """Keep plans for whoever asks for the same again."""
 
     def kept(self, owner: str, key: str) -> StoredPlan | None:
         """A plan that was kept."""
 
     def prune(self, older_than: float, max_bytes: int) -> int:
-        """Forget finished jobs and plans from before then, and the oldest beyond a total size; how many went."""
+        """Forget finished jobs and plans from before then, and the oldest beyond a total size; how many went. If another does so already, none do."""
 
     def ping(self) -> None:
         """Raises StoreUnavailable if nothing can be read or written."""

@@ -106,6 +106,8 @@ class Job:
     batch: str | None
     line: int | None
     has_plan: bool
+    delivery: int | None
+    """Which delivery to a worker elsewhere is the one that counts; None where workers come and look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ class Claim:
 
     job: Job
     problem: bytes
+    best: bytes | None = None
+    """The best plan of an earlier attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +156,15 @@ class Once:
 
     key: str
     fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A plan for whoever asks for the same again."""
+
+    owner: str
+    key: str
+    plan: StoredPlan
 
 
 @dataclass(frozen=True, slots=True)

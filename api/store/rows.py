@@ -43,6 +43,7 @@ def job_of(row: Row[Any] | SimpleNamespace) -> Job:
         batch=row.batch,
         line=row.line,
         has_plan=row.has_plan,
+        delivery=row.delivery,
     )
 
 
@@ -65,6 +66,7 @@ def values_of(new: NewJob) -> dict[str, Any]:
         "line": new.line,
         "events": 0,
         "has_plan": False,
+        "delivery": None,
     }
 
 

@@ -43,8 +43,10 @@ jobs = Table(
     Column("line", Integer),
     Column("events", Integer, nullable=False),
     Column("has_plan", Boolean, nullable=False),
+    Column("delivery", BigInteger),
     Index("jobs_by_turn", "state", "priority", "id"),
     Index("jobs_by_owner", "owner", "id"),
+    Index("jobs_by_owner_and_state", "owner", "state", "id"),
     Index("jobs_by_batch", "batch", "line"),
     Index("jobs_by_end", "finished"),
 )

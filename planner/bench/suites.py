@@ -18,13 +18,14 @@ def _each(kind: str, sizes: Iterable[int], seeds: Iterable[int], alignment: int 
 
 
 _GRAPHS = ("transformer", "convnet", "unet", "recurrent", "training")
+_CHOICES = ("pools", "offload", "memories", "hot", "pool_packing")
 
 SUITES: dict[str, Suite] = {
     # One of each kind, in seconds.
     "smoke": (
         *(one for kind in ("random", "packing", *_GRAPHS, "pangu") for one in _each(kind, (60,), (1,))),
         *_each("convnet", (60,), (2,), alignment=64),
-        *(one for kind in ("pools", "offload", "pool_packing") for one in _each(kind, (20,), (1,))),
+        *(one for kind in _CHOICES for one in _each(kind, (20,), (1,))),
     ),
     "packings": _each("packing", (20, 50, 100, 200, 500), range(3)),
     "graphs": tuple(one for kind in _GRAPHS for one in _each(kind, (200, 1000), range(3), alignment=16)),
@@ -39,11 +40,14 @@ SUITES: dict[str, Suite] = {
         *_each("offload", (50, 200), range(2), alignment=16),
         *_each("pool_packing", (10, 20, 50, 100), range(2), alignment=8),
     ),
+    "memories": tuple(
+        one for kind in ("memories", "hot") for one in _each(kind, (60, 300, 1_000), range(2), alignment=16)
+    ),
     "check": (
         *(one for kind in ("random", "packing", *_GRAPHS) for one in _each(kind, (150, 700), (1000, 1001))),
         *_each("training", (3_000,), (1000,)),
         *_each("recurrent", (3_000,), (1000,)),
         *_each("pangu", (12_000,), (1000,)),
-        *(one for kind in ("pools", "offload", "pool_packing") for one in _each(kind, (40,), (1000,))),
+        *(one for kind in _CHOICES for one in _each(kind, (40,), (1000,))),
     ),
 }

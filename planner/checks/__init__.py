@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from ..constants import settled
 from ..errors import Finding
 from ..problem import Problem
 from .colocations import check_colocations
+from .constants import check_constants
 from .fixed import check_fixed
 from .names import Names, check_names
 from .pairs import check_pairs
 from .pool_choice import check_pool_choice
 from .report import Report
+from .speeds import check_speeds
 from .totals import check_totals
 
 
@@ -20,7 +23,15 @@ def check(problem: Problem) -> tuple[Finding, ...]:
 
 def require_sound(problem: Problem) -> None:
     """Raises BadInput if anything is wrong with the problem."""
-    examine(problem).raise_if_any()
+    if not problem.facts.is_sound:
+        examine(problem).raise_if_any()
+
+
+def sound_as_read(problem: Problem) -> Problem:
+    """The problem, which has just been made from bytes, and from now on is known to be sound. Raises BadInput."""
+    require_sound(problem)
+    problem.facts.is_sound = True
+    return problem
 
 
 def examine(problem: Problem) -> Report:
@@ -28,8 +39,13 @@ def examine(problem: Problem) -> Report:
     report = Report()
     names = Names(problem)
     check_names(problem, names, report)
+    check_speeds(problem, report)
     if report:
         return report
+    check_constants(problem, names, report)
+    if report:
+        return report
+    problem = settled(problem)
     check_pairs(problem, names, report)
     groups = check_colocations(problem, names, report)
     if groups is None:
@@ -41,4 +57,4 @@ def examine(problem: Problem) -> Report:
     return report
 
 
-__all__ = ["check", "examine", "require_sound"]
+__all__ = ["check", "examine", "require_sound", "sound_as_read"]

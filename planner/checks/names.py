@@ -110,6 +110,10 @@ def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
     _ranges(report, (*place, "reserved"), pool.reserved, 0, MAX_ADDRESS)
     _number(report, (*place, "cost"), pool.cost)
     _number(report, (*place, "rank"), pool.rank)
+    if type(pool.read_only) is not bool:
+        report.add(
+            Code.WRONG_TYPE, (*place, "read_only"), f"must be true or false, not {type(pool.read_only).__name__}"
+        )
 
 
 def _buffers(problem: Problem, names: Names, report: Report) -> None:
@@ -144,13 +148,20 @@ def _is_plain(buffer: Buffer) -> bool:
         and buffer.max_offset is None
         and type(buffer.accesses) is int
         and 0 <= buffer.accesses <= MAX_ADDRESS
+        and type(buffer.reads) is type(buffer.writes) is int
+        and 0 <= buffer.reads <= MAX_ADDRESS
+        and 0 <= buffer.writes <= MAX_ADDRESS
+        and buffer.data is None
     )
 
 
 def _buffer_numbers(report: Report, place: Place, buffer: Buffer, names: Names) -> None:
     _number(report, (*place, "size"), buffer.size)
     _number(report, (*place, "alignment"), buffer.alignment, 1)
-    _number(report, (*place, "accesses"), buffer.accesses)
+    for field in ("accesses", "reads", "writes"):
+        _number(report, (*place, field), getattr(buffer, field))
+    if buffer.data is not None and not isinstance(buffer.data, bytes):
+        report.add(Code.WRONG_TYPE, (*place, "data"), f"must be bytes, not {type(buffer.data).__name__}")
     for field in ("hint", "max_offset"):
         value = getattr(buffer, field)
         if value is not None:
@@ -188,3 +199,4 @@ def _terms(problem: Problem, report: Report) -> None:
         if term in seen:
             report.add(Code.INVALID_VALUE, (*place, i), f"term {quoted(str(term))} is named twice")
         seen.add(term)
+    _number(report, ("objective", "peak_price"), problem.peak_price)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from math import lcm
 
+from solvers.instance import Term
+
+from ..access import WEIGHS_ACCESS, costs_of
 from ..errors import Code
 from ..problem import Problem
 from .colocations import Groups
@@ -42,13 +45,25 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     if worst >= MAX_ADDRESS:
         text = "costs times sizes of the pools add up to 2^62 or more; scale the costs down"
         report.add(Code.TOO_LARGE, ("pools",), text)
-    accesses = sum(buffer.accesses for buffer in problem.buffers)
-    if accesses * max((pool.rank for pool in problem.pools), default=0) >= MAX_ADDRESS:
-        text = "access counts times ranks of the pools add up to 2^62 or more; scale the counts down"
+    accessed = _most_access_cost(problem) if WEIGHS_ACCESS.intersection(problem.terms) else 0
+    if accessed >= MAX_ADDRESS:
+        text = "what the accesses cost adds up to 2^62 or more (picoseconds, or uses times rank); scale the counts down"
         report.add(Code.TOO_LARGE, ("buffers",), text)
+    if Term.BALANCED in problem.terms and accessed + problem.peak_price * worst >= MAX_ADDRESS:
+        text = "times costs and sizes of the pools this adds up to 2^62 or more; scale it down"
+        report.add(Code.TOO_LARGE, ("objective", "peak_price"), text)
+    spilled = sum(buffer.size for buffer in problem.buffers) * max((pool.rank for pool in problem.pools), default=0)
+    if Term.SPILLED_BYTES in problem.terms and spilled >= MAX_ADDRESS:
+        text = "sizes times ranks of the pools add up to 2^62 or more; scale the ranks down"
+        report.add(Code.TOO_LARGE, ("pools",), text)
     if sum(penalty.cost for penalty in problem.constraints.reuse_penalties) >= MAX_ADDRESS:
         text = "the costs add up to 2^62 or more; scale them down"
         report.add(Code.TOO_LARGE, ("constraints", "reuse_penalties"), text)
+
+
+def _most_access_cost(problem: Problem) -> int:
+    """Every buffer in the pool that is slowest for it."""
+    return sum(max(costs, default=0) for _, costs in costs_of(problem))
 
 
 def _height(problem: Problem, groups: Groups, members: list[int]) -> int:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..checks.report import bad_input, quoted
 from ..errors import Code
-from .tags import PLAN_FORMAT, PROBLEM_FORMAT
+from .tags import PLAN_FORMAT, PROBLEM_FORMAT, SHARING_FORMAT
 
 if TYPE_CHECKING:
     from ..graph.operators import Graph
     from ..plan import Plan
     from ..problem import Problem
+    from ..sharing.answer import Sharing
     from .scan import Scanned
 
 
@@ -79,6 +80,30 @@ def read_plan(data: bytes) -> Plan:
     return read_plan_json(data, scanned)
 
 
+def is_sharing(data: bytes) -> bool:
+    """Do the bytes say that they are a Sharing? Otherwise they had better be a Plan."""
+    from .scan import scan
+
+    return (scan(data).top or {}).get("format") == SHARING_FORMAT
+
+
+def read_sharing(data: bytes) -> Sharing:
+    """The Sharing in the bytes (JSON, format memplan-sharing/1)."""
+    from .scan import scan
+    from .sharing_reader import read_sharing_json
+
+    scanned = scan(data)
+    _require_format(scanned, SHARING_FORMAT, "a sharing")
+    return read_sharing_json(data, scanned)
+
+
+def write_sharing(sharing: Sharing) -> bytes:
+    """The sharing as JSON, format memplan-sharing/1, always the same bytes for the same Sharing; what depends on the clock comes last."""
+    from .sharing_writer import write_sharing_json
+
+    return write_sharing_json(sharing)
+
+
 def read_graph(data: bytes) -> Graph:
     """The Graph in the bytes (JSON, format memplan-graph/1)."""
     from .graph_json import read_graph_json
@@ -91,6 +116,13 @@ def write_plan(plan: Plan) -> bytes:
     from .plan_writer import write_plan_json
 
     return write_plan_json(plan)
+
+
+def write_usmp(problem: Problem, plan: Plan | None = None) -> bytes:
+    """The problem as JSON in the field names of TVM's USMP, with the plan's addresses if there is one. Raises BadInput for what it cannot say."""
+    from .usmp_writer import usmp_document
+
+    return usmp_document(problem, plan)
 
 
 def schema() -> dict[str, Any]:
@@ -135,4 +167,16 @@ def _require_format(scanned: Scanned, wanted: str, what: str) -> None:
         raise bad_input(Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {said}")
 
 
-__all__ = ["Format", "read_graph", "read_plan", "read_problem", "schema", "write_plan", "write_problem"]
+__all__ = [
+    "Format",
+    "is_sharing",
+    "read_graph",
+    "read_plan",
+    "read_problem",
+    "read_sharing",
+    "schema",
+    "write_plan",
+    "write_problem",
+    "write_sharing",
+    "write_usmp",
+]

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from solvers.instance import Term
 
-from ..checks import require_sound
+from ..checks import sound_as_read
 from ..checks.limits import MAX_ADDRESS
 from ..checks.pool_choice import Classes
 from ..checks.report import Report, quoted
@@ -78,8 +78,7 @@ class _Translation:
         buffers = self._buffers(exclusive)
         self.report.raise_if_any()
         problem = Problem(buffers, pools, constraints, terms, self.name, Lifetimes.HALF_OPEN)
-        require_sound(problem)
-        return problem, warnings
+        return sound_as_read(problem), warnings
 
     def _pools(self) -> tuple[Pool, ...]:
         pools: list[Pool] = []

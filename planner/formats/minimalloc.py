@@ -11,7 +11,7 @@ import csv
 import re
 from collections.abc import Iterator
 
-from ..checks import require_sound
+from ..checks import sound_as_read
 from ..checks.limits import MAX_ADDRESS, MAX_TIME
 from ..checks.report import Place, Report, bad_input, quoted
 from ..errors import Code
@@ -63,8 +63,7 @@ def read_minimalloc(data: bytes) -> tuple[Problem, tuple[str, ...]]:
     )
     report.raise_if_any()
     problem = Problem(buffers, pools=(_POOL,), lifetimes=Lifetimes.HALF_OPEN)
-    require_sound(problem)
-    return problem, (PINNED,) if any(buffer.fixed for buffer in buffers) else ()
+    return sound_as_read(problem), (PINNED,) if any(buffer.fixed for buffer in buffers) else ()
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:

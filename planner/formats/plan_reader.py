@@ -79,9 +79,9 @@ def read_plan_json(data: bytes, scanned: Scanned) -> Plan:
         versions=document.get("versions", {}),
         problem_digest=document["problem_digest"],
         certificates=tuple(_certificate(c) for c in document.get("certificate", [])),
-        shortage=None if shortage is None else _shortage(shortage),
+        shortage=None if shortage is None else read_shortage(shortage),
         warnings=tuple(document.get("warnings", [])),
-        run=_run(document["run"]) if "run" in document else Run(0.0),
+        run=read_run(document["run"]) if "run" in document else Run(0.0),
     )
 
 
@@ -97,7 +97,7 @@ def _certificate(c: w.CertificateWire) -> PlanCertificate:
     )
 
 
-def _shortage(s: w.ShortageWire) -> Shortage:
+def read_shortage(s: w.ShortageWire) -> Shortage:
     subset = s.get("subset")
     return Shortage(
         s["message"],
@@ -110,6 +110,6 @@ def _shortage(s: w.ShortageWire) -> Shortage:
     )
 
 
-def _run(run: w.RunWire) -> Run:
+def read_run(run: w.RunWire) -> Run:
     trace = tuple(TracePoint(p["seconds"], p["value"], p["bound"]) for p in run.get("trace", []))
     return Run(run["seconds"], trace, run.get("machine", {}))

@@ -12,7 +12,7 @@ from .wire import Bytes, Time
 
 Amount = Annotated[int, Field(ge=0)]
 """A size or a cost; sums of them may go beyond what one size may be."""
-TermName = Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost"]
+TermName = Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost", "spilled_bytes", "balanced"]
 
 
 @with_config(STRICT)
@@ -57,7 +57,9 @@ class WeightWire(TypedDict):
 
 @with_config(STRICT)
 class CertificateWire(TypedDict):
-    proof: Literal["live_together", "conflict_clique", "single_block", "pool_sharing", "too_few_pools", "search"]
+    proof: Literal[
+        "live_together", "conflict_clique", "single_block", "pool_sharing", "priced_room", "too_few_pools", "search"
+    ]
     value: Amount
     pool: NotRequired[str | None]
     time: NotRequired[Time | None]

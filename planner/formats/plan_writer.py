@@ -36,9 +36,9 @@ def _fields(plan: Plan) -> dict[str, Any]:
         "versions": dict(sorted(plan.versions.items())),
         "problem_digest": plan.problem_digest,
         "certificate": [_certificate(c) for c in plan.certificates],
-        "shortage": None if plan.shortage is None else _shortage(plan.shortage),
+        "shortage": None if plan.shortage is None else shortage_fields(plan.shortage),
         "warnings": list(plan.warnings),
-        "run": _run(plan.run),
+        "run": run_fields(plan.run),
     }
 
 
@@ -64,7 +64,7 @@ def _certificate(certificate: PlanCertificate) -> dict[str, Any]:
     }
 
 
-def _shortage(shortage: Shortage) -> dict[str, Any]:
+def shortage_fields(shortage: Shortage) -> dict[str, Any]:
     return {
         "message": shortage.message,
         "pool": shortage.pool,
@@ -76,6 +76,6 @@ def _shortage(shortage: Shortage) -> dict[str, Any]:
     }
 
 
-def _run(run: Run) -> dict[str, Any]:
+def run_fields(run: Run) -> dict[str, Any]:
     trace = [{"seconds": p.seconds, "value": p.value, "bound": p.bound} for p in run.trace]
     return {"seconds": run.seconds, "trace": trace, "machine": dict(sorted(run.machine.items()))}

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from solvers.instance import Term
 
-from ..checks import require_sound
+from ..checks import sound_as_read
 from ..checks.limits import MAX_TIME
 from ..checks.report import Place, Report
 from ..errors import Code
@@ -27,6 +27,7 @@ from ..problem import (
     ReusePenalty,
 )
 from . import wire as w
+from .memories import read_data, read_speed
 from .scan import Scanned
 from .strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
 
@@ -78,10 +79,10 @@ def read_memplan(data: bytes, scanned: Scanned) -> Problem:
         terms=_terms(document["objective"]) if "objective" in document else DEFAULT_TERMS,
         name=document.get("name"),
         lifetimes=lifetimes,
+        peak_price=document.get("objective", {}).get("peak_price", 1),
     )
     report.raise_if_any()
-    require_sound(problem)
-    return problem
+    return sound_as_read(problem)
 
 
 def _terms(objective: w.ObjectiveWire) -> tuple[Term, ...]:
@@ -98,6 +99,8 @@ def _pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
             reserved=_in_order(pool.get("reserved", []), ("pools", i, "reserved"), report),
             cost=pool.get("cost", 1),
             rank=pool.get("rank", i),
+            speed=read_speed(pool, ("pools", i), report),
+            read_only=pool.get("read_only", False),
         )
         for i, pool in enumerate(pools)
     )
@@ -151,6 +154,11 @@ def _buffers(buffers: list[w.BufferWire], lifetimes: Lifetimes | None, report: R
                 buffer.get("max_offset"),
                 buffer.get("kind"),
                 buffer.get("accesses", 0),
+                buffer.get("device"),
+                buffer.get("dtype"),
+                buffer.get("reads", 0),
+                buffer.get("writes", 0),
+                read_data(buffer.get("data"), ("buffers", i, "data"), report),
             )
         )
     if undefined:

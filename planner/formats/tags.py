@@ -6,4 +6,7 @@ from typing import Final
 
 PROBLEM_FORMAT: Final = "memplan/1"
 PLAN_FORMAT: Final = "memplan-plan/1"
+SHARING_FORMAT: Final = "memplan-sharing/1"
 REPORT_FORMAT = "memplan-report/1"
+SHARING_REPORT_FORMAT = "memplan-sharing-report/1"
+MAP_FORMAT = "memplan-map/1"

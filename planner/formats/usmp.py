@@ -13,30 +13,37 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from ..checks import require_sound
+from ..checks import sound_as_read
 from ..checks.limits import MAX_ADDRESS, MAX_TIME
 from ..checks.report import Report, printable, quoted
 from ..conflict_lists import from_lists
+from ..constants import CONSTANT
 from ..errors import MAX_ECHO, Code
-from ..problem import Buffer, Lifetimes, Pool, Problem
+from ..problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
+from .memories import SPEED_FIELDS, read_data
 from .scan import Scanned
 from .strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
 from .wire import Alignment, Bytes, Name, Time
 
-_SPEEDS = (
-    "clock_frequency_hz",
-    "read_bandwidth_bytes_per_cycle",
-    "write_bandwidth_bytes_per_cycle",
-    "read_latency_cycles",
-    "write_latency_cycles",
-    "target_burst_bytes",
-)
 _KINDS = ("intermediate", "input", "output")
 """TVM's BufferInfoKind, which is written as a number there."""
 _ASIDE = ("expected", "expected_peak", "note")
 _Speed = Annotated[int, Field(ge=-1, le=MAX_ADDRESS)] | None
 """-1 is TVM's word for not known."""
-SPEEDS = "the pools' speeds are not used: the order of pool_candidates says which pool is preferred"
+SPEEDS = "the pools' speeds are not used, because clock and bandwidths are not known of all of them"
+
+
+@with_config(TOLERANT)
+class _ConstantWire(TypedDict):
+    name_hint: Name
+    byte_alignment: NotRequired[Alignment]
+    byte_offset: NotRequired[Annotated[int, Field(ge=-1, le=MAX_ADDRESS)] | None]
+    size_bytes: NotRequired[Bytes]
+    data: NotRequired[str | None]
+    """In base64; it may take the place of the size."""
+    reads: NotRequired[Bytes]
+    writes: NotRequired[Bytes]
+    accesses: NotRequired[Bytes]
 
 
 @with_config(TOLERANT)
@@ -50,6 +57,8 @@ class _PoolWire(TypedDict):
     write_latency_cycles: NotRequired[_Speed]
     target_burst_bytes: NotRequired[Any]
     """A number of bytes, or one for each target; looked at by _check_burst, since one error is better than one for each choice."""
+    constant_info_arr: NotRequired[Items[_ConstantWire] | None]
+    """Its presence makes a pool of constants."""
 
 
 @with_config(TOLERANT)
@@ -60,6 +69,11 @@ class _BufferWire(TypedDict):
     pool_candidates: NotRequired[Items[Name]]
     conflicts: NotRequired[Items[Name]]
     kind: NotRequired[Label | None]
+    reads: NotRequired[Bytes]
+    writes: NotRequired[Bytes]
+    accesses: NotRequired[Bytes]
+    data: NotRequired[str | None]
+    """What a buffer of the kind "constant" holds, in base64."""
 
 
 @with_config(TOLERANT)
@@ -112,8 +126,7 @@ def read_usmp(data: bytes, scanned: Scanned) -> tuple[Problem, tuple[str, ...]]:
     else:
         conflicts: _ConflictsWire = validate(_conflicts_wire(), data, scanned)
         problem, warnings = _from_conflicts(conflicts), _warnings(conflicts)
-    require_sound(problem)
-    return problem, tuple(warnings)
+    return sound_as_read(problem), tuple(warnings)
 
 
 def _from_intervals(document: _IntervalsWire) -> Problem:
@@ -148,15 +161,71 @@ def _from_conflicts(document: _ConflictsWire) -> Problem:
             report.add(Code.OUT_OF_RANGE, ("buffers", i, "kind"), f"must be from 0 to {len(_KINDS) - 1}, not {kind}")
     for i, pool in enumerate(document.get("pools", ())):
         _check_burst(pool.get("target_burst_bytes"), i, report)
+    constants = _constants(document, names, report)
     constraints = from_lists(
         [(buffer["name_hint"], buffer.get("conflicts", [])) for buffer in document["buffers"]], report
     )
+    buffers = [_buffer(buffer, i, report) for i, buffer in enumerate(document["buffers"])]
     report.raise_if_any()
-    pools = tuple(
-        Pool(pool["pool_name"], _size(pool.get("size_hint_bytes")), rank=i)
-        for i, pool in enumerate(document.get("pools", [_DEFAULT_POOL]))
+    pools = document.get("pools", [_DEFAULT_POOL])
+    speeds = [_speed(pool) for pool in pools]
+    known = None not in speeds
+    return Problem(
+        (*buffers, *constants),
+        tuple(
+            Pool(
+                pool["pool_name"],
+                _size(pool.get("size_hint_bytes")),
+                rank=i,
+                speed=speed if known else None,
+                read_only="constant_info_arr" in pool,
+            )
+            for i, (pool, speed) in enumerate(zip(pools, speeds, strict=True))
+        ),
+        constraints,
+        name=document.get("name"),
     )
-    return Problem(tuple(map(_buffer, document["buffers"])), pools, constraints, name=document.get("name"))
+
+
+def _constants(document: _ConflictsWire, names: dict[str, int], report: Report) -> list[Buffer]:
+    """The constants of all pools of constants, behind all other buffers."""
+    found: list[Buffer] = []
+    for i, pool in enumerate(document.get("pools", ())):
+        for j, constant in enumerate(pool.get("constant_info_arr") or ()):
+            place = ("pools", i, "constant_info_arr", j)
+            name = constant["name_hint"]
+            if names.setdefault(name, len(document["buffers"]) + len(found)) != len(document["buffers"]) + len(found):
+                report.add(Code.DUPLICATE_ID, (*place, "name_hint"), f"another buffer is called {quoted(name)}, too")
+            data = read_data(constant.get("data"), (*place, "data"), report)
+            size = constant.get("size_bytes", None if data is None else len(data))
+            if size is None:
+                report.add(Code.MISSING_FIELD, (*place, "size_bytes"), "is needed where there is no data")
+            offset = constant.get("byte_offset")
+            found.append(
+                Buffer(
+                    name,
+                    size or 0,
+                    constant.get("byte_alignment", 1),
+                    fixed=Fixed(pool["pool_name"], None if offset is None or offset < 0 else offset),
+                    kind=CONSTANT,
+                    accesses=constant.get("accesses", 0),
+                    reads=constant.get("reads", 0),
+                    writes=constant.get("writes", 0),
+                    data=data,
+                )
+            )
+    return found
+
+
+def _speed(pool: _PoolWire) -> Speed | None:
+    """What is known of it; -1 says that something is not."""
+    fields: dict[str, Any] = {name: pool.get(name) for name in SPEED_FIELDS[:-1]}
+    known = {name: value for name, value in fields.items() if value is not None and value >= 0}
+    burst = pool.get("target_burst_bytes")
+    sizes = list(burst.values()) if isinstance(burst, dict) else [burst or 1]
+    if any(not known.get(name) for name in SPEED_FIELDS[:3]):
+        return None
+    return Speed(**known, target_burst_bytes=max([1, *sizes]))
 
 
 def _check_burst(burst: Any, pool: int, report: Report) -> None:
@@ -169,7 +238,7 @@ def _check_burst(burst: Any, pool: int, report: Report) -> None:
         report.add(Code.OUT_OF_RANGE, ("pools", pool, "target_burst_bytes"), "must be 0 or more, and 2^62 or less")
 
 
-def _buffer(buffer: _BufferWire) -> Buffer:
+def _buffer(buffer: _BufferWire, number: int, report: Report) -> Buffer:
     candidates = buffer.get("pool_candidates")
     kind = buffer.get("kind")
     return Buffer(
@@ -177,7 +246,15 @@ def _buffer(buffer: _BufferWire) -> Buffer:
         buffer["size_bytes"],
         buffer.get("alignment", 1),
         pools=None if candidates is None else tuple(candidates),
-        kind=_KINDS[kind] if isinstance(kind, int) else kind,
+        kind=_KINDS[kind]
+        if isinstance(kind, int) and 0 <= kind < len(_KINDS)
+        else str(kind)
+        if kind is not None
+        else None,
+        accesses=buffer.get("accesses", 0),
+        reads=buffer.get("reads", 0),
+        writes=buffer.get("writes", 0),
+        data=read_data(buffer.get("data"), ("buffers", number, "data"), report),
     )
 
 
@@ -189,10 +266,14 @@ def _warnings(document: _ConflictsWire) -> list[str]:
     extra = unknown_keys(document, _ConflictsWire)
     for pool in document.get("pools", []):
         extra += unknown_keys(pool, _PoolWire)
+        for constant in pool.get("constant_info_arr") or ():
+            extra += unknown_keys(constant, _ConstantWire)
     for buffer in document["buffers"]:
         extra += unknown_keys(buffer, _BufferWire)
-    timed = any(speed in pool for pool in document.get("pools", []) for speed in _SPEEDS)
-    return _aside(document) + _unknown(extra) + ([SPEEDS] if timed else [])
+    pools = document.get("pools", [])
+    told = any(name in pool for pool in pools for name in SPEED_FIELDS)
+    unused = told and any(_speed(pool) is None for pool in pools)
+    return _aside(document) + _unknown(extra) + ([SPEEDS] if unused else [])
 
 
 def _aside(document: _ConflictsWire | _IntervalsWire) -> list[str]:

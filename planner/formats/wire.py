@@ -21,6 +21,7 @@ def said(text: str, default: Any = None, *, min_items: int | None = None) -> Any
 
 Bytes = Annotated[int, Field(ge=0, le=MAX_ADDRESS)]
 Alignment = Annotated[int, Field(ge=1, le=MAX_ADDRESS)]
+Positive = Annotated[int, Field(ge=1, le=MAX_ADDRESS)]
 Time = Annotated[int, Field(ge=-MAX_TIME, le=MAX_TIME)]
 Name = Annotated[str, Field(min_length=1)]
 Range = Annotated[list[Bytes], Field(min_length=2, max_length=2)]
@@ -51,6 +52,15 @@ class PoolWire(TypedDict):
     cost: NotRequired[Annotated[Bytes, said("What one byte of this pool's peak costs in the sum of peaks.", 1)]]
     rank: NotRequired[
         Annotated[Bytes, said("Order of preference, 0 is the fastest. Left out: the position in the list of pools.")]
+    ]
+    read_only: NotRequired[Annotated[bool, said("For buffers of the kind constant, and for nothing else.", False)]]
+    clock_frequency_hz: NotRequired[Annotated[Positive, said("Cycles of the memory in a second.")]]
+    read_bandwidth_bytes_per_cycle: NotRequired[Annotated[Positive, said("Bytes read in a cycle.")]]
+    write_bandwidth_bytes_per_cycle: NotRequired[Annotated[Positive, said("Bytes written in a cycle.")]]
+    read_latency_cycles: NotRequired[Annotated[Bytes, said("Cycles before the first byte is read. Left out: 0.")]]
+    write_latency_cycles: NotRequired[Annotated[Bytes, said("Cycles before the first byte is written. Left out: 0.")]]
+    target_burst_bytes: NotRequired[
+        Annotated[Positive, said("Transfers are rounded up to a multiple of this. Left out: 1.")]
     ]
 
 
@@ -97,11 +107,36 @@ class BufferWire(TypedDict):
         Annotated[
             str | None,
             said(
-                "A label: input, output, intermediate, constant, workspace, mutable, or any other text. It has no effect on the plan."
+                "A label: input, output, intermediate, constant, workspace, mutable, or any other text. Where some pool is read_only, "
+                "constants go there, and all else goes elsewhere; it has no other effect on the plan."
             ),
         ]
     ]
-    accesses: NotRequired[Annotated[Bytes, said("How often the buffer is used; counts in the term access_cost.", 0)]]
+    device: NotRequired[
+        Annotated[
+            Name | None,
+            said("Where the buffer is: only buffers of one device share a storage object. Of no effect on offsets."),
+        ]
+    ]
+    dtype: NotRequired[
+        Annotated[
+            Name | None,
+            said("What its elements are: only buffers of one type share a storage object. Of no effect on offsets."),
+        ]
+    ]
+    accesses: NotRequired[
+        Annotated[
+            Bytes, said("How often the buffer is used, read or written; counts as read in the term access_cost.", 0)
+        ]
+    ]
+    reads: NotRequired[Annotated[Bytes, said("How often all of it is read; counts in the term access_cost.", 0)]]
+    writes: NotRequired[Annotated[Bytes, said("How often all of it is written; counts in the term access_cost.", 0)]]
+    data: NotRequired[
+        Annotated[
+            str | None,
+            said("What a constant holds, in base64: as many bytes as its size. Planning does not look at it."),
+        ]
+    ]
 
 
 @with_config(STRICT)
@@ -165,13 +200,16 @@ class ObjectiveWire(TypedDict):
 
     terms: NotRequired[
         Annotated[
-            Items[Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost"]],
+            Items[Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost", "spilled_bytes", "balanced"]],
             said(
                 "Minimised in this order: a later term decides only between plans that are equal in all earlier ones.",
                 ["sum_of_peaks"],
                 min_items=1,
             ),
         ]
+    ]
+    peak_price: NotRequired[
+        Annotated[Bytes, said("In the term balanced: how much access cost a byte of the sum of peaks counts as.", 1)]
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from ..intervals import merged
 from ..problem import DEFAULT_TERMS, Buffer, Colocation, Constraints, Lifetimes, Pool, Problem, ReusePenalty
 from .lines import document
+from .memories import write_data, write_speed
 from .tags import PROBLEM_FORMAT
 
 
@@ -27,6 +28,8 @@ def write_memplan(problem: Problem) -> bytes:
         fields["constraints"] = constraints
     if problem.terms != DEFAULT_TERMS:
         fields["objective"] = {"terms": [str(term) for term in problem.terms]}
+        if problem.peak_price != 1:
+            fields["objective"]["peak_price"] = problem.peak_price
     return document(fields, listed=("pools", "buffers", "constraints"))
 
 
@@ -45,8 +48,10 @@ def _pool(position: int, pool: Pool) -> dict[str, Any]:
             "reserved": merged(pool.reserved),
             "cost": pool.cost,
             "rank": pool.rank,
+            "read_only": pool.read_only,
+            **write_speed(pool.speed),
         },
-        {"alignment": 1, "base": None, "reserved": (), "cost": 1, "rank": position},
+        {"alignment": 1, "base": None, "reserved": (), "cost": 1, "rank": position, "read_only": False},
     )
 
 
@@ -59,6 +64,11 @@ _BUFFER_DEFAULTS: dict[str, Any] = {
     "max_offset": None,
     "kind": None,
     "accesses": 0,
+    "device": None,
+    "dtype": None,
+    "reads": 0,
+    "writes": 0,
+    "data": None,
 }
 
 
@@ -79,6 +89,11 @@ def _buffer(buffer: Buffer, shorter: int) -> dict[str, Any]:
             "max_offset": buffer.max_offset,
             "kind": buffer.kind,
             "accesses": buffer.accesses,
+            "device": buffer.device,
+            "dtype": buffer.dtype,
+            "reads": buffer.reads,
+            "writes": buffer.writes,
+            "data": write_data(buffer.data),
         },
         _BUFFER_DEFAULTS,
     )

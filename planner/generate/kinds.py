@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from ..errors import echo
 from ..options import GREATEST, bad_option
 from ..problem import Lifetimes, Pool, Problem
-from . import packing, pangu, pools, random_rectangles, training
+from . import memories, packing, pangu, pools, random_rectangles, training
 from .convnet import convnet
 from .live import largest_live_sum
 from .offload import offload
@@ -64,6 +64,16 @@ KINDS: dict[str, Kind] = {
         "three memories to choose from, with sizes, costs, ranks and accesses", pools.pools, {"live": pools.LIVE}
     ),
     "offload": Kind("networks with three memories to choose from, where accesses cost", offload),
+    "memories": Kind(
+        "networks on four memories of known speed, one of them for constants; the fastest has `fast` 64ths of what is live",
+        memories.memories,
+        {"fast": memories.FAST},
+    ),
+    "hot": Kind(
+        "random rectangles on three memories of known speed, a few of them used far more often than the rest",
+        memories.hot,
+        {"fast": memories.FAST, "live": memories.LIVE},
+    ),
     "pool_packing": Kind(
         "three memories filled without waste, `height` bytes together: the optimum is known",
         pool_packing,

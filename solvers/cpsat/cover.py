@@ -34,7 +34,7 @@ def cover(instance: Instance) -> Cover:
     """A cover of all pairs of parts that must not share addresses."""
     if not len(instance.exclusions):
         everything = np.ones(len(instance.part_block), dtype=bool)
-        return Cover((_outline_of(instance, everything),), _cliques(_explicit_pairs(instance)))
+        return Cover((_outline_of(instance, everything),), cliques_of(_explicit_pairs(instance)))
     if live_pair_count(instance) > MOST_PAIRS:
         raise Unsupported("cpsat", "too large for this solver: too many buffers are live together")
     foes = _foes(instance)
@@ -49,7 +49,7 @@ def cover(instance: Instance) -> Cover:
             break
         sets.append(_outline_of(instance, members))
         left, explicit = left[~covered], explicit[~covered]
-    return Cover(tuple(sets), _cliques(left))
+    return Cover(tuple(sets), cliques_of(left))
 
 
 def _outline_of(instance: Instance, members: Bools) -> Outline:
@@ -94,7 +94,7 @@ def _independent(instance: Instance, pairs: Ints, foes: dict[int, set[int]]) -> 
     return members
 
 
-def _cliques(pairs: Ints) -> tuple[tuple[int, ...], ...]:
+def cliques_of(pairs: Ints) -> tuple[tuple[int, ...], ...]:
     """Cliques that together contain each of the pairs: each grown greedily from a pair that none has yet."""
     if len(pairs) > MOST_PAIRS:
         raise Unsupported("cpsat", "too large for this solver: too many conflicts")

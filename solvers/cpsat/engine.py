@@ -48,6 +48,8 @@ class Budget:
     workers: int = 1
     verbose: bool = False
     rate: int = WORK_PER_DETERMINISTIC_SECOND
+    strategy: str | None = None
+    """The one of CP-SAT's own strategies to use; None: its first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,9 @@ def _configure(parameters: Any, budget: Budget) -> None:
     parameters.num_workers = budget.workers
     parameters.random_seed = budget.seed % (1 << 31)
     parameters.log_search_progress = budget.verbose
+    if budget.strategy is not None:
+        parameters.interleave_search = True  # only so does one worker take a strategy by name
+        parameters.subsolvers.append(budget.strategy)
     if budget.work is not None:
         parameters.max_deterministic_time = budget.work / budget.rate
     if budget.deadline is not None:

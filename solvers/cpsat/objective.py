@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from solvers.errors import Unsupported
 from solvers.instance import Term
+from solvers.linear_terms import choice_cost, peak_price
 
 from . import engine
 from .cover import Cover
@@ -33,14 +34,14 @@ class Costs:
         """One thing to minimise."""
         pools = self.model.instance.pools
         match term:
-            case Term.SUM_OF_PEAKS:
-                return sum(pool.cost * peak for pool, peak in zip(pools, self.peaks(), strict=True))
             case Term.LARGEST_PEAK:
                 return self._largest_peak()
-            case Term.ACCESS_COST:
-                return self._access_cost()
             case Term.REUSE_COST:
                 return self._reuse_cost()
+            case _:
+                price = peak_price(self.model.instance, term)
+                priced = zip(pools, self.peaks(), strict=True) if price else ()
+                return sum([self._choice_cost(term), *(price * pool.cost * peak for pool, peak in priced)])
 
     def peaks(self) -> list[LinearExprT]:
         """Where each pool ends, or a little above: minimising closes the gap."""
@@ -91,11 +92,12 @@ class Costs:
         self.model.cp.add_max_equality(largest, peaks)
         return largest
 
-    def _access_cost(self) -> LinearExprT:
-        model, cost = self.model, self.model.instance.access_cost
+    def _choice_cost(self, term: Term) -> LinearExprT:
+        model, cost = self.model, choice_cost(self.model.instance, term)
         total: LinearExprT = 0
-        for block, pool in model.where:
-            total += int(cost[block, pool]) * model.chosen.get((block, pool), 1)
+        if cost is not None:
+            for block, pool in model.where:
+                total += int(cost[block, pool]) * model.chosen.get((block, pool), 1)
         return total
 
     def _reuse_cost(self) -> LinearExprT:

@@ -8,6 +8,7 @@ import numpy as np
 
 from solvers.bounds import pool_bound
 from solvers.instance import Instance, Term
+from solvers.linear_terms import line_of_peak
 from solvers.outcome import Value
 from solvers.solver import Task
 
@@ -68,13 +69,6 @@ def strip_of(instance: Instance) -> Strip | None:
     if len(used) != 1 or weighs_reuse or len(instance.apart) or not instance.allowed.any(axis=1).all():
         return None
     pool = int(used[0])
-    constant = sum(instance.access_cost[:, pool].tolist())
-    slopes = {
-        Term.SUM_OF_PEAKS: (instance.pools[pool].cost, 0),
-        Term.LARGEST_PEAK: (1, 0),
-        Term.ACCESS_COST: (0, constant),
-        Term.REUSE_COST: (0, 0),
-    }
     parts: list[list[tuple[int, int]]] = [[] for _ in range(instance.blocks)]
     for block, low, high in zip(
         instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist(), strict=True
@@ -86,7 +80,7 @@ def strip_of(instance: Instance) -> Strip | None:
     )
     if any(place.is_empty for place, _ in spots):
         return None
-    return Strip(pool, tuple(slopes[term] for term in instance.terms), tuple(spots))
+    return Strip(pool, tuple(line_of_peak(instance, term, pool) for term in instance.terms), tuple(spots))
 
 
 def first_bound(instance: Instance, strip: Strip, task: Task) -> int:

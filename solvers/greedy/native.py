@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias, cast
+from typing import Protocol, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from ..instance import ADDRESS_LIMIT, Instance, Ints
 from ..kernels import Kind, active
+from ..kernels.columns import Columns
 
 MOST_SECTIONS = 1 << 31
-
-Columns: TypeAlias = tuple[Ints, ...]
-"""The arrays of an instance with one pool, in the order that the kernel wants."""
 
 
 class GreedyKernel(Protocol):
@@ -45,27 +42,3 @@ def greedy_kernel(instance: Instance) -> GreedyKernel | None:
         return None
     fits = instance.sections < MOST_SECTIONS and float(instance.part_high.sum(dtype=np.float64)) < ADDRESS_LIMIT / 2
     return cast(GreedyKernel, selection.kernels) if fits else None
-
-
-def columns(instance: Instance) -> Columns:
-    """What the kernel is given."""
-    reserved = np.array(instance.pools[0].reserved, dtype=np.int64)
-    return (
-        _flat(instance.part_block),
-        _flat(instance.part_low),
-        _flat(instance.part_high),
-        _flat(instance.rect_part),
-        _flat(instance.rect_start),
-        _flat(instance.rect_end),
-        _flat(instance.modulus),
-        _flat(instance.residue % instance.modulus),
-        _flat(instance.lowest),
-        _flat(instance.highest),
-        _flat(reserved),
-        _flat(instance.conflicts),
-        _flat(instance.exclusions),
-    )
-
-
-def _flat(array: npt.NDArray[np.int64]) -> Ints:
-    return np.ascontiguousarray(array, dtype=np.int64).reshape(-1)

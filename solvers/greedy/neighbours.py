@@ -15,6 +15,8 @@ from ..instance import Instance, Ints
 from .gaps import Fit, Span, open_base, open_base_of_many
 
 LISTED_PAIRS = 400_000
+NOWHERE = -1
+"""In the column of pools: the rect's block is lifted."""
 
 
 class Neighbours(Protocol):
@@ -28,6 +30,9 @@ class Neighbours(Protocol):
 
     def place(self, block: int, pool: int, base: int) -> None:
         """From now on the block is there."""
+
+    def lift(self, block: int) -> None:
+        """It is there no more."""
 
     def open_base(self, block: int, pool: int, span: Span, extra: list[tuple[int, int]], fit: Fit) -> int | None:
         """The base that the fit chooses; `extra` are further open intervals of closed bases."""
@@ -72,6 +77,9 @@ class ListedNeighbours:
     def place(self, block: int, pool: int, base: int) -> None:
         self._where[block] = (pool, base)
 
+    def lift(self, block: int) -> None:
+        del self._where[block]
+
     def open_base(self, block: int, pool: int, span: Span, extra: list[tuple[int, int]], fit: Fit) -> int | None:
         where = self._where
         closed = list(extra)
@@ -101,6 +109,8 @@ class ScannedNeighbours:
         self._count = 0
         self.work = 50 * instance.blocks + instance.blocks * len(instance.rect_part) // 200
         self._base: dict[int, tuple[int, int]] = {}
+        self._rows: dict[int, slice] = {}
+        self._lifted = False
         self._apart: dict[int, list[int]] = {}
         self._friends: dict[int, set[int]] = {}
         for a, b in instance.conflicts.tolist():
@@ -120,13 +130,20 @@ class ScannedNeighbours:
 
     def place(self, block: int, pool: int, base: int) -> None:
         instance, rects = self._instance, self._rects[block]
-        here = slice(self._count, self._count + len(rects))
+        here = self._rows.get(block)
+        if here is None:
+            here = self._rows[block] = slice(self._count, self._count + len(rects))
+            self._count += len(rects)
         parts = instance.rect_part[rects]
         self._start[here], self._end[here] = instance.rect_start[rects], instance.rect_end[rects]
         self._low[here], self._high[here] = base + instance.part_low[parts], base + instance.part_high[parts]
         self._pool[here], self._part[here] = pool, parts
-        self._count += len(rects)
         self._base[block] = (pool, base)
+
+    def lift(self, block: int) -> None:
+        self._lifted = True
+        self._pool[self._rows[block]] = NOWHERE
+        del self._base[block]
 
     def open_base(self, block: int, pool: int, span: Span, extra: list[tuple[int, int]], fit: Fit) -> int | None:
         found = list(extra)
@@ -151,7 +168,7 @@ class ScannedNeighbours:
         instance, n = self._instance, self._count
         part = int(instance.rect_part[rect])
         near = (self._start[:n] < instance.rect_end[rect]) & (self._end[:n] > instance.rect_start[rect])
-        if len(instance.pools) > 1:
+        if len(instance.pools) > 1 or self._lifted:
             near &= self._pool[:n] == pool
         if part in self._friends:
             near &= ~np.isin(self._part[:n], list(self._friends[part]))

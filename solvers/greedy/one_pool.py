@@ -1,26 +1,21 @@
 """Greedy where there is one pool and only its peak counts: then every component keeps its own best placement.
 
-Once with the native kernel, once in Python; the placements are the same. Of a component, the pass wins that ends lowest, where all ends
-that are low enough for the caller are alike, and among equals the earlier one.
+With the native kernel, or without it in Python (one_pool_in_python.py); the placements are the same. Of a component, the pass wins that
+ends lowest, where all ends that are low enough for the caller are alike, and among equals the earlier one.
 """
 
 from __future__ import annotations
-
-from itertools import product
 
 import numpy as np
 
 from ..errors import StopReason
 from ..instance import ADDRESS_LIMIT, Instance, Ints, Placement, Term
+from ..kernels.columns import columns
+from ..linear_terms import line_of_peak
 from ..objective import evaluate
 from ..outcome import Outcome, Value
-from ..presolve import components
 from ..solver import Control, Goal, Task
-from .gaps import Fit
-from .native import GreedyKernel, columns, greedy_kernel
-from .neighbours import neighbours
-from .orders import orders
-from .placing import Partial, place_components
+from .native import GreedyKernel, greedy_kernel
 
 
 def is_one_pool(instance: Instance) -> bool:
@@ -31,11 +26,13 @@ def is_one_pool(instance: Instance) -> bool:
 
 def solve_one_pool(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
     """The best that all orders with both fits find, or the first that is good enough."""
-    known = _Known(instance, task, control)
+    known = Known(instance, task, control)
     if instance.allowed.all() and not known.is_good_enough():
         kernel = greedy_kernel(instance)
         if kernel is None:
-            _run_here(instance, known, control, task.limits.work)
+            from .one_pool_in_python import run  # of no use where there is a kernel
+
+            run(instance, known, control, task.limits.work)
         else:
             _run_native(kernel, instance, task, known, control)
     stop = StopReason.WORK_LIMIT
@@ -55,7 +52,7 @@ def solve_one_pool(solver: str, instance: Instance, task: Task, control: Control
     )
 
 
-def _run_native(kernel: GreedyKernel, instance: Instance, task: Task, known: _Known, control: Control) -> None:
+def _run_native(kernel: GreedyKernel, instance: Instance, task: Task, known: Known, control: Control) -> None:
     def report(offset: Ints | None) -> bool:
         if offset is not None:
             known.offer(offset)
@@ -67,25 +64,7 @@ def _run_native(kernel: GreedyKernel, instance: Instance, task: Task, known: _Kn
         known.offer(best)
 
 
-def _run_here(instance: Instance, known: _Known, control: Control, limit: int | None) -> None:
-    near = neighbours(instance)
-    best = _PerComponent(instance, known)
-    sequences = orders(instance).values()
-    for number, (fit, sequence) in enumerate(product(Fit, sequences)):
-        # However little time there is, the first pass is made: it hurries if it must.
-        must = number == 0 and known.placement is None
-        known.work = number * near.work
-        spent = limit is not None and known.work >= limit
-        if best.is_settled() or ((spent or control.stopped() is not None) and not must):
-            return
-        found = place_components(
-            instance, sequence, near.fresh(), fit, best.component, lambda: control.stopped() is not None, finish=must
-        )
-        if found is not None and best.take(found) and best.placed.all():
-            known.offer(best.offset)
-
-
-class _Known:
+class Known:
     """The best placement of the whole, and what would be good enough."""
 
     def __init__(self, instance: Instance, task: Task, control: Control) -> None:
@@ -115,55 +94,20 @@ class _Known:
         return int((self.placement.offset + self.instance.block_high).max(initial=0)) <= self.enough
 
 
-class _PerComponent:
-    """The best placement of each component."""
-
-    def __init__(self, instance: Instance, known: _Known) -> None:
-        roots, component = np.unique(components(instance), return_inverse=True)
-        self.component: Ints = component.reshape(-1)
-        self._high = instance.block_high
-        self._count = len(roots)
-        self._enough = -1 if known.enough is None else known.enough
-        self.offset = np.zeros(instance.blocks, dtype=np.int64)
-        self.placed = np.zeros(self._count, dtype=bool)
-        self._score = np.zeros(self._count, dtype=np.int64)
-        if known.placement is not None:
-            self.take(Partial(known.placement.offset, np.ones(instance.blocks, dtype=bool)))
-
-    def take(self, found: Partial) -> bool:
-        """Keep what is better of it; was anything?"""
-        whole = np.ones(self._count, dtype=bool)
-        whole[self.component[~found.placed]] = False
-        score = np.full(self._count, self._enough, dtype=np.int64)
-        np.maximum.at(score, self.component, found.offset + self._high)
-        better = whole & (~self.placed | (score < self._score))
-        at = better[self.component]
-        self.offset = np.where(at, found.offset, self.offset)
-        self._score = np.where(better, score, self._score)
-        self.placed |= better
-        return bool(better.any())
-
-    def is_settled(self) -> bool:
-        return bool((self.placed & (self._score <= self._enough)).all())
-
-
 def peak_worth(instance: Instance, worth: Value) -> int | None:
     """The greatest peak that is worth no more than this."""
-    access = int(instance.access_cost.sum())
+    slopes = [line_of_peak(instance, term) for term in instance.terms]
 
     def value(peak: int) -> Value:
-        terms = {
-            Term.ACCESS_COST: access,
-            Term.SUM_OF_PEAKS: instance.pools[0].cost * peak,
-            Term.LARGEST_PEAK: peak,
-            Term.REUSE_COST: 0,
-        }
-        return tuple(terms[term] for term in instance.terms)
+        return tuple(factor * peak + more for factor, more in slopes)
 
     if value(0) > worth:
         return None
-    low, high = 0, ADDRESS_LIMIT
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if value(middle) <= worth else (low, middle - 1)
-    return low
+    # The first term that grows decides, but for a peak at which it is just equal: that one the later terms may still rule out.
+    for (factor, more), most in zip(slopes, worth, strict=False):
+        if factor:
+            peak = min((most - more) // factor, ADDRESS_LIMIT)
+            return peak if value(peak) <= worth else peak - 1
+        if more < most:
+            break
+    return ADDRESS_LIMIT

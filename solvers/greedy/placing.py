@@ -80,7 +80,7 @@ class _Run:
         self.offset = np.zeros(instance.blocks, dtype=np.int64)
         self.peak = [0] * len(instance.pools)
         self.high = instance.block_high.tolist()
-        self.reserved_rules = _reserved_rules(instance)
+        self.reserved_rules = reserved_rules(instance)
         self.modulus = instance.modulus.tolist()
         self.residue = instance.residue.tolist()
         self.lowest = instance.lowest.tolist()
@@ -163,7 +163,7 @@ class _Run:
         ]
 
 
-def _reserved_rules(instance: Instance) -> list[list[list[tuple[int, int]]]]:
+def reserved_rules(instance: Instance) -> list[list[list[tuple[int, int]]]]:
     """For each pool and block, the open intervals of bases that reserved ranges close; empty if there are none."""
     if not any(pool.reserved for pool in instance.pools):
         return []

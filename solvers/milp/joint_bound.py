@@ -11,23 +11,25 @@ from typing import Any, ClassVar
 
 from ..errors import SolverFailed, StopReason, Unavailable, Unsupported
 from ..instance import Instance
+from ..linear_terms import peak_price
 from ..outcome import Certificate, Outcome, Proof
 from ..pool_sharing import (
     LiveHeights,
     Weights,
     homes_of_classes,
     peak_sections,
-    proves_sum_of_peaks,
     sharing_shortage,
-    sharing_value,
 )
+from ..priced_room import can_price, class_costs, priced_value, proof_of
 from ..solver import Control, Feature, Input, Task
 from .cbc import find_cbc, read_duals
 from .process import run_owned
 
 MOST_NUMBERS = 1_000_000
 """Largest size of the linear program, in coefficients."""
-DENOMINATORS = (1, 2, 3, 4, 6, 12, 60, 840, 10_000, 1_000_000)
+MOST_BLOCKS = 2_000
+"""With more blocks than this the program takes many seconds, and solvers.room_prices comes as near in one."""
+DENOMINATORS = (1, 2, 3, 4, 6, 12, 60, 840, 10_000, 1_000_000, 10**9, 10**12)
 """Weights are rounded to these in turn; simple fractions are usually the exact ones."""
 
 Duals = Mapping[tuple[int, int], float]
@@ -49,7 +51,7 @@ class PoolSharing:
         return None
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
-        """A bound on the cost-weighted sum of peaks, or a proof that the capacities do not suffice; never a placement."""
+        """A bound on a first term that adds up, or a proof that the capacities do not suffice; never a placement."""
         reason = self.unavailable()
         if reason is not None:
             raise Unavailable(self.name, reason)
@@ -67,24 +69,26 @@ def pool_sharing_bound(instance: Instance, task: Task, control: Control) -> Outc
         if short > 0:
             proof = Certificate(Proof.POOL_SHARING, short, weights=weights)
             return Outcome(StopReason.PROVED, certificates=(proof,), infeasible=True, solver=PoolSharing.name)
-    if not proves_sum_of_peaks(instance):
+    if not can_price(instance):
         return Outcome(StopReason.WORK_LIMIT)
     duals, stop = _solve(instance, loads, control, priced=True)
     if stop is not None:
         return Outcome(stop, reproducible=False)
-    bound, weights = _best(instance, duals, sharing_value, capped=True)
+    bound, weights = _best(instance, duals, priced_value, capped=True)
     if bound <= 0:
         return Outcome(StopReason.WORK_LIMIT)
     control.bound((bound,))
     return Outcome(
         StopReason.WORK_LIMIT,
         bound=(bound,),
-        certificates=(Certificate(Proof.POOL_SHARING, bound, weights=weights),),
+        certificates=(Certificate(proof_of(instance), bound, weights=weights),),
     )
 
 
 def _loads(instance: Instance) -> dict[int, dict[int, int]]:
     """section -> class of blocks -> what it takes there."""
+    if instance.blocks > MOST_BLOCKS:
+        raise Unsupported(PoolSharing.name, f"too large: more than {MOST_BLOCKS} blocks")
     lengths = instance.rect_end - instance.rect_start
     if int(lengths.sum()) * len(instance.pools) > MOST_NUMBERS:
         raise Unsupported(PoolSharing.name, f"too large: more than {MOST_NUMBERS} blocks live in sections")
@@ -140,7 +144,12 @@ def _program(
             peaks[pool] = problem.add_variable(f"peak_{pool}", 0, capacity)
         elif capacity is not None:
             peaks[pool] = problem.add_variable(f"peak_{pool}", capacity, None)
-    problem.setObjective(sum((instance.pools[p].cost if priced else 1) * peak for p, peak in peaks.items()) + 0)
+    price = peak_price(instance, instance.terms[0])
+    goal = sum((price * instance.pools[p].cost if priced else 1) * peak for p, peak in peaks.items())
+    if priced:
+        costs = class_costs(instance)
+        goal = goal + sum(costs[group][pool] / unit * part for (group, pool), part in share.items() if group in costs)
+    problem.setObjective(goal + 0)
     rows: dict[str, tuple[int, int]] = {}
     for section, here in loads.items():
         for pool, peak in peaks.items():
@@ -171,10 +180,12 @@ def _rounded(
     """The weights as fractions. Capped: those of an unlimited pool are scaled down until they do not exceed its cost."""
     whole = {place: round(weight * denominator) for place, weight in duals.items()}
     factor: dict[int, Fraction] = {}
+    price = peak_price(instance, instance.terms[0])
     for pool, spec in enumerate(instance.pools):
         total = sum(number for (p, _), number in whole.items() if p == pool and number > 0)
-        if capped and spec.capacity is None and total > spec.cost * denominator:
-            factor[pool] = Fraction(spec.cost * denominator, total)
+        free = price * spec.cost * denominator
+        if capped and spec.capacity is None and total > free:
+            factor[pool] = Fraction(free, total)
     weights = []
     for (pool, section), number in sorted(whole.items()):
         weight = Fraction(number, denominator) * factor.get(pool, Fraction(1))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import SolverFailed, StopReason
 from ..instance import Instance, Placement, Term
+from ..linear_terms import LINEAR, least_choice_cost, peak_price
 from ..objective import evaluate, value_of_peaks
 from ..outcome import Certificate, Outcome, Proof, Value
 from ..separation import Separations
@@ -111,10 +112,11 @@ class Stages:
         """What was proven before, or follows from the pools' least peaks; of given bounds, only under the same earlier values."""
         term, given = self.instance.terms[index], self.task.bound
         known = 0
-        if term is Term.SUM_OF_PEAKS:
-            known = value_of_peaks(self.instance, self.floors)
-        elif term is Term.LARGEST_PEAK:
+        if term is Term.LARGEST_PEAK:
             known = max(self.floors, default=0)
+        elif term in LINEAR:
+            known = least_choice_cost(self.instance, term)
+            known += peak_price(self.instance, term) * value_of_peaks(self.instance, self.floors)
         if len(given) > index and tuple(self.bound) == given[:index]:
             known = max(known, given[index])
         return known

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..bounds import pool_bound
 from ..instance import Instance, Term
+from ..linear_terms import choice_cost, peak_price
 from ..objective import peaks
 from ..pool_sharing import LiveHeights, peak_sections
 from .model import Expression, Program
@@ -28,19 +29,22 @@ def expression(program: Program, term: Term) -> tuple[Expression, int]:
     """The term as an expression and a constant to add to it; lengths in the expression are in the program's unit."""
     instance = program.instance
     match term:
-        case Term.SUM_OF_PEAKS:
-            priced = zip(instance.pools, program.peak, strict=True)
-            return sum(spec.cost * peak for spec, peak in priced if spec.cost), 0
         case Term.LARGEST_PEAK:
             return _largest(program), 0
-        case Term.ACCESS_COST:
-            return _access(program)
         case Term.REUSE_COST:
             costs = instance.penalties[:, 2].tolist()
             return sum(costs[row] * share for row, share in program.penalised), constant_penalty(instance)
+        case _:
+            chosen, constant = _chosen(program, term)
+            price = peak_price(instance, term) * (1 if is_length(term) else program.unit)
+            if price:
+                priced = zip(instance.pools, program.peak, strict=True)
+                chosen = chosen + sum(price * spec.cost * peak for spec, peak in priced if spec.cost)
+            return chosen, constant
 
 
 def is_length(term: Term) -> bool:
+    """Is the term's expression divided by the program's unit?"""
     return term in (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK)
 
 
@@ -99,12 +103,15 @@ def _largest(program: Program) -> Any:
     return program.value_of[name][0]
 
 
-def _access(program: Program) -> tuple[Expression, int]:
-    instance = program.instance
+def _chosen(program: Program, term: Term) -> tuple[Expression, int]:
+    """What the choice of pools costs in the term."""
     total: Expression = 0
     constant = 0
+    every = choice_cost(program.instance, term)
+    if every is None:
+        return total, constant
     for block, homes in enumerate(program.ranges.homes):
-        costs = instance.access_cost[block]
+        costs = every[block]
         cheapest = int(np.min(costs[list(homes)]))
         constant += cheapest
         for pool in homes:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar, Protocol, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import StopReason, Unavailable, Unsupported
 from ..instance import Instance, Ints, Placement, Term
 from ..kernels import Kind, active
+from ..kernels.columns import Columns, columns
+from ..linear_terms import line_of_peak
 from ..objective import evaluate, peaks
 from ..outcome import Certificate, Outcome, Proof, Value
 from ..solver import Control, Feature, Goal, Input, Task
@@ -41,19 +42,7 @@ class SearchKernel(Protocol):
     def search(
         self,
         sections: int,
-        part_block: Ints,
-        part_low: Ints,
-        part_high: Ints,
-        rect_part: Ints,
-        rect_start: Ints,
-        rect_end: Ints,
-        modulus: Ints,
-        residue: Ints,
-        lowest: Ints,
-        highest: Ints,
-        reserved: Ints,
-        conflicts: Ints,
-        exclusions: Ints,
+        columns: Columns,
         bound: int,
         incumbent: int | None,
         fit: bool,
@@ -115,24 +104,11 @@ class Search:
             return control.stopped() is not None
 
         kernel = cast(SearchKernel, active().kernels)
-        pool = instance.pools[0]
         start_peak = None if task.start is None else peaks(instance, task.start)[0]
         try:
             end, offsets, bound, _, work = kernel.search(
                 sections=instance.sections,
-                part_block=_flat(instance.part_block),
-                part_low=_flat(instance.part_low),
-                part_high=_flat(instance.part_high),
-                rect_part=_flat(instance.rect_part),
-                rect_start=_flat(instance.rect_start),
-                rect_end=_flat(instance.rect_end),
-                modulus=_flat(instance.modulus),
-                residue=_flat(instance.residue),
-                lowest=_flat(instance.lowest),
-                highest=_flat(instance.highest),
-                reserved=_flat(np.array(pool.reserved, dtype=np.int64)),
-                conflicts=_flat(instance.conflicts),
-                exclusions=_flat(instance.exclusions),
+                columns=columns(instance),
                 bound=first,
                 incumbent=start_peak,
                 fit=task.goal is Goal.FIT,
@@ -189,25 +165,19 @@ def _known_bound(instance: Instance, task: Task) -> int:
 def _peak_of(instance: Instance, worth: Value) -> int:
     """The least peak that is worth at least this."""
     peak = 0
-    cost = instance.pools[0].cost
     for term, value in zip(instance.terms, worth, strict=False):
-        if term is Term.LARGEST_PEAK:
-            peak = max(peak, value)
-        elif term is Term.SUM_OF_PEAKS and cost > 0:
-            peak = max(peak, -(-value // cost))
+        slope, constant = line_of_peak(instance, term)
+        if slope > 0:
+            peak = max(peak, -(-(value - constant) // slope))
     return peak
 
 
 def _value(instance: Instance, peak: int) -> Value:
     """What the objective's terms are worth at least with this peak. In one pool the cost of access is the same for all placements."""
-    access = int(instance.access_cost.sum())
-    worth = {Term.ACCESS_COST: access, Term.SUM_OF_PEAKS: instance.pools[0].cost * peak, Term.LARGEST_PEAK: peak}
-    return tuple(worth.get(term, 0) for term in instance.terms)
+    return tuple(
+        slope * peak + constant for slope, constant in (line_of_peak(instance, term) for term in instance.terms)
+    )
 
 
 def _placement(offsets: Ints) -> Placement:
     return Placement(np.zeros(len(offsets), dtype=np.int64), offsets)
-
-
-def _flat(array: npt.NDArray[np.int64]) -> Ints:
-    return np.ascontiguousarray(array, dtype=np.int64).reshape(-1)

@@ -107,6 +107,41 @@ def test_a_wrong_plan_gets_no_report(files: tuple[str, str], tmp_path: Path) -> 
     assert b"\x1b" not in done.stderr
 
 
+@pytest.fixture(scope="module")
+def shared(files: tuple[str, str]) -> tuple[str, str]:
+    sharing = Path(files[1]).with_name("sharing.json")
+    assert run("share", files[0], "-o", str(sharing)).returncode == 0
+    return files[0], str(sharing)
+
+
+def test_a_sharing_has_a_report_of_its_own(shared: tuple[str, str]) -> None:
+    done = run("report", *shared)
+    report = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, report["format"]) == (0, b"", "memplan-sharing-report/1")
+    assert (report["total"], report["kinds"][0]["pool"], report["unused"]) == (96, "sram\x1b[31m\n", 0)
+    rows = list(csv.DictReader(io.StringIO(run("report", *shared, "--csv").stdout.decode())))
+    assert [row["scope"] for row in rows] == ["object", "object", "kind", "all"]
+    code, text = run_on_terminal("report", *shared, columns=120, env=BARE)
+    assert (code, "optimal   total 96 B   bound 96 B   0.0 % unused on average" in text) == (0, True)
+    assert r"pool sram\x1b[31m\n: 2 buffers, 2 objects of 96 B together, bound 96 B, 0.0 % unused" in text
+    for option in ("--csv", "--json", "--report=full"):
+        code, text = run_on_terminal("report", *shared, option, columns=120, env=BARE)
+        assert (code, text.replace("\n", "").isprintable()) == (0, True)
+
+
+def test_a_sharing_that_is_wrong_or_asked_for_in_cadences_tables_gets_no_report(
+    shared: tuple[str, str], tmp_path: Path
+) -> None:
+    sharing = json.loads(Path(shared[1]).read_bytes())
+    sharing["assignments"][1]["object"] = 0
+    (tmp_path / "wrong.json").write_text(json.dumps(sharing), encoding="utf-8")
+    done = run("report", shared[0], str(tmp_path / "wrong.json"))
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"is no sharing of this problem" in done.stderr
+    refused = run("report", *shared, "--report", "cadence")
+    assert (refused.returncode, refused.stdout, b"not for a sharing" in refused.stderr) == (2, b"", True)
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -69,3 +69,11 @@ def test_errors_name_the_file_that_is_bad(folder: Path) -> None:
     done = run("verify", problem, str(folder / "absent.json"), "--json")
     assert done.returncode == 2
     assert json.loads(done.stdout)["errors"][0]["code"] == "unreadable"
+
+
+def test_a_plan_made_for_a_preference_is_verified_and_reported_by_it(folder: Path) -> None:
+    problem, made = str(folder / "problem.json"), str(folder / "fast.json")
+    assert run("plan", problem, "--prefer", "speed", "-o", made).returncode == 0
+    assert run("verify", problem, made, "--prefer", "speed").returncode == 0
+    assert run("verify", problem, made).returncode == 1
+    assert run("report", problem, made, "--prefer", "speed").returncode == 0

@@ -30,7 +30,9 @@ from tests.judge import judge
 from tests.oracle import solve
 
 AVAILABLE = tuple(name for name in registry.names() if registry.get(name).unavailable() is None)
-HEURISTICS = frozenset(name for name in AVAILABLE if name == "greedy" or registry.get(name).wants is registry.Input.RAW)
+HEURISTICS = frozenset(
+    name for name in AVAILABLE if name in ("greedy", "assign") or registry.get(name).wants is registry.Input.RAW
+)
 """They may miss a placement that exists, and prove nothing themselves."""
 PEERS = ("omnimalloc", "vela")
 """Other projects' own programs: they take sizes and lifetimes, and refuse most of the rest."""

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.http.served import Served, serving
+from tests.postgresql import postgresql
+
+__all__ = ["postgresql"]
 
 
 @pytest.fixture(scope="module")

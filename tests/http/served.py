@@ -20,7 +20,7 @@ from planner.formats import write_problem
 from planner.generate import Request, generate
 
 ROOT = Path(__file__).resolve().parents[2]
-ADDRESS = re.compile(r"memplan is served at (\S+)")
+ADDRESS = re.compile(r"memplan is served at (\S+)|Uvicorn running on (http://[0-9.:]+)")
 JSON = {"Content-Type": "application/json"}
 SECONDS = 60.0
 """Patience of tests: long enough for a busy machine, not for a hang."""
@@ -39,60 +39,78 @@ THREE: dict[str, Any] = {
 TOO_SMALL = {**THREE, "pools": [{"name": "arena", "size": 80}]}
 
 
-class Served:
-    """A running service."""
+class Running:
+    """A process of ours, and what it says on stderr."""
 
-    def __init__(
-        self, folder: Path, variables: Mapping[str, str] | None = None, command: list[str] | None = None
-    ) -> None:
-        self.folder = folder
+    def __init__(self, ready: re.Pattern[str], command: list[str], variables: Mapping[str, str]) -> None:
         self.log: list[str] = []
+        self.said: re.Match[str] | None = None
+        """That it is ready."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMPLAN_")}
-        environment |= {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "MEMPLAN_DATA_DIR": str(folder)}
-        environment |= {"MEMPLAN_WORKERS": "1", "MEMPLAN_READERS": "1", **(variables or {})}
+        environment |= {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "MEMPLAN_WORKERS": "1"}
         self.process = subprocess.Popen(
-            command or [sys.executable, "-m", "api.cli", "serve", "--port", "0"],
+            [sys.executable, "-m", *command],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env=environment,
+            env={**environment, **variables},
             text=True,
         )
+        self._ready = ready
         self._known = threading.Event()
-        self.address = ""
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+
+    def wait(self) -> re.Match[str]:
+        """Until it is ready."""
         assert self._known.wait(SECONDS), self.log
-        self.client = httpx.Client(base_url=self.address, timeout=SECONDS, trust_env=False)
+        assert self.said is not None, self.log
+        return self.said
 
     def _read(self) -> None:
         assert self.process.stderr is not None
         with self.process.stderr as lines:
             for line in lines:
                 self.log.append(line)
-                found = ADDRESS.search(line) or re.search(r"Uvicorn running on (http://[0-9.:]+)", line)
-                if found and not self.address:
-                    self.address = found[1]
+                if self.said is None and (found := self._ready.search(line)):
+                    self.said = found
                     self._known.set()
         self._known.set()
+
+    def children(self) -> list[int]:
+        """The processes that it has started."""
+        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(pid) for path in children for pid in path.read_text().split()]
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """End it, and wait until it has ended."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait(SECONDS)
+        self._reader.join(SECONDS)
+        return code
+
+
+class Served(Running):
+    """A running service."""
+
+    def __init__(
+        self, folder: Path, variables: Mapping[str, str] | None = None, command: list[str] | None = None
+    ) -> None:
+        mine = {"MEMPLAN_DATA_DIR": str(folder), "MEMPLAN_READERS": "1", **(variables or {})}
+        super().__init__(ADDRESS, command or ["api.cli", "serve", "--port", "0"], mine)
+        self.folder = folder
+        found = self.wait()
+        self.address = found[1] or found[2]
+        self.client = httpx.Client(base_url=self.address, timeout=SECONDS, trust_env=False)
 
     def plan(self, problem: object = THREE, query: str = "", **headers: str) -> httpx.Response:
         """POST /v1/plans."""
         content = problem if isinstance(problem, bytes) else json.dumps(problem).encode()
         return self.client.post(f"/v1/plans{query}", content=content, headers={**JSON, **headers})
 
-    def workers(self) -> list[int]:
-        """The processes that the service has started."""
-        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        return [int(pid) for path in children for pid in path.read_text().split()]
-
     def stop(self, number: int = signal.SIGTERM) -> int:
-        """End it, and wait until it has ended."""
         self.client.close()
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        code = self.process.wait(SECONDS)
-        self._reader.join(SECONDS)
-        return code
+        return super().stop(number)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import planner
-from api.store.database import DatabaseStore
+from api.store.opening import open_store
 from api.store.records import JobFilter, JobState
 from planner import read_plan, read_problem
 from tests.http.served import ROOT, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
@@ -43,7 +43,7 @@ def test_a_killed_service_leaves_nothing_behind_and_the_next_one_goes_on(tmp_pat
     with serving(tmp_path) as first:
         job = post_job(first, SLOW, SLOW_QUERY)
         before = until_there_is_a_plan(first, job).json()
-        processes = group(first.workers())
+        processes = group(first.children())
         assert len(processes) >= 3, "two workers, and what solves"
         first.stop(signal.SIGKILL)
         assert gone(processes)
@@ -65,7 +65,7 @@ def test_a_killed_worker_is_replaced_and_a_job_that_kills_three_is_given_up(tmp_
         job = post_job(service, SLOW, SLOW_QUERY)
         until_there_is_a_plan(service, job)
         while (now := until(service, job, "running", "failed"))["state"] == "running":
-            for pid in service.workers():
+            for pid in service.children():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.05)
@@ -84,13 +84,13 @@ def test_a_service_that_is_told_to_stop_puts_its_jobs_back(tmp_path: Path) -> No
         for _, kind, _ in events(service, queued):
             heard.append(kind)
             if len(heard) == 1:
-                processes = group(service.workers())
+                processes = group(service.children())
                 service.process.send_signal(signal.SIGTERM)
         assert heard == ["state", "closing"]
         assert service.stop() == 0
         assert gone(processes)
         assert not any("Traceback" in line for line in service.log), service.log
-    store = DatabaseStore(f"sqlite:///{tmp_path / 'memplan.sqlite'}")
+    store = open_store(f"sqlite:///{tmp_path / 'memplan.sqlite'}")
     jobs = {job.id: job for job in store.jobs(JobFilter("anonymous"))}
     assert {job.state for job in jobs.values()} == {JobState.QUEUED}
     assert (jobs[running["id"]].deaths, jobs[running["id"]].has_plan) == (0, True)
@@ -132,7 +132,7 @@ def refused_start(folder: Path, variables: dict[str, str] | None = None) -> tupl
 
 
 def test_uvicorn_starts_the_same_service(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "uvicorn", "api.app:app", "--port", "0"]
+    command = ["uvicorn", "api.app:app", "--port", "0"]
     service = Served(tmp_path, {"MEMPLAN_WORKERS": "1"}, command)
     try:
         assert service.plan().json()["status"] == "optimal"

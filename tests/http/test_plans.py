@@ -226,3 +226,27 @@ def test_every_body_has_an_example_in_the_open_api_document_and_it_works(service
                 sent = value.encode() if isinstance(value, str) else json.dumps(value).encode()
                 response = service.client.post(path, content=sent, headers={**JSON, "Content-Type": kind})
                 assert response.status_code in (200, 202), (path, kind, response.text)
+
+
+TWO = {
+    "format": "memplan/1",
+    "lifetimes": "half_open",
+    "pools": [{"name": "fast", "size": 8}, {"name": "slow"}],
+    "buffers": [
+        {"id": "a", "size": 8, "live": [[0, 2]], "reads": 1},
+        {"id": "b", "size": 8, "live": [[1, 3]], "reads": 2},
+    ],
+}
+
+
+def test_a_preference_replaces_the_objective_and_the_plan_is_verified_by_it(service: Served) -> None:
+    made = service.plan(TWO, "?prefer=speed").json()
+    assert [(term["name"], term["value"]) for term in made["objective"]["terms"]] == [
+        ("access_cost", 1),
+        ("sum_of_peaks", 16),
+    ]
+    body = {"problem": TWO, "plan": made}
+    assert service.client.post("/v1/verify?prefer=speed", json=body).json()["valid"] is True
+    assert service.client.post("/v1/verify", json=body).json()["valid"] is False
+    refused = service.plan(TWO, "?prefer=fun")
+    assert (refused.status_code, refusal(refused)["code"]) == (422, "invalid_option")

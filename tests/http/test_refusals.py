@@ -16,7 +16,7 @@ from tests.http.served import JSON, THREE, Served, refusal, serving
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
-        ("GET", "/", 404, "not_found"),
+        ("GET", "/nothing", 404, "not_found"),
         ("GET", "/v1/plans/", 404, "not_found"),
         ("GET", "/docs", 404, "not_found"),
         ("GET", "/v1/jobs/../../etc/passwd", 404, "not_found"),

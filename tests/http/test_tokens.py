@@ -7,20 +7,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.http.served import JSON, ROOT, THREE, Served, refusal, serving
+from tests.http.served import JSON, ROOT, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
 
 TOKENS = {"ann": "ann's secret", "bob": "bob's secret"}
+PAIRS = ",".join(f"{name}={hashlib.sha256(token.encode()).hexdigest()}" for name, token in TOKENS.items())
 
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    pairs = ",".join(f"{name}={hashlib.sha256(token.encode()).hexdigest()}" for name, token in TOKENS.items())
     with serving(
-        tmp_path_factory.mktemp("data"), tokens=pairs, host="0.0.0.0", allowed_hosts="planner.example"
+        tmp_path_factory.mktemp("data"), tokens=PAIRS, host="0.0.0.0", allowed_hosts="planner.example"
     ) as served:
         yield served
 
@@ -66,6 +67,18 @@ def test_plans_and_keys_are_each_owners_own(guarded: Served) -> None:
         headers = {**JSON, **rest, "Authorization": f"Bearer {TOKENS[name]}"}
         jobs.append(guarded.client.post(f"/v1/jobs?seed={seed}", json=THREE, headers=headers))
     assert [job.status_code for job in jobs] == [202, 202]
+
+
+def test_one_owner_cannot_fill_the_queue_for_the_others(tmp_path: Path) -> None:
+    with serving(tmp_path, tokens=PAIRS, max_jobs_per_token="1") as strict:
+        slow = f"/v1/jobs{SLOW_QUERY}"
+        running = asked(strict, "ann", "POST", slow, content=SLOW)
+        assert running.status_code == 202
+        again = asked(strict, "ann", "POST", slow, content=SLOW)
+        found = refusal(again)
+        assert (found["status"], found["code"], again.headers["retry-after"]) == (429, "queue_full", "5")
+        assert asked(strict, "bob", "POST", slow, content=SLOW).status_code == 202
+        asked(strict, "ann", "DELETE", running.json()["links"]["self"])
 
 
 def test_no_token_is_ever_logged(guarded: Served) -> None:

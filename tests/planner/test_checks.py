@@ -32,8 +32,14 @@ def at(id_: int | str, offset: int, size: int = 8, pool: str = "default", **rest
     return make(id_, size, fixed=Fixed(pool, offset), **rest)
 
 
-def problem(*buffers: Buffer, pools: tuple[Pool, ...] = (Pool("default"),), **constraints: Any) -> Problem:
-    return Problem(buffers, pools, Constraints(**constraints))
+def problem(
+    *buffers: Buffer,
+    pools: tuple[Pool, ...] = (Pool("default"),),
+    terms: tuple[Term, ...] = (Term.SUM_OF_PEAKS,),
+    peak_price: int = 1,
+    **constraints: Any,
+) -> Problem:
+    return Problem(buffers, pools, Constraints(**constraints), terms, peak_price=peak_price)
 
 
 def found(*buffers: Buffer, **rest: Any) -> list[tuple[str, str]]:
@@ -402,7 +408,12 @@ def test_findings_are_listed_up_to_a_number_and_counted_beyond() -> None:
         (problem(make("a"), make("b"), colocations=follows(("a", "b", TOP))), "/buffers"),
         (problem(make("a"), pools=(Pool("p", reserved=((TOP - 1, TOP),)),)), "/pools/0/reserved"),
         (problem(make("a", 1 << 40), pools=(Pool("p", cost=1 << 40),)), "/pools"),
-        (problem(make("a", accesses=1 << 61), pools=(Pool("p", rank=4),)), "/buffers"),
+        (problem(make("a", accesses=1 << 61), pools=(Pool("p", rank=4),), terms=(Term.ACCESS_COST,)), "/buffers"),
+        (problem(make("a", 1 << 60), pools=(Pool("p", 1 << 61, rank=4),), terms=(Term.SPILLED_BYTES,)), "/pools"),
+        (
+            problem(make("a", 1 << 40), pools=(Pool("p", 1 << 50),), terms=(Term.BALANCED,), peak_price=1 << 30),
+            "/objective/peak_price",
+        ),
         (
             problem(make("a"), make("b"), reuse_penalties=(ReusePenalty("a", "b", TOP // 2),) * 2),
             "/constraints/reuse_penalties",

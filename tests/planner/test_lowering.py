@@ -8,7 +8,7 @@ from planner.colocation import Congruence, groups
 from planner.errors import BadInput
 from planner.lowering import lower
 from planner.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
-from solvers.instance import PoolSpec
+from solvers.instance import PoolSpec, Term
 
 
 def test_buffers_become_blocks_in_input_order() -> None:
@@ -96,6 +96,7 @@ def test_pairs_penalties_and_accesses_are_translated() -> None:
         (Buffer("a", 4, accesses=3), Buffer("b", 4), Buffer("c", 4)),
         (Pool("p"), Pool("q", rank=2)),
         Constraints(conflicts=(("a", "c"),), exclusions=(("b", "c"),), reuse_penalties=(ReusePenalty("a", "b", 9),)),
+        (Term.ACCESS_COST,),
     )
     i = lower(problem).instance
     assert i.conflicts.tolist() == [[0, 2]]

@@ -228,3 +228,10 @@ def test_pools_that_are_too_small_together_are_proven_so_whatever_their_bytes_co
     assert (made.status, made.warnings) == (PlanStatus.INFEASIBLE, ())
     assert made.shortage is not None
     assert "too small together (2 bytes)" in made.shortage.message
+
+
+def test_devices_that_share_a_pool_are_warned_of() -> None:
+    apart = replace(PAIR, buffers=tuple(replace(b, device=f"gpu{b.id}") for b in PAIR.buffers))
+    assert any("give each device a pool of its own" in warning for warning in plan(apart).warnings)
+    alike = replace(PAIR, buffers=tuple(replace(b, device="gpu") for b in PAIR.buffers))
+    assert plan(alike).warnings == plan(PAIR).warnings == ()

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
 import pytest
 
 from solvers.instance import Instance, Ints
+from solvers.kernels.columns import columns
 from solvers.kernels.selection import Kind, Wanted, select
 from solvers.search.solver import SearchKernel
 
@@ -64,17 +64,9 @@ def ask(kernel: SearchKernel, instance: Instance, wish: Ask) -> Said:
             better.append((offsets.tolist(), bound))
         return wish.until()
 
-    flat = {
-        name: np.ascontiguousarray(getattr(instance, name), dtype=np.int64).reshape(-1)
-        for name in (
-            *("part_block", "part_low", "part_high", "rect_part", "rect_start", "rect_end"),
-            *("modulus", "residue", "lowest", "highest", "conflicts", "exclusions"),
-        )
-    }
     end, offsets, bound, nodes, work = kernel.search(
         sections=instance.sections,
-        **flat,
-        reserved=np.array(instance.pools[0].reserved, dtype=np.int64).reshape(-1),
+        columns=columns(instance),
         bound=wish.bound,
         incumbent=wish.incumbent,
         fit=wish.fit,

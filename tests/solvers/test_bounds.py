@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.bounds import busiest_section, homeless, pool_bound, stack_height
+from solvers.bounds import homeless, pool_bound, stack_height
 from solvers.instance import Instance, PoolSpec
 from solvers.outcome import Certificate, Proof
+from solvers.pool_sharing import busiest_section
 from tests.support import Block, make_instance, plain
 
 

@@ -12,13 +12,14 @@ import pytest
 from solvers.errors import StopReason
 from solvers.greedy import one_pool
 from solvers.greedy.gaps import Fit
-from solvers.greedy.native import GreedyKernel, columns
+from solvers.greedy.native import GreedyKernel
 from solvers.greedy.neighbours import ListedNeighbours, ScannedNeighbours
 from solvers.greedy.orders import orders
 from solvers.greedy.placing import PoolPolicy, place_all
 from solvers.greedy.portfolio import Greedy
 from solvers.instance import Instance, Ints, Placement, PoolSpec, Term
 from solvers.kernels import Kind
+from solvers.kernels.columns import columns
 from solvers.kernels.errors import BadKernelInput
 from solvers.kernels.selection import select
 from solvers.objective import violation
@@ -226,9 +227,10 @@ def test_the_bound_is_met_in_every_objective(terms: tuple[Term, ...], monkeypatc
     assert (native.stop, native.value) == (StopReason.PROVED, bound)
 
 
-def test_the_number_of_threads_changes_nothing(kernel: GreedyKernel) -> None:
+@pytest.mark.parametrize("count", [400, 700])  # of so few, one thread places all; of more, several do
+def test_the_number_of_threads_changes_nothing(kernel: GreedyKernel, count: int) -> None:
     rng = np.random.default_rng(9)
-    rows = rng.integers(1, 60, (400, 3)).tolist()
+    rows = rng.integers(1, 60, (count, 3)).tolist()
     instance = make_instance([(s, s + w, h) for s, w, h in rows])
     answers = []
     for threads in (1, 2, 5, 64):
@@ -307,11 +309,14 @@ def test_arrays_that_make_no_sense_are_refused(kernel: GreedyKernel) -> None:
     instance = make_instance([(0, 2, 4), (1, 3, 4)])
     good = columns(instance)
     with pytest.raises(BadKernelInput):
-        kernel.greedy(instance.sections, good[:-1], None, None, 1, lambda _: False)
+        kernel.greedy(instance.sections, good[:-1], None, None, 1, lambda _: False)  # type: ignore[arg-type]
     with pytest.raises(BadKernelInput):
         kernel.greedy(1, good, None, None, 1, lambda _: False)
     with pytest.raises(BadKernelInput):
         kernel.greedy(instance.sections, good, np.zeros(1, dtype=np.int64), None, 1, lambda _: False)
+    for nowhere in (-1, np.iinfo(np.int64).max):
+        with pytest.raises(BadKernelInput):
+            kernel.greedy(instance.sections, good, np.array([0, nowhere]), None, 1, lambda _: False)
     with pytest.raises(BadKernelInput):
         kernel.greedy_place(instance.sections, good, np.array([0, 2]), False)
 

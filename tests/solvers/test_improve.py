@@ -10,7 +10,6 @@ import pytest
 
 from solvers.errors import StopReason, Unsupported
 from solvers.greedy.gaps import Fit
-from solvers.greedy.native import columns
 from solvers.greedy.neighbours import neighbours
 from solvers.greedy.placing import PoolPolicy, place_all
 from solvers.greedy.portfolio import Greedy
@@ -19,6 +18,7 @@ from solvers.improve.reference import improve
 from solvers.improve.solver import Improve, ImproveKernel
 from solvers.instance import Instance, Ints, Placement, PoolSpec, Term
 from solvers.kernels import Kind
+from solvers.kernels.columns import columns
 from solvers.kernels.errors import BadKernelInput
 from solvers.kernels.selection import select
 from solvers.objective import violation
@@ -28,14 +28,19 @@ from tests.solvers.test_greedy_native import fixed_first, random_instance
 from tests.support import Block, make_instance, plain
 
 
-@pytest.fixture
-def kernel() -> ImproveKernel:
+def native_kernels(name: str) -> object:
+    """The native kernels, if there are any and this one is among them."""
     found = select("auto")
     if found.kind is not Kind.NATIVE:
         pytest.skip(f"no native kernels: {found.reason}")
-    if not hasattr(found.kernels, "improve"):
+    if not hasattr(found.kernels, name):
         pytest.skip("the native kernels are older than the rest")
-    return cast(ImproveKernel, found.kernels)
+    return found.kernels
+
+
+@pytest.fixture
+def kernel() -> ImproveKernel:
+    return cast(ImproveKernel, native_kernels("improve"))
 
 
 @pytest.fixture(params=["native", "reference"])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from solvers.conflicts import live_pair_count, part_pairs
 from solvers.instance import Instance, Placement, PoolSpec, Term
 from solvers.objective import evaluate, peaks, violation
+from solvers.presolve import scaled
 from tests.support import Block, make_instance, plain
 
 
@@ -32,7 +35,21 @@ def test_every_term_counts_what_it_says() -> None:
         Term.SUM_OF_PEAKS: 3 * 5 + 6,
         Term.LARGEST_PEAK: 6,
         Term.REUSE_COST: 10,
+        Term.SPILLED_BYTES: 6,
+        Term.BALANCED: 7 + 3 * 5 + 6,
     }
+
+
+def test_the_balanced_term_weighs_peaks_by_their_price_in_any_unit() -> None:
+    instance = replace(
+        make_instance(
+            [plain(0, 1, 8, access=[0, 5]), plain(0, 1, 16, access=[0, 7])], pools=TWO_POOLS, terms=[Term.BALANCED]
+        ),
+        peak_price=4,
+    )
+    whole = placed([0, 0], [0, 1])
+    assert evaluate(instance, whole) == (7 + 4 * (3 * 8 + 16),)
+    assert evaluate(scaled(instance, 8), whole) == evaluate(instance, whole)
 
 
 BROKEN: dict[str, tuple[Instance, Placement, str]] = {

@@ -16,6 +16,7 @@ from solvers.errors import StopReason
 from solvers.instance import PoolSpec, Term
 from solvers.outcome import Proof
 from solvers.pool_sharing import LiveHeights, homes_of_classes, peak_sections, sharing_shortage, sharing_value
+from solvers.priced_room import priced_value, proof_of
 from solvers.solver import Task
 from tests import oracle
 from tests.solvers.milp_child import Child
@@ -95,8 +96,8 @@ def test_the_bound_found_is_true_and_its_certificate_proves_it(child: Child, pro
     outcome = child.solve("PoolSharing", instance)
     truth = oracle.solve(problem)
     for certificate in outcome.certificates:
-        assert certificate.proof is Proof.POOL_SHARING
-        proven = sharing_shortage if outcome.infeasible else sharing_value
+        assert certificate.proof is (Proof.POOL_SHARING if outcome.infeasible else proof_of(instance))
+        proven = sharing_shortage if outcome.infeasible else priced_value
         assert proven(instance, certificate.weights) == certificate.value
     if outcome.infeasible:
         assert truth.value is None

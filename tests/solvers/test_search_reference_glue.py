@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
-
 from solvers.instance import Instance, PoolSpec
+from solvers.kernels.columns import columns
 from solvers.search.reference.building import build_model
-from solvers.search.reference.given import from_arrays
+from solvers.search.reference.given import from_columns
 from solvers.search.reference.glue import Glued, glue
 from solvers.search.reference.model import Model
 from solvers.search.reference.watch import Watch
@@ -42,12 +41,7 @@ def crumbled(seed: int) -> Instance:
 
 
 def model_of(instance: Instance) -> Model:
-    names = (
-        *("part_block", "part_low", "part_high", "rect_part", "rect_start", "rect_end"),
-        *("modulus", "residue", "lowest", "highest", "conflicts", "exclusions"),
-    )
-    columns = {name: getattr(instance, name).reshape(-1) for name in names}
-    given = from_arrays(**columns, reserved=np.array(instance.pools[0].reserved, dtype=np.int64))
+    given = from_columns(columns(instance))
     return build_model(given, 1_000_000, Watch(lambda offsets, bound: False, 0))
 
 

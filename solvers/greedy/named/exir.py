@@ -43,38 +43,52 @@ class ExirGreedy(Heuristic):
     features: ClassVar[frozenset[Feature]] = FEATURES
 
     def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
-        meets = _Meetings(blocks)
         found: dict[int, tuple[Grid, list[SharedObject]]] = {}
         for pool, members in homes(instance).items():
             grid = Grid(blocks, pool, members, self.name)
-            objects: list[SharedObject] = []
-            for block in sorted(members, key=lambda b: (-blocks.rounded(b, pool), -b)):
-                self._share(blocks, pool, grid, objects, block, meets, run)
-            found[pool] = (grid, objects)
+            found[pool] = (grid, greedy_objects(blocks, pool, members, grid, run))
         return lay_out(blocks, found)
 
-    def _share(
-        self, blocks: Rigid, pool: int, grid: Grid, objects: list[SharedObject], block: int, meets: _Meetings, run: Run
-    ) -> None:
-        size = blocks.rounded(block, pool)
-        tops: list[int] = []
-        for thing in objects:
-            run.spend(1 + len(thing.members) // 4)
-            top = max(
-                (at + blocks.rounded(other, pool) for other, at in thing.members if meets(block, other)), default=0
-            )
-            start = grid.offset(block, 0)
-            if top == 0 and start + size <= thing.size:
-                thing.members.append((block, start))
-                return
-            tops.append(top)
-        for thing, top in zip(objects, tops, strict=True):
-            at = grid.offset(block, top)
-            if top and at + size <= thing.size:
-                thing.members.append((block, at))
-                return
-        objects.append(SharedObject())
-        _put(blocks, pool, objects[-1], block, grid.offset(block, 0))
+
+def greedy_objects(
+    blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run, *, inside: bool = True
+) -> list[SharedObject]:
+    """The pool's objects in the order in which they are made. Without `inside`, every block lies at its object's begin, as it must where objects have no inside."""
+    meets = _Meetings(blocks)
+    objects: list[SharedObject] = []
+    for block in sorted(members, key=lambda b: (-blocks.rounded(b, pool), -b)):
+        _share(blocks, pool, grid, objects, block, meets, run, inside=inside)
+    return objects
+
+
+def _share(
+    blocks: Rigid,
+    pool: int,
+    grid: Grid,
+    objects: list[SharedObject],
+    block: int,
+    meets: _Meetings,
+    run: Run,
+    *,
+    inside: bool,
+) -> None:
+    size = blocks.rounded(block, pool)
+    tops: list[int] = []
+    for thing in objects:
+        run.spend(1 + len(thing.members) // 4)
+        top = max((at + blocks.rounded(other, pool) for other, at in thing.members if meets(block, other)), default=0)
+        start = grid.offset(block, 0)
+        if top == 0 and start + size <= thing.size:
+            thing.members.append((block, start))
+            return
+        tops.append(top)
+    for thing, top in zip(objects, tops, strict=True):
+        at = grid.offset(block, top)
+        if inside and top and at + size <= thing.size:
+            thing.members.append((block, at))
+            return
+    objects.append(SharedObject())
+    _put(blocks, pool, objects[-1], block, grid.offset(block, 0))
 
 
 class _Meetings:

@@ -29,11 +29,12 @@ class RelayTokens(Heuristic):
         found: dict[int, tuple[Grid, list[SharedObject]]] = {}
         for pool, members in homes(instance).items():
             grid = Grid(blocks, pool, members, self.name)
-            found[pool] = (grid, _tokens(blocks, pool, members, grid, run))
+            found[pool] = (grid, tokens_of(blocks, pool, members, grid, run))
         return lay_out(blocks, found)
 
 
-def _tokens(blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
+def tokens_of(blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
+    """The pool's tokens: first one for all that is never live, then the others in the order in which they are made."""
     tokens: list[SharedObject] = []
     free = _FreeList()
     held: dict[int, SharedObject] = {}

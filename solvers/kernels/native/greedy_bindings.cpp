@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "greedy_columns.hpp"
+#include "columns.hpp"
 #include "greedy_orders.hpp"
 #include "greedy_pass.hpp"
 #include "greedy_portfolio.hpp"
@@ -29,6 +29,9 @@ nb::object portfolio(std::int64_t sections, const nb::tuple& columns, std::optio
     options.enough = enough.value_or(options.enough), options.threads = threads;
     if (start) options.start = span_of(*start);
     if (start && options.start.size() != input.blocks()) throw BadInput("one start offset a block");
+    for (const Coord base : options.start) {
+        if (base < 0 || base > kAddressLimit) throw BadInput("start offsets are addresses");
+    }
 
     const GreedyResult result = reporting_to(report, [&](const GreedyReport& tell) { return greedy(input, options, tell); });
     return result.complete ? to_numpy(result.offsets) : nb::none();

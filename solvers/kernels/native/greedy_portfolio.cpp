@@ -18,8 +18,23 @@ namespace {
 
 constexpr std::chrono::milliseconds kBreath{3};
 constexpr std::chrono::milliseconds kGrace{100};  // after a stop, before the one placement that there must be is finished in haste
+constexpr std::size_t kFew = 400;  // blocks and rects that all passes place in less time than anybody waits for, and one in hardly more than a thread takes to begin
 using Clock = std::chrono::steady_clock;
 constexpr Index kPasses = 2 * Orders::kCount;
+
+// Which order with which fit, one pass after the other: as PASSES in solvers/greedy/orders.py.
+struct Turn {
+    Index order;
+    Fit fit;
+};
+
+constexpr std::array<Turn, kPasses> kTurns{{
+    {0, Fit::kLowest}, {4, Fit::kBest}, {3, Fit::kBest}, {9, Fit::kLowest}, {5, Fit::kBest},
+    {1, Fit::kBest}, {5, Fit::kLowest}, {1, Fit::kLowest}, {8, Fit::kBest}, {2, Fit::kLowest},
+    {3, Fit::kLowest}, {4, Fit::kLowest}, {6, Fit::kLowest}, {7, Fit::kLowest}, {8, Fit::kLowest},
+    {0, Fit::kBest}, {2, Fit::kBest}, {6, Fit::kBest}, {7, Fit::kBest}, {9, Fit::kBest},
+}};
+
 constexpr Index kStart = 0;  // what was known before counts as a pass before the first one
 
 // The best of each component. What ends low enough is all alike, then the earlier pass wins: so the order of arrival does not matter.
@@ -94,23 +109,33 @@ public:
         : blocks_(input), layout_(blocks_), best_(blocks_, options), last_pass_(best_.last_pass()), must_place_(options.start.empty()) {}
 
     GreedyResult run(int threads, const GreedyReport& report) {
+        const bool few = std::max<std::size_t>(blocks_.count, blocks_.rects.size()) <= kFew;
+        const auto wanted = few ? std::size_t{0} : static_cast<std::size_t>(std::clamp(threads, 1, static_cast<int>(kPasses)));
         std::vector<std::thread> workers;
-        working_ = std::clamp(threads, 1, static_cast<int>(kPasses));
-        for (int i = working_; i > 0; --i) workers.emplace_back([this] { work(); });
-        wait(report);
+        workers.reserve(wanted);
+        try {
+            while (workers.size() < wanted) workers.emplace_back([this] { work(); });
+        } catch (const std::exception&) {  // No more threads are to be had: then those that there are do it all.
+        }
+        if (workers.empty()) work();
+        try {
+            wait(workers.size(), report);
+        } catch (...) {
+            break_off();
+        }
         for (std::thread& worker : workers) worker.join();
         if (broken_) std::rethrow_exception(broken_);
         return {best_.complete(), best_.offsets()};
     }
 
 private:
-    void wait(const GreedyReport& report) {
+    void wait(std::size_t workers, const GreedyReport& report) {
         std::unique_lock lock(mutex_);
         std::optional<Clock::time_point> stopped;
-        while (working_ > 0) {
-            changed_.wait_for(lock, kBreath, [this] { return working_ == 0; });
+        while (ended_ < workers) {
+            changed_.wait_for(lock, kBreath, [&] { return ended_ == workers; });
             if (stopped && Clock::now() - *stopped >= kGrace) hurry_ = true;
-            if (working_ == 0 || stop_) continue;
+            if (ended_ == workers || stop_) continue;
             std::vector<Coord> better;
             if (improved_ && best_.complete()) better = best_.offsets();
             improved_ = improved_ && better.empty();
@@ -124,13 +149,18 @@ private:
         try {
             passes();
         } catch (...) {
-            const std::scoped_lock lock(mutex_);
-            broken_ = std::current_exception();
-            stop_ = true;
+            break_off();
         }
         const std::scoped_lock lock(mutex_);
-        --working_;
+        ++ended_;
         changed_.notify_one();
+    }
+
+    // To be called where something was caught that one thread cannot bear, no memory above all: it ends the work of all of them.
+    void break_off() {
+        const std::scoped_lock lock(mutex_);
+        broken_ = std::current_exception();
+        stop_ = true, hurry_ = true;
     }
 
     void passes() {
@@ -148,8 +178,8 @@ private:
                 const std::scoped_lock lock(mutex_);
                 for (Index c = 0; c < blocks_.components; ++c) limits.highest_end[c] = best_.highest_end(c, number);
             }
-            const Fit fit = number <= Orders::kCount ? Fit::kLowest : Fit::kBest;
-            const PassResult result = pass.run(order((number - 1) % Orders::kCount), fit, limits);
+            const Turn turn = kTurns[static_cast<std::size_t>(number - 1)];
+            const PassResult result = pass.run(order(turn.order), turn.fit, limits);
             if (!result.ended) continue;
             const std::scoped_lock lock(mutex_);
             improved_ = best_.take(number, result, pass.offsets()) || improved_;
@@ -175,7 +205,7 @@ private:
     std::condition_variable changed_;
     Best best_;
     bool improved_ = false;
-    int working_ = 0;
+    std::size_t ended_ = 0;
     std::exception_ptr broken_;
     std::atomic<bool> stop_ = false, hurry_ = false;
     std::atomic<Index> taken_ = 0;

@@ -1,9 +1,8 @@
-// What Python sees of the improvement of a placement.
+// What Python sees of the kernels that lower the peak of a placement.
 #include "improve_bindings.hpp"
 
-#include <exception>
-
-#include "greedy_columns.hpp"
+#include "beam_layouts.hpp"
+#include "columns.hpp"
 #include "improve_ejection.hpp"
 
 namespace nb = nanobind;
@@ -13,10 +12,11 @@ namespace memplan {
 
 namespace {
 
-nb::tuple improve_placement(std::int64_t sections, const nb::tuple& columns, const IntArray& start, std::int64_t enough, std::uint64_t seed,
-                            std::int64_t work, nb::callable report) {
-    const SearchInput input = input_of(sections, columns);
-    EjectionOptions options;
+using Kernel = Improvement (*)(const SearchInput&, const ImprovementOptions&, const ImprovementReport&);
+
+nb::tuple lowered(Kernel kernel, std::int64_t looks_per_microsecond, const SearchInput& input, const IntArray& start, std::int64_t enough,
+                  std::uint64_t seed, std::int64_t work, const nb::callable& report) {
+    ImprovementOptions options;
     options.start = span_of(start), options.enough = enough, options.seed = seed;
     if (options.start.size() != input.blocks()) throw BadInput("one start offset a block");
     for (std::size_t block = 0; block < input.blocks(); ++block) {
@@ -24,10 +24,22 @@ nb::tuple improve_placement(std::int64_t sections, const nb::tuple& columns, con
         if (base < input.lowest[block] || base > input.highest[block]) throw BadInput("a start offset is out of its block's bounds");
     }
     if (enough < 0 || work < 0) throw BadInput("neither a peak nor work is negative");
-    options.work = work > options.work / kLooksPerMicrosecond ? options.work : work * kLooksPerMicrosecond;
+    options.work = work > options.work / looks_per_microsecond ? options.work : work * looks_per_microsecond;
 
-    const EjectionResult result = reporting_to(report, [&](const EjectionReport& tell) { return improve(input, options, tell); });
-    return nb::make_tuple(to_numpy(result.offsets), result.work / kLooksPerMicrosecond);
+    const Improvement found = reporting_to(report, [&](const ImprovementReport& tell) { return kernel(input, options, tell); });
+    return nb::make_tuple(to_numpy(found.offsets), found.work / looks_per_microsecond);
+}
+
+nb::tuple improve_placement(std::int64_t sections, const nb::tuple& columns, const IntArray& start, std::int64_t enough, std::uint64_t seed,
+                            std::int64_t work, nb::callable report) {
+    return lowered(&improve, kLooksPerMicrosecond, input_of(sections, columns), start, enough, seed, work, report);
+}
+
+nb::tuple beam(std::int64_t sections, const nb::tuple& columns, const IntArray& start, std::int64_t enough, std::uint64_t seed, std::int64_t work,
+               nb::callable report) {
+    const SearchInput input = input_of(sections, columns);
+    if (!beam_takes(input)) throw BadInput("blocks of one rect each, without pairs or reserved ranges");
+    return lowered(&sweep_with_beam, kBeamLooksPerMicrosecond, input, start, enough, seed, work, report);
 }
 
 }  // namespace
@@ -36,6 +48,8 @@ void bind_improve(nb::module_& m) {
     m.def("improve", &improve_placement, "sections"_a, "columns"_a, "start"_a.noconvert(), "enough"_a, "seed"_a, "work"_a, "report"_a,
           "Lowers the peak of a valid placement: (offsets, work in about microseconds); never worse than the start.\n\n"
           "report(offsets or None) is called every few milliseconds; True stops.");
+    m.def("beam", &beam, "sections"_a, "columns"_a, "start"_a.noconvert(), "enough"_a, "seed"_a, "work"_a, "report"_a,
+          "The same for plain blocks, sweeping through time.");
 }
 
 }  // namespace memplan

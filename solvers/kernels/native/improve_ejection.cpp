@@ -51,7 +51,7 @@ std::vector<Coord> prices(const Blocks& blocks) {
 
 class Ejection {
 public:
-    Ejection(const SearchInput& input, const EjectionOptions& options, const EjectionReport& report)
+    Ejection(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report)
         : blocks_(input), calendar_(blocks_), options_(options), report_(report), random_(options.seed), price_(prices(blocks_)),
           grudge_(blocks_.count, 1), offsets_(options.start.begin(), options.start.end()), placed_(blocks_.count, 1) {
         repeats_ = !blocks_.foes.empty();
@@ -65,7 +65,7 @@ public:
         }
     }
 
-    EjectionResult run() {
+    Improvement run() {
         std::int64_t patience = kPatience;
         int step = 0, in_vain = 0;
         while (result_.peak > floor_ && in_vain < kHopeless && !is_over()) {
@@ -200,8 +200,8 @@ private:
 
     const Blocks blocks_;
     const LifeCalendar calendar_;
-    const EjectionOptions& options_;
-    const EjectionReport& report_;
+    const ImprovementOptions& options_;
+    const ImprovementReport& report_;
     Random random_;
     const std::vector<Coord> price_;
     std::vector<Coord> grudge_;  // the more often a block had to throw others out, the dearer it is itself
@@ -210,7 +210,7 @@ private:
     std::vector<Index> out_;  // a heap
     std::vector<Closed> closed_;
     Places places_;
-    EjectionResult result_;
+    Improvement result_;
     Coord floor_ = 0;
     bool repeats_ = false;  // may two parts meet in more than one way?
     bool stopped_ = false, news_ = false;
@@ -220,7 +220,7 @@ private:
 
 }  // namespace
 
-EjectionResult improve(const SearchInput& input, const EjectionOptions& options, const EjectionReport& report) {
+Improvement improve(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report) {
     return Ejection(input, options, report).run();
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -108,9 +109,10 @@ class Descent {
     int play(Coord height) {
         const int round = round_++;
         std::atomic<int> next{0}, winner{kNobody};
-        int running = 0;
         for (Strategy& strategy : strategies_) strategy.ran = false;
-        std::mutex mutex;
+        std::mutex mutex;  // guards the next two
+        std::size_t ended = 0;
+        std::exception_ptr broken;
         std::condition_variable idle;
 
         class Look final : public Watch {
@@ -127,10 +129,14 @@ class Descent {
             int self_;
         };
 
+        // The last strategy takes longest, so where threads share the work it begins: the order says when, not whose answer counts.
+        const int first = options_.threads > 1 ? width() - 1 : 0;
         const auto work = [&] {
             for (;;) {
-                const int self = next.fetch_add(1);
-                if (self >= width() || winner.load() < self || stop_) return;
+                const int turn = next.fetch_add(1);
+                if (turn >= width() || stop_) return;
+                const int self = (first + turn) % width();
+                if (winner.load() < self) continue;
                 Strategy& strategy = strategies_[self];
                 if (!strategy.engine) strategy.engine = make_engine(strategy.glued ? strategy.glued->model : model_);
                 Engine& engine = *strategy.engine;
@@ -149,25 +155,40 @@ class Descent {
             }
         };
 
-        const int threads = std::clamp(options_.threads, 1, width());
-        std::vector<std::thread> helpers;
-        running = threads - 1;
-        for (int t = 1; t < threads; ++t) {
-            helpers.emplace_back([&] {
+        // What one thread cannot bear, no memory above all, ends the round of all of them.
+        const auto work_or_break = [&] {
+            try {
                 work();
+            } catch (...) {
                 const std::lock_guard lock(mutex);
-                --running;
-                idle.notify_one();
-            });
+                broken = std::current_exception();
+                stop_ = true;
+            }
+        };
+
+        const auto wanted = static_cast<std::size_t>(std::clamp(options_.threads, 1, width()) - 1);
+        std::vector<std::thread> helpers;
+        helpers.reserve(wanted);
+        try {
+            while (helpers.size() < wanted) {
+                helpers.emplace_back([&] {
+                    work_or_break();
+                    const std::lock_guard lock(mutex);
+                    ++ended;
+                    idle.notify_one();
+                });
+            }
+        } catch (const std::exception&) {  // No more threads are to be had: then those that there are do it all.
         }
-        work();
-        while (threads > 1) {
+        work_or_break();
+        while (!helpers.empty()) {
             std::unique_lock lock(mutex);
-            if (idle.wait_for(lock, std::chrono::milliseconds(5), [&] { return running == 0; })) break;
+            if (idle.wait_for(lock, std::chrono::milliseconds(5), [&] { return ended == helpers.size(); })) break;
             lock.unlock();
             tick();
         }
         for (auto& helper : helpers) helper.join();
+        if (broken) std::rethrow_exception(broken);
         const int settled = winner.load();
         for (int s = 0; s < width(); ++s) {
             if (s <= settled) {

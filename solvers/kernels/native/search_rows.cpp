@@ -4,7 +4,7 @@
 #include <type_traits>
 
 // Function multiversioning needs the dynamic linker's help, and the sanitizers start too late for it.
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define MEMPLAN_WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define MEMPLAN_WIDE

@@ -7,13 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...instance import ADDRESS_LIMIT, Ints
+from ...kernels.columns import Columns
 from ...kernels.errors import BadKernelInput
 from .given import Given
 
 MOST = 1 << 30
 
 
-def check_lengths(*groups: Sequence[Ints]) -> None:
+def check_columns(columns: Columns) -> None:
+    """Lengths fit together, and what is numbered is there."""
+    c = columns
+    _check_lengths(
+        (c.part_block, c.part_low, c.part_high),
+        (c.rect_part, c.rect_start, c.rect_end),
+        (c.modulus, c.residue, c.lowest, c.highest),
+    )
+    _check_pairs(c.reserved, c.conflicts, c.exclusions)
+    _check_owners(c.part_block, len(c.modulus))
+    for numbers in (c.rect_part, c.conflicts, c.exclusions):
+        _check_owners(numbers, len(c.part_block))
+
+
+def _check_lengths(*groups: Sequence[Ints]) -> None:
     """Arrays of one group are as long as each other."""
     for group in groups:
         if len({len(array) for array in group}) > 1:
@@ -22,13 +37,13 @@ def check_lengths(*groups: Sequence[Ints]) -> None:
             raise BadKernelInput("too many blocks, parts or rects")
 
 
-def check_owners(owners: Ints, count: int) -> None:
+def _check_owners(owners: Ints, count: int) -> None:
     """Numbers of things that there are."""
     if len(owners) and (owners.min() < 0 or owners.max() >= count):
         raise BadKernelInput("a part, rect or pair is of something that is not there")
 
 
-def check_pairs(*arrays: Ints) -> None:
+def _check_pairs(*arrays: Ints) -> None:
     """Pairs stand one after the other."""
     if any(len(array) % 2 for array in arrays):
         raise BadKernelInput("conflicts, exclusions and reserved ranges come in pairs")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...instance import Ints
+from ...kernels.columns import Columns
 
 Range: TypeAlias = tuple[int, int]
 """Half-open: from, to."""
@@ -62,40 +63,26 @@ class Given:
         return [p for p in self.blocks[block].parts if not self.parts[p].is_empty]
 
 
-def from_arrays(
-    part_block: Ints,
-    part_low: Ints,
-    part_high: Ints,
-    rect_part: Ints,
-    rect_start: Ints,
-    rect_end: Ints,
-    modulus: Ints,
-    residue: Ints,
-    lowest: Ints,
-    highest: Ints,
-    reserved: Ints,
-    conflicts: Ints,
-    exclusions: Ints,
-) -> Given:
+def from_columns(columns: Columns) -> Given:
     """The same, from the kernel's arrays."""
-    live: list[list[Range]] = [[] for _ in part_block]
-    for part, start, end in zip(rect_part.tolist(), rect_start.tolist(), rect_end.tolist(), strict=True):
+    c = Columns(*(column.tolist() for column in columns))
+    live: list[list[Range]] = [[] for _ in c.part_block]
+    for part, start, end in zip(c.rect_part, c.rect_start, c.rect_end, strict=True):
         live[part].append((start, end))
-    owners = part_block.tolist()
     parts = tuple(
         Part(owner, low, high, tuple(when))
-        for owner, low, high, when in zip(owners, part_low.tolist(), part_high.tolist(), live, strict=True)
+        for owner, low, high, when in zip(c.part_block, c.part_low, c.part_high, live, strict=True)
     )
-    parts_of: list[list[int]] = [[] for _ in modulus]
-    for p, owner in enumerate(owners):
+    parts_of: list[list[int]] = [[] for _ in c.modulus]
+    for p, owner in enumerate(c.part_block):
         parts_of[owner].append(p)
-    columns = zip(parts_of, modulus.tolist(), residue.tolist(), lowest.tolist(), highest.tolist(), strict=True)
+    rules = zip(parts_of, c.modulus, c.residue, c.lowest, c.highest, strict=True)
     return Given(
-        blocks=tuple(Block(tuple(own), *rest) for own, *rest in columns),
+        blocks=tuple(Block(tuple(own), *rest) for own, *rest in rules),
         parts=parts,
-        reserved=tuple((start, end) for start, end in reserved.reshape(-1, 2).tolist()),
-        conflicts=tuple(sorted(_pairs(conflicts))),
-        exclusions=frozenset(_pairs(exclusions)),
+        reserved=tuple((start, end) for start, end in columns.reserved.reshape(-1, 2).tolist()),
+        conflicts=tuple(sorted(_pairs(columns.conflicts))),
+        exclusions=frozenset(_pairs(columns.exclusions)),
     )
 
 

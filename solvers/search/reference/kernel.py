@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ...instance import Ints
+from ...kernels.columns import Columns
 from .building import build_model
-from .check import check_given, check_lengths, check_owners, check_pairs
+from .check import check_columns, check_given
 from .descent import Descent, End, Wish
 from .errors import Stopped
-from .given import from_arrays
+from .given import from_columns
 from .watch import Report, Watch
 
 WORK_PER_MICROSECOND = 512
@@ -16,19 +17,7 @@ WORK_PER_MICROSECOND = 512
 
 def search(
     sections: int,
-    part_block: Ints,
-    part_low: Ints,
-    part_high: Ints,
-    rect_part: Ints,
-    rect_start: Ints,
-    rect_end: Ints,
-    modulus: Ints,
-    residue: Ints,
-    lowest: Ints,
-    highest: Ints,
-    reserved: Ints,
-    conflicts: Ints,
-    exclusions: Ints,
+    columns: Columns,
     bound: int,
     incumbent: int | None,
     fit: bool,
@@ -43,15 +32,8 @@ def search(
     report(offsets or None, bound) is called every few milliseconds and at every better plan; True stops the search. The answer does not depend on
     the number of threads: here there is one.
     """
-    part_columns = (part_block, part_low, part_high)
-    rect_columns = (rect_part, rect_start, rect_end)
-    block_columns = (modulus, residue, lowest, highest)
-    check_lengths(part_columns, rect_columns, block_columns)
-    check_pairs(reserved, conflicts, exclusions)
-    check_owners(part_block, len(modulus))
-    for numbers in (rect_part, conflicts, exclusions):
-        check_owners(numbers, len(part_block))
-    given = from_arrays(*part_columns, *rect_columns, *block_columns, reserved, conflicts, exclusions)
+    check_columns(columns)
+    given = from_columns(columns)
     check_given(given, sections)
     watch = Watch(report, bound)
     try:

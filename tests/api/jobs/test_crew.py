@@ -6,13 +6,14 @@ import asyncio
 import json
 import os
 import signal
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
 
 from api.errors import Refusal
-from api.jobs.crew import Crew, Reply, Task, WorkerDied, WorkerFault
+from api.jobs.crew import Crew, Reply, Task, WorkerDied, WorkerFault, WorkerLate
 from api.settings import Settings
 
 THREE = json.dumps(
@@ -47,6 +48,18 @@ def run(work: Callable[[Crew], Awaitable[None]], size: int = 1) -> None:
                 os.kill(pid, 0)
 
     asyncio.run(whole())
+
+
+class Watched(threading.Event):
+    """A cancel that never comes. Once it has been asked for, the worker has been given its task."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = threading.Event()
+
+    def is_set(self) -> bool:
+        self.asked.set()
+        return super().is_set()
 
 
 def read(query: dict[str, int] | None = None, data: bytes = THREE) -> Task:
@@ -90,8 +103,10 @@ def test_a_killed_worker_is_replaced() -> None:
     async def work(made: Crew) -> None:
         (pid,) = made.pids
         os.kill(pid, signal.SIGSTOP)  # so that it cannot answer before it is killed
-        waiting = asyncio.create_task(made.do(read()))
-        await asyncio.sleep(0.01)
+        task = read()
+        task.cancelled = watched = Watched()
+        waiting = asyncio.create_task(made.do(task))
+        assert await asyncio.to_thread(watched.asked.wait, 60)
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(WorkerDied, match="killed by signal 9"):
             await waiting
@@ -121,7 +136,7 @@ def test_a_worker_that_takes_far_too_long_is_killed(monkeypatch: pytest.MonkeyPa
         os.kill(made.pids[0], signal.SIGSTOP)
         task = read()
         task.seconds = 0.1
-        with pytest.raises(WorkerDied, match="much longer than its time limit"):
+        with pytest.raises(WorkerLate, match="much longer than its time limit"):
             await made.do(task)
 
     run(work)

@@ -13,6 +13,7 @@ from api.jobs.posted import separate, understand
 from api.settings import Settings
 from planner.errors import BadInput, Code
 from planner.options import Options
+from planner.preference import Preference
 from solvers.solver import Goal, Warm
 
 SETTINGS = Settings(max_time_limit=20, max_work_limit=1000, max_solver_memory=10_000, max_workers_per_job=2)
@@ -50,7 +51,7 @@ def test_only_solvers_that_are_offered() -> None:
 
 
 def test_options_survive_being_written_down() -> None:
-    options = Options(5.0, 7, 9, "greedy", 2, 3, {"a": 1}, Goal.FIT, True, Warm.HINT)
+    options = Options(5.0, 7, 9, "greedy", 2, 3, {"a": 1}, Goal.FIT, True, Warm.HINT, prefer=Preference.SPEED)
     assert from_document(json.loads(json.dumps(as_document(options)))) == options
     assert from_document(json.loads(json.dumps(as_document(Options())))) == Options()
 
@@ -95,6 +96,7 @@ def test_requests_that_must_have_the_same_plan_have_the_same_key() -> None:
         key(problem, SolveOptions(time_limit=11)),
         key(problem, SolveOptions(capacity=100)),
         key(problem, SolveOptions(time_limit=21)),
+        key(problem, SolveOptions(objects=True)),
     ]
     assert len({same, *others}) == 1 + len(others)
 
@@ -112,3 +114,9 @@ def test_lists_of_conflicts_that_only_some_planners_heed_count_too() -> None:
     one_side, other_side = usmp(["b"], [], []), usmp([], ["a"], [])
     assert key(one_side) != key(other_side)
     assert understand(json.dumps(one_side).encode(), "usmp", SolveOptions(), SETTINGS).problem.constraints.listed
+
+
+def test_jobs_of_an_older_version_can_still_be_read() -> None:
+    document = as_document(Options(seed=3))
+    del document["prefer"]
+    assert from_document(document) == Options(seed=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from api.store import KeyReused, QueueFull, Store, StoreUnavailable
-from api.store.database import DatabaseStore
+from api.store.opening import open_store
 from api.store.records import (
     About,
     End,
@@ -18,6 +19,7 @@ from api.store.records import (
     Job,
     JobFilter,
     JobState,
+    Kept,
     NewJob,
     Once,
     QueueLimits,
@@ -26,23 +28,20 @@ from api.store.records import (
 )
 
 WORST = 1 << 62
-ABOUT = About("key", "digest", "na\x00me \u2028", 3, {"time_limit": 1.0, "capacity": None}, ("a note",), None)
+SECONDS = 30.0
+ABOUT = About("key", "digest", "na\x00me \u2028 \ud800", 3, {"time_limit": 1.0, "capacity": None}, ("a note",), None)
 NO_LIMITS = QueueLimits(1000, 1000, WORST)
 OPTIMAL = Summary("optimal", "proved", 84, 84, 0.0)
 
 Open = Callable[[], Store]
 
 
-def sqlite(folder: Path) -> Open:
-    return lambda: DatabaseStore(f"sqlite:///{folder / 'store.sqlite'}")
-
-
-STORES = {"sqlite": sqlite}
-
-
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=["sqlite", "postgresql"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
-    return STORES[request.param](tmp_path)
+    if request.param == "sqlite":
+        return lambda: open_store(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    url = request.getfixturevalue("postgresql").new_database()
+    return lambda: open_store(url)
 
 
 @pytest.fixture
@@ -87,6 +86,7 @@ def test_a_job_goes_from_queued_to_its_answer(store: Store) -> None:
         True,
     )
     assert ended.created <= (ended.started or 0) <= (ended.finished or 0)
+    assert store.problem(job.id) == b"problem"
     assert store.plan(job.id) == StoredPlan(b"best", '"e"', OPTIMAL, 5.0)
     assert told(store, job.id) == [(1, EventKind.STATE), (2, EventKind.STATE), (3, EventKind.DONE)]
 
@@ -251,6 +251,16 @@ def test_too_many_jobs_are_refused(store: Store) -> None:
     assert (answered.state, answered.status, answered.has_plan) == (JobState.SUCCEEDED, "feasible", True)
 
 
+def test_as_many_jobs_are_taken_as_are_allowed_though_not_each_is_counted(store: Store) -> None:
+    limits = QueueLimits(60, 40, WORST)
+    for owner, most in (("me", 40), ("you", 20)):
+        for _ in range(most):
+            store.add(NewJob(owner, ABOUT), b"", limits)
+        with pytest.raises(QueueFull, match="your jobs" if owner == "me" else "waiting"):
+            store.add(NewJob(owner, ABOUT), b"", limits)
+    assert store.counts().queued == 60
+
+
 def test_problems_beyond_the_quota_are_refused(store: Store) -> None:
     add(store)
     limits = QueueLimits(10, 10, 200_000)
@@ -272,22 +282,26 @@ def test_a_request_with_a_key_is_carried_out_once(store: Store) -> None:
 
 def test_plans_are_kept_by_owner_and_key(store: Store) -> None:
     assert store.kept("me", "k") is None
-    store.keep("me", "k", feasible(1))
-    store.keep("me", "k", feasible(2))
+    store.keep([Kept("me", "k", feasible(1))])
+    store.keep([Kept("me", "k", feasible(2))])
     found = store.kept("me", "k")
     assert found is not None
     assert found.summary.best == 2
     assert store.kept("you", "k") is None
+    store.keep([Kept("you", "k", feasible(3)), Kept("me", "k", feasible(4)), Kept("me", "k", feasible(5))])
+    best = [None if plan is None else plan.summary.best for plan in (store.kept("you", "k"), store.kept("me", "k"))]
+    assert best == [3, 5], "of several under one key the last"
 
 
 def test_what_is_old_is_forgotten_but_never_what_is_unfinished(store: Store) -> None:
     ended, queued = add(store), add(store)
     store.claim()
     store.finish(ended.id, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3)))
-    store.keep("me", "k", feasible(1))
+    store.keep([Kept("me", "k", feasible(1))])
     assert store.prune(time.time() - 3600, WORST) == 0
     assert store.prune(time.time() + 3600, WORST) == 2
     assert (store.job(ended.id), store.plan(ended.id), store.kept("me", "k")) == (None, None, None)
+    assert store.problem(ended.id) is None
     assert told(store, ended.id) == []
     assert store.job(queued.id) is not None
 
@@ -297,7 +311,7 @@ def test_beyond_the_quota_plans_go_first_then_the_oldest_finished_jobs(store: St
     for id_ in ids[:2]:
         store.claim()
         store.finish(id_, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3, b"x" * 100)))
-    store.keep("me", "k", feasible(1, b"x" * 100))
+    store.keep([Kept("me", "k", feasible(1, b"x" * 100))])
     assert store.prune(0, 320) == 1
     assert store.kept("me", "k") is None
     assert store.prune(0, 120) == 1
@@ -322,6 +336,89 @@ def test_a_job_is_claimed_by_one_only(store: Store) -> None:
     assert sorted(claimed) == sorted(ids)
 
 
+def test_a_key_that_comes_twice_at_once_counts_once(store: Store) -> None:
+    added = []
+    threads = [
+        threading.Thread(target=lambda: added.append(store.add(NewJob("me", ABOUT), b"", NO_LIMITS, Once("k", "f"))))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(added) == 8
+    assert len({each.job.id for each in added}) == 1
+    assert sum(each.is_new for each in added) == 1
+    assert store.counts().by_state == {JobState.QUEUED: 1}
+
+
+def test_steps_are_noted_one_after_the_other_whoever_notes_them(store: Store) -> None:
+    job = add(store)
+    store.claim()
+    threads = [threading.Thread(target=store.improve, args=(job.id, 1, 100 - n, n, 0.0)) for n in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    now = store.job(job.id)
+    assert now is not None
+    assert (now.best, now.bound) == (91, 9)
+    numbers = [number for number, _ in told(store, job.id)]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_what_is_taken_on_again_comes_with_its_best_plan(store: Store) -> None:
+    job = add(store)
+    first = store.claim()
+    assert first is not None
+    assert first.best is None
+    store.save(job.id, 1, feasible(90, b"ninety"))
+    store.release(job.id, 1)
+    again = store.claim()
+    assert again is not None
+    assert (again.job.attempt, again.best) == (2, b"ninety")
+
+
+def test_a_job_is_taken_on_by_the_delivery_that_counts(store: Store) -> None:
+    other, job = add(store), add(store)
+    assert store.claim(job.id, -1) is None
+    claim = store.claim(job.id, job.delivery)
+    assert claim is not None
+    assert claim.job.id == job.id
+    assert store.claim(job.id, job.delivery) is None
+    store.release(job.id, 1)
+    again = store.job(job.id)
+    assert again is not None
+    if store.shared:
+        assert again.delivery not in (None, job.delivery)
+        assert store.claim(job.id, job.delivery) is None, "the worker that had it is late"
+    assert store.claim(job.id, again.delivery) is not None
+    assert store.job(other.id) == other
+
+
+def test_whoever_listens_hears_what_happens_to_jobs(store: Store, opened: Open) -> None:
+    listening = opened() if store.shared else store
+    heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    listening.listen(heard.put)
+    if store.shared:
+        assert heard.get(timeout=SECONDS) is None, "it listens from now on, and may have missed something"
+    job = add(store)
+    steps: tuple[Callable[[], object], ...] = (
+        store.claim,
+        lambda: store.improve(job.id, 1, 100, 50, 0.1),
+        lambda: store.release(job.id, 1),
+        store.claim,
+        lambda: store.cancel(job.id, "me"),
+        lambda: store.died(job.id, 2, "x", 3),
+    )
+    for happen in steps:
+        happen()
+        assert heard.get(timeout=SECONDS) == job.id
+    assert heard.empty()
+    if listening is not store:
+        listening.close()
+
+
 def test_it_survives_being_opened_again(store: Store, opened: Open) -> None:
     job = add(store)
     store.close()
@@ -331,7 +428,16 @@ def test_it_survives_being_opened_again(store: Store, opened: Open) -> None:
     again.close()
 
 
-@pytest.mark.parametrize("url", ["nonsense", "mysql" + "://x", "sqlite:////proc/nowhere/x.sqlite"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense",
+        "mysql" + "://x",
+        "sqlite:////proc/nowhere/x.sqlite",
+        "postgresql" + "://nobody@127.0.0.1:1/x",
+        "postgresql" + "://nobody@127.0.0.1/x?sslmode=nonsense",
+    ],
+)
 def test_a_store_that_cannot_be_opened_says_so(url: str) -> None:
     with pytest.raises(StoreUnavailable):
-        DatabaseStore(url)
+        open_store(url)

@@ -1,16 +1,22 @@
-"""A database that is locked or full: an error of our own, nothing half done, and all is well again afterwards."""
+"""A database that is locked, full or gone: an error of our own, nothing half done, and all is well again afterwards."""
 
 from __future__ import annotations
 
+import contextlib
+import queue
+import signal
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from api.store import StoreUnavailable, sql
+from api.store import StoreUnavailable, sqlite
 from api.store.database import DatabaseStore
+from api.store.opening import open_store
 from api.store.records import About, JobState, NewJob, QueueLimits
+from tests.postgresql import SECONDS, Server
 
 ABOUT = About("key", "digest", None, 3, {}, (), None)
 LIMITS = QueueLimits(1000, 1000, 1 << 40)
@@ -18,10 +24,17 @@ LIMITS = QueueLimits(1000, 1000, 1 << 40)
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DatabaseStore]:
-    monkeypatch.setattr(sql, "LOCKED_SECONDS", 0.05)
-    made = DatabaseStore(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    monkeypatch.setattr(sqlite, "LOCKED_SECONDS", 0.05)
+    made = open_store(f"sqlite:///{tmp_path / 'store.sqlite'}")
     yield made
     made.close()
+
+
+@pytest.fixture(scope="module")
+def own_server(postgresql: Server) -> Iterator[Server]:
+    """One that may be stopped."""
+    with contextlib.closing(Server(postgresql.programs)) as server:
+        yield server
 
 
 def test_a_locked_database_can_be_read_but_not_written(store: DatabaseStore, tmp_path: Path) -> None:
@@ -52,3 +65,58 @@ def test_a_full_disk_loses_nothing_that_was_there(store: DatabaseStore) -> None:
         connection.exec_driver_sql("PRAGMA max_page_count=1000000")
     store.add(NewJob("me", ABOUT), b"x" * 1_000_000, LIMITS)
     assert store.counts().by_state == {JobState.QUEUED: 2}
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
+def test_a_server_that_was_gone_is_found_again(own_server: Server, how: signal.Signals) -> None:
+    heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    with contextlib.closing(open_store(own_server.new_database())) as store:
+        store.listen(heard.put)
+        assert heard.get(timeout=SECONDS) is None
+        job = store.add(NewJob("me", ABOUT), b"problem", LIMITS).job
+        own_server.stop(how)
+        for ask in (store.ping, store.claim, store.counts, lambda: store.add(NewJob("me", ABOUT), b"", LIMITS)):
+            with pytest.raises(StoreUnavailable) as caught:
+                ask()
+            assert "127.0.0.1" not in str(caught.value), "whoever is told this need not know where it is"
+        own_server.start()
+        assert store.job(job.id) == job
+        assert heard.get(timeout=SECONDS) is None, "what was announced in the meantime was missed"
+        claim = store.claim()
+        assert claim is not None
+        assert heard.get(timeout=SECONDS) == job.id
+
+
+def test_what_somebody_else_has_locked_is_not_waited_for_without_end(postgresql: Server) -> None:
+    url = postgresql.new_database()
+    with contextlib.closing(open_store(f"{url}?options=-c%20lock_timeout%3D50ms")) as store:
+        job = store.add(NewJob("me", ABOUT), b"problem", LIMITS).job
+        with psycopg.connect(url) as other:
+            other.execute("SELECT FROM jobs FOR UPDATE")
+            with pytest.raises(StoreUnavailable, match="LockNotAvailable"):
+                store.cancel(job.id, "me")
+        cancelled = store.cancel(job.id, "me")
+        assert cancelled is not None
+        assert cancelled.state is JobState.CANCELLED
+
+
+def test_a_job_is_never_without_its_delivery_nor_a_delivery_without_its_job(postgresql: Server) -> None:
+    url = postgresql.new_database()
+    with contextlib.closing(open_store(url)) as store, psycopg.connect(url, autocommit=True) as queue_:
+
+        def waiting() -> set[int]:
+            return {number for (number,) in queue_.execute("SELECT id FROM procrastinate_jobs")}
+
+        first = store.add(NewJob("me", ABOUT), b"problem", LIMITS).job
+        assert waiting() == {first.delivery}
+        queue_.execute("ALTER TABLE procrastinate_jobs RENAME TO away")
+        with pytest.raises(StoreUnavailable, match="queue"):
+            store.add(NewJob("me", ABOUT), b"problem", LIMITS)
+        queue_.execute("ALTER TABLE away RENAME TO procrastinate_jobs")
+        assert store.counts().queued == 1
+        with store.write() as connection:
+            store.database.deliver(connection, first.id, 0)
+            connection.rollback()
+        assert waiting() == {first.delivery}
+        store.cancel(first.id, "me")
+        assert waiting() == set()

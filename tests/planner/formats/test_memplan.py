@@ -288,3 +288,26 @@ def test_the_networks_of_the_corpus_are_read(path: Any) -> None:
     networks = read(encoded(path.read_bytes()))
     assert networks.lifetimes is Lifetimes.INCLUSIVE
     assert 31 <= len(networks.buffers) <= 1635
+
+
+@pytest.mark.parametrize(
+    ("pool", "code", "place"),
+    [
+        ({"read_latency_cycles": 3}, "missing_field", "/pools/0/clock_frequency_hz"),
+        (
+            {"clock_frequency_hz": 1, "write_bandwidth_bytes_per_cycle": 1},
+            "missing_field",
+            "/pools/0/read_bandwidth_bytes_per_cycle",
+        ),
+        ({"clock_frequency_hz": 0}, "out_of_range", "/pools/0/clock_frequency_hz"),
+        ({"target_burst_bytes": {"c": 8}}, "wrong_type", "/pools/0/target_burst_bytes"),
+        ({"read_only": 1}, "wrong_type", "/pools/0/read_only"),
+    ],
+)
+def test_half_a_speed_is_none(pool: dict[str, Any], code: str, place: str) -> None:
+    assert wrong({**EMPTY, "pools": [{"name": "p", **pool}]}) == [(code, place)]
+
+
+@pytest.mark.parametrize(("data", "code"), [("?", "invalid_value"), ("é", "invalid_value"), (7, "wrong_type")])
+def test_data_is_base64_and_nothing_else(data: Any, code: str) -> None:
+    assert wrong(problem({"id": 1, "kind": "constant", "data": data})) == [(code, "/buffers/0/data")]

@@ -24,7 +24,7 @@ def valid(value: Any, part: dict[str, Any], whole: dict[str, Any]) -> bool:
         match = re.fullmatch(r"#/\$defs/(\w+)", part["$ref"])
         assert match
         return valid(value, whole["$defs"][match[1]], whole)
-    kinds = {"integer": int, "string": str, "array": list, "object": dict, "null": type(None)}
+    kinds = {"integer": int, "string": str, "array": list, "object": dict, "null": type(None), "boolean": bool}
     if "type" in part and type(value) is not kinds[part["type"]]:
         return False
     if "const" in part and value != part["const"]:
@@ -70,7 +70,7 @@ def test_defaults_are_what_the_reader_assumes() -> None:
     spelled = {
         name: field["default"] for name, field in whole["$defs"]["Buffer"]["properties"].items() if "default" in field
     }
-    assert spelled == {"alignment": 1, "accesses": 0}
+    assert spelled == {"alignment": 1, "accesses": 0, "reads": 0, "writes": 0}
     pool = {
         "name": "default",
         **{n: f["default"] for n, f in whole["$defs"]["Pool"]["properties"].items() if "default" in f},

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from planner.formats import read_problem
+from planner import Options, Preference, plan
+from planner.formats import read_problem, write_problem
 from planner.formats.usmp import SPEEDS
-from planner.problem import Buffer, Constraints, Lifetimes, Pool, Problem
+from planner.problem import Buffer, Constraints, Fixed, Lifetimes, Pool, Problem, Speed
 from tests.planner.formats.reading import corpus, read, refusal, wrong
 
 
@@ -67,6 +68,42 @@ def test_every_field_of_pool_info_and_buffer_info() -> None:
     assert warnings == (SPEEDS,)
 
 
+def test_speeds_constants_and_uses_are_read_and_survive_being_rewritten() -> None:
+    speed = {"clock_frequency_hz": 10**9, "read_bandwidth_bytes_per_cycle": 16, "write_bandwidth_bytes_per_cycle": 8}
+    rest = {"read_latency_cycles": 3, "write_latency_cycles": -1, "target_burst_bytes": {"c": 8, "ethos-u": 64}}
+    constants = [
+        {"name_hint": "w", "byte_alignment": 16, "byte_offset": -1, "data": "AAECAw=="},
+        {"name_hint": "v", "byte_offset": 32, "size_bytes": 8},
+    ]
+    pools = [
+        {"pool_name": "sram", "size_hint_bytes": 64, **speed, **rest},
+        {"pool_name": "flash", **speed, "constant_info_arr": constants},
+    ]
+    given = document(
+        buffer("a", reads=3, writes=1, accesses=2), buffer("b", kind="constant", data="AAECAwQFBgc="), pools=pools
+    )
+    problem, warnings = read_problem(json.dumps(given).encode())
+    assert warnings == ()
+    assert problem.pools == (
+        Pool("sram", 64, rank=0, speed=Speed(10**9, 16, 8, 3, 0, 64)),
+        Pool("flash", None, rank=1, speed=Speed(10**9, 16, 8), read_only=True),
+    )
+    assert problem.buffers == (
+        Buffer("a", 8, 4, accesses=2, reads=3, writes=1),
+        Buffer("b", 8, 4, kind="constant", data=bytes(range(8))),
+        Buffer("w", 4, 16, fixed=Fixed("flash"), kind="constant", data=bytes(range(4))),
+        Buffer("v", 8, fixed=Fixed("flash", 32), kind="constant"),
+    )
+    assert read_problem(write_problem(problem)) == (problem, ())
+    made = plan(problem, Options(prefer=Preference.SPEED))
+    assert {place.id: place.pool for place in made.placements} == {
+        "a": "sram",
+        "b": "flash",
+        "w": "flash",
+        "v": "flash",
+    }
+
+
 @pytest.mark.parametrize(("lifetimes", "extra"), [("inclusive", 1), ("half_open", 0)])
 def test_intervals(lifetimes: str, extra: int) -> None:
     problem = read({"name": "n", "lifetimes": lifetimes, "intervals": [[0, 3, 8], [2, 4, 0]]})
@@ -119,6 +156,19 @@ def test_what_nobody_understands_is_warned_of_once() -> None:
             "out_of_range",
             "/pools/0/size_hint_bytes",
         ),
+        (
+            document(
+                buffer("a"), pools=[{"pool_name": "p", "constant_info_arr": [{"name_hint": "a", "size_bytes": 1}]}]
+            ),
+            "duplicate_id",
+            "/pools/0/constant_info_arr/0/name_hint",
+        ),
+        (
+            document(pools=[{"pool_name": "p", "constant_info_arr": [{"name_hint": "w"}]}]),
+            "missing_field",
+            "/pools/0/constant_info_arr/0/size_bytes",
+        ),
+        (document(buffer("a", kind="constant", data="?")), "invalid_value", "/buffers/0/data"),
         ({"lifetimes": "inclusive", "intervals": [[3, 1, 8]]}, "interval_reversed", "/intervals/0"),
         ({"lifetimes": "inclusive", "intervals": [[3, 1 << 62, 8]]}, "out_of_range", "/intervals/0/1"),
         ({"lifetimes": "inclusive", "intervals": [[0, 1, -8]]}, "out_of_range", "/intervals/0/2"),

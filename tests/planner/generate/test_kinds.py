@@ -22,6 +22,8 @@ DIGESTS = {
     "pangu": "0343e7302f040dad351789e14721eadf00ea02261a2a8fe7d5e155992be5221b",
     "offload": "17069a6499d24d9aa4d724067f4c34a0cc320fcf1b21c240b1a3780f2f60af04",
     "pool_packing": "cec0c9e96d910b7e042f0ea706cadd6a37c130df26827a21b7fd6bc461b9ff6b",
+    "memories": "10e1a2473cbabcad30abb18bf6e0e2afe3beaa8476aa7225b1c574aa5d94d233",
+    "hot": "718f9225cf98247f871ccc115eb2a6f0a77c49b3141f520b10e9f2a9ca456aa1",
     "pools": "e64087b71cf90340c5c588aff8da28125d62211826fc571d3386bbe9c92c176d",
 }
 """Of 40 buffers, seed 7, alignment 8. A generator that changes makes other instances under the same name: old results mean nothing then."""

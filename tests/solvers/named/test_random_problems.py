@@ -44,7 +44,7 @@ def free(problem: Problem) -> Problem:
 def test_each_is_valid_or_gives_up_or_refuses() -> None:
     placed = dict.fromkeys(NAMED, 0)
 
-    @effort(40, 10_000)
+    @effort(60, 10_000)
     @given(problems(max_buffers=4), st.booleans())
     def on_a_random_problem(problem: Problem, easy: bool) -> None:
         problem = free(problem) if easy else problem

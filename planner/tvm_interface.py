@@ -33,6 +33,9 @@ class BufferInfo:
     live: tuple[Interval, ...] | None = None
     """Half-open ranges of steps; None: only the conflicts count."""
     kind: str | None = None
+    reads: int = 0
+    """How often all of it is read, where the pools' speeds count."""
+    writes: int = 0
 
 
 class TensorPlacement(NamedTuple):
@@ -80,6 +83,8 @@ def _buffer(info: BufferInfo) -> Buffer:
         live=None if info.live is None else tuple(info.live),
         pools=None if info.pool_candidates is None else tuple(info.pool_candidates),
         kind=info.kind,
+        reads=info.reads,
+        writes=info.writes,
     )
 
 

@@ -44,15 +44,15 @@ inline SearchInput input_of(std::int64_t sections, const nanobind::tuple& column
     return input;
 }
 
-// Does work without the GIL, and tells Python of better offsets. An error of the callback (Ctrl-C, say) must not fly past threads: it stops the
+// Does work without the GIL, and tells Python of better offsets, and what more there is to say. An error of the callback (Ctrl-C, say) must not fly past threads: it stops the
 // work, and is raised afterwards.
 template <typename Work>
 auto reporting_to(const nanobind::callable& report, const Work& work) {
     std::exception_ptr broken;
-    const std::function<bool(const std::vector<Coord>*)> tell = [&](const std::vector<Coord>* offsets) {
+    const auto tell = [&](const std::vector<Coord>* offsets, auto... more) {
         nanobind::gil_scoped_acquire locked;
         try {
-            return nanobind::cast<bool>(report(offsets ? to_numpy(*offsets) : nanobind::none()));
+            return nanobind::cast<bool>(report(offsets ? to_numpy(*offsets) : nanobind::none(), more...));
         } catch (...) {
             broken = std::current_exception();
             return true;

@@ -1,0 +1,225 @@
+"""One try at a problem: what is asked of a worker process, what comes of it, and how its end is noted in the store."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import structlog
+
+from ..errors import HttpCode, Refusal
+from ..store import Store, StoreUnavailable
+from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
+from .crew import Crew, Reply, Task, WorkerDied
+from .posted import as_message
+
+MOST_DEATHS = 3
+"""A job that has killed so many workers is given up."""
+AGAIN_SECONDS = 0.5
+"""How soon the store is tried again after it could not be reached."""
+
+log = structlog.get_logger("memplan.runner")
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A body that has not been read yet, and what is to be done with it."""
+
+    owner: str
+    body: bytes
+    format: str | None
+    query: Mapping[str, Any]
+    """Options that were said besides."""
+    seconds: float
+    """Reading it may take so long."""
+
+
+class Attempt:
+    """Work on a problem. What comes of it is noted in the store as soon as it is a job's; until then only whoever began it knows of it."""
+
+    def __init__(
+        self,
+        store: Store,
+        endings: Endings,
+        owner: str,
+        problem: bytes,
+        task: Task,
+        job: Job | None = None,
+    ) -> None:
+        self.job = job
+        self.owner = owner
+        self.task = task
+        task.on_message = self._note
+        self._loop = asyncio.get_running_loop()
+        self.about: asyncio.Future[About] = self._loop.create_future()
+        """What the problem is; known from the start unless it is read and planned in one go."""
+        self.reply: asyncio.Future[Reply] = self._loop.create_future()
+        """The end of it: the worker's answer, or what it raised."""
+        self.is_put_back = False
+        """Is somebody else to go on with it?"""
+        self._store = store
+        self._endings = endings
+        self._problem = problem
+        self._unnoted: dict[str, Reply] = {}
+
+    @classmethod
+    def at(cls, claim: Claim, store: Store, endings: Endings) -> Attempt:
+        """At a job that has been taken on."""
+        job = claim.job
+        attempt = cls(store, endings, job.owner, claim.problem, solving(job.about, claim.problem, claim.best), job)
+        attempt.about.set_result(job.about)
+        if job.cancelling:
+            attempt.stop()
+        return attempt
+
+    @classmethod
+    def of(cls, new: NewJob, problem: bytes, store: Store, endings: Endings) -> Attempt:
+        """At a problem that is no job yet."""
+        attempt = cls(store, endings, new.owner, problem, solving(new.about, problem))
+        attempt.about.set_result(new.about)
+        return attempt
+
+    @classmethod
+    def unread(cls, posted: Posted, store: Store, endings: Endings) -> Attempt:
+        """At something that may be a problem."""
+        header = {"task": "read_and_solve", "format": posted.format, "query": posted.query}
+        return cls(store, endings, posted.owner, posted.body, Task(header, (posted.body,), seconds=posted.seconds))
+
+    async def run(self, crew: Crew) -> bool:
+        """To the end. Is that noted, so far as it must be?"""
+        try:
+            self.reply.set_result(await crew.do(self.task))
+        except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must be told, and the job must end
+            self.reply.set_exception(error)
+            self.reply.exception()  # it is dealt with, whether anybody else asks for it or not
+            if not self.about.done():
+                self.about.set_exception(error)
+                self.about.exception()
+        return self.job is None or await self._endings.note(self, self.job)
+
+    async def become_job(self) -> Job:
+        """From now on it is a job, whose worker has begun already."""
+        new = NewJob(self.owner, self.about.result())
+        job = await asyncio.to_thread(self._store.add_running, new, self._problem)
+        had_ended = self.reply.done()
+        self.job = job
+        for reply in list(self._unnoted.values()):
+            await asyncio.to_thread(self._note, reply)
+        if had_ended:  # before there was a job to note it of
+            await self._endings.note(self, job)
+        return job
+
+    def stop(self) -> None:
+        """Nobody wants more than what has been found so far."""
+        self.task.cancelled.set()
+
+    def put_back(self) -> None:
+        """Stop, and queue the job again with what has been found so far."""
+        self.is_put_back = True
+        self.stop()
+
+    def _note(self, reply: Reply) -> None:
+        """In a worker's thread: something got better. If it cannot be noted, there will be a next time."""
+        header, job = reply.header, self.job
+        if header["kind"] == "understood":
+            about = about_in(header, self.task.header["format"])
+            self.task.seconds = about.options["time_limit"]
+            self._loop.call_soon_threadsafe(self._understood, about)
+            return
+        if job is None:
+            self._unnoted[header["kind"]] = reply
+            return
+        try:
+            if header["kind"] == "plan":
+                counts = self._store.save(job.id, job.attempt, as_stored(reply))
+            else:
+                counts = self._store.improve(job.id, job.attempt, header["best"], header["bound"], header["seconds"])
+        except StoreUnavailable as error:
+            log.error("progress cannot be noted", job=job.id, reason=str(error))
+            return
+        if not counts:
+            self.stop()
+
+    def _understood(self, about: About) -> None:
+        if not self.about.done():
+            self.about.set_result(about)
+
+
+def solving(about: About, problem: bytes, best: bytes | None = None) -> Task:
+    """To plan a problem that was read before, from the best plan that is known."""
+    header = {"task": "solve", "format": about.format, "options": dict(about.options), "notes": list(about.notes)}
+    return Task(header, (problem,) if best is None else (problem, best), seconds=about.options["time_limit"])
+
+
+def about_in(header: Mapping[str, Any], format_: str | None) -> About:
+    """What a worker says of a problem that it has read."""
+    key, digest, name = header["key"], header["digest"], header["name"]
+    return About(key, digest, name, header["buffers"], header["options"], tuple(header["notes"]), format_)
+
+
+class Endings:
+    """Notes how attempts at jobs ended."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.closing = False
+        """Is there no time to wait for a store that cannot be reached?"""
+
+    async def note(self, attempt: Attempt, job: Job) -> bool:
+        """False if it could not be noted: the job is then taken up again by whoever finds it running without a worker."""
+        error = attempt.reply.exception()
+        ending: Callable[[], Any]
+        if isinstance(error, WorkerDied) and attempt.is_put_back:
+            ending = partial(self._store.release, job.id, job.attempt)
+        elif isinstance(error, WorkerDied):
+            log.warning("worker died", job=job.id, attempt=job.attempt, reason=str(error))
+            ending = partial(self._store.died, job.id, job.attempt, str(error), MOST_DEATHS)
+        elif isinstance(error, Refusal):
+            ending = partial(self._fail, job, error)
+        elif error is not None:
+            log.error("fault while working", job=job.id, reason=f"{type(error).__name__}: {error}"[:500])
+            ending = partial(self._fail, job, Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged"))
+        else:
+            ending = partial(self._succeed, job, attempt.reply.result(), attempt.is_put_back)
+        return await self._insist(ending)
+
+    async def _insist(self, ending: Callable[[], Any]) -> bool:
+        """How a job ended must not be lost because the store could not be reached for a moment."""
+        while True:
+            try:
+                await asyncio.to_thread(ending)
+            except StoreUnavailable as error:
+                log.error("the end of a job cannot be noted", reason=str(error))
+                if self.closing:
+                    return False
+                await asyncio.sleep(AGAIN_SECONDS)
+            else:
+                return True
+
+    def _succeed(self, job: Job, reply: Reply, is_put_back: bool) -> None:
+        plan = as_stored(reply)
+        cancelled = plan.summary.stop == "cancelled"
+        if cancelled and is_put_back:
+            if plan.summary.best is not None:
+                self._store.save(job.id, job.attempt, plan)
+            self._store.release(job.id, job.attempt)
+            return
+        if reply.header["lasting"]:
+            self._store.keep([Kept(job.owner, job.about.key, plan)])
+        state = JobState.CANCELLED if cancelled else JobState.SUCCEEDED
+        self._store.finish(job.id, job.attempt, End(state, plan.summary, plan))
+
+    def _fail(self, job: Job, refusal: Refusal) -> None:
+        failure = {name: value for name, value in as_message(refusal).items() if name not in ("kind", "headers")}
+        self._store.finish(job.id, job.attempt, End(JobState.FAILED, failure=failure))
+
+
+def as_stored(reply: Reply) -> StoredPlan:
+    """A plan that has come from a worker."""
+    header = reply.header
+    summary = Summary(header["status"], header["stop"], header["best"], header["bound"], header["gap"])
+    return StoredPlan(reply.payload, header["etag"], summary, time.time())

@@ -1,0 +1,76 @@
+"""The queue with patience for a database that is gone for a while: whatever is asked again before long anyway may fail.
+
+Procrastinate's worker ends at the first failure of most of its questions, but not of all: of a sign of life that failed it takes no note,
+and gives none from then on, so that it is taken for dead while it works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+import structlog
+from procrastinate import PsycopgConnector
+from procrastinate.connector import Notify
+from procrastinate.exceptions import ConnectorException
+from procrastinate.jobs import Job
+from procrastinate.manager import JobManager
+from psycopg_pool import PoolTimeout
+
+from .attempt import AGAIN_SECONDS
+
+CONNECTIONS = 4
+WAIT_SECONDS = 5.0
+"""For a connection."""
+RECONNECT_SECONDS = 2.0
+"""So long the pool tries by itself, ever more rarely; then again whenever it is asked for a connection."""
+
+log = structlog.get_logger("memplan.worker")
+
+
+class PatientConnector(PsycopgConnector):
+    """Listens again when it could not."""
+
+    def __init__(self, conninfo: str) -> None:
+        super().__init__(
+            conninfo=conninfo,
+            min_size=1,
+            max_size=CONNECTIONS,
+            timeout=WAIT_SECONDS,
+            reconnect_timeout=RECONNECT_SECONDS,
+        )
+
+    async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
+        """Until cancelled."""
+        names = tuple(channels)
+        while True:
+            try:
+                await super().listen_notify(on_notification, names)
+            except ConnectorException as error:
+                log.debug("nothing is heard of the queue", reason=type(error.__cause__).__name__)
+                await asyncio.sleep(AGAIN_SECONDS)
+
+
+class PatientManager(JobManager):
+    """Says "nothing new" where nobody could be asked."""
+
+    async def update_heartbeat(self, worker_id: int) -> None:
+        try:
+            await super().update_heartbeat(worker_id)
+        except ConnectorException as error:
+            log.warning("the queue does not hear that this worker lives", reason=type(error.__cause__).__name__)
+
+    async def list_jobs_to_abort_async(self, queue: str | None = None) -> Iterable[int]:
+        try:
+            return await super().list_jobs_to_abort_async(queue)
+        except ConnectorException:
+            return ()
+
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        """The next job. Once the question is out, an answer that does not come leaves it unknown who has the job: that is an error."""
+        try:
+            return await super().fetch_job(queues, worker_id)
+        except ConnectorException as error:
+            if isinstance(error.__cause__, PoolTimeout):
+                return None
+            raise

@@ -1,0 +1,174 @@
+"""Carries out the jobs of a shared store, as a worker of its queue: Procrastinate says what is next, who lives, and who is to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+
+from ..store import Store, StoreUnavailable
+from ..store.deliveries import QUEUE, SOLVE
+from ..store.records import Claim, JobState
+from .attempt import AGAIN_SECONDS, Attempt, Endings
+from .crew import Crew
+
+if TYPE_CHECKING:
+    from procrastinate import App, JobContext
+
+LOOK_SECONDS = 2.0
+"""How often the queue is asked for jobs without having been told of any."""
+CANCEL_SECONDS = 1.0
+"""How often it is asked which jobs are to stop, likewise."""
+BEATS = 6
+"""So many signs of life are due before a worker is taken for dead."""
+FORGOTTEN_SECONDS = 86_400.0
+"""After so long a dead worker is forgotten. Long after it was taken for dead: nobody is to be forgotten because the database was gone."""
+
+log = structlog.get_logger("memplan.worker")
+
+
+@dataclass(slots=True)
+class Turn:
+    """An attempt that may be called off before it has begun."""
+
+    attempt: Attempt | None = None
+    called_off: Callable[[Attempt], None] | None = None
+
+    def begin(self, attempt: Attempt) -> None:
+        self.attempt = attempt
+        if self.called_off is not None:
+            self.called_off(attempt)
+
+    def call_off(self, how: Callable[[Attempt], None]) -> None:
+        self.called_off = how
+        if self.attempt is not None:
+            how(self.attempt)
+
+
+class QueueWorker:
+    """As many jobs at a time as there are solver processes."""
+
+    def __init__(
+        self, conninfo: str, store: Store, crew: Crew, stalled_seconds: float, shutdown_seconds: float
+    ) -> None:
+        self._conninfo = conninfo
+        self._store = store
+        self._crew = crew
+        self._stalled = stalled_seconds
+        self._shutdown_seconds = shutdown_seconds
+        self._endings = Endings(store)
+        self._running: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to take on jobs; a queue that cannot be reached is waited for."""
+        self._running = asyncio.create_task(self._run(), name="queue worker")
+
+    async def close(self) -> None:
+        """Running jobs go back into the queue with their best plans; without a queue to be reached, whoever finds them there takes over."""
+        self._endings.closing = True
+        if self._running is None:
+            return
+        for _ in range(2):  # the second time is an order, not a wish
+            self._running.cancel()
+            if (await asyncio.wait({self._running}, timeout=self._shutdown_seconds))[0]:
+                return
+        log.warning("the queue cannot be told that this worker ends")
+
+    async def _run(self) -> None:
+        while not self._endings.closing:
+            try:
+                await self._work()
+            except Exception as error:  # noqa: BLE001 - whatever it is, a process that does nothing must not look as if it worked
+                reason = error.__cause__ or error
+                log.error("the queue cannot be worked on", reason=f"{type(reason).__name__}: {reason}"[:300])
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _work(self) -> None:
+        """As one worker of the queue, until a connection fails in a way that leaves doubts about what the queue was told."""
+        from .sweeper import Sweeper
+
+        app = self._app()
+        async with app.open_async():
+            sweeper = asyncio.create_task(Sweeper(app.job_manager, self._store, self._stalled).run(), name="sweeper")
+            try:
+                await app.run_worker_async(
+                    queues=[QUEUE],
+                    name=f"{socket.gethostname()}-{os.getpid()}",
+                    concurrency=self._crew.size,
+                    fetch_job_polling_interval=LOOK_SECONDS,
+                    abort_job_polling_interval=CANCEL_SECONDS,
+                    shutdown_graceful_timeout=0,  # jobs are told at once, and are put back within a second
+                    delete_jobs="always",  # the store knows how they ended
+                    install_signal_handlers=False,
+                    update_heartbeat_interval=self._stalled / BEATS,
+                    stalled_worker_timeout=FORGOTTEN_SECONDS,
+                )
+            finally:
+                sweeper.cancel()
+                await asyncio.gather(sweeper, return_exceptions=True)
+
+    def _app(self) -> App:
+        from procrastinate import App, RetryStrategy
+
+        from .patient import PatientConnector, PatientManager
+
+        app = App(connector=PatientConnector(self._conninfo))
+        app.job_manager = PatientManager(app.connector)
+
+        # What fails has not been carried out, so it is delivered again.
+        @app.task(name=SOLVE, queue=QUEUE, pass_context=True, retry=RetryStrategy(wait=1))
+        async def solve(context: JobContext, id_: str) -> None:
+            await self._carry_out(context, id_)
+
+        return app
+
+    async def _carry_out(self, context: JobContext, id_: str) -> None:
+        """One delivery, from when it was fetched until its attempt has ended. To cancel this calls the attempt off, and is not yet its end."""
+        from procrastinate.job_context import AbortReason
+
+        assert context.job.id is not None
+        turn = Turn()
+        work = asyncio.create_task(self._attempt(turn, id_, context.job.id))
+        while True:
+            try:
+                return await asyncio.shield(work)
+            except asyncio.CancelledError:
+                if work.cancelled():
+                    raise
+                by_user = context.abort_reason() is AbortReason.USER_REQUEST
+                turn.call_off(Attempt.stop if by_user else Attempt.put_back)
+
+    async def _attempt(self, turn: Turn, id_: str, delivery: int) -> None:
+        claim = await self._claim(id_, delivery)
+        if claim is None:
+            return
+        log.info("taken on", job=id_, attempt=claim.job.attempt)
+        turn.begin(attempt := Attempt.at(claim, self._store, self._endings))
+        if not await attempt.run(self._crew):
+            raise StoreUnavailable("the end of the attempt could not be noted")
+
+    async def _claim(self, id_: str, delivery: int) -> Claim | None:
+        """The job, unless it has ended or has been delivered to somebody else since."""
+        while True:
+            try:
+                claim = await asyncio.to_thread(self._store.claim, id_, delivery)
+                if claim is None:
+                    await asyncio.to_thread(self._release, id_, delivery)
+            except StoreUnavailable as error:
+                log.error("a job cannot be taken on", job=id_, reason=str(error))
+                if self._endings.closing:
+                    raise
+                await asyncio.sleep(AGAIN_SECONDS)
+            else:
+                return claim
+
+    def _release(self, id_: str, delivery: int) -> None:
+        """A job that runs is delivered again by its own worker alone, when that could not note how the attempt ended."""
+        job = self._store.job(id_)
+        if job is not None and job.state is JobState.RUNNING and job.delivery == delivery:
+            self._store.release(id_, job.attempt)

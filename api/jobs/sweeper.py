@@ -1,0 +1,96 @@
+"""Takes over from workers that are gone, and tidies up after those that could not do it themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import structlog
+from procrastinate.exceptions import ConnectorException
+from procrastinate.jobs import Job as Delivery
+from procrastinate.jobs import Status
+from procrastinate.manager import JobManager
+
+from ..store import Store
+from ..store.deliveries import QUEUE
+from ..store.records import JobState
+from .attempt import MOST_DEATHS
+
+LOOKS = 6
+"""So often the queue is looked at while a worker that is silent gets the benefit of the doubt."""
+
+log = structlog.get_logger("memplan.worker")
+
+
+class Sweeper:
+    """Every worker has one; what one of them has done already the others find done."""
+
+    def __init__(self, manager: JobManager, store: Store, stalled_seconds: float) -> None:
+        self._manager = manager
+        self._store = store
+        self._stalled = stalled_seconds
+        self._over: frozenset[int] = frozenset()
+
+    async def run(self) -> None:
+        """Until cancelled. After the database was gone, the living get time to say that they live before anybody is taken for dead."""
+        is_known = False
+        """Has the database been there for long enough?"""
+        while True:
+            try:
+                gone = await self._gone()
+                if is_known:
+                    await self._sweep(*gone)
+                else:
+                    is_known = True
+                    await asyncio.sleep(self._stalled)
+            except Exception as error:  # noqa: BLE001 - without this, jobs of the dead would be lost
+                is_known = False
+                log.warning("it is not known who lives", reason=type(error.__cause__ or error).__name__)
+            await asyncio.sleep(self._stalled / LOOKS)
+
+    async def _gone(self) -> tuple[list[Delivery], list[Delivery]]:
+        """What silent workers have, and what was to stop but has failed: its end could neither be noted nor could it be delivered again."""
+        stalled = await self._manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=self._stalled)
+        failed = await self._manager.list_jobs_async(queue=QUEUE, status=Status.FAILED.value)
+        return list(stalled), list(failed)
+
+    async def _sweep(self, stalled: list[Delivery], failed: list[Delivery]) -> None:
+        for delivery in (*stalled, *failed):
+            await asyncio.to_thread(self._take_over, delivery)
+        for delivery in stalled:
+            await self._end(delivery)
+        if failed:
+            await self._manager.delete_old_jobs(0, QUEUE, include_failed=True)
+        await self._tidy()
+
+    def _take_over(self, delivery: Delivery) -> None:
+        job = self._store.job(id_of(delivery))
+        if job is None or delivery.id is None or job.delivery != delivery.id:
+            return
+        if job.state is JobState.QUEUED:
+            self._store.redeliver(job.id, delivery.id)
+        elif job.state is JobState.RUNNING:
+            why = f"nothing was heard of it for {self._stalled:g} seconds"
+            after = self._store.died(job.id, job.attempt, why, MOST_DEATHS)
+            if after is not None:
+                log.warning("taken over from a worker that is gone", job=job.id, state=after.state, deaths=after.deaths)
+
+    async def _tidy(self) -> None:
+        """Ends deliveries that were over last time already: their workers could not."""
+        over = {}
+        for delivery in await self._manager.list_jobs_async(queue=QUEUE, status=Status.DOING.value):
+            job = await asyncio.to_thread(self._store.job, id_of(delivery))
+            if delivery.id is not None and (job is None or job.state.is_final or job.delivery != delivery.id):
+                over[delivery.id] = delivery
+        for number in over.keys() & self._over:
+            await self._end(over[number])
+        self._over = frozenset(over.keys() - self._over)
+
+    async def _end(self, delivery: Delivery) -> None:
+        with contextlib.suppress(ConnectorException):  # another worker was faster
+            await self._manager.finish_job(delivery, Status.FAILED, delete_job=True)
+
+
+def id_of(delivery: Delivery) -> str:
+    """Of the job that is delivered."""
+    return str(delivery.task_kwargs["id_"])

@@ -1,0 +1,81 @@
+"""Pictures of plans: POST /v1/draw for any plan, GET /v1/jobs/{id}/drawing for a job's; and what else the page needs to draw."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ..errors import HttpCode, Refusal
+from .asking import failure_of
+from .body import BYTES, CSV, JSON, format_of, read_body, require_type
+from .checks import VerifyQuery
+from .examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
+from .jobs import job_of
+from .plans import Behind
+
+router = APIRouter(tags=["drawings"])
+SVG = "image/svg+xml"
+ATTACHED = {
+    "Content-Disposition": 'attachment; filename="memory-map.svg"',
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
+}
+"""A picture is for a file, and not for looking at here; nothing in it could run, or fetch anything, if it were."""
+KEPT = {"Cache-Control": "private, no-cache"}
+
+Wanted = Literal["svg", "map"]
+WHAT = "`svg`: a picture; `map`: what there is to draw, as JSON (memplan-map/1)."
+
+
+class DrawQuery(VerifyQuery):
+    """And what the drawing is wanted as."""
+
+    wanted: Wanted = Field(default="svg", alias="as", description=WHAT)
+
+
+@router.post("/v1/draw", summary="Draw a plan", responses=DRAWING_ANSWERS, openapi_extra=VERIFY_BODY)
+async def draw(request: Request, service: Behind, query: Annotated[DrawQuery, Query()]) -> Response:
+    """Its memory map: time across, address up. A plan that is wrong is drawn too, with what is wrong marked."""
+    require_type(request, JSON)
+    options = query.asked()
+    format_ = format_of(BYTES, query.format, service.settings)
+    body = await read_body(request, service.settings)
+    header = {"format": format_, "query": options, "as": query.wanted}
+    return drawing((await service.read("draw", body, **header)).payload, query.wanted)
+
+
+@router.get("/v1/jobs/{id}/drawing", summary="Draw a job's plan", responses=DRAWING_ANSWERS)
+async def drawn(
+    request: Request,
+    service: Behind,
+    id: str,  # noqa: A002 - the name in the path
+    wanted: Annotated[Wanted, Query(alias="as", description=WHAT)] = "svg",
+) -> Response:
+    """The memory map of the best plan so far."""
+    job = await job_of(request, service, id)
+    problem = await asyncio.to_thread(service.store.problem, job.id)
+    plan = await asyncio.to_thread(service.store.plan, job.id)
+    if plan is None or problem is None:
+        raise failure_of(job)
+    header = {"format": job.about.format, "options": dict(job.about.options), "as": wanted}
+    reply = await service.read("draw", problem, plan.data, **header)
+    return drawing(reply.payload, wanted)
+
+
+@router.get("/v1/jobs/{id}/problem", summary="A job's problem", responses=PROBLEM_ANSWERS)
+async def problem(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
+    """As it was sent, options and all."""
+    job = await job_of(request, service, id)
+    data = await asyncio.to_thread(service.store.problem, job.id)
+    if data is None:
+        raise Refusal(404, HttpCode.NOT_FOUND, "the problem is not kept any more")
+    return Response(data, 200, KEPT, JSON if data.lstrip()[:1] == b"{" else CSV)
+
+
+def drawing(data: bytes, wanted: Wanted) -> Response:
+    """A picture, or the data of one."""
+    return Response(data, 200, KEPT | ATTACHED, SVG) if wanted == "svg" else Response(data, 200, KEPT, JSON)

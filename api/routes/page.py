@@ -1,0 +1,118 @@
+"""The web page: files that are served as they are, and the examples that it offers."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ..errors import HttpCode, Refusal
+from .answers import json_response, matches
+from .body import JSON
+from .examples import PROBLEM, shown
+from .plans import Behind
+from .shapes import OBJECT
+
+router = APIRouter(tags=["page"])
+FOLDER = Path(__file__).resolve().parents[1] / "web"
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""Only what this service itself serves, nothing inline, and no text ever becomes markup."""
+HEADERS = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache", "Cross-Origin-Opener-Policy": "same-origin"}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A problem that the page offers."""
+
+    title: str
+    kind: str
+    """Of the generator's."""
+    buffers: int
+    seed: int
+
+
+EXAMPLES = {
+    "transformer": Example("Transformer, 240 buffers", "transformer", 240, 1),
+    "unet": Example("U-Net with long skips, 160 buffers", "unet", 160, 2),
+    "training": Example("Training step, 1 500 buffers", "training", 1500, 3),
+    "pools": Example("Three memories to choose from, 300 buffers", "pools", 300, 1),
+    "hard": Example("Hard to prove: 400 random buffers", "random", 400, 5),
+    "large": Example("Packed without waste, 20 000 buffers", "packing", 20_000, 0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of the page."""
+
+    data: bytes
+    kind: str
+    etag: str
+
+
+@cache
+def files() -> dict[str, File]:
+    """All of them, by name: no other can be asked for."""
+    found = {}
+    for path in sorted(FOLDER.iterdir()):
+        if path.suffix in KINDS:
+            data = path.read_bytes()
+            found[path.name] = File(data, KINDS[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+    return found
+
+
+@router.get("/", include_in_schema=False)
+async def page(request: Request) -> Response:
+    """The page itself."""
+    return _answer(request, "index.html")
+
+
+@router.get("/web/{name}", include_in_schema=False)
+async def part(request: Request, name: str) -> Response:
+    """What it is made of."""
+    return _answer(request, name)
+
+
+def _answer(request: Request, name: str) -> Response:
+    file = files().get(name)
+    if file is None:
+        raise Refusal(404, HttpCode.NOT_FOUND, "there is no such file")
+    headers = {**HEADERS, "ETag": file.etag}
+    if matches(request.headers.get("if-none-match"), file.etag):
+        return Response(status_code=304, headers=headers)
+    return Response(file.data, 200, headers, file.kind)
+
+
+@router.get(
+    "/v1/examples",
+    summary="List the examples",
+    responses={200: shown("The examples.", {"examples": [{"name": "unet", "title": "U-Net"}]})},
+)
+async def examples() -> Response:
+    """Problems to try, made up on request."""
+    listed = [{"name": name, "title": example.title} for name, example in EXAMPLES.items()]
+    return json_response({"examples": listed})
+
+
+@router.get("/v1/examples/{name}", summary="An example", responses={200: shown("The problem.", PROBLEM, JSON, OBJECT)})
+async def example(service: Behind, name: str) -> Response:
+    """In memplan/1, ready to be sent to /v1/plans."""
+    found = EXAMPLES.get(name)
+    if found is None:
+        raise Refusal(404, HttpCode.NOT_FOUND, "there is no such example")
+    reply = await service.read("example", kind=found.kind, buffers=found.buffers, seed=found.seed)
+    return Response(reply.payload, 200, {"Cache-Control": "private, max-age=3600"}, JSON)

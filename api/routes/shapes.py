@@ -1,0 +1,116 @@
+"""JSON Schemas of answers, for the OpenAPI document: what every client may rely on, and nothing that may grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.plan import PlanStatus
+from solvers.errors import StopReason
+
+from ..store.records import EventKind, JobState
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+WHOLE: Schema = {"type": "integer"}
+YES_OR_NO: Schema = {"type": "boolean"}
+OBJECT: Schema = {"type": "object"}
+MOMENT: Schema = {"type": "string", "format": "date-time"}
+
+
+def part(name: str) -> Schema:
+    """A reference to a schema among the document's components."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def listed(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def words(*known: str) -> Schema:
+    return {"type": "string", "enum": list(known)}
+
+
+def perhaps(schema: Schema) -> Schema:
+    """That, or null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def record(**fields: Schema) -> Schema:
+    """An object with at least these fields."""
+    return {"type": "object", "required": list(fields), "properties": fields}
+
+
+STATUS = words(*PlanStatus)
+STOP = words(*StopReason)
+WORTH = {"status": perhaps(STATUS), "stop": perhaps(STOP), "best": perhaps(WHOLE), "bound": perhaps(WHOLE)}
+GAP = perhaps({"type": "number", "minimum": 0})
+
+PARTS: dict[str, Schema] = {
+    "Finding": record(code=TEXT, pointer=TEXT, message=TEXT),
+    "Refusal": {
+        **record(
+            type=TEXT, title=TEXT, status={"type": "integer", "minimum": 400, "maximum": 599}, detail=TEXT, code=TEXT
+        ),
+        "dependentRequired": {"errors": ["more"]},
+    },
+    "Plan": record(
+        format={"const": "memplan-plan/1"},
+        status=STATUS,
+        stop=STOP,
+        peak=perhaps(WHOLE),
+        bound=perhaps(WHOLE),
+        gap=GAP,
+        objective=OBJECT,
+        pools=listed(record(name=TEXT, size=perhaps(WHOLE), peak=perhaps(WHOLE))),
+        placements=listed(record(pool=TEXT, offset=WHOLE, size=WHOLE)),
+        solver=perhaps(TEXT),
+        seed=WHOLE,
+        reproducible=YES_OR_NO,
+        versions=OBJECT,
+        problem_digest=TEXT,
+        certificate=listed(OBJECT),
+        shortage=perhaps(OBJECT),
+        warnings=listed(TEXT),
+        run=OBJECT,
+    ),
+    "Job": record(
+        id=TEXT,
+        state=words(*JobState),
+        cancelling=YES_OR_NO,
+        created=MOMENT,
+        started=perhaps(MOMENT),
+        finished=perhaps(MOMENT),
+        attempt=WHOLE,
+        name=perhaps(TEXT),
+        buffers=WHOLE,
+        digest=TEXT,
+        options=OBJECT,
+        **WORTH,
+        gap=GAP,
+        failure=perhaps(record(code=TEXT, detail=TEXT)),
+        batch=perhaps(TEXT),
+        line=perhaps(WHOLE),
+        links=record(self=TEXT, events=TEXT, plan=perhaps(TEXT)),
+    ),
+    "Event": record(event=words(*EventKind, "closing"), data=TEXT),
+    "Jobs": record(jobs=listed(part("Job")), next=perhaps(TEXT)),
+    "Explanation": record(
+        status=STATUS,
+        sentences=listed(TEXT),
+        peak=perhaps(WHOLE),
+        bound=perhaps(WHOLE),
+        gap=GAP,
+        certificate=listed(OBJECT),
+        shortage=perhaps(OBJECT),
+        warnings=listed(TEXT),
+    ),
+    "Verification": record(valid=YES_OR_NO, findings=listed(OBJECT), notes=listed(TEXT), warnings=listed(TEXT)),
+    "Validation": {
+        **record(valid=YES_OR_NO),
+        "if": {"properties": {"valid": {"const": True}}},
+        "then": record(name=perhaps(TEXT), buffers=WHOLE, pools=listed(TEXT), digest=TEXT, warnings=listed(TEXT)),
+        "else": record(errors=listed(part("Finding")), more=WHOLE),
+    },
+}
+PARTS["Refusal"]["properties"] |= {"errors": listed(part("Finding")), "more": WHOLE}

@@ -1,0 +1,72 @@
+"""Jobs on their way to workers, in Procrastinate's tables: written in the same transaction as the store's own, so that neither is without the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    import psycopg
+
+QUEUE = "memplan"
+SOLVE = "memplan.solve"
+"""The one kind of task there is; it is told the job's id."""
+STEPS = "memplan_queue_steps"
+"""Which of Procrastinate's migrations have been made."""
+
+
+class Deliveries:
+    """A row for each attempt at a job, from when it is queued until it has ended one way or another."""
+
+    def __init__(self) -> None:
+        from procrastinate import SyncPsycopgConnector
+        from procrastinate.manager import JobManager
+
+        self._manager = JobManager(SyncPsycopgConnector())  # is never opened: every call brings its connection
+
+    def add(self, connection: psycopg.Connection[Any], id_: str, priority: int) -> int:
+        """Have some worker take on the job; the number of this delivery."""
+        from procrastinate.jobs import Job
+
+        new = Job(
+            queue=QUEUE, task_name=SOLVE, task_kwargs={"id_": id_}, priority=priority, lock=None, queueing_lock=None
+        )
+        with _errors():
+            number = self._manager.defer_job(new, connection).id
+        assert number is not None
+        return number
+
+    def withdraw(self, connection: psycopg.Connection[Any], delivery: int) -> None:
+        """If a worker has taken it on, it is told to stop."""
+        with _errors():
+            self._manager.cancel_job_by_id(delivery, abort=True, delete_job=True, connection=connection)
+
+    def migrate(self, connection: psycopg.Connection[Any]) -> None:
+        """Procrastinate's tables as the installed version wants them: all of them at once, or what newer versions have added."""
+        from procrastinate.schema import SchemaManager
+
+        steps = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {STEPS} (name text PRIMARY KEY)")
+        made = {name for (name,) in connection.execute(f"SELECT name FROM {STEPS}")}
+        missing = [step for step in steps if step.name not in made]
+        if not made:
+            connection.execute(SchemaManager.get_schema())
+        else:
+            for step in missing:
+                connection.execute(step.read_bytes())
+        for step in missing:
+            connection.execute(f"INSERT INTO {STEPS} VALUES (%s)", (step.name,))
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    from procrastinate.exceptions import ConnectorException
+
+    try:
+        yield
+    except ConnectorException as error:
+        raise StoreUnavailable(f"the queue does not answer: {type(error.__cause__).__name__}") from error

@@ -1,0 +1,46 @@
+"""Which database a store's URL means."""
+
+from __future__ import annotations
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from .database import DatabaseStore
+from .errors import StoreUnavailable
+from .sql import Database
+
+
+def open_store(url: str) -> DatabaseStore:
+    """The store of that URL, with its tables up to date. Raises StoreUnavailable."""
+    return DatabaseStore(open_database(url))
+
+
+def is_shared(url: str) -> bool:
+    """Is that the store of several processes, rather than of one alone? Raises StoreUnavailable."""
+    return _parsed(url).get_backend_name() != "sqlite"
+
+
+def open_database(url: str) -> Database:
+    """The database of that URL."""
+    if is_shared(url):
+        from .postgres import PostgresDatabase
+
+        return PostgresDatabase(_parsed(url))
+    from .sqlite import SqliteDatabase
+
+    return SqliteDatabase(_parsed(url))
+
+
+def why(error: StoreUnavailable) -> str:
+    """All that is known of it, for whoever runs the service; it may name hosts and users, but no passwords."""
+    return " ".join(str(getattr(error.__cause__, "orig", error)).split())
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise StoreUnavailable("the store's URL cannot be read") from None
+    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+        raise StoreUnavailable("only sqlite:/// and postgresql:// URLs are supported")
+    return parsed

@@ -1,0 +1,118 @@
+"""The store in PostgreSQL: for several services and workers, which hear of each other by LISTEN and NOTIFY."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, text
+from sqlalchemy.exc import DBAPIError
+
+from .deliveries import Deliveries
+from .errors import StoreUnavailable
+from .listener import CHANNEL, Listener
+from .sql import Database, Told, migrate
+
+if TYPE_CHECKING:
+    import psycopg
+
+CONNECTIONS = 8
+"""Kept open by each process; in a rush twice as many."""
+WAIT_SECONDS = 5.0
+"""For a free connection, or for a new one."""
+CONNECTION: dict[str, Any] = {
+    "connect_timeout": int(WAIT_SECONDS),
+    "application_name": "memplan",
+    # Nothing the store asks takes long; what hangs must not hang for ever.
+    "options": "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=60s",
+    # A server that is gone without a word is noticed within some seconds.
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""Parameters of every connection; the same in the URL's query count instead."""
+MIGRATION_LOCK = 6_077_115_106_001
+"""Whoever holds it may change tables. Any number that no other program uses."""
+
+
+class PostgresDatabase(Database):
+    """A database of its own on a server that others use too."""
+
+    shared: ClassVar[bool] = True
+
+    def __init__(self, url: URL) -> None:
+        super().__init__(_engine(url))
+        self._deliveries = Deliveries()
+        self._listeners: list[Listener] = []
+        with self.errors(), self.engine.begin() as connection:
+            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            connection.execute(text("SET LOCAL lock_timeout = 0"))
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+            migrate(connection)
+            self._deliveries.migrate(_driver(connection))
+
+    @property
+    def conninfo(self) -> str:
+        """How to connect, in libpq's words; with the password."""
+        import psycopg.conninfo
+
+        url = self.engine.url
+        parts = url.translate_connect_args(username="user", database="dbname")
+        return psycopg.conninfo.make_conninfo(**{**CONNECTION, **parts, **url.query})
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        with self.errors(), self.engine.begin() as connection:
+            yield connection
+
+    def announce(self, connection: Connection, id_: str) -> None:
+        connection.execute(text("SELECT pg_notify(:channel, :id)"), {"channel": CHANNEL, "id": id_})
+
+    def listen(self, told: Told) -> None:
+        self._listeners.append(Listener(self.conninfo, told))
+
+    def deliver(self, connection: Connection, id_: str, priority: int) -> int:
+        return self._deliveries.add(_driver(connection), id_, priority)
+
+    def withdraw(self, connection: Connection, delivery: int | None) -> None:
+        if delivery is not None:
+            self._deliveries.withdraw(_driver(connection), delivery)
+
+    def is_alone(self, connection: Connection, what: str) -> bool:
+        lock = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:what, 0))")
+        return bool(connection.execute(lock, {"what": f"memplan {what}"}).scalar_one())
+
+    def reason(self, error: DBAPIError) -> str:
+        # The driver's own words may name hosts, users and values.
+        state = getattr(error.orig, "sqlstate", None)
+        return type(error.orig).__name__ + (f" ({state})" if state else "")
+
+    def close(self) -> None:
+        for listener in self._listeners:
+            listener.close()
+        super().close()
+
+
+def _engine(url: URL) -> Engine:
+    try:
+        import procrastinate  # noqa: F401 - found missing here rather than at the first job
+        import psycopg  # noqa: F401
+    except ImportError as error:
+        raise StoreUnavailable(
+            f"PostgreSQL needs more than is installed ({error.name}): pip install 'memplan[postgresql]'"
+        ) from None
+    return create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_size=CONNECTIONS,
+        max_overflow=CONNECTIONS,
+        pool_timeout=WAIT_SECONDS,
+        pool_pre_ping=True,  # a server that was restarted is not noticed otherwise before something fails
+        connect_args={name: value for name, value in CONNECTION.items() if name not in url.query},
+    )
+
+
+def _driver(connection: Connection) -> psycopg.Connection[Any]:
+    driver: Any = connection.connection.driver_connection
+    return driver  # type: ignore[no-any-return]

@@ -1,0 +1,80 @@
+"""The store in an SQLite file: for one service on one machine, with nothing else to start."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+
+from .sql import Database, Told, migrate
+
+LOCKED_SECONDS = 5.0
+"""How long a write waits for another process that holds the file."""
+
+
+class SqliteDatabase(Database):
+    """One file, one process."""
+
+    shared: ClassVar[bool] = False
+
+    def __init__(self, url: URL) -> None:
+        super().__init__(_engine(url))
+        # SQLite has one writer at a time. Waiting for one's turn here is fairer and quicker than polling for the file's lock.
+        self._turn = threading.Lock()
+        self._listeners: list[Told] = []
+        self._announced: dict[str, None] = {}
+        with self.write() as connection:
+            migrate(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        announced: dict[str, None] = {}
+        with (
+            self.errors(),
+            self._turn,
+            self.engine.connect() as connection,
+            connection.execution_options(memplan_writes=True).begin(),
+        ):
+            self._announced = announced
+            yield connection
+        for id_ in announced:
+            for told in self._listeners:
+                told(id_)
+
+    def announce(self, connection: Connection, id_: str) -> None:
+        self._announced[id_] = None
+
+    def listen(self, told: Told) -> None:
+        self._listeners.append(told)
+
+    def deliver(self, connection: Connection, id_: str, priority: int) -> None:
+        return None
+
+    def withdraw(self, connection: Connection, delivery: int | None) -> None: ...
+
+    def is_alone(self, connection: Connection, what: str) -> bool:
+        return True
+
+
+def _engine(url: URL) -> Engine:
+    waits = {} if "timeout" in url.query else {"timeout": LOCKED_SECONDS}
+    engine = create_engine(url, pool_size=8, max_overflow=8, pool_timeout=LOCKED_SECONDS, connect_args=waits)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _record: Any) -> None:
+        connection.isolation_level = None  # SQLAlchemy's begin, below, is the only one
+        connection.execute("PRAGMA journal_mode=WAL").close()
+        connection.execute("PRAGMA synchronous=NORMAL").close()  # a crash of this process loses nothing
+        connection.execute("PRAGMA foreign_keys=ON").close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A transaction that will write takes the lock at once: it can then not fail half way for want of it. Who reads asks one question only.
+        if connection.get_execution_options().get("memplan_writes", False):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine

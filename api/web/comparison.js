@@ -1,0 +1,87 @@
+// Two plans side by side: their figures in one table, and maps that move together.
+
+import { bytes, element, grouped, name, percent, seconds, visible } from "./text.js";
+
+export class Comparison {
+  constructor(first, second) {
+    this.panes = [first, second];
+    this.link = element("input", { type: "checkbox", checked: true });
+    this.table = element("table");
+    const linked = element("label", {}, this.link, " Move both maps together");
+    this.root = element("section", { className: "comparison", "aria-label": "Comparison" }, this.table, linked);
+    this.over = new AbortController();
+    const { signal } = this.over;
+    for (const [pane, other] of [
+      [first, second],
+      [second, first],
+    ]) {
+      pane.addEventListener("move", () => this.link.checked && this.#follow(pane, other), { signal });
+      pane.addEventListener("pool", () => this.#match(pane, other), { signal });
+      pane.addEventListener("map", () => this.#level(), { signal });
+      pane.addEventListener("loaded", () => this.#show(), { signal });
+    }
+    this.#level();
+    this.#show();
+  }
+
+  close() {
+    this.over.abort();
+    this.root.remove();
+  }
+
+  #follow(pane, other) {
+    if (pane.pool === other.pool) other.view.window.set(pane.view.window.now, true);
+  }
+
+  #match(pane, other) {
+    if (this.link.checked) other.select(pane.pool);
+    this.#level();
+  }
+
+  // The same scale of addresses in both, so that heights can be compared.
+  #level() {
+    const tops = this.panes.map((pane) => pane.data?.layers.find((layer) => layer.pool.name === pane.pool)?.top ?? 0);
+    if (this.panes[0].pool !== this.panes[1].pool || !tops.every(Boolean)) return;
+    for (const pane of this.panes) pane.view.window.extend(pane.data.right, Math.max(...tops));
+  }
+
+  #show() {
+    const plans = this.panes.map((pane) => pane.plan);
+    const rows = [
+      ["peak", plans.map((plan) => plan?.peak ?? null), bytes],
+      ["bound", plans.map((plan) => plan?.bound ?? null), bytes],
+      ["gap", plans.map((plan) => plan?.gap ?? null), percent],
+      ["time", plans.map((plan) => plan?.run.seconds ?? null), seconds],
+    ];
+    const heads = this.panes.map((pane) => element("th", { scope: "col" }, `${pane.letter}: `, name(pane.title)));
+    const head = element("tr", {}, element("td"), ...heads, element("th", { scope: "col" }, "difference"));
+    const solvers = plans.map((plan) => element("td", {}, plan ? visible(plan.solver ?? "–") : "–"));
+    const by = element("tr", {}, element("th", { scope: "row" }, "solver"), ...solvers, element("td"));
+    const body = rows.map(([term, values, shown]) => this.#row(term, values, shown));
+    this.table.replaceChildren(element("thead", {}, head), element("tbody", {}, ...body, by, ...this.#moved()));
+  }
+
+  #row(term, values, shown) {
+    const cells = values.map((value) => element("td", {}, value === null ? "–" : shown(value)));
+    return element("tr", {}, element("th", { scope: "row" }, term), ...cells, difference(values, shown));
+  }
+
+  // How many buffers lie elsewhere in the second plan.
+  #moved() {
+    if (!this.panes.every((pane) => pane.plan && pane.data)) return [];
+    const [first, second] = this.panes.map((pane) => pane.data.places());
+    const both = [...first.keys()].filter((id) => second.has(id));
+    const moved = both.filter((id) => first.get(id) !== second.get(id)).length;
+    const said = both.length ? `${grouped(moved)} of ${grouped(both.length)} lie elsewhere` : "none in common";
+    return [element("tr", {}, element("th", { scope: "row" }, "buffers"), element("td", { colSpan: 3 }, said))];
+  }
+}
+
+function difference([first, second], shown) {
+  if (first === null || second === null) return element("td", {}, "–");
+  if (first === second) return element("td", {}, "none");
+  const [sign, className] = second > first ? ["+", "worse"] : ["−", "better"];
+  const share = first > 0 && shown === bytes ? ` (${sign}${percent(Math.abs(second - first) / first)})` : "";
+  const isBytes = shown === bytes;
+  return element("td", { className: isBytes ? className : "" }, `${sign}${shown(Math.abs(second - first))}${share}`);
+}

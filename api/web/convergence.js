@@ -1,0 +1,130 @@
+// How peak and bound come closer while a problem is being solved: two lines of steps, and between them what is still open.
+
+import { bytes, element, grouped, seconds } from "./text.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const HEIGHT = 92;
+const EDGE = { left: 68, right: 12, top: 10, bottom: 18 };
+
+export class Convergence {
+  constructor() {
+    this.svg = part("svg", { role: "img", height: HEIGHT });
+    this.root = element("div", { className: "convergence" }, this.svg);
+    this.points = [];
+    this.inBytes = false;
+    this.now = null;
+    this.watcher = new ResizeObserver(() => this.draw());
+    this.watcher.observe(this.root);
+  }
+
+  reset() {
+    this.points = [];
+    this.until = null;
+    this.draw(null);
+  }
+
+  // At so many seconds it was known that: the best so far, or the bound; what is left out stays as it was.
+  add(at, { value, bound }) {
+    const last = this.points.at(-1) ?? { value: null, bound: null };
+    this.points.push({ at: Math.max(at, last.at ?? 0), value: value ?? last.value, bound: bound ?? last.bound });
+  }
+
+  // All at once, from a plan's own record of its run.
+  replace(trace, until) {
+    this.points = trace.map((point) => ({ at: point.seconds, value: point.value, bound: point.bound }));
+    this.until = until;
+    this.draw(null);
+  }
+
+  // Was there ever anything open between the two, for which it is worth looking at?
+  get isTelling() {
+    return this.points.some(({ value, bound }) => value !== null && bound !== null && value > bound);
+  }
+
+  // `now`: so many seconds have passed; without it, as at the last time.
+  draw(now = this.now) {
+    this.now = now;
+    const width = this.root.clientWidth;
+    const known = this.points.flatMap(({ value, bound }) => [value, bound]).filter((each) => each !== null);
+    this.svg.replaceChildren();
+    this.svg.setAttribute("width", Math.max(width, 1));
+    if (!known.length || width < 200) return;
+    const end = Math.max(now ?? 0, this.until ?? 0, this.points.at(-1).at, 1e-3);
+    let [low, high] = [Math.min(...known), Math.max(...known)];
+    const pad = Math.max((high - low) * 0.12, high * 0.004, 1);
+    [low, high] = [Math.max(low - pad, 0), high + pad];
+    const x = (at) => EDGE.left + (at / end) * (width - EDGE.left - EDGE.right);
+    const y = (value) => EDGE.top + ((high - value) / (high - low)) * (HEIGHT - EDGE.top - EDGE.bottom);
+    const [value, bound] = ["value", "bound"].map((which) => this.#steps(which, end));
+    if (value.length && bound.length) this.#draw("open", open(value, bound).map(([at, v]) => `${x(at)},${y(v)}`));
+    for (const [steps, kind] of [
+      [bound, "bound"],
+      [value, "peak"],
+    ]) {
+      if (!steps.length) continue;
+      this.svg.append(part("polyline", { class: kind, points: steps.map(([at, v]) => `${x(at)},${y(v)}`).join(" ") }));
+    }
+    this.#labels(value.at(-1)?.[1] ?? null, bound.at(-1)?.[1] ?? null, y, end, width);
+  }
+
+  #labels(value, bound, y, end, width) {
+    const places = [];
+    for (const [each, kind] of [
+      [value, "peak"],
+      [bound, "bound"],
+    ]) {
+      if (each === null || (kind === "bound" && each === value)) continue;
+      let at = y(each);
+      if (places.length && Math.abs(at - places[0]) < 13) at = places[0] + 13;
+      places.push(at);
+      this.#write(this.#amount(each), EDGE.left - 8, at + 4, `end ${kind}`);
+    }
+    this.#write("0", EDGE.left, HEIGHT - 4, "start");
+    this.#write(seconds(end), width - EDGE.right, HEIGHT - 4, "end");
+    const said = [value === null ? "no plan yet" : `best ${this.#amount(value)}`];
+    said.push(bound === null ? "no bound yet" : `bound ${this.#amount(bound)}`);
+    this.svg.setAttribute("aria-label", `After ${seconds(end)}: ${said.join(", ")}`);
+  }
+
+  #amount(value) {
+    return this.inBytes ? bytes(value) : grouped(value);
+  }
+
+  #steps(which, end) {
+    const steps = [];
+    for (const point of this.points) {
+      const here = point[which];
+      if (here === null) continue;
+      if (steps.length) steps.push([point.at, steps.at(-1)[1]]);
+      steps.push([point.at, here]);
+    }
+    if (steps.length) steps.push([end, steps.at(-1)[1]]);
+    return steps;
+  }
+
+  #draw(kind, points) {
+    this.svg.append(part("polygon", { class: kind, points: points.join(" ") }));
+  }
+
+  #write(said, x, y, kind) {
+    const text = part("text", { x, y, class: kind });
+    text.textContent = said;
+    this.svg.append(text);
+  }
+}
+
+// The outline of what lies between the two, from where both are known.
+function open(value, bound) {
+  const from = Math.max(value[0][0], bound[0][0]);
+  const after = (steps) => {
+    const before = steps.filter(([at]) => at <= from).at(-1);
+    return [[from, before[1]], ...steps.filter(([at]) => at > from)];
+  };
+  return [...after(value), ...after(bound).reverse()];
+}
+
+function part(tag, attributes) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}

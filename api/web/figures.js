@@ -1,0 +1,77 @@
+// A plan's figures, and what else is to be said of it: what is short, what the bound stands on, warnings.
+
+import { element, exactBytes, grouped, name, percent, plural, seconds, visible } from "./text.js";
+
+const LISTED = 40; // buffers
+
+// Terms and values side by side.
+export function figures(job, plan, map) {
+  const rows = [];
+  const best = plan?.peak ?? job?.best ?? null;
+  const bound = plan?.bound ?? job?.bound ?? null;
+  // Before there is a plan, all that is known is what is minimised, which need not be bytes.
+  const shown = plan || map?.document.in_bytes ? exactBytes : grouped;
+  rows.push([plan ? "peak" : "best so far", best === null ? "–" : shown(best)]);
+  rows.push(["bound", bound === null ? "–" : shown(bound)]);
+  const gap = plan ? plan.gap : job?.gap;
+  rows.push(["gap", gap === null || gap === undefined ? "–" : percent(gap)]);
+  if (plan && plan.objective.value !== null && plan.objective.value !== plan.peak) {
+    rows.push([`objective: ${words(plan.objective.terms[0].name)}`, grouped(plan.objective.value)]);
+  }
+  const count = map?.document.buffers.id.length ?? job?.buffers;
+  if (count !== undefined) rows.push(["buffers", grouped(count)]);
+  if (plan) {
+    rows.push(["ended by", words(plan.stop)]);
+    if (plan.solver) rows.push(["solver", visible(plan.solver)]);
+    rows.push(["time", seconds(plan.run.seconds)]);
+  }
+  return rows.map(([term, value]) => element("div", {}, element("dt", {}, term), element("dd", {}, value)));
+}
+
+// Paragraphs, the gravest first.
+export function remarks(job, plan, map) {
+  const said = [];
+  const wrong = map?.document.wrong ?? [];
+  if (wrong.length) {
+    const list = wrong.slice(0, 10).map((finding) => element("li", {}, visible(finding.message)));
+    const count = map.document.wrong_count;
+    const verdict = `This is no valid plan of the problem: ${plural(count, "thing")} ${count === 1 ? "is" : "are"} wrong with it.`;
+    said.push(element("div", { className: "remark bad" }, element("p", {}, verdict), element("ul", {}, ...list)));
+  }
+  if (job?.failure) said.push(element("p", { className: "remark bad" }, visible(job.failure.detail)));
+  if (plan?.shortage) said.push(shortage(plan.shortage));
+  for (const warning of plan?.warnings ?? []) said.push(element("p", { className: "remark" }, visible(warning)));
+  for (const certificate of plan?.certificate ?? []) {
+    const proof = bound(certificate);
+    if (proof) said.push(proof);
+  }
+  if (plan && !plan.reproducible) {
+    const text = "The clock or a limit cut this run short: another run may end with another plan.";
+    said.push(element("p", { className: "remark" }, text));
+  }
+  return said;
+}
+
+function shortage({ message, buffers, subset, irreducible }) {
+  const those = subset ?? buffers;
+  const title = subset ? (irreducible ? "These cannot be placed together; without any one of them the rest fits: " : "These cannot be placed together: ") : "In use then: ";
+  const list = subset || those.length > 4 ? element("p", {}, title, ...names(those)) : null;
+  return element("div", { className: "remark bad" }, element("p", {}, visible(message)), list);
+}
+
+function bound({ proof, value, pool, time, buffers }) {
+  if (proof !== "live_together" || !buffers.length) return null;
+  const where = pool === null ? "" : ` in pool ${visible(pool)}`;
+  const when = time === null ? "" : ` at time ${grouped(time)}`;
+  const text = `Why the bound holds${where}: ${plural(buffers.length, "buffer")} in use together${when} take ${exactBytes(value)}`;
+  return element("details", { className: "remark" }, element("summary", {}, text), element("p", {}, ...names(buffers)));
+}
+
+function names(ids) {
+  const shown = ids.slice(0, LISTED).flatMap((id, i) => (i ? [", ", name(id)] : [name(id)]));
+  return ids.length > LISTED ? [...shown, ` and ${grouped(ids.length - LISTED)} more`] : shown;
+}
+
+function words(text) {
+  return visible(text).replaceAll("_", " ");
+}

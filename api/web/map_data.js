@@ -1,0 +1,102 @@
+// A memory map (memplan-map/1) in columns that can be gone through quickly: one Layer for each pool.
+
+import { SHADES } from "./palette.js";
+
+export class MapData {
+  constructor(document) {
+    this.document = document;
+    this.right = Number(document.axis.right);
+    this.timedEnd = Number(document.axis.end);
+    this.layers = document.pools.map((pool) => new Layer(document, pool));
+    this.untimed = new Set(document.buffers.untimed);
+  }
+
+  // All that is known of a buffer's box, with numbers as exact as they came.
+  describe(layer, box) {
+    const { buffers, axis, kinds, lifetimes } = this.document;
+    const buffer = layer.buffer[box];
+    const size = buffers.size[buffer];
+    const start = BigInt(axis.begin) + BigInt(layer.pool.boxes.start[box]);
+    const end = BigInt(axis.begin) + BigInt(layer.pool.boxes.end[box]);
+    const offset = BigInt(layer.pool.boxes.offset[box]);
+    return {
+      id: buffers.id[buffer],
+      size,
+      kind: kinds[buffers.kind[buffer]].name,
+      alignment: buffers.alignment[buffer],
+      pool: layer.pool.name,
+      offset,
+      end: offset + BigInt(size),
+      address: layer.pool.base === null ? null : BigInt(layer.pool.base) + offset,
+      life: this.untimed.has(buffer) ? null : lifetimes === "inclusive" ? `[${start}, ${end - 1n}]` : `[${start}, ${end})`,
+      steps: end - start,
+    };
+  }
+
+  // Where each buffer is, to compare plans by: "pool offset" by id.
+  places() {
+    const found = new Map();
+    const ids = this.document.buffers.id;
+    for (const layer of this.layers) {
+      layer.buffer.forEach((buffer, box) => {
+        found.set(JSON.stringify(ids[buffer]), `${layer.pool.boxes.offset[box]} ${layer.pool.name}`);
+      });
+    }
+    return found;
+  }
+}
+
+class Layer {
+  constructor(document, pool) {
+    const { boxes, profile } = pool;
+    const { size, kind } = document.buffers;
+    this.pool = pool;
+    this.count = boxes.buffer.length;
+    this.buffer = Uint32Array.from(boxes.buffer);
+    this.left = Float64Array.from(boxes.start, Number);
+    this.right = Float64Array.from(boxes.end, Number);
+    this.low = Float64Array.from(boxes.offset, Number);
+    this.high = Float64Array.from(this.low, (low, box) => low + Number(size[boxes.buffer[box]]));
+    this.colour = Uint8Array.from(boxes.buffer, (buffer) => document.kinds[kind[buffer]].colour * SHADES + (buffer % SHADES));
+    this.time = Float64Array.from(profile.time, Number);
+    this.used = Float64Array.from(profile.bytes, Number);
+    this.top = Number(pool.top);
+    // The largest first: what is small is painted over it, and labels can stop where there is no room for any.
+    const area = Float64Array.from(this.left, (left, box) => (this.right[box] - left) * (this.high[box] - this.low[box]));
+    this.order = Uint32Array.from(area, (_, box) => box).sort((a, b) => area[b] - area[a] || a - b);
+    this.#sort();
+  }
+
+  // Columns in painting order, so that painting goes through memory from one end to the other.
+  #sort() {
+    for (const column of ["buffer", "left", "right", "low", "high", "colour"]) {
+      this[column] = this[column].map((_, place) => this[column][this.order[place]]);
+    }
+    const { boxes } = this.pool;
+    this.pool.boxes = Object.fromEntries(
+      Object.entries(boxes).map(([column, values]) => [column, Array.from(this.order, (box) => values[box])]),
+    );
+  }
+
+  // The topmost box at a point, or null; `reach` is how far beside a tiny one still counts.
+  at(time, address, reachTime, reachAddress) {
+    let near = null;
+    for (let box = this.count - 1; box >= 0; box -= 1) {
+      if (this.left[box] - reachTime > time || this.right[box] + reachTime < time) continue;
+      if (this.low[box] - reachAddress > address || this.high[box] + reachAddress < address) continue;
+      if (this.left[box] <= time && time < this.right[box] && this.low[box] <= address && address < this.high[box]) return box;
+      near ??= box;
+    }
+    return near;
+  }
+
+  // The next box in time (1), or the one before (-1); the first or last where there is none yet.
+  beside(box, step) {
+    if (!this.count) return null;
+    this.inTime ??= Uint32Array.from(this.left, (_, each) => each).sort(
+      (a, b) => this.left[a] - this.left[b] || this.low[a] - this.low[b] || a - b,
+    );
+    const place = box === null ? (step > 0 ? -1 : this.count) : this.inTime.indexOf(box);
+    return this.inTime[Math.min(Math.max(place + step, 0), this.count - 1)];
+  }
+}

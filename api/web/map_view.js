@@ -1,0 +1,255 @@
+// A map on the screen: two canvases, one for what changes with the window and one for what follows the pointer, and how it is used.
+
+import { bytes, element, visible } from "./text.js";
+import { palette } from "./palette.js";
+import { GUTTER, MapPainter } from "./map_painter.js";
+import { MapTip } from "./map_tip.js";
+import { MapWindow } from "./map_window.js";
+
+const STEP = 0.1;
+const NEARER = 0.8;
+const REACH = 3; // pixels beside a tiny box that still count as on it
+const HELP = "Arrow keys move, + and - zoom, 0 shows all, n and p go from buffer to buffer, Enter shows the chosen one, Escape lets it go.";
+
+export class MapView extends EventTarget {
+  constructor() {
+    super();
+    this.base = element("canvas", { className: "base" });
+    this.over = element("canvas", {
+      className: "over",
+      tabIndex: 0,
+      role: "application",
+      "aria-roledescription": "memory map",
+      "aria-label": "Memory map",
+      "aria-description": HELP,
+    });
+    this.tip = new MapTip();
+    this.said = element("p", { className: "unseen", role: "status" });
+    this.root = element("div", { className: "map" }, this.base, this.over, this.tip.root, this.said);
+    this.painter = new MapPainter(this.base);
+    this.window = new MapWindow(1, 1);
+    this.hovered = null;
+    this.chosen = null;
+    this.#listen();
+  }
+
+  // Show a pool of a map. The window stays where it is if the extent is the same.
+  show(data, layer, top = layer.top) {
+    const isOther = this.layer?.pool.name !== layer.pool.name;
+    const chosen = this.layer && this.chosen !== null && !isOther ? this.layer.buffer[this.chosen] : null;
+    this.data = data;
+    this.layer = layer;
+    this.hovered = null;
+    this.tip.hide();
+    const found = chosen === null ? -1 : layer.buffer.indexOf(chosen);
+    this.#choose(found < 0 ? null : found, false);
+    if (isOther) this.window.now = { ...this.window.full };
+    this.window.extend(data.right, top);
+    this.over.setAttribute("aria-label", `Memory map of pool ${visible(layer.pool.name)}, ${layer.count} rectangles`);
+  }
+
+  // Show the buffer of that id, or the first whose name contains the text. Is there one?
+  find(text) {
+    const ids = this.data.document.buffers.id;
+    const wanted = text.toLowerCase();
+    const layer = this.layer;
+    let best = null;
+    for (let box = 0; box < layer.count; box += 1) {
+      const id = String(ids[layer.buffer[box]]);
+      if (id === text) best = box;
+      if (id === text) break;
+      if (best === null && id.toLowerCase().includes(wanted)) best = box;
+    }
+    if (best !== null) this.#goTo(best);
+    return best !== null;
+  }
+
+  // As a picture, with everything that is shown.
+  picture() {
+    this.#draw();
+    return new Promise((resolve) => this.base.toBlob(resolve, "image/png"));
+  }
+
+  redraw() {
+    this.colours = null;
+    this.#ask();
+  }
+
+  close() {
+    this.watcher.disconnect();
+    this.layer = null;
+  }
+
+  #listen() {
+    const { over } = this;
+    this.window.addEventListener("change", ({ detail }) => {
+      this.#ask();
+      if (!detail.quietly) this.dispatchEvent(new Event("move"));
+    });
+    this.watcher = new ResizeObserver(() => this.#resize());
+    this.watcher.observe(this.root);
+    over.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
+    over.addEventListener("pointerdown", (event) => this.#press(event));
+    over.addEventListener("pointermove", (event) => this.#point(event));
+    over.addEventListener("pointerup", () => this.#release());
+    over.addEventListener("pointercancel", () => this.#release());
+    over.addEventListener("pointerleave", () => this.#hover(null));
+    over.addEventListener("dblclick", () => this.chosen !== null && this.#goTo(this.chosen));
+    over.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  #resize() {
+    const { width, height } = this.root.getBoundingClientRect();
+    if (width < 120 || height < 80) return;
+    const scale = window.devicePixelRatio || 1;
+    this.over.width = Math.round(width * scale);
+    this.over.height = Math.round(height * scale);
+    this.painter.resize(width, height, scale);
+    if (this.layer) this.#draw();
+  }
+
+  #ask() {
+    if (this.asked) return;
+    this.asked = requestAnimationFrame(() => this.#draw());
+  }
+
+  #draw() {
+    cancelAnimationFrame(this.asked);
+    this.asked = 0;
+    if (!this.layer || !this.painter.image) return;
+    this.colours ??= palette();
+    this.painter.draw(this.data, this.layer, this.window.now, this.colours);
+    this.#drawOver();
+  }
+
+  #drawOver() {
+    const { over, painter, layer, colours } = this;
+    if (!layer || !painter.view) return;
+    const context = over.getContext("2d");
+    context.setTransform(painter.scale, 0, 0, painter.scale, 0, 0);
+    context.clearRect(0, 0, painter.width, painter.height);
+    context.beginPath();
+    context.rect(GUTTER.left, GUTTER.top, painter.inside.width, painter.inside.height);
+    context.clip();
+    for (const [box, colour, width] of [
+      [this.hovered, colours.ink, 1.5],
+      [this.chosen, colours.accent, 2.5],
+    ]) {
+      if (box === null) continue;
+      const [x, y] = [painter.x(layer.left[box]), painter.y(layer.high[box])];
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      const [across, up] = [painter.x(layer.right[box]) - x, painter.y(layer.low[box]) - y];
+      context.strokeRect(x, y, Math.max(across, 1), Math.max(up, 1));
+    }
+  }
+
+  #shares(event) {
+    const place = this.over.getBoundingClientRect();
+    return [
+      (event.clientX - place.left - GUTTER.left) / this.painter.inside.width,
+      1 - (event.clientY - place.top - GUTTER.top) / this.painter.inside.height,
+    ];
+  }
+
+  #wheel(event) {
+    event.preventDefault();
+    const turned = (event.deltaY || event.deltaX) * (event.deltaMode === 1 ? 20 : 1);
+    const factor = Math.exp(Math.max(Math.min(turned, 200), -200) * 0.002);
+    const [x, y] = this.#shares(event).map((share) => Math.min(Math.max(share, 0), 1));
+    this.window.zoom(event.altKey ? 1 : factor, event.shiftKey ? 1 : factor, x, y);
+  }
+
+  #press(event) {
+    if (event.button !== 0) return;
+    this.over.setPointerCapture(event.pointerId);
+    this.dragged = { x: event.clientX, y: event.clientY, far: false };
+  }
+
+  #point(event) {
+    const { dragged, painter } = this;
+    if (!this.layer || !painter.image) return;
+    if (dragged) {
+      const [x, y] = [event.clientX - dragged.x, event.clientY - dragged.y];
+      if (!dragged.far && Math.hypot(x, y) < 4) return;
+      this.over.classList.add("dragging");
+      this.#hover(null);
+      this.dragged = { x: event.clientX, y: event.clientY, far: true };
+      this.window.move(-x / painter.inside.width, y / painter.inside.height);
+      return;
+    }
+    const { left, right, low, high } = this.window.now;
+    const [x, y] = this.#shares(event);
+    const isInside = x >= 0 && x <= 1 && y >= 0 && y <= 1;
+    const reach = [(REACH * (right - left)) / painter.inside.width, (REACH * (high - low)) / painter.inside.height];
+    const box = isInside ? this.layer.at(left + (right - left) * x, low + (high - low) * y, ...reach) : null;
+    this.#hover(box, event);
+  }
+
+  #release() {
+    const { dragged } = this;
+    this.dragged = null;
+    this.over.classList.remove("dragging");
+    if (dragged && !dragged.far) this.#choose(this.hovered);
+  }
+
+  #hover(box, event) {
+    if (box !== this.hovered) {
+      this.hovered = box;
+      this.#drawOver();
+      if (box === null) this.tip.hide();
+      else this.tip.show(this.data.describe(this.layer, box));
+    }
+    if (box !== null) this.tip.place(event, this.root.getBoundingClientRect());
+  }
+
+  #choose(box, aloud = true) {
+    this.chosen = box;
+    const about = box === null ? null : this.data.describe(this.layer, box);
+    this.dispatchEvent(new CustomEvent("choose", { detail: about }));
+    if (aloud && about) {
+      this.said.textContent = `${visible(about.id)}, ${bytes(about.size)} at ${about.offset}, live ${about.life ?? "unknown"}`;
+    }
+    this.#drawOver();
+  }
+
+  #goTo(box) {
+    const { left, right, low, high } = this.layer;
+    this.#choose(box);
+    this.window.show(left[box], right[box], low[box], high[box]);
+  }
+
+  #key(event) {
+    if (!this.layer || event.ctrlKey || event.metaKey) return;
+    const step = event.shiftKey ? 5 * STEP : STEP;
+    const acts = {
+      ArrowLeft: () => this.window.move(-step, 0),
+      ArrowRight: () => this.window.move(step, 0),
+      ArrowUp: () => this.window.move(0, step),
+      ArrowDown: () => this.window.move(0, -step),
+      "+": () => this.window.zoom(NEARER, NEARER),
+      "=": () => this.window.zoom(NEARER, NEARER),
+      "-": () => this.window.zoom(1 / NEARER, 1 / NEARER),
+      0: () => this.window.fit(),
+      n: () => this.#step(1),
+      p: () => this.#step(-1),
+      Enter: () => this.chosen !== null && this.#goTo(this.chosen),
+      Escape: () => this.#choose(null),
+    };
+    const act = acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  // To the next buffer in time, into sight if it is not.
+  #step(step) {
+    const box = this.layer.beside(this.chosen, step);
+    if (box === null) return;
+    this.#choose(box);
+    const { left, right, low, high } = this.window.now;
+    const { layer } = this;
+    const isSeen = layer.right[box] > left && layer.left[box] < right && layer.high[box] > low && layer.low[box] < high;
+    if (!isSeen) this.#goTo(box);
+  }
+}

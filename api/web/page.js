@@ -1,0 +1,140 @@
+// The page: its form, its list of jobs, and one or two plans; what is shown stands in the address, so that it can be passed on.
+
+import { Comparison } from "./comparison.js";
+import { JobList } from "./job_list.js";
+import { Pane } from "./pane.js";
+import { ProblemForm } from "./problem_form.js";
+import { notices, Refused, token } from "./service.js";
+import { FileSource, JobSource } from "./sources.js";
+import { element } from "./text.js";
+import { showError } from "./errors.js";
+import { setUpTheme } from "./theme.js";
+
+const place = (id) => document.getElementById(id);
+const workspace = place("workspace");
+const form = new ProblemForm(place("problem"));
+const jobs = new JobList(place("jobs"));
+let panes = [];
+let comparison = null;
+
+// Show these, left to right.
+function show(sources) {
+  comparison?.close();
+  comparison = null;
+  const kept = sources.map((source) => panes.find((pane) => source.id !== null && pane.source.id === source.id));
+  for (const pane of panes) if (!kept.includes(pane)) pane.close();
+  panes = sources.map((source, i) => kept[i] ?? newPane(source));
+  place("welcome").hidden = panes.length > 0;
+  place("panes").replaceChildren(...panes.map((pane) => pane.root));
+  workspace.classList.toggle("two", panes.length === 2);
+  panes.forEach((pane, i) => pane.mark(panes.length === 2 ? "AB"[i] : ""));
+  if (panes.length === 2) {
+    comparison = new Comparison(...panes);
+    workspace.prepend(comparison.root);
+  }
+  if (panes.some((pane, i) => pane !== kept[i]) && matchMedia("(max-width: 780px)").matches) workspace.scrollIntoView();
+  jobs.mark(panes.map((pane) => pane.source.id));
+  const ids = panes.map((pane) => pane.source.id).filter((id) => id !== null);
+  const wanted = ids.length ? `#${ids.join("+")}` : "";
+  if (location.hash !== wanted) history.replaceState(null, "", wanted || location.pathname);
+}
+
+function newPane(source) {
+  const pane = new Pane(source);
+  pane.addEventListener("away", () => {
+    show(panes.filter((each) => each !== pane).map((each) => each.source));
+    place("workspace").focus();
+  });
+  pane.addEventListener("ended", () => jobs.refresh());
+  pane.start();
+  return pane;
+}
+
+// `anew`: whatever is shown is asked for again, by somebody else perhaps.
+function showAddressed(anew = false) {
+  const ids = new Set(location.hash.slice(1).split("+").filter((id) => /^[0-9a-f]{1,40}$/.test(id)));
+  if (anew) show([]);
+  show([...ids].slice(0, 2).map((id) => new JobSource(id)));
+}
+
+// Somebody's plan is drawn beside the job that is shown, for its problem, or else for the problem in the form.
+async function showPlanFile({ title, text }) {
+  try {
+    const job = panes.find((pane) => pane.source.id !== null);
+    const problem = job ? await job.source.problem() : form.problem;
+    if (!problem.trim()) throw new Error("This is a plan. Open a job or enter the problem first, then drop its plan.");
+    const source = new FileSource(title, problem, text);
+    show(job ? [job.source, source] : [source]);
+  } catch (error) {
+    if (!(error instanceof Refused)) console.warn(error);
+    showError(form.error, error);
+  }
+}
+
+async function load() {
+  try {
+    const examples = await form.load();
+    const buttons = examples.map(({ name, title }) =>
+      element("button", { type: "button", onclick: () => form.takeExample(name) }, title),
+    );
+    place("first-steps").replaceChildren(...buttons);
+  } catch (error) {
+    if (error.status !== 401) showError(form.error, error);
+  }
+  await jobs.refresh();
+}
+
+function setUpToken() {
+  const dialog = place("token");
+  const field = dialog.querySelector("input");
+  place("token-button").addEventListener("click", () => dialog.showModal());
+  notices.addEventListener("token-needed", () => {
+    dialog.querySelector(".error").hidden = !token.get();
+    if (!dialog.open) dialog.showModal();
+  });
+  dialog.addEventListener("close", () => {
+    if (dialog.returnValue !== "use") return;
+    token.set(field.value.trim());
+    field.value = "";
+    load();
+    showAddressed(true);
+  });
+}
+
+function setUpDrop() {
+  const veil = place("veil");
+  let depth = 0; // a drag enters each element anew
+  const hasFile = (event) => event.dataTransfer?.types.includes("Files");
+  addEventListener("dragenter", (event) => {
+    if (!hasFile(event)) return;
+    depth += 1;
+    veil.hidden = false;
+  });
+  addEventListener("dragleave", (event) => {
+    if (!hasFile(event)) return;
+    depth -= 1;
+    veil.hidden = depth <= 0;
+  });
+  addEventListener("dragover", (event) => hasFile(event) && event.preventDefault());
+  addEventListener("drop", (event) => {
+    if (!hasFile(event)) return;
+    event.preventDefault();
+    depth = 0;
+    veil.hidden = true;
+    form.takeFile(event.dataTransfer.files[0]);
+  });
+}
+
+form.addEventListener("job", ({ detail }) => {
+  show([new JobSource(detail.id)]);
+  jobs.refresh();
+});
+form.addEventListener("plan-file", ({ detail }) => showPlanFile(detail));
+jobs.addEventListener("open", ({ detail }) => show([new JobSource(detail)]));
+jobs.addEventListener("compare", ({ detail }) => show([panes[0].source, new JobSource(detail)]));
+addEventListener("hashchange", () => showAddressed());
+setUpTheme(() => panes.forEach((pane) => pane.view.redraw()));
+setUpToken();
+setUpDrop();
+showAddressed();
+load();

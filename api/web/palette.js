@@ -1,0 +1,36 @@
+// The colours of the style sheet, for what is drawn on canvases: as CSS writes them, and as pixels.
+
+const COLOURS = 10;
+export const SHADES = 3; // of each colour, so that neighbours can be told apart
+const OPACITY = [1, 0.86, 0.72];
+const NAMES = ["field", "ink", "soft", "rule", "live", "bound", "end", "wrong", "accent", "page"];
+
+export function palette() {
+  const probe = document.createElement("span");
+  document.body.append(probe);
+  const read = (variable) => {
+    probe.style.color = `var(--${variable})`;
+    return getComputedStyle(probe).color;
+  };
+  const found = Object.fromEntries(NAMES.map((name) => [name, read(name)]));
+  const field = channels(found.field);
+  found.fieldPixel = pixel(field);
+  found.boxPixels = new Uint32Array(COLOURS * SHADES);
+  for (let colour = 0; colour < COLOURS; colour += 1) {
+    const full = channels(read(`k${colour}`));
+    OPACITY.forEach((share, shade) => {
+      found.boxPixels[colour * SHADES + shade] = pixel(full.map((c, i) => Math.round(c * share + field[i] * (1 - share))));
+    });
+  }
+  probe.remove();
+  return found;
+}
+
+function channels(colour) {
+  return colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+}
+
+// Four bytes as all current machines keep them: alpha, blue, green, red.
+function pixel([red, green, blue]) {
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}

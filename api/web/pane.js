@@ -1,0 +1,290 @@
+// One plan on the page: how it is being found, its figures, its map, and what can be done with it.
+
+import { follow } from "./events.js";
+import { Refused } from "./service.js";
+import { bytes, element, grouped, name, visible } from "./text.js";
+import { Convergence } from "./convergence.js";
+import { MapData } from "./map_data.js";
+import { MapView } from "./map_view.js";
+import { facts } from "./map_tip.js";
+import { figures, remarks } from "./figures.js";
+import { save } from "./downloads.js";
+import { showError } from "./errors.js";
+
+const REDRAW = 1000; // milliseconds between maps of a plan that gets better, at least
+let numbers = 0;
+
+export class Pane extends EventTarget {
+  constructor(source) {
+    super();
+    this.source = source;
+    this.number = numbers++;
+    this.over = new AbortController();
+    this.job = null;
+    this.plan = null;
+    this.data = null;
+    this.pool = null;
+    this.#build();
+    this.view.addEventListener("choose", ({ detail }) => this.#showChosen(detail));
+    this.view.addEventListener("move", () => this.dispatchEvent(new Event("move")));
+  }
+
+  // Runs until the plan is there, or the pane is closed.
+  async start() {
+    try {
+      if (this.source.id === null) await this.#finish();
+      else await this.#followJob();
+    } catch (error) {
+      if (!this.over.signal.aborted) this.#fail(error);
+    }
+  }
+
+  close() {
+    this.over.abort();
+    clearTimeout(this.waiting);
+    clearInterval(this.clock);
+    this.view.close();
+    this.root.remove();
+  }
+
+  get title() {
+    return this.source.name ?? this.job?.name ?? this.data?.document.problem ?? "unnamed";
+  }
+
+  // Which of two it is.
+  mark(letter) {
+    this.letter = letter;
+    this.which.textContent = letter;
+    this.which.hidden = !letter;
+  }
+
+  // Show a pool; another pane may want more address space above it, so that heights compare.
+  select(pool, top = 0) {
+    const layer = this.data?.layers.find((each) => each.pool.name === pool);
+    if (!layer) return;
+    this.pool = pool;
+    for (const tab of this.tabs.children) {
+      const isIt = tab.pool === pool;
+      tab.setAttribute("aria-selected", String(isIt));
+      tab.tabIndex = isIt ? 0 : -1;
+    }
+    this.view.show(this.data, layer, Math.max(layer.top, top));
+    this.legend.replaceChildren(...this.#legend(layer));
+  }
+
+  #build() {
+    const button = (text, act, label) =>
+      element("button", { type: "button", onclick: () => this.#trying(act), "aria-label": label ?? text }, text);
+    this.view = new MapView();
+    this.convergence = new Convergence();
+    this.heading = element("h2", { id: `pane-${this.number}` });
+    this.which = element("span", { className: "letter", hidden: true });
+    this.badge = element("span", { className: "badge" });
+    this.figures = element("dl", { className: "figures" });
+    this.stop = button("Stop", () => this.source.stop());
+    this.stop.hidden = true;
+    this.savers = [
+      button("Plan", async () => save(new Blob([await this.source.plan()]), this.title, "plan.json"), "Download the plan as JSON"),
+      button("SVG", async () => save(await this.source.picture(), this.title, "svg"), "Download the map of all pools as SVG"),
+      button("PNG", async () => save(await this.view.picture(), this.title, "png"), "Download what the map shows as PNG"),
+    ];
+    this.away = element("button", { type: "button", className: "away", "aria-label": "Close this plan", title: "Close" }, "×");
+    this.away.addEventListener("click", () => this.dispatchEvent(new Event("away")));
+    this.tabs = element("div", { className: "tabs", role: "tablist", "aria-label": "Pools" });
+    this.tabs.addEventListener("keydown", (event) => this.#tabKey(event));
+    this.find = element("input", { type: "search", placeholder: "Find a buffer", "aria-label": "Find a buffer by its name" });
+    this.find.addEventListener("change", () => {
+      const isFound = !this.find.value || (this.data && this.view.find(this.find.value));
+      this.find.setAttribute("aria-invalid", String(!isFound));
+    });
+    const near = (factor) => () => this.view.window.zoom(factor, factor);
+    const tools = element(
+      "div",
+      { className: "tools" },
+      this.find,
+      button("−", near(1.5), "Zoom out"),
+      button("+", near(1 / 1.5), "Zoom in"),
+      button("All", () => this.view.window.fit(), "Show all of it"),
+    );
+    this.legend = element("div", { className: "legend" });
+    this.chosen = element("dl", { className: "chosen" });
+    this.#showChosen(null);
+    this.error = element("div", { className: "error", role: "alert", hidden: true });
+    this.remarks = element("div", { className: "remarks" });
+    this.stage = element("div", { className: "stage", hidden: true });
+    this.stage.append(element("div", { className: "bar" }, this.tabs, tools), this.view.root, this.legend, this.chosen);
+    const acts = element("div", { className: "acts" }, this.stop, ...this.savers, this.away);
+    const head = element("header", {}, element("div", { className: "title" }, this.which, this.heading, this.badge), acts);
+    const parts = [head, this.figures, this.error, this.convergence.root, this.stage, this.remarks];
+    this.root = element("section", { className: "pane", "aria-labelledby": `pane-${this.number}` }, ...parts);
+    this.#show();
+  }
+
+  async #followJob() {
+    const { signal } = this.over;
+    this.job = await this.source.job(signal);
+    this.#show();
+    if (!this.job.finished) {
+      this.#run();
+      await follow(this.source.id, (kind, data) => this.#hear(kind, data), signal);
+      clearInterval(this.clock);
+      if (signal.aborted) return;
+      this.job = await this.source.job(signal);
+    }
+    this.dispatchEvent(new Event("ended"));
+    await this.#finish();
+  }
+
+  #run() {
+    this.convergence.reset();
+    this.clock = setInterval(() => this.convergence.draw(this.#elapsed()), 250);
+  }
+
+  #elapsed() {
+    return this.job.started === null ? null : Math.max((Date.now() - Date.parse(this.job.started)) / 1000, 0);
+  }
+
+  #hear(kind, data) {
+    if (kind === "state") {
+      this.job.state = data.state;
+      if (data.state === "running") this.job.started ??= new Date().toISOString();
+    } else if (kind === "incumbent" || kind === "bound") {
+      Object.assign(this.job, { gap: data.gap }, kind === "bound" ? { bound: data.bound } : { best: data.best });
+      this.convergence.add(data.seconds, { value: data.best, bound: data.bound });
+      this.convergence.draw(this.#elapsed());
+      if (kind === "incumbent") this.#redrawSoon();
+    }
+    this.#show();
+  }
+
+  // The best plan so far, no more often than it is worth it.
+  #redrawSoon() {
+    this.isBehind = true;
+    if (this.waiting) return;
+    this.waiting = setTimeout(async () => {
+      const { signal } = this.over;
+      const begun = performance.now();
+      const mayDraw = () => !signal.aborted && !this.job.finished;
+      this.isBehind = false;
+      try {
+        const hasPlan = mayDraw() && (await this.source.job(signal)).links.plan !== null;
+        const map = hasPlan ? await this.source.map(signal) : null;
+        if (map && mayDraw()) this.#take(map);
+        else this.isBehind = true; // it is found before it is kept
+      } catch {
+        this.isBehind = true; // the service is busy
+      }
+      this.waiting = null;
+      this.pause = Math.max(REDRAW, 4 * (performance.now() - begun));
+      if (this.isBehind && mayDraw()) this.#redrawSoon();
+    }, this.pause ?? 200);
+  }
+
+  async #finish() {
+    const { signal } = this.over;
+    if (this.job && !this.job.links.plan) {
+      this.#show();
+      this.#remark();
+      return;
+    }
+    const [text, map] = await Promise.all([this.source.plan(signal), this.source.map(signal)]);
+    if (signal.aborted) return;
+    this.plan = JSON.parse(text);
+    this.#take(map);
+    this.convergence.replace(this.plan.run?.trace ?? [], this.plan.run?.seconds ?? 0);
+    this.#show();
+    this.#remark();
+    this.dispatchEvent(new Event("loaded"));
+  }
+
+  #take(document) {
+    this.data = new MapData(document);
+    const pools = this.data.layers.map((layer) => layer.pool);
+    this.tabs.replaceChildren(...pools.map((pool) => this.#tab(pool)));
+    this.convergence.inBytes = document.in_bytes;
+    if (document.in_bytes && pools.length === 1) {
+      pools[0].bound = Math.max(Number(pools[0].bound), this.plan?.bound ?? this.job?.bound ?? 0); // a plan that is not the last knows less
+    }
+    this.stage.hidden = !this.data.layers.some((layer) => layer.count);
+    const fullest = this.data.layers.find((layer) => layer.count) ?? this.data.layers[0];
+    this.select(pools.some((pool) => pool.name === this.pool) ? this.pool : fullest.pool.name);
+    this.#show();
+    this.dispatchEvent(new Event("map"));
+  }
+
+  #tab(pool) {
+    const use = pool.peak === null ? "empty" : `${bytes(pool.peak)}${pool.size === null ? "" : ` of ${bytes(pool.size)}`}`;
+    const tab = element("button", { type: "button", role: "tab", tabIndex: -1 }, name(pool.name), " ", element("small", {}, use));
+    tab.pool = pool.name;
+    tab.addEventListener("click", () => {
+      this.select(pool.name);
+      this.dispatchEvent(new Event("pool"));
+    });
+    return tab;
+  }
+
+  #tabKey(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const tabs = [...this.tabs.children];
+    const next = tabs[tabs.indexOf(document.activeElement) + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+    next.click();
+  }
+
+  #legend(layer) {
+    const { kinds } = this.data.document;
+    const entry = (mark, text) => element("span", {}, element("i", { className: mark }), text);
+    const lines = [entry("line live", "bytes in use")];
+    if (Number(layer.pool.bound)) lines.push(entry("line bound", `proven bound ${bytes(layer.pool.bound)}`));
+    if (layer.pool.size !== null) lines.push(entry("line end", `end of the pool ${bytes(layer.pool.size)}`));
+    const named = kinds.some((kind) => kind.name !== null);
+    const boxes = named ? kinds.slice(0, 12).map((kind) => entry(`k${kind.colour}`, kind.name === null ? "no kind" : visible(kind.name))) : [];
+    if (named && kinds.length > 12) boxes.push(element("span", {}, `and ${grouped(kinds.length - 12)} more kinds`));
+    return [...lines, ...boxes];
+  }
+
+  #showChosen(about) {
+    if (about === null) {
+      this.chosen.replaceChildren(element("div", { className: "soft" }, "Click a buffer, or press n on the map, to keep its figures here."));
+      return;
+    }
+    const called = [element("dt", {}, "buffer"), element("dd", {}, name(about.id))];
+    this.chosen.replaceChildren(...[called, ...facts(about)].map((pair) => element("div", {}, ...pair)));
+  }
+
+  #show() {
+    const { job, plan, data } = this;
+    this.heading.replaceChildren(name(this.title));
+    const state = job === null || (job.state === "succeeded" && job.status) ? (plan?.status ?? job?.status ?? "reading") : job.state;
+    const isEnding = job?.cancelling && !job.finished;
+    this.badge.textContent = isEnding ? "stopping" : state;
+    this.badge.className = `badge ${state}`;
+    this.stop.hidden = !job || job.finished !== null;
+    const hasPicture = data !== null && !this.stage.hidden;
+    this.savers.forEach((each, i) => (each.hidden = i ? !hasPicture : data === null));
+    this.figures.replaceChildren(...figures(job, plan, data));
+    this.convergence.root.hidden = !this.convergence.isTelling;
+    this.root.setAttribute("aria-busy", String(job !== null && job.finished === null));
+  }
+
+  // Once, at the end: what somebody has unfolded must stay so.
+  #remark() {
+    this.remarks.replaceChildren(...remarks(this.job, this.plan, this.data));
+  }
+
+  async #trying(act) {
+    try {
+      showError(this.error, null);
+      await act();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error) {
+    if (!(error instanceof Refused)) console.error(error);
+    showError(this.error, error);
+  }
+}

@@ -1,0 +1,130 @@
+// What is to be planned, and how: a problem that is pasted, dropped, chosen or made up, and options; sent as a job.
+
+import { asJson, asText, token, typeOf } from "./service.js";
+import { bytes, element, name } from "./text.js";
+import { showError } from "./errors.js";
+
+const SHOWN = 200_000; // longer texts are kept aside, since a text field is slow with them
+const PLAN = /^\s*\{\s*"format"\s*:\s*"memplan-plan\//;
+
+export class ProblemForm extends EventTarget {
+  constructor(form) {
+    super();
+    this.form = form;
+    this.text = form.querySelector("textarea");
+    this.file = form.querySelector("#file");
+    this.kept = form.querySelector("#kept");
+    this.examples = form.querySelector("#example");
+    this.error = form.querySelector(".error");
+    this.send = form.querySelector("#plan");
+    this.large = null;
+    this.#listen();
+  }
+
+  // What can be chosen: examples, solvers.
+  async load() {
+    const [{ examples }, { solvers }] = await Promise.all([asJson("/v1/examples"), asJson("/v1/solvers")]);
+    const options = examples.map((each) => element("option", { value: each.name }, each.title));
+    this.examples.replaceChildren(element("option", { value: "" }, "Examples…"), ...options);
+    const usable = solvers.filter((solver) => solver.available).map((solver) => solver.name);
+    const chosen = this.form.elements.solver.value;
+    this.form.elements.solver.replaceChildren(...["auto", ...usable].map((each) => element("option", {}, each)));
+    this.form.elements.solver.value = usable.includes(chosen) ? chosen : "auto";
+    return examples;
+  }
+
+  get problem() {
+    return this.large?.text ?? this.text.value;
+  }
+
+  // A text from somewhere; a plan is somebody else's business.
+  take(title, text) {
+    if (PLAN.test(text)) {
+      this.dispatchEvent(new CustomEvent("plan-file", { detail: { title, text } }));
+      return;
+    }
+    this.large = text.length > SHOWN ? { title, text } : null;
+    this.text.value = this.large ? "" : text;
+    this.text.hidden = this.large !== null;
+    this.kept.hidden = this.large === null;
+    if (this.large) this.#showKept();
+    showError(this.error, null);
+  }
+
+  async takeExample(name_) {
+    await this.#trying(async () => {
+      this.take(`${name_}.json`, await asText(`/v1/examples/${encodeURIComponent(name_)}`));
+      await this.#post();
+    });
+  }
+
+  async takeFile(file) {
+    if (!file) return;
+    await this.#trying(async () => this.take(file.name, await file.text()));
+  }
+
+  #listen() {
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#trying(() => this.#post());
+    });
+    this.file.addEventListener("change", () => {
+      this.takeFile(this.file.files[0]);
+      this.file.value = "";
+    });
+    this.examples.addEventListener("change", () => {
+      const chosen = this.examples.value;
+      this.examples.value = "";
+      if (chosen) this.takeExample(chosen);
+    });
+    this.text.addEventListener("paste", (event) => {
+      const text = event.clipboardData.getData("text/plain");
+      if (text.length <= SHOWN && !PLAN.test(text)) return;
+      event.preventDefault();
+      this.take("pasted text", text);
+    });
+    this.form.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.form.requestSubmit();
+    });
+  }
+
+  #showKept() {
+    const away = element("button", { type: "button", onclick: () => this.take("", "") }, "Remove");
+    const size = bytes(new Blob([this.large.text]).size);
+    this.kept.replaceChildren(name(this.large.title), element("span", { className: "soft" }, size), away);
+  }
+
+  async #post() {
+    const problem = this.problem;
+    if (!problem.trim()) {
+      this.text.focus();
+      throw new Error("Paste a problem, drop a file, or choose an example first.");
+    }
+    const path = `/v1/jobs?${this.#options()}`;
+    const job = await asJson(path, { method: "POST", body: problem, type: typeOf(problem) });
+    this.dispatchEvent(new CustomEvent("job", { detail: job }));
+  }
+
+  #options() {
+    const said = new URLSearchParams();
+    for (const field of ["time_limit", "solver", "goal", "seed", "work_limit", "warm"]) {
+      const value = this.form.elements[field].value.trim();
+      if (value) said.set(field, value);
+    }
+    for (const size of this.form.elements.capacity.value.split(/[\s,;]+/)) if (size) said.append("capacity", size);
+    if (this.form.elements.explain.checked) said.set("explain", "true");
+    return said;
+  }
+
+  async #trying(act) {
+    showError(this.error, null);
+    this.send.disabled = true;
+    try {
+      await act();
+    } catch (error) {
+      showError(this.error, error.status === 401 && !token.get() ? new Error("This service wants a token.") : error);
+    } finally {
+      this.send.disabled = false;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// Where a pane gets its plan from: a job of the service, or a plan file that somebody has for a problem.
+
+import { ask, asBlob, asJson, asText, typeOf } from "./service.js";
+
+export class JobSource {
+  constructor(id) {
+    this.id = id;
+    this.path = `/v1/jobs/${id}`;
+  }
+
+  job = (signal) => asJson(this.path, { signal });
+  plan = (signal) => asText(`${this.path}/plan`, { signal });
+  map = (signal) => asJson(`${this.path}/drawing?as=map`, { signal });
+  picture = () => asBlob(`${this.path}/drawing`);
+  problem = () => asText(`${this.path}/problem`);
+  stop = () => ask(this.path, { method: "DELETE" });
+}
+
+export class FileSource {
+  constructor(name, problem, plan) {
+    this.id = null;
+    this.name = name;
+    this.text = plan;
+    // The texts are put together as they are: reading and writing them again could change large numbers.
+    const given = typeOf(problem) === "text/csv" ? JSON.stringify(problem) : problem;
+    this.body = new Blob(['{"problem": ', given, ', "plan": ', plan, "}"]);
+  }
+
+  plan = async () => this.text;
+  map = (signal) => asJson("/v1/draw?as=map", { ...this.#sent, signal });
+  picture = () => asBlob("/v1/draw", this.#sent);
+
+  get #sent() {
+    return { method: "POST", type: "application/json", body: this.body };
+  }
+}

@@ -1,0 +1,80 @@
+// Text for people: names that come from anybody, numbers, and elements that carry them. Nothing here or anywhere else becomes markup.
+
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|[^\P{Zs} ]/gu;
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const LONGEST = 300;
+
+// The text with everything that cannot be seen, or would change how others are read, as its escape.
+export function visible(text) {
+  const shown = String(text).replace(HIDDEN, (c) => {
+    const code = c.codePointAt(0);
+    if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
+    return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
+  });
+  return shown.length <= LONGEST ? shown : `${shown.slice(0, LONGEST - 1)}…`;
+}
+
+// An element with properties, attributes (what has a hyphen, and role) and children; strings among them become text.
+export function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes("-") || name === "role" || name === "for") made.setAttribute(name, value);
+    else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made[name] = value;
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+// A name set apart, so that its direction of writing stays its own business.
+export function name(text, className = "") {
+  return element("bdi", { className }, visible(text));
+}
+
+// Exact where that is short: 24 KiB, 3920 B, 1.53 MiB. What cannot be counted exactly comes as a string of digits.
+export function bytes(size) {
+  const value = Number(size);
+  let unit = 0;
+  while (unit + 1 < UNITS.length) {
+    const next = 1024 ** (unit + 1);
+    if (value < next || (value % next !== 0 && value < 10_000)) break;
+    unit += 1;
+  }
+  const scaled = value / 1024 ** unit;
+  const digits = Number.isInteger(scaled) ? 0 : scaled >= 100 ? 0 : scaled >= 10 ? 1 : 2;
+  return `${scaled.toFixed(digits)} ${UNITS[unit]}`;
+}
+
+// 24 528, with spaces that do not break.
+export function grouped(number) {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+// Short, and exact besides where that differs.
+export function exactBytes(size) {
+  const short = bytes(size);
+  return short.endsWith(" B") ? short : `${short} (${grouped(size)} B)`;
+}
+
+export function seconds(value) {
+  if (value < 0.001) return `${(value * 1e6).toFixed(0)} µs`;
+  if (value < 1) return `${(value * 1e3).toFixed(value < 0.1 ? 1 : 0)} ms`;
+  if (value < 120) return `${value.toFixed(value < 10 ? 2 : 1)} s`;
+  return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+}
+
+export function percent(share) {
+  return share === 0 ? "0 %" : share < 0.0001 ? "< 0.01 %" : `${(share * 100).toFixed(share < 0.1 ? 2 : 1)} %`;
+}
+
+export function ago(moment) {
+  const passed = (Date.now() - Date.parse(moment)) / 1000;
+  if (passed < 10) return "now";
+  if (passed < 90) return `${Math.round(passed)} s ago`;
+  if (passed < 5400) return `${Math.round(passed / 60)} min ago`;
+  return passed < 129_600 ? `${Math.round(passed / 3600)} h ago` : `${Math.round(passed / 86_400)} days ago`;
+}
+
+export function plural(count, word) {
+  return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
+}

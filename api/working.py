@@ -1,0 +1,65 @@
+"""A worker of a shared store: what `memplan worker` is made of, from start to end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+
+import structlog
+
+from . import logs
+from .jobs.crew import Crew
+from .jobs.queue_worker import QueueWorker
+from .metrics import Metrics
+from .settings import Settings, WrongSettings
+from .store import Store, StoreUnavailable
+from .store.opening import is_shared, open_store, why
+from .store.postgres import PostgresDatabase
+
+log = structlog.get_logger("memplan.worker")
+
+
+async def work(settings: Settings, on_ready: Callable[[int, int | None], None]) -> None:
+    """Carry out jobs until told to stop. Whoever started it hears when it is ready: how many at a time, and where figures are served.
+
+    Raises WrongSettings.
+    """
+    logs.configure(settings.log_format, settings.log_level)
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with contextlib.AsyncExitStack() as resources:
+        store, conninfo = await asyncio.to_thread(_open, settings)
+        resources.push_async_callback(asyncio.to_thread, store.close)
+        crew = Crew(settings.solver_processes, settings, "solver")
+        metrics = Metrics()
+        metrics.watch_store(store)
+        metrics.watch_team("solvers", crew)
+        port = resources.enter_context(metrics.served(settings.host, settings.metrics_port))
+        resources.push_async_callback(crew.close)
+        await crew.start()
+        worker = QueueWorker(conninfo, store, crew, settings.stalled_seconds, settings.shutdown_seconds)
+        resources.push_async_callback(worker.close)
+        worker.start()
+        log.info("started", solvers=crew.size, metrics_port=port)
+        on_ready(crew.size, port)
+        await stop.wait()
+        log.info("stopping")
+    log.info("stopped")
+
+
+def _open(settings: Settings) -> tuple[Store, str]:
+    """The store, and how to connect to its queue."""
+    try:
+        if settings.store_url is None or not is_shared(settings.store_url):
+            raise WrongSettings(
+                "store_url: a worker needs a store that services share, postgresql://…; "
+                "with a store of its own `memplan serve` carries the jobs out itself"
+            )
+        store = open_store(settings.store_url)
+    except StoreUnavailable as error:
+        raise WrongSettings(f"store_url: {why(error)}") from None
+    assert isinstance(store.database, PostgresDatabase), "there is no other kind that is shared"
+    return store, store.database.conninfo

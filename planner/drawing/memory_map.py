@@ -1,0 +1,179 @@
+"""What there is to draw of a plan: in each pool its rectangles, the bytes in use over time, the peak and the bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import BadInput, Code, Finding, echo
+from ..findings import VerifyFinding
+from ..intervals import merged
+from ..live_profile import LiveProfile
+from ..plan import Placement, Plan, PlanStatus
+from ..problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One rectangle: a buffer in one stretch of its life."""
+
+    buffer: int
+    """Its number in the problem."""
+    start: int
+    end: int
+    low: int
+    """Its offset; its size is the buffer's."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolMap:
+    """One memory."""
+
+    name: str
+    size: int | None
+    """Bytes; None: unlimited."""
+    base: int | None
+    peak: int | None
+    bound: int
+    reserved: tuple[Interval, ...]
+    boxes: tuple[Box, ...]
+    profile: tuple[tuple[int, int], ...]
+    """Bytes in use from each time on; empty where no lifetime says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeAxis:
+    """What the horizontal axis stands for.
+
+    Buffers without lifetimes have no place in time. Each has a column of its own, to the right of all that has.
+    """
+
+    begin: int
+    end: int
+    """Of all lifetimes, half-open; equal where there are none."""
+    untimed_from: int
+    untimed_width: int
+    """Of one column."""
+    untimed: int
+    """How many columns there are, in the pool that has most."""
+
+    @property
+    def right(self) -> int:
+        """Where the axis ends."""
+        return self.untimed_from + self.untimed * self.untimed_width if self.untimed else max(self.end, self.begin + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMap:
+    """All of it."""
+
+    problem: str | None
+    lifetimes: Lifetimes | None
+    in_bytes: bool
+    """Is what was minimised an amount of memory? It may be a cost."""
+    status: PlanStatus
+    peak: int | None
+    bound: int
+    gap: float | None
+    solver: str | None
+    buffers: tuple[Buffer, ...]
+    kinds: tuple[str | None, ...]
+    """In the order in which they appear; None: buffers of no kind."""
+    kind: tuple[int, ...]
+    """Of each buffer."""
+    axis: TimeAxis
+    pools: tuple[PoolMap, ...]
+    wrong: tuple[VerifyFinding, ...]
+    """What is known to be wrong with the plan."""
+
+
+def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = ()) -> MemoryMap:
+    """The map of a plan. It may be a wrong one, to see what is wrong, as long as it is of this problem. Raises BadInput."""
+    places = _places(problem, plan)
+    axis = _axis(problem, places)
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(buffer.kind for buffer in problem.buffers))}
+    profile = LiveProfile(problem, list(places.values()))
+    uses = {use.name: use for use in plan.pools}
+    boxes: dict[str, list[Box]] = {pool.name: [] for pool in problem.pools}
+    columns = dict.fromkeys(boxes, 0)
+    for number, buffer in enumerate(problem.buffers):
+        place = places.get(buffer.id)
+        if place is None or not buffer.size:
+            continue
+        here = boxes[place.pool]
+        if buffer.live is None:
+            left = axis.untimed_from + columns[place.pool] * axis.untimed_width
+            columns[place.pool] += 1
+            here.append(Box(number, left, left + axis.untimed_width, place.offset))
+        else:
+            here += [Box(number, start, end, place.offset) for start, end in merged(buffer.live)]
+
+    def pool_map(pool: Pool) -> PoolMap:
+        use = uses.get(pool.name)
+        return PoolMap(
+            pool.name,
+            pool.size if use is None else use.size,
+            pool.base,
+            None if use is None else use.peak,
+            0 if use is None else use.bound,
+            merged(pool.reserved),
+            tuple(boxes[pool.name]),
+            tuple(profile.steps(pool.name)),
+        )
+
+    return MemoryMap(
+        problem.name,
+        problem.lifetimes,
+        measures_bytes(problem),
+        plan.status,
+        plan.peak,
+        plan.bound,
+        plan.gap,
+        plan.solver,
+        problem.buffers,
+        tuple(kinds),
+        tuple(kinds[buffer.kind] for buffer in problem.buffers),
+        axis,
+        tuple(pool_map(pool) for pool in problem.pools),
+        wrong,
+    )
+
+
+def _places(problem: Problem, plan: Plan) -> dict[BufferId, Placement]:
+    """Where each buffer is. Raises BadInput for a plan of another problem."""
+    known = {buffer.id for buffer in problem.buffers}
+    pools = {pool.name for pool in problem.pools}
+    for number, place in enumerate(plan.placements):
+        if place.id not in known:
+            raise _of_another(number, "id", f"buffer {echo(place.id)}")
+        if place.pool not in pools:
+            raise _of_another(number, "pool", f"pool {echo(place.pool)}")
+    return {place.id: place for place in plan.placements}
+
+
+def _of_another(number: int, field: str, what: str) -> BadInput:
+    code = Code.UNKNOWN_BUFFER if field == "id" else Code.UNKNOWN_POOL
+    return BadInput(Finding(code, f"/placements/{number}/{field}", f"{what} is not in the problem"))
+
+
+def _axis(problem: Problem, places: dict[BufferId, Placement]) -> TimeAxis:
+    live = [interval for buffer in problem.buffers for interval in merged(buffer.live or ())]
+    begin = min((start for start, _ in live), default=0)
+    end = max((end for _, end in live), default=begin)
+    columns: dict[str, int] = {}
+    for buffer in problem.buffers:
+        if buffer.live is None and buffer.size and buffer.id in places:
+            pool = places[buffer.id].pool
+            columns[pool] = columns.get(pool, 0) + 1
+    most = max(columns.values(), default=0)
+    if not most or begin == end:
+        return TimeAxis(begin, end, end, 1, most)
+    width = max((end - begin) // max(2 * most, 8), 1)
+    return TimeAxis(begin, end, end + width, width, most)
+
+
+def ceiling(pool: PoolMap, buffers: Sequence[Buffer]) -> int:
+    """The highest address worth showing: the pool's end if that is near, else a little above all that is there."""
+    top = max((box.low + buffers[box.buffer].size for box in pool.boxes), default=0)
+    top = max(top, pool.peak or 0, pool.bound, max((used for _, used in pool.profile), default=0), 1)
+    return pool.size if pool.size is not None and top <= pool.size <= top + top // 2 else top + max(top // 25, 1)

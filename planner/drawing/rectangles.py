@@ -1,0 +1,116 @@
+"""A pool's rectangles. A picture with very many would be too large to open, so the smallest are then drawn together, without names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..problem import Buffer, Lifetimes
+from .frame import LEFT, WIDTH, Frame, cut, number, safe, text
+from .memory_map import Box, MemoryMap
+from .style import colour_of
+from .ticks import grouped, short_bytes
+
+MOST = 10_000
+"""Rectangles of their own, in all pools together."""
+LONGEST_NAME = 200
+SHADES = 3
+"""Of each colour, so that neighbours can be told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which boxes of a pool are drawn one by one, and which together."""
+
+    single: tuple[Box, ...]
+    together: tuple[Box, ...]
+
+
+def chosen(drawn: MemoryMap) -> list[Chosen]:
+    """For each pool. Those with the largest areas are drawn one by one, and all that something is wrong with."""
+    count = sum(len(pool.boxes) for pool in drawn.pools)
+    if count <= MOST:
+        return [Chosen(pool.boxes, ()) for pool in drawn.pools]
+    bad = bad_buffers(drawn)
+    areas = sorted((_area(box, drawn) for pool in drawn.pools for box in pool.boxes), reverse=True)
+    least = areas[MOST]
+    found = []
+    for pool in drawn.pools:
+        single = tuple(box for box in pool.boxes if _area(box, drawn) > least or box.buffer in bad)
+        known = set(single)
+        found.append(Chosen(single, tuple(box for box in pool.boxes if box not in known)))
+    return found
+
+
+def bad_buffers(drawn: MemoryMap) -> set[int]:
+    """The numbers of the buffers that findings name."""
+    ids = {id_ for finding in drawn.wrong for id_ in finding.buffers}
+    return {number for number, buffer in enumerate(drawn.buffers) if ids and buffer.id in ids}
+
+
+def boxes(drawn: MemoryMap, these: Chosen, frame: Frame) -> Iterator[str]:
+    """The pool's rectangles, the large ones with their names."""
+    yield from _together(drawn, these.together, frame)
+    bad = bad_buffers(drawn)
+    for box in these.single:
+        buffer = drawn.buffers[box.buffer]
+        left, right = frame.x(box.start), frame.x(box.end)
+        low, high = frame.y(box.low), frame.y(box.low + buffer.size)
+        width, height = max(right - left, 0.5), max(low - high, 0.5)
+        colour = colour_of(drawn.kind[box.buffer], drawn.kinds)
+        classes = f"k{colour} s{box.buffer % SHADES}"
+        if width >= 3 and height >= 3:
+            classes += " box"  # a border would hide what is smaller
+        if box.buffer in bad:
+            classes += " bad"
+        yield (
+            f'<rect class="{classes}" x="{number(left)}" y="{number(high)}" width="{number(width)}" '
+            f'height="{number(height)}"><title>{safe(described(buffer, box, drawn))}</title></rect>'
+        )
+        name = cut(str(buffer.id), width - 8) if height >= 13 else ""
+        if name:
+            yield text(left + 4, high + min(height / 2 + 4, 14), name, "name ink")
+
+
+def described(buffer: Buffer, box: Box, drawn: MemoryMap) -> str:
+    """What a pointer over the rectangle is told."""
+    name = str(buffer.id)
+    name = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+    kind = "" if buffer.kind is None else f" ({buffer.kind[:LONGEST_NAME]})"
+    when = "no lifetime" if buffer.live is None else f"live {lifetime(box.start, box.end, drawn.lifetimes)}"
+    end = box.low + buffer.size
+    return f"{name}{kind}: {short_bytes(buffer.size)} at {grouped(box.low)} to {grouped(end)}, {when}"
+
+
+def lifetime(start: int, end: int, lifetimes: Lifetimes | None) -> str:
+    """As the problem's file has it."""
+    return f"[{start}, {end - 1}]" if lifetimes is Lifetimes.INCLUSIVE else f"[{start}, {end})"
+
+
+def _area(box: Box, drawn: MemoryMap) -> int:
+    return (box.end - box.start) * drawn.buffers[box.buffer].size
+
+
+def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame) -> Iterator[str]:
+    """A path of each colour over the pixels that these boxes have something of."""
+    if not small:
+        return
+    left, above = LEFT, math.floor(frame.above)
+    grid = np.zeros((math.ceil(frame.below) - above + 1, WIDTH - left + 1), dtype=np.uint8)
+    colours = [colour_of(kind, drawn.kinds) + 1 for kind in range(len(drawn.kinds))]
+    for box in small:
+        x1, x2 = int(frame.x(box.start)) - left, round(frame.x(box.end)) - left
+        y1 = int(frame.y(box.low + drawn.buffers[box.buffer].size)) - above
+        y2 = round(frame.y(box.low)) - above
+        grid[y1 : max(y2, y1 + 1), x1 : max(x2, x1 + 1)] = colours[drawn.kind[box.buffer]]
+    for colour in np.unique(grid[grid > 0]).tolist():
+        runs = []
+        for y, row in enumerate(grid == colour):
+            edges = np.flatnonzero(np.diff(row.astype(np.int8), prepend=0, append=0)).tolist()
+            runs += [
+                f"M{left + x1} {above + y}h{x2 - x1}v1H{left + x1}" for x1, x2 in zip(*[iter(edges)] * 2, strict=True)
+            ]
+        yield f'<path class="k{colour - 1}" d="{"".join(runs)}"/>'

@@ -1,0 +1,64 @@
+"""Colours and letters of the picture, light or dark as the reader's system is. A kind has the colour of its number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+LIGHT = (
+    "#8fb8de",
+    "#f0b27a",
+    "#93c9a1",
+    "#e3a3c4",
+    "#e6cf74",
+    "#8fd0d3",
+    "#b7a6dd",
+    "#c9b097",
+    "#e79a93",
+    "#b4bcc4",
+)
+DARK = (
+    "#2f5f8f",
+    "#93602c",
+    "#35734a",
+    "#8a4570",
+    "#80702a",
+    "#25727a",
+    "#5d4a96",
+    "#6b573f",
+    "#96443d",
+    "#4b545d",
+)
+NO_KIND = len(LIGHT) - 1
+"""Where there are several kinds, the last colour is for buffers without one."""
+
+_LIGHT = {"page": "#ffffff", "field": "#f5f7f9", "ink": "#14181c", "soft": "#5a646e", "rule": "#dde2e7"}
+_LIGHT |= {"live": "#14181c", "bound": "#0a6e46", "end": "#b3261e", "wrong": "#d11507"}
+_DARK = {"page": "#14181c", "field": "#1b2026", "ink": "#e8ecf0", "soft": "#98a3ae", "rule": "#2e363e"}
+_DARK |= {"live": "#f2f5f7", "bound": "#4fd39a", "end": "#ff8a80", "wrong": "#ff5c4d"}
+
+
+def colour_of(kind: int, kinds: Sequence[str | None]) -> int:
+    """The number of a kind's colour; with more kinds than colours, some share one."""
+    if kinds[kind] is None and len(kinds) > 1:
+        return NO_KIND
+    return sum(name is not None for name in kinds[:kind]) % NO_KIND
+
+
+def _rules(colours: Sequence[str], names: dict[str, str]) -> str:
+    fills = "".join(f".k{number}{{fill:{colour}}}" for number, colour in enumerate(colours))
+    return fills + (
+        f".page{{fill:{names['page']}}}.field{{fill:{names['field']}}}.ink{{fill:{names['ink']}}}.soft{{fill:{names['soft']}}}"
+        f".grid,.key{{stroke:{names['rule']}}}.box{{stroke:{names['page']}}}.live{{stroke:{names['live']}}}"
+        f".bound{{stroke:{names['bound']}}}.end{{stroke:{names['end']}}}.wrong{{fill:{names['wrong']}}}"
+        f".bad{{stroke:{names['wrong']}}}.reserved{{fill:{names['rule']}}}"
+    )
+
+
+STYLE = (
+    "svg{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
+    "text{font-variant-numeric:tabular-nums}.title{font-size:17px;font-weight:600}.pool{font-size:13px;font-weight:600}"
+    ".name{font-size:11px;pointer-events:none;unicode-bidi:isolate}.mid{text-anchor:middle}.right{text-anchor:end}"
+    ".s1{fill-opacity:.86}.s2{fill-opacity:.72}.box{stroke-width:.75}.bad{stroke-width:2}.live,.bound,.end{fill:none;stroke-width:1.25}"
+    ".bound{stroke-dasharray:6 3}.end{stroke-dasharray:2 3}"
+    f"{_rules(LIGHT, _LIGHT)}@media(prefers-color-scheme:dark){{{_rules(DARK, _DARK)}}}"
+)

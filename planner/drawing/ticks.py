@@ -1,0 +1,46 @@
+"""Round marks for the two axes: addresses in powers of two, times in tens; and bytes as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def address_ticks(top: int, most: int) -> list[int]:
+    """Multiples of a power of two from 0 to the top, at most so many above 0."""
+    step = 1
+    while top // step > most:
+        step *= 2
+    return list(range(0, top + 1, step))
+
+
+def time_ticks(begin: int, end: int, most: int) -> list[int]:
+    """Multiples of 1, 2 or 5 times a power of ten, at most so many."""
+    step = next(step for step in _tens() if (end - begin) // step < most)
+    first = -(-begin // step) * step
+    return list(range(first, end + 1, step))
+
+
+def _tens() -> Iterator[int]:
+    power = 1
+    while True:
+        yield from (power, 2 * power, 5 * power)
+        power *= 10
+
+
+def short_bytes(size: int) -> str:
+    """Exact where that is short: 24 KiB, 3920 B, 1.53 MiB."""
+    unit = 0
+    while unit + 1 < len(UNITS) and size >= 1024 ** (unit + 1) and (size % 1024 ** (unit + 1) == 0 or size >= 10_000):
+        unit += 1
+    whole = 1024**unit
+    if size % whole == 0:
+        return f"{size // whole} {UNITS[unit]}"
+    value = size / whole
+    return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f} {UNITS[unit]}"
+
+
+def grouped(number: int) -> str:
+    """12 345 678."""
+    return f"{number:,}".replace(",", " ")

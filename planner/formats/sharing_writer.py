@@ -1,0 +1,52 @@
+"""memplan-sharing/1: a Sharing becomes bytes, always the same for the same Sharing, and what depends on the clock comes last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..sharing.answer import Kind, Sharing, SharingCertificate
+from .lines import Written, compact, document
+from .plan_writer import run_fields, shortage_fields
+from .tags import SHARING_FORMAT
+
+
+def write_sharing_json(sharing: Sharing) -> bytes:
+    return document(_fields(sharing), listed=("pools", "objects", "assignments", "certificate", "run"))
+
+
+def _fields(sharing: Sharing) -> dict[str, Any]:
+    """The sharing as plain Python values, in the order of the document."""
+    return {
+        "format": SHARING_FORMAT,
+        "status": str(sharing.status),
+        "stop": str(sharing.stop),
+        "total": sharing.total,
+        "bound": sharing.bound,
+        "gap": sharing.gap,
+        "pools": [{"name": p.name, "size": p.size, "total": p.total, "bound": p.bound} for p in sharing.pools],
+        "objects": [{"id": thing.id, "size": thing.size, **_kind(thing.kind)} for thing in sharing.objects],
+        "assignments": Written(f'{{"id": {compact(a.id)}, "object": {a.object}}}' for a in sharing.assignments),
+        "solver": sharing.solver,
+        "seed": sharing.seed,
+        "reproducible": sharing.reproducible,
+        "versions": dict(sorted(sharing.versions.items())),
+        "problem_digest": sharing.problem_digest,
+        "certificate": [_certificate(c) for c in sharing.certificates],
+        "shortage": None if sharing.shortage is None else shortage_fields(sharing.shortage),
+        "warnings": list(sharing.warnings),
+        "run": run_fields(sharing.run),
+    }
+
+
+def _kind(kind: Kind) -> dict[str, Any]:
+    return {"pool": kind.pool, "device": kind.device, "dtype": kind.dtype}
+
+
+def _certificate(certificate: SharingCertificate) -> dict[str, Any]:
+    return {
+        "proof": str(certificate.proof),
+        "value": certificate.value,
+        **_kind(certificate.kind),
+        "sets": [{"time": each.time, "buffers": list(each.buffers)} for each in certificate.sets],
+        "solver": certificate.solver,
+    }

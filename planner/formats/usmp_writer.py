@@ -1,0 +1,155 @@
+"""A Problem in the field names of TVM's USMP, and where a plan puts what: for compilers that go on from there.
+
+Lifetimes become lists of conflicts. Constants stand in the `constant_info_arr` of their pool, with their data; with a plan, each has its
+`byte_offset`, and everything else stands in `pool_allocations`. What USMP has no words for is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import lcm
+from typing import Any
+
+from ..checks.report import Place, Report, quoted
+from ..constants import is_constant, settled
+from ..errors import Code
+from ..intervals import merged, overlap
+from ..plan import Placement, Plan
+from ..problem import Buffer, BufferId, Pool, Problem
+from .lines import document
+from .memories import SPEED_FIELDS, write_data, write_speed
+
+_KIND_NUMBERS = {"intermediate": 0, "input": 1, "output": 2}
+
+
+def usmp_document(problem: Problem, plan: Plan | None = None) -> bytes:
+    """The document that `read_problem` reads. Raises BadInput for what it cannot say."""
+    report = Report()
+    for place, what in _beyond_words(problem):
+        report.add(Code.NOT_SUPPORTED_YET, place, f"USMP has no word for {what}")
+    names: dict[str, BufferId] = {}
+    for i, buffer in enumerate(problem.buffers):
+        if names.setdefault(str(buffer.id), buffer.id) != buffer.id:
+            text = f"ids are strings there, and {quoted(str(buffer.id))} is another buffer's already"
+            report.add(Code.DUPLICATE_ID, ("buffers", i, "id"), text)
+    report.raise_if_any()
+    homes = _homes_of_constants(problem, plan, report)
+    report.raise_if_any()
+    where = {} if plan is None else {place.id: place for place in plan.placements}
+    fields: dict[str, Any] = {} if problem.name is None else {"name": problem.name}
+    fields["pools"] = [_pool(problem, pool, homes, where) for pool in problem.pools]
+    conflicts = _conflicts(problem)
+    fields["buffers"] = [
+        _buffer(problem, buffer, conflicts[buffer.id]) for buffer in problem.buffers if buffer.id not in homes
+    ]
+    if plan is not None:
+        fields["pool_allocations"] = {
+            str(place.id): {"pool_name": place.pool, "byte_offset": place.offset} for place in plan.placements
+        }
+    return document(fields, listed=("pools", "buffers", "pool_allocations"))
+
+
+def _beyond_words(problem: Problem) -> Iterator[tuple[Place, str]]:
+    for i, pool in enumerate(problem.pools):
+        if pool.reserved:
+            yield ("pools", i, "reserved"), "reserved ranges"
+        if pool.base:
+            yield ("pools", i, "base"), "a base address"
+    for i, buffer in enumerate(problem.buffers):
+        if buffer.fixed is not None and buffer.fixed.offset is not None and not _in_constant_pool(problem, buffer):
+            yield ("buffers", i, "fixed", "offset"), "a fixed offset"
+        if buffer.max_offset is not None:
+            yield ("buffers", i, "max_offset"), "a greatest offset"
+    for name in ("colocations", "same_pool", "different_pool", "reuse_penalties"):
+        if getattr(problem.constraints, name):
+            yield ("constraints", name), name.replace("_", " ")
+
+
+def _in_constant_pool(problem: Problem, buffer: Buffer) -> bool:
+    return is_constant(buffer) and any(pool.read_only for pool in problem.pools)
+
+
+def _homes_of_constants(problem: Problem, plan: Plan | None, report: Report) -> dict[BufferId, str]:
+    """The pool of each constant: where the plan puts it, or the only one that it may be in."""
+    placed = {} if plan is None else {place.id: place.pool for place in plan.placements}
+    homes: dict[BufferId, str] = {}
+    for i, (buffer, open_to) in enumerate(zip(problem.buffers, settled(problem).buffers, strict=True)):
+        if not _in_constant_pool(problem, buffer):
+            continue
+        pools = (buffer.fixed.pool,) if buffer.fixed is not None else open_to.pools or ()
+        if buffer.id in placed:
+            homes[buffer.id] = placed[buffer.id]
+        elif len(pools) == 1:
+            homes[buffer.id] = pools[0]
+        else:
+            text = f"constant {quoted(buffer.id)} may be in several pools, but stands in one: write it with its plan"
+            report.add(Code.INVALID_VALUE, ("buffers", i, "pools"), text)
+    return homes
+
+
+def _pool(problem: Problem, pool: Pool, homes: dict[BufferId, str], where: dict[BufferId, Placement]) -> dict[str, Any]:
+    fields: dict[str, Any] = {"pool_name": pool.name, "size_hint_bytes": -1 if pool.size is None else pool.size}
+    speed = write_speed(pool.speed)
+    fields |= {name: speed[name] for name in SPEED_FIELDS if name in speed}
+    if pool.read_only:
+        fields["constant_info_arr"] = [
+            _constant(problem, buffer, where.get(buffer.id))
+            for buffer in problem.buffers
+            if homes.get(buffer.id) == pool.name
+        ]
+    return fields
+
+
+def _constant(problem: Problem, buffer: Buffer, place: Placement | None) -> dict[str, Any]:
+    decided = None if buffer.fixed is None else buffer.fixed.offset
+    offset = decided if place is None else place.offset
+    fields: dict[str, Any] = {
+        "name_hint": str(buffer.id),
+        "byte_alignment": _alignment(problem, buffer),
+        "byte_offset": -1 if offset is None else offset,
+        "size_bytes": buffer.size,
+        **_uses(buffer),
+    }
+    return fields if buffer.data is None else fields | {"data": write_data(buffer.data)}
+
+
+def _uses(buffer: Buffer) -> dict[str, int]:
+    return {name: value for name in ("accesses", "reads", "writes") if (value := getattr(buffer, name))}
+
+
+def _buffer(problem: Problem, buffer: Buffer, conflicts: list[str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "name_hint": str(buffer.id),
+        "size_bytes": buffer.size,
+        "alignment": _alignment(problem, buffer),
+        "conflicts": conflicts,
+    }
+    pools = (buffer.fixed.pool,) if buffer.fixed is not None else buffer.pools
+    if pools is not None:
+        fields["pool_candidates"] = list(pools)
+    if buffer.kind is not None:
+        fields["kind"] = _KIND_NUMBERS.get(buffer.kind, buffer.kind)
+    fields |= _uses(buffer)
+    return fields if buffer.data is None else fields | {"data": write_data(buffer.data)}
+
+
+def _alignment(problem: Problem, buffer: Buffer) -> int:
+    """The buffer's, and what any pool it may be in asks for, since pools have none there."""
+    return lcm(
+        buffer.alignment, *(p.alignment for p in problem.pools if buffer.pools is None or p.name in buffer.pools)
+    )
+
+
+def _conflicts(problem: Problem) -> dict[BufferId, list[str]]:
+    """By buffer, the names of those it must not share addresses with; both sides name each other."""
+    found: dict[BufferId, list[str]] = {buffer.id: [] for buffer in problem.buffers}
+    excluded = {frozenset(pair) for pair in problem.constraints.exclusions}
+    explicit = {frozenset(pair) for pair in problem.constraints.conflicts}
+    timed = [(b, merged(b.live or ())) for b in problem.buffers if not _in_constant_pool(problem, b)]
+    for i, (first, mine) in enumerate(timed):
+        for second, theirs in timed[i + 1 :]:
+            pair = frozenset((first.id, second.id))
+            if pair in explicit or (pair not in excluded and overlap(mine, theirs)):
+                found[first.id].append(str(second.id))
+                found[second.id].append(str(first.id))
+    return found

@@ -1,0 +1,71 @@
+"""A SharingReport as bytes: JSON (memplan-sharing-report/1) with everything, CSV with a row for each object, each kind and all of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+from ..sharing.answer import Kind
+from ..sharing.report import KindReport, SharingReport
+from .lines import document
+from .tags import SHARING_REPORT_FORMAT
+
+COLUMNS = ("scope", "pool", "device", "dtype", "object", "objects", "size", "bound", "idle", "unused", "buffers")
+
+
+def write_sharing_report_json(report: SharingReport) -> bytes:
+    """The report as JSON, one kind a line."""
+    fields = {
+        "format": SHARING_REPORT_FORMAT,
+        "problem": report.problem,
+        "status": str(report.status),
+        "total": report.total,
+        "bound": report.bound,
+        "time": None if report.time is None else list(report.time),
+        "unused": report.unused,
+        "kinds": [_kind(each) for each in report.kinds],
+        "untimed": report.untimed,
+    }
+    return document(fields, listed=("kinds",))
+
+
+def write_sharing_report_csv(report: SharingReport, naming: Callable[[str], str] = str) -> bytes:
+    """A row for each object, after those of a kind one of scope `kind`, and a last one of scope `all`; `size` is there the sum.
+
+    `buffers` is a JSON list of the object's users. What stands in place of a name is up to `naming`; a terminal must not be shown it as it is.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for each in report.kinds:
+        named = {name: value and naming(value) for name, value in _key(each.kind).items()}
+        for thing in each.objects:
+            users = naming(json.dumps(thing.users, ensure_ascii=False))
+            row = {"scope": "object", **named, "object": thing.id, "size": thing.size, "buffers": users}
+            writer.writerow(row | {"idle": thing.idle, "unused": thing.unused})
+        whole = {"scope": "kind", **named, "objects": len(each.objects), "size": each.total}
+        writer.writerow(whole | {"bound": each.bound, "unused": each.unused})
+    whole = {"scope": "all", "objects": sum(len(each.objects) for each in report.kinds), "size": report.total}
+    writer.writerow(whole | {"bound": report.bound, "unused": report.unused})
+    return text.getvalue().encode("utf-8", "surrogatepass")
+
+
+def _kind(each: KindReport) -> dict[str, Any]:
+    return {
+        **_key(each.kind),
+        "buffers": each.buffers,
+        "total": each.total,
+        "bound": each.bound,
+        "unused": each.unused,
+        "objects": [
+            {"id": o.id, "size": o.size, "users": list(o.users), "idle": o.idle, "unused": o.unused}
+            for o in each.objects
+        ],
+    }
+
+
+def _key(kind: Kind) -> dict[str, str | None]:
+    return {"pool": kind.pool, "device": kind.device, "dtype": kind.dtype}

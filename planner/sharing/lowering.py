@@ -1,0 +1,39 @@
+"""From names to numbers: every kind of storage becomes a pool of its own, and every buffer as large as the object that it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..lowering import Lowered, lower
+from ..problem import Buffer, Constraints, Pool, Problem
+from .answer import Kind
+from .kinds import kinds_of, need
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredSharing:
+    """An instance whose pools are kinds of storage, and what is needed to speak of it in the user's words again."""
+
+    lowered: Lowered
+    kinds: tuple[Kind, ...]
+    """Of each pool of the instance."""
+
+
+def lower_sharing(problem: Problem) -> LoweredSharing:
+    """The instance of a sound problem. Raises what kinds_of raises."""
+    kinds = kinds_of(problem)
+    number = {kind: str(n) for n, kind in enumerate(dict.fromkeys(kinds))}
+    pools = {pool.name: pool for pool in problem.pools}
+
+    def bare(buffer: Buffer, kind: Kind) -> Buffer:
+        return Buffer(buffer.id, need(buffer, pools[kind.pool]), live=buffer.live, pools=(number[kind],))
+
+    constraints = problem.constraints
+    stripped = replace(
+        problem,
+        buffers=tuple(bare(buffer, kind) for buffer, kind in zip(problem.buffers, kinds, strict=True)),
+        pools=tuple(Pool(name) for name in number.values()) or (Pool("0"),),
+        constraints=Constraints(constraints.conflicts, constraints.exclusions, constraints.colocations),
+        terms=Problem(()).terms,
+    )
+    return LoweredSharing(lower(stripped), tuple(number) or (Kind(problem.pools[0].name),))

@@ -1,0 +1,84 @@
+"""Who may share with whom, read from the problem alone: buffers in groups that begin together, when each is needed, and what each group needs."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from ..alone import Alone
+from ..intervals import merged, overlap
+from ..problem import Interval, Problem
+from .kinds import need
+
+
+class Users:
+    """Answers about the buffers of a problem, by index. A group are the buffers that colocations put into one object."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.alone = Alone(problem)
+        self.index = self.alone.index
+        constraints = problem.constraints
+        self._conflicts = {frozenset((self.index[a], self.index[b])) for a, b in constraints.conflicts}
+        self._exclusions = {frozenset((self.index[a], self.index[b])) for a, b in constraints.exclusions}
+        self._excluded = {i for pair in self._exclusions for i in pair}
+        self._live: dict[int, tuple[Interval, ...]] = {}
+
+    def group(self, buffer: int) -> int:
+        """The first of the buffer's group stands for all of it."""
+        return self.alone.group(buffer).members[0]
+
+    def members(self, buffer: int) -> tuple[int, ...]:
+        return self.alone.group(buffer).members
+
+    def live(self, buffer: int) -> tuple[Interval, ...]:
+        """When the buffer's bytes are needed; a buffer without bytes is in nobody's way."""
+        if buffer not in self._live:
+            data = self.problem.buffers[buffer]
+            self._live[buffer] = merged(data.live or ()) if data.size else ()
+        return self._live[buffer]
+
+    def is_live_at(self, buffer: int, time: int) -> bool:
+        return any(start <= time < end for start, end in self.live(buffer))
+
+    def may_overlap(self, a: int, b: int) -> bool:
+        """May the two be in one object although they are needed at the same time?"""
+        return self.group(a) == self.group(b) or frozenset((a, b)) in self._exclusions
+
+    def has_exclusions(self, buffer: int) -> bool:
+        """Is there an exclusion that names it, or another of its group?"""
+        return any(member in self._excluded for member in self.members(buffer))
+
+    def groups_clash(self, a: int, b: int, time: int | None = None) -> bool:
+        """Must the groups of the two use different objects, by what happens at the time (None: at any)?"""
+        if self.group(a) == self.group(b):
+            return False
+        for one, other in product(self.members(a), self.members(b)):
+            if time is None and self.conflict(one, other):
+                return True
+            if frozenset((one, other)) in self._exclusions:
+                continue
+            if time is None:
+                if overlap(self.live(one), self.live(other)):
+                    return True
+            elif self.is_live_at(one, time) and self.is_live_at(other, time):
+                return True
+        return False
+
+    def conflict(self, a: int, b: int) -> bool:
+        """Are the two named as a conflict, and do both have bytes to share?"""
+        buffers = self.problem.buffers
+        return frozenset((a, b)) in self._conflicts and bool(buffers[a].size and buffers[b].size)
+
+    def need_in(self, buffer: int, pool: str) -> int:
+        """How large an object for the buffer's group must be."""
+        there = self.alone.pools[pool]
+        return max(need(self.problem.buffers[member], there) for member in self.members(buffer))
+
+    def pools(self, buffer: int) -> list[str]:
+        """The pools that the buffer and those that must share its pool may use."""
+        allowed = set(self.alone.pools)
+        for other in self.alone.tied(buffer):
+            data = self.problem.buffers[other]
+            allowed &= set(data.pools) if data.pools is not None else allowed
+            allowed &= {data.fixed.pool} if data.fixed is not None else allowed
+        return sorted(allowed)

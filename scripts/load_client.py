@@ -1,0 +1,129 @@
+"""The client that loads a service: requests leave when they are due, and every answer is timed from then."""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from scripts.load_system import System
+
+LATE_SECONDS = 30.0
+"""An answer that takes longer counts as none."""
+HEAD = (
+    "| what | due a second | answered a second | p50 ms | p90 ms | p99 ms | service, processor ms each | workers | database | answers |\n"
+    "|---|---|---|---|---|---|---|---|---|---|"
+)
+
+
+@dataclass(slots=True)
+class Answers:
+    """What came of the requests."""
+
+    seconds: list[float] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    spent: tuple[float, ...] = ()
+    """Seconds of processor time of each part of the system; none where it runs elsewhere."""
+
+    def row(self, what: str, rate: float | None, took: float) -> str:
+        """Under HEAD."""
+        found, count = sorted(self.seconds), sum(self.kinds.values())
+        late = [
+            f"{1e3 * found[min(len(found) - 1, int(share * len(found)))]:.1f}" for share in (0.5, 0.9, 0.99) if found
+        ]
+        work = [f"{1e3 * seconds / max(1, count):.2f}" for seconds in self.spent]
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.kinds.items()))
+        columns = [
+            what,
+            "" if rate is None else f"{rate:g}",
+            f"{(len(found) if found else count) / took:.1f}",
+            *(late or [""] * 3),
+            *(work + [""] * (3 - len(work))),
+            kinds,
+        ]
+        return f"| {' | '.join(columns)} |"
+
+
+class Client:
+    """Keeps connections open, and sends one request over one of them at a time."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        parts = urlsplit(system.url)
+        self._host, self._port = parts.hostname or "127.0.0.1", parts.port or 80
+        self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def ask(
+        self, method: str, path: str, body: bytes = b"", kind: str = "application/json"
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers in lower case, and the body of the answer."""
+        self._idle = [
+            line for line in self._idle if not line[0].at_eof()
+        ]  # the service hangs up on those that say nothing for long
+        reader, writer = self._idle.pop() if self._idle else await asyncio.open_connection(self._host, self._port)
+        head = f"{method} {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        raw = await reader.readuntil(b"\r\n\r\n")
+        first, *lines = raw.decode("latin-1").split("\r\n")
+        headers = {
+            name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
+        }
+        payload = await reader.readexactly(int(headers.get("content-length", 0)))
+        if headers.get("connection") == "close":
+            writer.close()
+        else:
+            self._idle.append((reader, writer))
+        return int(first.split()[1]), headers, payload
+
+    async def leave_open(self, path: str, body: bytes, kind: str) -> asyncio.StreamWriter:
+        """Send a request whose answer takes long, and do not wait for more than its beginning."""
+        reader, writer = await asyncio.open_connection(self._host, self._port)
+        head = f"POST {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        status = await reader.readuntil(b"\r\n")
+        if b" 200 " not in status:
+            sys.exit(f"{path} was answered {status.decode('latin-1').strip()}")
+        return writer
+
+    async def steady(
+        self, what: str, rate: float, seconds: float, make: Callable[[int], tuple[str, str, bytes]]
+    ) -> None:
+        """Requests at this rate, each when it is due; shows what came of them."""
+        answers = Answers()
+        before = self.system.spent()
+        begun = time.perf_counter()
+
+        async def one(number: int) -> None:
+            due = begun + number / rate
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            try:
+                async with asyncio.timeout(LATE_SECONDS):
+                    status, headers, _ = await self.ask(*make(number))
+            except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
+                answers.kinds[type(error).__name__] += 1
+                return
+            answers.seconds.append(time.perf_counter() - due)
+            answers.kinds[f"{status}{' hit' if headers.get('x-cache') == 'hit' else ''}"] += 1
+
+        async with asyncio.TaskGroup() as group:
+            for number in range(int(rate * seconds)):
+                group.create_task(one(number))
+        answers.spent = since(before, self.system)
+        print(answers.row(what, rate, seconds), flush=True)
+
+
+def run_punctually(work: Coroutine[Any, Any, None]) -> None:
+    """On a loop that wakes when it is due: the usual one counts in whole milliseconds, which would be told of as the service's."""
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.SelectSelector())) as runner:
+        runner.run(work)
+
+
+def since(before: tuple[float, ...], system: System) -> tuple[float, ...]:
+    """What each part of the system has taken since then."""
+    return tuple(now - then for now, then in zip(system.spent(), before, strict=True))

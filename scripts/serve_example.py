@@ -1,0 +1,109 @@
+"""Starts the service, has it plan the example, prints the plan as tables and the address of the page, and serves until Ctrl-C.
+
+With --once it ends when the plan is shown. Other options go to `memplan serve`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import IO
+
+from api.cli.plan_report import print_report
+from planner.formats import read_plan, read_problem
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "examples" / "keyword_spotting.json"
+PLAN = ROOT / "out" / "keyword_spotting.plan.json"
+ADDRESS = re.compile(r"memplan is served at (\S+)")
+OPENER = urllib.request.build_opener(
+    urllib.request.ProxyHandler({})
+)  # the service is here, whatever proxy leads elsewhere
+MEMPLAN = [sys.executable, "-m", "api.cli"]
+
+
+def main(arguments: list[str]) -> int:
+    once = "--once" in arguments
+    options = [argument for argument in arguments if argument != "--once"]
+    if "--port" not in options and not any(option.startswith("--port=") for option in options):
+        options += ["--port", "0"]
+    if "--data" not in options and not any(option.startswith("--data=") for option in options):
+        options += ["--data", str(ROOT / "out" / "demo-data")]
+    PLAN.parent.mkdir(exist_ok=True)
+    environment = {"MEMPLAN_LOG_LEVEL": "warning", **os.environ}
+    service = subprocess.Popen([*MEMPLAN, "serve", *options], stderr=subprocess.PIPE, text=True, env=environment)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        address = told_address(service)
+        if address is None:
+            return service.wait()
+        show(address)
+        if not once:
+            print("Ctrl-C ends it.", flush=True)
+            service.wait()
+    except KeyboardInterrupt:
+        print()
+    except urllib.error.HTTPError as error:
+        print(f"error: the service answers: {error}", file=sys.stderr)
+        return 1
+    finally:
+        if service.poll() is None:
+            service.terminate()
+        service.wait()
+    return 0
+
+
+def told_address(service: subprocess.Popen[str]) -> str | None:
+    """Where the service can be reached; None if it could not start, which it has said why by then. What else it says is passed on."""
+    assert service.stderr is not None
+    for line in service.stderr:
+        if found := ADDRESS.search(line):
+            threading.Thread(target=pass_on, args=(service.stderr,)).start()
+            return found[1]
+        sys.stderr.write(line)
+    service.stderr.close()
+    return None
+
+
+def pass_on(lines: IO[str]) -> None:
+    """Until the service ends."""
+    with lines, contextlib.suppress(OSError):
+        for line in lines:
+            sys.stderr.write(line)
+
+
+def show(address: str) -> None:
+    """Have the example planned, and print its plan and where to look at it."""
+    job = asked(f"{address}/v1/jobs", EXAMPLE.read_bytes())
+    with OPENER.open(f"{address}{job['links']['events']}") as events:
+        events.read()  # which ends when the job is done
+    with OPENER.open(f"{address}{job['links']['self']}/plan") as answer:
+        PLAN.write_bytes(answer.read())
+    problem, _warnings = read_problem(EXAMPLE.read_bytes())
+    print_report(problem, read_plan(PLAN.read_bytes()), explain=False)
+    print()
+    print(f"Problem:  {EXAMPLE.relative_to(ROOT)}")
+    print(f"Plan:     {PLAN.relative_to(ROOT)}")
+    print(f"Page:     {address}/#{job['id']}")
+    print(f"Command:  {os.path.relpath(sys.prefix, ROOT)}/bin/memplan --help", flush=True)
+
+
+def asked(url: str, body: bytes) -> dict[str, dict[str, str]]:
+    """POST JSON, and get some back."""
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    with OPENER.open(request) as answer:
+        found: dict[str, dict[str, str]] = json.load(answer)
+        return found
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

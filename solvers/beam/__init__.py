@@ -1,0 +1,1 @@
+"""A sweep through time that keeps many partial placements side by side."""

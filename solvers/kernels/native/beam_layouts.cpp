@@ -1,0 +1,319 @@
+#include "beam_layouts.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <tuple>
+#include <unordered_set>
+
+#include "search_random.hpp"
+
+namespace memplan {
+
+namespace {
+
+// The same numbers stand in solvers/beam/reference.py.
+constexpr int kWidth = 10;        // layouts that are kept; twice as many when all heights have failed,
+constexpr int kWidest = 256;      // up to this;
+constexpr std::size_t kStretch = 30;  // and twice as many for so many steps before one at which no layout had room,
+constexpr std::size_t kMostTimes = 32;  // up to so many times the number,
+constexpr std::size_t kMostKept = 2048;  // and never more than this: it bounds the memory
+constexpr int kHeights = 7;       // the bound, an eighth of the way to it, and so on; one step back for each success
+constexpr int kMildHeight = 3;
+constexpr Coord kMismatch[] = {5, 2, 8, 16};  // of kWhole: what neighbours cost whose ends are far apart, attempt by attempt
+constexpr Coord kWhole = 16;
+constexpr Coord kFullest = 64;        // steps in which sections are told apart by how full they are
+constexpr Coord kMostWeight = Coord{1} << 28;
+constexpr std::int64_t kLooksACandidate = 4;
+constexpr std::chrono::milliseconds kBreath{3};
+constexpr std::size_t kLayoutsABreath = 64;  // some tens of microseconds
+
+using Index = std::uint32_t;
+
+std::uint64_t name_of(Index block, Coord base) {
+    return Random(static_cast<std::uint64_t>(block) * 0x9E3779B97F4A7C15ULL ^ static_cast<std::uint64_t>(base)).next();
+}
+
+struct Layout {
+    std::vector<Index> live;  // by address
+    std::vector<Coord> base;
+    Coord worth = 0;         // of all contacts
+    std::uint64_t name = 0;  // equal layouts have equal names
+    std::int64_t step = -1;  // the last of the steps that led here
+};
+
+struct Step {
+    std::int64_t before;
+    Coord base;
+};
+
+struct Candidate {
+    Coord worth;
+    std::size_t layout, gap;
+    Coord base;
+    bool operator<(const Candidate& other) const {
+        return std::tuple(-worth, layout, base, gap) < std::tuple(-other.worth, other.layout, other.base, other.gap);
+    }
+};
+
+class Beam {
+public:
+    Beam(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report)
+        : input_(input), options_(options), report_(report), count_(static_cast<Index>(input.blocks())), size_(count_), begin_(count_), end_(count_),
+          order_(count_), times_(count_, 1) {
+        for (std::size_t part = 0; part < input.parts(); ++part) size_[input.part_block[part]] = input.part_high[part];
+        for (std::size_t rect = 0; rect < input.rects(); ++rect) {
+            const Coord block = input.part_block[input.rect_part[rect]];
+            begin_[block] = input.rect_start[rect], end_[block] = input.rect_end[rect];
+        }
+        std::iota(order_.begin(), order_.end(), Index{0});
+        // What begins together: the longest first, and of those the largest.
+        std::sort(order_.begin(), order_.end(), [this](Index a, Index b) {
+            return std::tuple(begin_[a], -end_[a], -size_[a], a) < std::tuple(begin_[b], -end_[b], -size_[b], b);
+        });
+        weigh_sections();
+        result_.offsets.assign(options.start.begin(), options.start.end());
+        result_.peak = peak_of(result_.offsets);
+    }
+
+    Improvement run() {
+        int step = 0, width = kWidth;
+        for (std::size_t attempt = 0; result_.peak > options_.enough && width <= kWidest && !is_over(); ++attempt) {
+            const Coord gap = result_.peak - options_.enough;
+            mismatch_ = kMismatch[attempt % std::size(kMismatch)];
+            if (sweep(result_.peak - std::max<Coord>(1, gap >> step), static_cast<std::size_t>(width))) {
+                step = std::max(0, step - 1);
+                continue;
+            }
+            step = step == 0 ? kMildHeight : step + 1;
+            if (step >= kHeights || (gap >> step) == 0) step = 0, width *= 2;
+        }
+        return std::move(result_);
+    }
+
+private:
+    // A gap hurts where memory is full; with a little noise, so that another seed goes another way.
+    void weigh_sections() {
+        std::vector<Coord> load(static_cast<std::size_t>(input_.sections) + 1, 0);
+        for (Index block = 0; block < count_; ++block) load[begin_[block]] += size_[block], load[end_[block]] -= size_[block];
+        std::partial_sum(load.begin(), load.end(), load.begin());
+        const Coord most = std::max<Coord>(1, *std::max_element(load.begin(), load.end()));
+        Random random(options_.seed);
+        weight_.resize(static_cast<std::size_t>(input_.sections));
+        for (std::size_t section = 0; section < weight_.size(); ++section) {
+            const Coord full = most >= kFullest ? load[section] / (most / kFullest) : load[section] * kFullest / most;
+            const Coord weight = 16 + (full * full * full * full >> 12);
+            weight_[section] = weight + static_cast<Coord>(random.next() % static_cast<std::uint64_t>(weight / 8 + 1));
+        }
+    }
+
+    // A layout in which everything has ended at or below the height. False: none was found.
+    bool sweep(Coord height, std::size_t width) {
+        height_ = height;
+        until_.assign(weight_.size() + 1, 0);
+        std::partial_sum(weight_.begin(), weight_.end(), until_.begin() + 1);
+        steps_.clear();
+        kept_.assign(1, Layout{});
+        now_ = -1;
+        for (std::size_t turn = 0; turn < order_.size(); ++turn) {
+            const Index block = order_[turn];
+            if (is_over()) return false;
+            if (begin_[block] != now_) move_on_to(begin_[block]);
+            candidates_.clear();
+            for (std::size_t layout = 0; layout < kept_.size(); ++layout) {
+                find_places(layout, block);
+                if (layout % kLayoutsABreath == kLayoutsABreath - 1 && is_stopped()) return false;
+            }
+            if (candidates_.empty()) {
+                learn(turn);
+                return false;
+            }
+            keep_the_best(block, std::min(width * times_[turn], kMostKept));
+        }
+        std::int64_t step = kept_.front().step;
+        for (Index i = count_; i-- > 0; step = steps_[step].before) result_.offsets[order_[i]] = steps_[step].base;
+        result_.peak = peak_of(result_.offsets);
+        news_ = true;
+        return true;
+    }
+
+    void move_on_to(Coord now) {
+        now_ = now;
+        names_.clear();
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < kept_.size(); ++i) {
+            Layout& layout = kept_[i];
+            std::size_t live = 0;
+            result_.work += 2 * static_cast<std::int64_t>(layout.live.size());
+            for (std::size_t k = 0; k < layout.live.size(); ++k) {
+                if (end_[layout.live[k]] > now) {
+                    layout.live[live] = layout.live[k], layout.base[live] = layout.base[k], ++live;
+                } else {
+                    layout.name -= name_of(layout.live[k], layout.base[k]);
+                }
+            }
+            layout.live.resize(live), layout.base.resize(live);
+            if (!names_.insert(layout.name).second) continue;
+            layout.worth = worth_of(layout);
+            if (kept != i) std::swap(kept_[kept], layout);
+            ++kept;
+        }
+        kept_.resize(kept);
+    }
+
+    Coord end_of(const Layout& layout, std::size_t place) const { return place < layout.live.size() ? end_[layout.live[place]] : input_.sections; }
+    Coord ceiling(const Layout& layout, std::size_t gap) const { return gap < layout.live.size() ? layout.base[gap] : height_; }
+
+    // What it is worth that two blocks touch, or one a wall: no gap between them for as long as both are there. But a neighbour that lives
+    // much longer had better be left to another.
+    Coord contact(Coord end, Coord other) const {
+        const Coord first = until_[std::min(end, other)], last = until_[std::max(end, other)];
+        return kWhole * (first - until_[now_]) - mismatch_ * (last - first);
+    }
+
+    Coord worth_of(const Layout& layout) const {
+        Coord worth = 0, floor = 0, below = input_.sections;
+        if (layout.live.empty()) return 0;
+        for (std::size_t gap = 0; gap <= layout.live.size(); ++gap) {
+            if (ceiling(layout, gap) == floor) worth += contact(below, end_of(layout, gap));
+            if (gap < layout.live.size()) floor = layout.base[gap] + size_[layout.live[gap]], below = end_[layout.live[gap]];
+        }
+        return worth;
+    }
+
+    Coord up(Index block, Coord base) const {
+        const Coord rest = (base - input_.residue[block]) % input_.modulus[block];
+        return rest == 0 ? base : base - rest + (rest > 0 ? input_.modulus[block] : 0);
+    }
+
+    Coord down(Index block, Coord base) const {
+        const Coord rest = (base - input_.residue[block]) % input_.modulus[block];
+        return base - rest - (rest < 0 ? input_.modulus[block] : 0);
+    }
+
+    // At the bottom and at the top of every gap.
+    void find_places(std::size_t index, Index block) {
+        const Layout& layout = kept_[index];
+        Coord floor = 0, below = input_.sections;
+        result_.work += static_cast<std::int64_t>(layout.live.size()) + 1;
+        for (std::size_t gap = 0; gap <= layout.live.size(); ++gap) {
+            const Coord top = ceiling(layout, gap);
+            if (top - floor >= size_[block]) {
+                const Coord low = up(block, std::max(floor, input_.lowest[block]));
+                const Coord high = down(block, std::min(top - size_[block], input_.highest[block]));
+                for (const Coord base : {low, high}) {
+                    if (low > high) break;
+                    Coord worth = layout.worth;
+                    if (base == floor) worth += contact(below, end_[block]);
+                    if (base + size_[block] == top) worth += contact(end_of(layout, gap), end_[block]);
+                    candidates_.push_back({worth, index, gap, base});
+                    result_.work += kLooksACandidate;
+                    if (low == high) break;
+                }
+            }
+            if (gap < layout.live.size()) floor = layout.base[gap] + size_[layout.live[gap]], below = end_[layout.live[gap]];
+        }
+    }
+
+    void keep_the_best(Index block, std::size_t width) {
+        // More than the width, since some may turn out to be the same.
+        const std::size_t looked_at = std::min(candidates_.size(), 2 * width);
+        const auto last = candidates_.begin() + static_cast<std::ptrdiff_t>(looked_at);
+        if (last != candidates_.end()) std::nth_element(candidates_.begin(), last, candidates_.end());
+        std::sort(candidates_.begin(), last);
+        names_.clear();
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < looked_at && kept < width; ++i) {
+            const Candidate& candidate = candidates_[i];
+            const Layout& from = kept_[candidate.layout];
+            const std::uint64_t name = from.name + name_of(block, candidate.base);
+            if (!names_.insert(name).second) continue;
+            if (kept == next_.size()) next_.emplace_back();
+            Layout& layout = next_[kept++];
+            insert(from.live, candidate.gap, block, layout.live);
+            insert(from.base, candidate.gap, candidate.base, layout.base);
+            result_.work += static_cast<std::int64_t>(layout.live.size());
+            layout.worth = candidate.worth, layout.name = name, layout.step = static_cast<std::int64_t>(steps_.size());
+            steps_.push_back({from.step, candidate.base});
+        }
+        next_.resize(kept);
+        std::swap(kept_, next_);
+    }
+
+    template <typename Item>
+    static void insert(const std::vector<Item>& from, std::size_t at, Item item, std::vector<Item>& to) {
+        to.resize(from.size() + 1);
+        const auto middle = from.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto rest = std::copy(from.begin(), middle, to.begin());
+        *rest = item;
+        std::copy(middle, from.end(), rest + 1);
+    }
+
+    // Where no layout had room a gap is to count for more from now on, and more layouts are to be kept on the way there.
+    void learn(std::size_t turn) {
+        for (std::size_t i = turn - std::min(turn, kStretch); i <= turn; ++i) times_[i] = std::min(2 * times_[i], kMostTimes);
+        const auto section = static_cast<std::size_t>(now_);
+        const Coord most = *std::max_element(weight_.begin(), weight_.end());
+        weight_[section] += most / 2;
+        if (most <= kMostWeight) return;
+        for (Coord& weight : weight_) weight = (weight >> 8) + 1;
+    }
+
+    Coord peak_of(const std::vector<Coord>& offsets) const {
+        Coord peak = 0;
+        for (Index block = 0; block < count_; ++block) peak = std::max(peak, offsets[block] + size_[block]);
+        return peak;
+    }
+
+    bool is_over() { return result_.work >= options_.work || is_stopped(); }
+
+    bool is_stopped() {
+        if (!stopped_) tick();
+        return stopped_;
+    }
+
+    void tick() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_tick_ < kBreath) return;
+        last_tick_ = now;
+        stopped_ = report_(news_ ? &result_.offsets : nullptr);
+        news_ = false;
+    }
+
+    const SearchInput& input_;
+    const ImprovementOptions& options_;
+    const ImprovementReport& report_;
+    const Index count_;
+    std::vector<Coord> size_, begin_, end_;
+    std::vector<Index> order_;
+    std::vector<std::size_t> times_;     // how many times the width is kept, by place in the order
+    std::vector<Coord> weight_, until_;  // of each section; and of all before it
+    std::vector<Layout> kept_, next_;
+    std::vector<Candidate> candidates_;
+    std::vector<Step> steps_;
+    std::unordered_set<std::uint64_t> names_;
+    Coord height_ = 0, now_ = 0, mismatch_ = 0;
+    bool stopped_ = false, news_ = false;
+    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
+    Improvement result_;
+};
+
+}  // namespace
+
+bool beam_takes(const SearchInput& input) {
+    const std::size_t blocks = input.blocks();
+    if (input.parts() != blocks || input.rects() != blocks || !input.reserved.empty() || !input.conflicts.empty() || !input.exclusions.empty()) return false;
+    std::vector<bool> seen(blocks, false);
+    for (std::size_t rect = 0; rect < blocks; ++rect) {
+        const Coord part = input.rect_part[rect], block = input.part_block[part];
+        if (seen[block] || input.part_low[part] != 0) return false;
+        seen[block] = true;
+    }
+    return true;
+}
+
+Improvement sweep_with_beam(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report) {
+    return Beam(input, options, report).run();
+}
+
+}  // namespace memplan

@@ -1,0 +1,54 @@
+"""Terms that add up: what each block costs by the pool it is in, and what a unit of the cost-weighted sum of peaks costs.
+
+Only the largest peak and the reuse penalties are not of this form. Whoever handles it handles every mixture of memories, speeds and sizes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .instance import Instance, Ints, Term
+
+LINEAR = frozenset({Term.ACCESS_COST, Term.SUM_OF_PEAKS, Term.SPILLED_BYTES, Term.BALANCED})
+
+
+def choice_cost(instance: Instance, term: Term) -> Ints | None:
+    """(n, P) what it costs in this term to have the block in the pool; None: nothing anywhere."""
+    if term in (Term.ACCESS_COST, Term.BALANCED):
+        return instance.access_cost
+    if term is Term.SPILLED_BYTES:
+        sizes = np.zeros(instance.blocks, dtype=np.int64)
+        np.add.at(sizes, instance.part_block, instance.part_high - instance.part_low)
+        ranks = np.array([pool.rank for pool in instance.pools], dtype=np.int64)
+        spilled: Ints = sizes[:, None] * ranks
+        return spilled
+    return None
+
+
+def peak_price(instance: Instance, term: Term) -> int:
+    """What a unit of the cost-weighted sum of peaks counts in this term."""
+    if term is Term.BALANCED:
+        return instance.peak_price
+    return 1 if term is Term.SUM_OF_PEAKS else 0
+
+
+def is_counted_in_bytes(term: Term) -> bool:
+    """Does the term shrink with the unit in which addresses are counted?"""
+    return term in (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.SPILLED_BYTES)
+
+
+def least_choice_cost(instance: Instance, term: Term) -> int:
+    """Every block where it costs least, whatever the others do."""
+    cost = choice_cost(instance, term)
+    if cost is None:
+        return 0
+    return sum(np.where(instance.allowed, cost, np.iinfo(np.int64).max).min(axis=1).tolist())
+
+
+def line_of_peak(instance: Instance, term: Term, pool: int = 0) -> tuple[int, int]:
+    """What the term grows by with the peak of the only pool that is used, and what it is at a peak of 0, if no penalty is due."""
+    if term is Term.LARGEST_PEAK:
+        return 1, 0
+    cost = choice_cost(instance, term)
+    constant = 0 if cost is None else sum(cost[:, pool].tolist())
+    return peak_price(instance, term) * instance.pools[pool].cost, constant

@@ -1,0 +1,104 @@
+"""Which blocks must not share an object: those needed at one time, or named as conflicting, unless they are excluded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..conflicts import live_pair_count, part_pairs
+from ..errors import Unsupported
+from ..instance import Instance, Ints
+
+MOST_PAIRS = 3_000_000
+"""With exclusions all pairs that clash are listed; beyond this many that would take minutes."""
+
+
+class Clashes:
+    """Answers whether a block may join the users of an object. Times are bits of one long integer, so that one operation compares all of them."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._spans = merged_spans(instance)
+        self._listed = bool(len(instance.exclusions))
+        pairs = block_pairs(instance) if self._listed else conflict_pairs(instance)
+        self._foes: dict[int, set[int]] = friends(pairs)
+
+    def times(self, block: int) -> int:
+        """The sections in which the block is needed, as bits."""
+        bits = 0
+        for start, end in self._spans[block]:
+            bits |= (1 << end) - (1 << start)
+        return bits
+
+    def first(self, block: int) -> int:
+        """The first section in which the block is needed; 0 if it never is."""
+        return self._spans[block][0][0] if self._spans[block] else 0
+
+    def hull(self, block: int) -> tuple[int, int]:
+        """From the first section in which it is needed to the end of the last one."""
+        return self.first(block), self._spans[block][-1][1] if self._spans[block] else 0
+
+    def has_foes(self, block: int) -> bool:
+        """Does anything but time keep it apart from others?"""
+        return bool(self._foes) and block in self._foes
+
+    def is_one_stretch(self, block: int) -> bool:
+        """Is it needed from some time on until some other, without a break?"""
+        return len(self._spans[block]) <= 1
+
+    def length(self, block: int) -> int:
+        """How many sections it is needed in."""
+        return sum(end - start for start, end in self._spans[block])
+
+    def can_join(self, block: int, times: int, busy: int, members: Iterable[int]) -> bool:
+        """May the block, needed at these times, use an object that is busy then and then, with these users?"""
+        if not self._listed and times & busy:
+            return False
+        foes = self._foes.get(block)
+        return foes is None or foes.isdisjoint(members)
+
+
+def merged_spans(instance: Instance) -> list[list[tuple[int, int]]]:
+    """The stretches of sections in which each block is needed, in order, apart from each other."""
+    spans: list[list[tuple[int, int]]] = [[] for _ in range(instance.blocks)]
+    owner = instance.part_block[instance.rect_part]
+    by_start = np.argsort(instance.rect_start, kind="stable")
+    columns = (owner, instance.rect_start, instance.rect_end)
+    for block, start, end in zip(*(column[by_start].tolist() for column in columns), strict=True):
+        mine = spans[block]
+        if mine and start <= mine[-1][1]:
+            mine[-1] = (mine[-1][0], max(end, mine[-1][1]))
+        else:
+            mine.append((start, end))
+    return spans
+
+
+def block_pairs(instance: Instance) -> Ints:
+    """All pairs of blocks that clash, each once. Raises Unsupported where there are too many to list."""
+    count = live_pair_count(instance) + len(instance.conflicts)
+    if count > MOST_PAIRS:
+        text = f"with exclusions, all pairs that clash are listed, and no more than {MOST_PAIRS:,}; here there are {count:,}"
+        raise Unsupported("sharing", text)
+    return _blocks(instance, part_pairs(instance))
+
+
+def conflict_pairs(instance: Instance) -> Ints:
+    """The pairs of blocks that clash whatever their lifetimes, each once."""
+    solid = instance.part_high > instance.part_low
+    return _blocks(instance, instance.conflicts[solid[instance.conflicts].all(axis=1)])
+
+
+def friends(pairs: Ints) -> dict[int, set[int]]:
+    """For each block those that it is in a pair with."""
+    found: dict[int, set[int]] = {}
+    for a, b in pairs.tolist():
+        found.setdefault(a, set()).add(b)
+        found.setdefault(b, set()).add(a)
+    return found
+
+
+def _blocks(instance: Instance, pairs: Ints) -> Ints:
+    """The pairs' blocks, in order, none twice and none with itself."""
+    blocks = np.unique(np.sort(instance.part_block[pairs], axis=1), axis=0).reshape(-1, 2)
+    kept: Ints = blocks[blocks[:, 0] != blocks[:, 1]]
+    return kept

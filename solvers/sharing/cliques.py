@@ -1,0 +1,88 @@
+"""Sets of blocks of which no two may share an object: what is needed at one time, and what conflicts pairwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..cpsat.cover import cliques_of
+from ..instance import Bools, Instance, Ints
+from .clashes import block_pairs, conflict_pairs, friends
+
+
+def live_sets(instance: Instance, order: Ints) -> Iterator[tuple[int, Ints]]:
+    """Sections, each with those of the given blocks that are needed in it, as positions in `order`; none whose set is part of the next or last one's.
+
+    With exclusions between its members a set is no clique: `Independent` takes from it what is.
+    """
+    position = np.full(instance.blocks, -1, dtype=np.int64)
+    position[order] = np.arange(len(order))
+    mine = position[instance.part_block[instance.rect_part]]
+    here = mine >= 0
+    starts = _by_section(mine[here], instance.rect_start[here], instance.sections)
+    ends = _by_section(mine[here], instance.rect_end[here], instance.sections)
+    count = np.zeros(len(order), dtype=np.int64)
+    grown = False
+    for section in range(instance.sections):
+        np.subtract.at(count, ends(section), 1)
+        begun = starts(section)
+        np.add.at(count, begun, 1)
+        grown = grown or bool(len(begun))
+        if grown and len(ends(section + 1)):
+            grown = False
+            yield section, np.flatnonzero(count > 0)
+
+
+def _by_section(members: Ints, sections: Ints, count: int) -> Callable[[int], Ints]:
+    """The members that an event of a section concerns."""
+    order = np.argsort(sections, kind="stable")
+    sorted_members = members[order]
+    bounds = np.searchsorted(sections[order], np.arange(count + 2)).tolist()
+
+    def of(section: int) -> Ints:
+        return sorted_members[bounds[section] : bounds[section + 1]]
+
+    return of
+
+
+class Independent:
+    """Takes from a live set blocks of which no two may coexist in one object: of an excluded pair, the larger one."""
+
+    def __init__(self, instance: Instance, order: Ints) -> None:
+        self._foes = friends(_within(instance, order, instance.part_block[instance.exclusions]))
+
+    def of(self, members: Ints) -> Ints:
+        if not self._foes:
+            return members
+        taken: Bools = np.zeros(int(members.max(initial=-1)) + 1, dtype=bool)
+        taken[members] = True
+        for member in members.tolist():
+            if taken[member]:
+                for foe in self._foes.get(member, ()):
+                    if member < foe < len(taken):
+                        taken[foe] = False
+        kept: Ints = np.flatnonzero(taken)
+        return kept
+
+
+def has_exclusions(instance: Instance, order: Ints) -> bool:
+    """Are any two of these blocks allowed to share although they are needed together?"""
+    return bool(len(_within(instance, order, instance.part_block[instance.exclusions])))
+
+
+def conflict_cliques(instance: Instance, order: Ints) -> list[list[int]]:
+    """Cliques, as positions in `order`, that together contain every pair that clashes without being in one live set, or, with exclusions, every pair.
+
+    Raises Unsupported where there are too many pairs.
+    """
+    pairs = block_pairs(instance) if has_exclusions(instance, order) else conflict_pairs(instance)
+    return [list(clique) for clique in cliques_of(_within(instance, order, pairs))]
+
+
+def _within(instance: Instance, order: Ints, pairs: Ints) -> Ints:
+    """The pairs of which both are among the blocks, as positions in `order`, sorted."""
+    position = np.full(instance.blocks, -1, dtype=np.int64)
+    position[order] = np.arange(len(order))
+    placed = np.sort(position[pairs], axis=1).reshape(-1, 2)
+    return np.unique(placed[(placed[:, 0] >= 0) & (placed[:, 0] < placed[:, 1])], axis=0)

@@ -1,0 +1,208 @@
+"""The exact solver of shared objects: CP-SAT, one pool after the other, asked for something better than the best known until there is nothing.
+
+Importing this module imports nothing heavy; solving does, so it happens in a child process (see solvers.sandbox).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import ClassVar
+
+import numpy as np
+
+from ..cpsat.engine import WORK_PER_BLOCK, Budget, ReadValue, solve
+from ..cpsat.object_leaders import LeadersModel, leaders_model, leaders_terms
+from ..cpsat.object_sizes import SizesModel, Stretch, sizes_model, sizes_terms
+from ..errors import StopReason, Unsupported
+from ..instance import Instance
+from .best import Best
+from .bounds import by_size, ranked
+from .clashes import Clashes
+from .cliques import conflict_cliques, has_exclusions, live_sets
+from .crossing import AsControl, AsSolver, run_sandboxed
+from .solver import SharingControl, SharingOutcome, SharingTask
+
+MOST_TERMS = 6_000_000
+"""Of a model: beyond this, building it alone would take longer than most are ready to wait."""
+WORKERS = 1
+"""Constant, so that every machine gives the same answer."""
+STRATEGY = "max_lp"
+"""The linear relaxation of counting objects by size is close to the truth, so the strategy that leans on it most proves most."""
+SHARE_OF_NARROW = 2
+"""Half of the work goes to the narrow question, which finds more than it proves."""
+WORK_WITHOUT_LIMIT = 20_000_000
+"""What a question may use that is not the last one, where there is no limit."""
+WORK_PER_DETERMINISTIC_SECOND = 2_500_000
+"""With that strategy one of CP-SAT's seconds takes 1 to 5 of a core."""
+
+
+class CpSatSharing:
+    """Minimises the sum of the objects' sizes, told what the best known arrangement adds up to, and the bound."""
+
+    name: ClassVar[str] = "cpsat"
+    sandboxed: ClassVar[bool] = True
+
+    def unavailable(self) -> str | None:
+        return None if find_spec("ortools") else "OR-Tools is not installed: pip install ortools"
+
+    def share(self, instance: Instance, task: SharingTask, control: SharingControl) -> SharingOutcome:
+        return _Run(instance, task, control).run()
+
+
+class InChild(AsSolver):
+    """The same as the sandbox runs it."""
+
+    def __init__(self) -> None:
+        super().__init__(CpSatSharing())
+
+
+def in_a_process_of_its_own(instance: Instance, task: SharingTask, control: SharingControl) -> SharingOutcome:
+    """The solver's outcome. Raises Unavailable and Unsupported."""
+    return run_sandboxed("solvers.sharing.cpsat:InChild", CpSatSharing.name, instance, task, control)
+
+
+def preload() -> None:
+    """Import what every solve needs. Called once in the process from which the sandbox forks."""
+    from ..cpsat import engine
+
+    engine.load()
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One pool: its blocks by size, the largest first, in units of their common divisor, and what is known of them."""
+
+    pool: int
+    order: list[int]
+    unit: int
+    size: list[int]
+    least: list[int]
+    cliques: list[list[int]]
+    spans: list[Stretch] | None
+    """When each is needed, if each is for one stretch of time and nothing else tells whom it may share with."""
+
+
+class _Run:
+    """The state of one run: what is proven and what is found of each pool, and what is left to spend."""
+
+    def __init__(self, instance: Instance, task: SharingTask, control: SharingControl) -> None:
+        self._instance, self._task, self._control = instance, task, control
+        self._best = Best(instance, task.start)
+        self._clashes = Clashes(instance)
+        self._bounds = list(task.bounds or (0,) * len(instance.pools))
+        self._work = 0
+        self._solver: str | None = None
+
+    def run(self) -> SharingOutcome:
+        left = [pool for pool, bound in enumerate(self._bounds) if self._best.total(pool) != bound]
+        stop = StopReason.PROVED
+        refusals: list[Unsupported] = []
+        for number, pool in enumerate(left):
+            try:
+                stopped = self._solve(pool, len(left) - number)
+            except Unsupported as refusal:
+                refusals.append(refusal)
+                stopped = StopReason.WORK_LIMIT
+            stop = stopped or stop
+            if not stop.is_repeatable:
+                break
+        if refusals and len(refusals) == len(left):
+            raise refusals[0]
+        return SharingOutcome(
+            stop=stop,
+            arrangement=self._best.arrangement(),
+            bounds=tuple(self._bounds),
+            solver=self._solver,
+            work=self._work,
+            reproducible=stop.is_repeatable,
+            notes=tuple(str(refusal) for refusal in refusals),
+        )
+
+    def _solve(self, pool: int, pools_left: int) -> StopReason | None:
+        """Settle one pool; why it was left open, if it was. Raises Unsupported for one that is too large."""
+        asked = self._question(pool)
+        if asked.spans is not None:
+            stopped = self._ask(asked, pools_left * SHARE_OF_NARROW, narrow=True)
+            if stopped is not None and not stopped.is_repeatable:
+                return stopped
+        if self._best.total(pool) == self._bounds[pool]:
+            return None
+        return self._ask(asked, pools_left)
+
+    def _question(self, pool: int) -> _Question:
+        instance = self._instance
+        order = by_size(instance, pool)
+        bytes_of = instance.block_high[order]
+        unit = int(np.gcd.reduce(bytes_of))
+        cliques = conflict_cliques(instance, order)
+        listed = sum(map(len, cliques))
+        only_times = not has_exclusions(instance, order)
+        only_stretches = (
+            only_times and not cliques and all(self._clashes.is_one_stretch(block) for block in order.tolist())
+        )
+        for _, members in live_sets(instance, order) if only_times else ():
+            cliques.append(members.tolist())
+            listed += len(members)
+            _require_room(listed)
+        alone = set(range(len(order))).difference(*cliques)
+        cliques += [[member] for member in sorted(alone)]
+        spans = [(self._clashes.first(block), self._clashes.length(block)) for block in order.tolist()]
+        sizes = self._task.least[pool] if self._task.least else ranked(instance, pool).sizes
+        size: list[int] = (bytes_of // unit).tolist()
+        least = [each // unit for each in sizes]
+        _require_room(sizes_terms(size, cliques) if only_stretches else leaders_terms(len(size), cliques))
+        return _Question(pool, order.tolist(), unit, size, least, cliques, spans if only_stretches else None)
+
+    def _ask(self, asked: _Question, shares: int, *, narrow: bool = False) -> StopReason | None:
+        """For something better than what is known, for one of so many equal shares of the work that is left; why there was no answer."""
+        best = self._best.total(asked.pool)
+        below = sum(asked.size) + 1 if best is None else best // asked.unit
+        model: SizesModel | LeadersModel
+        if asked.spans is None:
+            model = leaders_model(asked.size, asked.cliques, asked.least, below)
+        else:
+            model = sizes_model(asked.size, asked.cliques, asked.least, below, asked.spans, narrow=narrow)
+        self._work += WORK_PER_BLOCK * len(asked.size)
+
+        def on_solution(value: ReadValue) -> None:
+            objects = [[asked.order[member] for member in members] for members in model.objects(value)]
+            if self._best.note(asked.pool, objects):
+                self._solver = CpSatSharing.name
+                arrangement = self._best.arrangement()
+                if arrangement is not None:
+                    self._control.incumbent(arrangement)
+
+        def on_bound(bound: int) -> None:
+            if not narrow and bound * asked.unit > self._bounds[asked.pool]:
+                self._bounds[asked.pool] = bound * asked.unit
+                self._control.bound(sum(self._bounds))
+
+        reply = solve(model.cp, self._budget(shares), AsControl(self._instance, self._control), on_solution, on_bound)
+        self._work += reply.work
+        if reply.stopped is None and (settled := self._best.total(asked.pool)) is not None:
+            on_bound(settled // asked.unit)
+        elif reply.bound is not None:
+            on_bound(min(reply.bound, below))
+        return reply.stopped
+
+    def _budget(self, shares: int) -> Budget:
+        limits = self._task.limits
+        work = None if shares == 1 else WORK_WITHOUT_LIMIT
+        return Budget(
+            work=work if limits.work is None else max(limits.work - self._work, 0) // shares,
+            deadline=limits.deadline,
+            seed=self._task.seed,
+            workers=WORKERS,
+            verbose=self._task.verbose,
+            rate=WORK_PER_DETERMINISTIC_SECOND,
+            strategy=STRATEGY,
+        )
+
+
+def _require_room(terms: int) -> None:
+    if terms > MOST_TERMS:
+        text = (
+            f"too large for this solver: its model would have {terms:,} terms, and it takes no more than {MOST_TERMS:,}"
+        )
+        raise Unsupported(CpSatSharing.name, text)

@@ -1,0 +1,146 @@
+"""One pass of greedy: blocks in some order, each into the object that suits it best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ..errors import StopReason
+from ..instance import Instance
+from .clashes import Clashes
+from .solver import SharingControl, SharingTask
+from .sweep import swept
+
+CHECK_EVERY = 1024
+"""Units of work between two questions whether to stop."""
+BITS_PER_UNIT = 1 << 13
+"""So many sections are compared in the time of a unit of work."""
+
+
+class Choice(StrEnum):
+    """Which of the objects that are free for a block it joins."""
+
+    FIRST = "first"
+    """The first one that is large enough; if there is none, as snug."""
+    SNUG = "snug"
+    """The one that grows least, then the one of which it leaves least unused."""
+    SOON = "soon"
+    """The one that grows least, then the one that was in use last."""
+
+
+class Order(StrEnum):
+    """In which order the blocks come."""
+
+    SIZE_LAST = "size, the last of equal ones first"
+    SIZE_BIRTH = "size, then birth"
+    SIZE_LIFE = "size, then length of life"
+    BIRTH = "birth, then size"
+    DEATH = "the last death first, then size"
+    AREA = "size times length of life"
+
+
+@dataclass(slots=True)
+class _Object:
+    """An object on its way."""
+
+    size: int
+    busy: int = 0
+    """The sections in which somebody needs it, as bits."""
+    members: list[int] = field(default_factory=list)
+
+
+class PatienceEnded(Exception):
+    """Time is over, or the work limit is reached. Caught by whoever makes passes."""
+
+    def __init__(self, reason: StopReason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Passes:
+    """Passes over the blocks of one instance, and the work they take."""
+
+    def __init__(self, instance: Instance, task: SharingTask, control: SharingControl) -> None:
+        self.work = 0
+        self._limit = task.limits.work
+        self._control = control
+        self._clashes = Clashes(instance)
+        self._size: list[int] = instance.block_high.tolist()
+        self._cost = 1 + instance.sections // BITS_PER_UNIT
+
+    def spend(self, work: int) -> None:
+        """Count work. Raises PatienceEnded."""
+        before, self.work = self.work, self.work + work
+        if before // CHECK_EVERY == self.work // CHECK_EVERY:
+            return
+        reason = self._control.stopped()
+        if reason is None and self._limit is not None and self.work >= self._limit:
+            reason = StopReason.WORK_LIMIT
+        if reason is not None:
+            raise PatienceEnded(reason)
+
+    def size_of(self, block: int) -> int:
+        """How large an object the block needs."""
+        return self._size[block]
+
+    def total(self, objects: Sequence[Sequence[int]]) -> int:
+        """What objects with these users add up to."""
+        return sum(max(self._size[block] for block in users) for users in objects)
+
+    def sweep(self, blocks: Sequence[int], sizes: Sequence[int] = (), *, backwards: bool = False) -> list[list[int]]:
+        """The users of each object when time is walked through once, forwards or backwards. Only for blocks that nothing but time keeps apart."""
+        self.spend(4 * len(blocks))
+        stretches = [(*self._clashes.hull(block), block) for block in blocks]
+        return swept(stretches, self._size, sizes, backwards=backwards)
+
+    def only_time_parts(self, blocks: Sequence[int]) -> bool:
+        """Does nothing but time keep any of them apart from others?"""
+        return not any(self._clashes.has_foes(block) for block in blocks)
+
+    def run(self, order: Sequence[int], choice: Choice, sizes: Sequence[int] = ()) -> list[list[int]]:
+        """The users of each object; `sizes` are objects that are there from the start."""
+        objects = [_Object(size) for size in sizes]
+        can_join = self._clashes.can_join
+        for block in order:
+            self.spend(1 + len(objects) * self._cost)
+            size, times = self._size[block], self._clashes.times(block)
+            best: _Object | None = None
+            least: tuple[int, int] = (0, 0)
+            for thing in objects:
+                if not can_join(block, times, thing.busy, thing.members):
+                    continue
+                if choice is Choice.FIRST and thing.size >= size:
+                    best = thing
+                    break
+                score = _score(thing, size, times, choice)
+                if best is None or score < least:
+                    best, least = thing, score
+            if best is None:
+                best = _Object(size)
+                objects.append(best)
+            best.size = max(best.size, size)
+            best.busy |= times
+            best.members.append(block)
+        return [thing.members for thing in objects if thing.members]
+
+    def ordered(self, members: Sequence[int], order: Order) -> list[int]:
+        """The blocks in that order."""
+        size, first, length = self._size, self._clashes.first, self._clashes.length
+        keys: dict[Order, Callable[[int], tuple[int, ...]]] = {
+            Order.SIZE_LAST: lambda b: (-size[b], -b),
+            Order.SIZE_BIRTH: lambda b: (-size[b], first(b), b),
+            Order.SIZE_LIFE: lambda b: (-size[b], -length(b), b),
+            Order.BIRTH: lambda b: (first(b), -size[b], b),
+            Order.DEATH: lambda b: (-first(b) - length(b), -size[b], b),
+            Order.AREA: lambda b: (-size[b] * max(length(b), 1), b),
+        }
+        return sorted(members, key=keys[order])
+
+
+def _score(thing: _Object, size: int, times: int, choice: Choice) -> tuple[int, int]:
+    growth = max(size - thing.size, 0)
+    if choice is Choice.SOON:
+        before = thing.busy & ((times & -times) - 1) if times else 0
+        return growth, -before.bit_length()
+    return growth, max(thing.size - size, 0)

@@ -1,0 +1,97 @@
+"""What every solver of shared objects looks like, what it is asked and answers, and the registry that finds it by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import ClassVar, Protocol
+
+from ..errors import StopReason, UnknownSolver
+from ..instance import Instance
+from ..solver import Limits
+from .arrangement import Arrangement
+
+
+@dataclass(frozen=True, slots=True)
+class SharingTask:
+    """What a solver is asked to do with an instance."""
+
+    limits: Limits = field(default_factory=Limits)
+    seed: int = 0
+    start: Arrangement | None = None
+    """Best arrangement known so far; a valid one."""
+    bounds: tuple[int, ...] = ()
+    """Proven of each pool's total; empty: nothing is."""
+    least: tuple[tuple[int, ...], ...] = ()
+    """Proven of the objects of each pool, the largest first; empty: it has not been worked out."""
+    verbose: bool = False
+
+
+class SharingControl(Protocol):
+    """A solver's line to whoever started it."""
+
+    def incumbent(self, arrangement: Arrangement) -> None:
+        """An arrangement better than any before: keep it, whatever happens to me next."""
+
+    def bound(self, bound: int) -> None:
+        """Proven of the sum of all totals from now on."""
+
+    def log(self, line: str) -> None:
+        """A line for people who asked for the solvers' logs."""
+
+    def stopped(self) -> StopReason | None:
+        """Must I stop now, and why? Ask often."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharingOutcome:
+    """The end of a run on one instance."""
+
+    stop: StopReason
+    arrangement: Arrangement | None = None
+    bounds: tuple[int, ...] = ()
+    """Proven: no arrangement has a smaller total in that pool."""
+    solver: str | None = None
+    """Which solver found the arrangement."""
+    work: int = 0
+    reproducible: bool = True
+    asked: tuple[str, ...] = ()
+    """Every solver that took part."""
+    notes: tuple[str, ...] = ()
+    provers: tuple[str | None, ...] = ()
+    """Who exhausted all arrangements below the bound of each pool; None: its argument is another one."""
+
+
+class SharingSolver(Protocol):
+    """Decides which blocks of an instance share a storage object."""
+
+    name: ClassVar[str]
+    sandboxed: ClassVar[bool]
+    """Must it run in a child process of its own?"""
+
+    def unavailable(self) -> str | None:
+        """Why this solver cannot run here, or None. Cheap: imports no solver library."""
+
+    def share(self, instance: Instance, task: SharingTask, control: SharingControl) -> SharingOutcome:
+        """The best arrangement within the limits. Raises Unsupported for what it does not take."""
+
+
+AUTO = "auto"
+SHARERS: dict[str, str] = {
+    "greedy": "solvers.sharing.greedy:Greedy",
+    "largest_first": "solvers.sharing.greedy:LargestFirst",
+    "exir_greedy": "solvers.sharing.named:ExirObjects",
+    "relay_tokens": "solvers.sharing.named:RelayObjects",
+    "cpsat": "solvers.sharing.cpsat:CpSatSharing",
+}
+"""name -> module:class. A module is imported when its solver is first asked for; none of them imports its library on import."""
+
+
+def get(name: str) -> SharingSolver:
+    """The solver of that name."""
+    path = SHARERS.get(name)
+    if path is None:
+        raise UnknownSolver(name, (AUTO, *SHARERS))
+    module, _, attribute = path.partition(":")
+    solver: SharingSolver = getattr(import_module(module), attribute)()
+    return solver

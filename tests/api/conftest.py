@@ -1,0 +1,7 @@
+"""A PostgreSQL server for whoever wants one."""
+
+from __future__ import annotations
+
+from tests.postgresql import postgresql
+
+__all__ = ["postgresql"]

@@ -1,0 +1,120 @@
+"""Runners with all that belongs to them: an embedded one, and one that submits to a worker, here in the same process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from api.jobs.crew import Crew
+from api.jobs.options import as_document
+from api.jobs.queue_worker import QueueWorker
+from api.jobs.runner import EmbeddedRunner, Runner, SubmittingRunner
+from api.settings import Settings
+from api.store import Store
+from api.store.opening import open_store
+from api.store.postgres import PostgresDatabase
+from api.store.records import About, Job, JobState, NewJob, QueueLimits
+from planner import Options
+from planner.formats import write_problem
+from planner.generate import Request, generate
+from planner.problem import Buffer, Problem
+
+SECONDS = 60.0
+STALLED_SECONDS = 2.5
+"""Where workers are to be taken for dead; busy machines must not do that to the living."""
+LIMITS = QueueLimits(1000, 1000, 1 << 40)
+EASY = write_problem(Problem(tuple(Buffer(i, 16 + i, live=((i, i + 2),)) for i in range(5))))
+SLOW = write_problem(generate("random", Request(400, seed=5)))
+FOREVER = Options(solver="cbc", time_limit=600, work_limit=10**12, workers=1)
+"""Of SLOW a first plan is there at once, and its proof would take hours."""
+OBJECTS_FOREVER = Options(time_limit=600, work_limit=10**12, workers=1)
+"""The same where its buffers share storage objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """A runner, and who works for it."""
+
+    store: Store
+    runner: Runner
+    crew: Crew
+
+    def add(self, problem: bytes = EASY, options: Options | None = None, *, objects: bool = False) -> Job:
+        """Queue a job, as a service does it."""
+        job = add(self.store, problem, options, objects=objects)
+        self.runner.wake()
+        return job
+
+    def cancel(self, job: Job) -> None:
+        """Stop it, as a service does it."""
+        self.store.cancel(job.id, job.owner)
+        self.runner.stop_job(job.id)
+
+    async def until(self, job: Job, *states: JobState, attempt: int = 0) -> Job:
+        """The job once it is in one of the states."""
+        return await until(self.store, job, lambda now: now.state in states and now.attempt >= attempt)
+
+    async def until_there_is_a_plan(self, job: Job) -> Job:
+        return await until(self.store, job, lambda now: now.has_plan)
+
+
+def add(store: Store, problem: bytes = EASY, options: Options | None = None, *, objects: bool = False) -> Job:
+    document = as_document(options or Options(workers=1), objects=objects)
+    about = About("key", "digest", None, 5, document, ("a note",), None)
+    return store.add(NewJob("me", about), problem, LIMITS).job
+
+
+async def until(store: Store, job: Job, holds: Callable[[Job], bool]) -> Job:
+    end = time.monotonic() + SECONDS
+    while True:
+        now = await asyncio.to_thread(store.job, job.id)
+        assert now is not None
+        if holds(now):
+            return now
+        assert time.monotonic() < end, now
+        await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def rig(
+    url: str, wrap: Callable[[Store], Any] = lambda store: store, stalled_seconds: float = 60.0
+) -> AsyncIterator[Rig]:
+    """With one worker process; `wrap` stands between the store and those who use it."""
+    async with contextlib.AsyncExitStack() as resources:
+        plain = open_store(url)
+        resources.callback(plain.close)
+        store: Store = wrap(plain)
+        crew = Crew(1, Settings(), "solver")
+        resources.push_async_callback(crew.close)
+        await crew.start()
+        runner: Runner
+        if isinstance(plain.database, PostgresDatabase):
+            runner = SubmittingRunner()
+            worker = QueueWorker(plain.database.conninfo, store, crew, stalled_seconds, 5.0)
+            resources.push_async_callback(worker.close)
+            worker.start()
+        else:
+            runner = EmbeddedRunner(store, crew)
+            resources.push_async_callback(runner.close)
+        await runner.start()
+        yield Rig(store, runner, crew)
+
+
+def with_rig(
+    url: str,
+    work: Callable[[Rig], Awaitable[None]],
+    wrap: Callable[[Store], Any] = lambda store: store,
+    stalled_seconds: float = 60.0,
+) -> None:
+    """Do the work with a rig, and take that down."""
+
+    async def whole() -> None:
+        async with rig(url, wrap, stalled_seconds) as made:
+            await work(made)
+
+    asyncio.run(whole())

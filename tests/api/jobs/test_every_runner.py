@@ -1,0 +1,251 @@
+"""One suite for every runner: jobs are carried out once, can be stopped, and survive the workers that work on them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner
+from api.errors import Refusal
+from api.jobs.attempt import Posted
+from api.store import Store, StoreUnavailable
+from api.store.opening import open_store
+from api.store.records import EventKind, JobState, NewJob
+from planner import Options, read_plan, read_problem, read_sharing
+from tests.api.jobs.rigs import EASY, FOREVER, OBJECTS_FOREVER, SLOW, Rig, add, with_rig
+
+
+@pytest.fixture(params=["embedded", "shared"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "embedded":
+        return f"sqlite:///{tmp_path / 'store.sqlite'}"
+    made: str = request.getfixturevalue("postgresql").new_database()
+    return made
+
+
+def kinds(store: Store, id_: str) -> list[EventKind]:
+    return [event.kind for event in store.events(id_, 0)]
+
+
+def test_a_job_is_carried_out(url: str) -> None:
+    async def work(made: Rig) -> None:
+        job = made.add()
+        now = await made.until(job, JobState.SUCCEEDED, JobState.FAILED)
+        assert (now.state, now.status, now.attempt, now.deaths) == (JobState.SUCCEEDED, "optimal", 1, 0)
+        assert kinds(made.store, job.id)[:2] == [EventKind.STATE, EventKind.STATE]
+        assert kinds(made.store, job.id)[-1] is EventKind.DONE
+        stored, kept = made.store.plan(job.id), made.store.kept("me", "key")
+        assert stored is not None
+        assert kept is not None
+        plan = read_plan(stored.data)
+        assert planner.verify(read_problem(EASY)[0], plan) == ()
+        assert (plan.warnings[0], kept.data) == ("a note", stored.data)
+
+    with_rig(url, work)
+
+
+def test_what_was_queued_before_anybody_worked_is_carried_out(url: str) -> None:
+    with contextlib.closing(open_store(url)) as store:
+        jobs = [add(store) for _ in range(3)]
+
+    async def work(made: Rig) -> None:
+        for job in jobs:
+            assert (await made.until(job, JobState.SUCCEEDED)).attempt == 1
+
+    with_rig(url, work)
+
+
+def test_what_cannot_be_done_fails_with_its_reason(url: str) -> None:
+    async def work(made: Rig) -> None:
+        job = await made.until(made.add(options=Options(solver="nonsense")), JobState.FAILED)
+        assert job.failure is not None
+        assert (job.failure["status"], job.failure["code"], job.attempt) == (422, "unknown_solver", 1)
+        broken = await made.until(made.add(b"no problem at all"), JobState.FAILED)
+        assert broken.failure is not None
+        assert (await made.until(made.add(), JobState.SUCCEEDED)).status == "optimal", "and others go on"
+
+    with_rig(url, work)
+
+
+def test_a_running_job_is_stopped_and_keeps_its_best_plan(url: str) -> None:
+    async def work(made: Rig) -> None:
+        running = made.add(SLOW, FOREVER)
+        waiting = made.add()
+        found = await made.until_there_is_a_plan(running)
+        made.cancel(waiting)
+        made.cancel(running)
+        now = await made.until(running, JobState.CANCELLED)
+        assert (now.stop, now.attempt, now.deaths) == ("cancelled", 1, 0)
+        assert now.best is not None
+        assert found.best is not None
+        assert now.best <= found.best
+        assert (await made.until(waiting, JobState.CANCELLED)).attempt == 0
+        assert (await made.until(made.add(), JobState.SUCCEEDED)).attempt == 1
+
+    with_rig(url, work)
+
+
+def test_a_job_whose_worker_dies_is_tried_again_and_given_up_after_three(url: str) -> None:
+    async def work(made: Rig) -> None:
+        job = made.add(SLOW, FOREVER)
+        best = None
+        for attempt in (1, 2, 3):
+            await made.until(job, JobState.RUNNING, attempt=attempt)
+            now = await made.until_there_is_a_plan(job)
+            assert best is None or (now.best or 0) <= best
+            best = now.best
+            while not made.crew.pids:  # the job is running before the worker's successor is there
+                await asyncio.sleep(0.01)
+            for pid in made.crew.pids:
+                os.kill(pid, signal.SIGKILL)
+        now = await made.until(job, JobState.FAILED)
+        assert (now.attempt, now.deaths, now.status) == (3, 3, "feasible")
+        assert now.failure is not None
+        assert now.failure["code"] == "worker_died"
+        assert "killed by signal 9" in now.failure["detail"]
+        assert kinds(made.store, job.id).count(EventKind.DONE) == 1
+        assert (await made.until(made.add(), JobState.SUCCEEDED)).attempt == 1
+
+    with_rig(url, work)
+
+
+def test_a_runner_that_stops_puts_its_job_back_and_the_next_one_begins_with_its_best_plan(url: str) -> None:
+    with contextlib.closing(open_store(url)) as store:
+        job = add(store, SLOW, FOREVER)
+
+        async def first(made: Rig) -> None:
+            await made.until_there_is_a_plan(job)
+
+        with_rig(url, first)
+        now, plan = store.job(job.id), store.plan(job.id)
+        assert now is not None
+        assert plan is not None
+        assert (now.state, now.attempt, now.deaths) == (JobState.QUEUED, 1, 0)
+        parts: list[int] = []
+
+        async def second(made: Rig) -> None:
+            nonlocal parts
+            parts = spied(made)
+            again = await made.until(job, JobState.RUNNING, attempt=2)
+            assert again.best == plan.summary.best
+            made.cancel(job)
+            now = await made.until(job, JobState.CANCELLED)
+            assert (now.best or 0) <= (plan.summary.best or 0)
+
+        with_rig(url, second)
+        assert parts == [2], "the problem, and the plan to begin with"
+
+
+def test_a_job_of_shared_objects_keeps_its_best_when_its_worker_dies_and_goes_on_from_there(url: str) -> None:
+    async def work(made: Rig) -> None:
+        job = made.add(SLOW, OBJECTS_FOREVER, objects=True)
+        await made.until_there_is_a_plan(job)
+        before, parts = made.store.plan(job.id), spied(made)
+        assert before is not None
+        assert planner.verify_sharing(read_problem(SLOW)[0], read_sharing(before.data)) == ()
+        for pid in made.crew.pids:
+            os.kill(pid, signal.SIGKILL)
+        again = await made.until(job, JobState.RUNNING, attempt=2)
+        assert (again.best or 0) <= (before.summary.best or 0)
+        while not parts:
+            await asyncio.sleep(0.01)
+        assert parts == [2], "the problem, and the sharing to begin with"
+        made.cancel(job)
+        now = await made.until(job, JobState.CANCELLED)
+        after = made.store.plan(job.id)
+        assert after is not None
+        assert (now.attempt, now.deaths, now.best) == (2, 1, read_sharing(after.data).total)
+        assert (now.best or 0) <= (before.summary.best or 0)
+        heard = kinds(made.store, job.id)
+        assert (heard.count(EventKind.DONE), {EventKind.INCUMBENT, EventKind.BOUND} <= set(heard)) == (1, True)
+
+    with_rig(url, work)
+
+
+def spied(made: Rig) -> list[int]:
+    """Of every task that is begun from now on, how many parts it has."""
+    do, parts = made.crew.do, []
+
+    async def noted(task: Any) -> Any:
+        parts.append(len(task.parts))
+        return await do(task)
+
+    made.crew.do = noted  # type: ignore[method-assign]
+    return parts
+
+
+class Unreliable:
+    """A store that cannot be reached for a while, just when something has ended."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.left = 2
+
+    def finish(self, *arguments: Any) -> bool:
+        if self.left:
+            self.left -= 1
+            raise StoreUnavailable("gone for a moment")
+        return self._store.finish(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def test_the_end_of_a_job_is_not_lost_while_the_store_is_gone(url: str) -> None:
+    async def work(made: Rig) -> None:
+        now = await made.until(made.add(), JobState.SUCCEEDED)
+        assert (now.attempt, now.status) == (1, "optimal")
+
+    with_rig(url, work, Unreliable)
+
+
+def test_what_is_begun_at_once_has_its_answer_or_becomes_a_job(url: str) -> None:
+    async def work(made: Rig) -> None:
+        about = add(made.store).about
+        await made.until(made.add(), JobState.SUCCEEDED)
+        attempt = made.runner.at_once(NewJob("me", about), EASY)
+        assert (attempt is None) == made.store.shared, "whoever shares the store leaves it to workers"
+        if attempt is None:
+            return
+        assert (await attempt.reply).header["status"] == "optimal"
+        ended = await attempt.become_job()
+        assert (await made.until(ended, JobState.SUCCEEDED)).status == "optimal"
+        attempt = made.runner.at_once(NewJob("me", add(made.store, SLOW, FOREVER).about), SLOW)
+        assert attempt is not None
+        job = await attempt.become_job()
+        await made.until_there_is_a_plan(job)
+        made.cancel(job)
+        assert (await made.until(job, JobState.CANCELLED)).attempt == 1
+
+    with_rig(url, work)
+
+
+def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
+    async def work(made: Rig) -> None:
+        attempt = made.runner.unread(
+            Posted("me", SLOW, None, {"solver": "cbc", "time_limit": 600, "work_limit": 10**12}, 60.0)
+        )
+        assert (attempt is None) == made.store.shared
+        if attempt is None:
+            return
+        about = await attempt.about
+        assert (about.buffers, attempt.task.seconds) == (400, 600)
+        job = await attempt.become_job()
+        assert job.about == about
+        await made.until_there_is_a_plan(job)
+        made.cancel(job)
+        assert (await made.until(job, JobState.CANCELLED)).attempt == 1
+        attempt = made.runner.unread(Posted("me", b"{", None, {}, 60.0))
+        assert attempt is not None
+        with pytest.raises(Refusal):
+            await attempt.about
+        with pytest.raises(Refusal):
+            await attempt.reply
+
+    with_rig(url, work)

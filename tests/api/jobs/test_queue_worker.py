@@ -1,0 +1,211 @@
+"""What can go wrong between workers and their queue: workers that vanish at any moment, connections that break, words that come late."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import psycopg
+import pytest
+from procrastinate import App, PsycopgConnector
+from procrastinate.jobs import Job as Delivery
+
+from api.jobs import patient
+from api.store import Store
+from api.store.deliveries import QUEUE
+from api.store.opening import open_store
+from api.store.records import EventKind, JobState
+from tests.api.jobs.rigs import FOREVER, SLOW, STALLED_SECONDS, Rig, add, rig, until, with_rig
+from tests.postgresql import Server
+
+
+@pytest.fixture
+def url(postgresql: Server) -> str:
+    return postgresql.new_database()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    with contextlib.closing(open_store(url)) as made:
+        yield made
+
+
+@asynccontextmanager
+async def app(url: str) -> AsyncIterator[App]:
+    """The queue, as a worker sees it."""
+    async with App(connector=PsycopgConnector(conninfo=url)).open_async() as made:
+        yield made
+
+
+async def fetch(made: App) -> Delivery:
+    """As a worker does that then falls silent for ever."""
+    manager = made.job_manager
+    delivery = await manager.fetch_job([QUEUE], await manager.register_worker())
+    assert delivery is not None
+    return delivery
+
+
+def deliveries(url: str) -> list[tuple[str, int]]:
+    with psycopg.connect(url) as connection:
+        return list(connection.execute("SELECT status::text, id FROM procrastinate_jobs"))
+
+
+async def until_tidy(url: str) -> None:
+    """Nothing is left of jobs that have ended."""
+    async with asyncio.timeout(30):
+        while deliveries(url):
+            await asyncio.sleep(0.02)
+
+
+def test_a_worker_that_vanishes_before_it_began_is_replaced_and_nobody_blamed(url: str, store: Store) -> None:
+    async def work() -> None:
+        job = add(store)
+        async with app(url) as gone:
+            await fetch(gone)
+        async with rig(url, stalled_seconds=STALLED_SECONDS):
+            now = await until(store, job, lambda now: now.state.is_final)
+            assert (now.state, now.attempt, now.deaths) == (JobState.SUCCEEDED, 1, 0)
+            await until_tidy(url)
+
+    asyncio.run(work())
+
+
+def test_a_worker_that_vanishes_amid_a_job_is_replaced_and_its_late_words_do_not_count(url: str, store: Store) -> None:
+    async def work() -> None:
+        job = add(store)
+        async with app(url) as gone:
+            delivery = await fetch(gone)
+            assert store.claim(job.id, delivery.id) is not None
+            async with rig(url, stalled_seconds=STALLED_SECONDS):
+                now = await until(store, job, lambda now: now.state.is_final)
+                assert (now.state, now.attempt, now.deaths) == (JobState.SUCCEEDED, 2, 1)
+                await until_tidy(url)
+            assert store.claim(job.id, delivery.id) is None
+            assert not store.improve(job.id, 1, 1, 1, 0.0)
+            assert store.job(job.id) == now
+
+    asyncio.run(work())
+
+
+def test_a_job_with_which_three_workers_vanished_is_given_up(url: str, store: Store) -> None:
+    async def work() -> None:
+        job = add(store)
+        for attempt in (1, 2):
+            store.claim()
+            store.died(job.id, attempt, "x", 3)
+        async with app(url) as gone:
+            delivery = await fetch(gone)
+            assert store.claim(job.id, delivery.id) is None, "an old delivery"
+            delivery = await fetch(gone)
+            delivery = await fetch(gone)
+            assert store.claim(job.id, delivery.id) is not None
+        async with rig(url, stalled_seconds=STALLED_SECONDS):
+            now = await until(store, job, lambda now: now.state.is_final)
+            assert now.failure is not None
+            assert (now.state, now.deaths, now.failure["code"]) == (JobState.FAILED, 3, "worker_died")
+            assert "nothing was heard of it" in now.failure["detail"]
+            await until_tidy(url)
+
+    asyncio.run(work())
+
+
+def test_a_job_that_was_to_stop_when_its_worker_vanished_is_not_begun_again(url: str, store: Store) -> None:
+    async def work() -> None:
+        job = add(store)
+        async with app(url) as gone:
+            delivery = await fetch(gone)
+            store.claim(job.id, delivery.id)
+            store.cancel(job.id, "me")
+            await gone.job_manager.retry_job(delivery)  # in vain: it is said to have failed, since it is to stop
+        assert deliveries(url) == [("failed", delivery.id)]
+        async with rig(url, stalled_seconds=STALLED_SECONDS):
+            now = await until(store, job, lambda now: now.state.is_final)
+            assert (now.state, now.attempt) == (JobState.CANCELLED, 1)
+            await until_tidy(url)
+
+    asyncio.run(work())
+
+
+def test_a_worker_that_could_not_note_the_end_gets_the_job_once_more(url: str, store: Store) -> None:
+    async def work() -> None:
+        job = add(store)
+        async with app(url) as late:
+            delivery = await fetch(late)
+            store.claim(job.id, delivery.id)
+            await late.job_manager.retry_job(delivery)
+        async with rig(url, stalled_seconds=STALLED_SECONDS):
+            now = await until(store, job, lambda now: now.state.is_final)
+            assert (now.state, now.attempt, now.deaths) == (JobState.SUCCEEDED, 2, 0)
+            await until_tidy(url)
+
+    asyncio.run(work())
+
+
+def test_two_workers_share_the_jobs_and_none_is_done_twice(url: str, store: Store) -> None:
+    jobs = [add(store) for _ in range(12)]
+
+    async def work(one: Rig) -> None:
+        async with rig(url):
+            for job in jobs:
+                now = await one.until(job, JobState.SUCCEEDED, JobState.FAILED)
+                assert (now.state, now.attempt) == (JobState.SUCCEEDED, 1)
+                kinds = [event.kind for event in store.events(job.id, 0)]
+                assert (kinds[-1], kinds.count(EventKind.DONE)) == (EventKind.DONE, 1)
+            await until_tidy(url)
+
+    with_rig(url, work)
+
+
+def test_connections_that_break_cost_nobody_a_job(url: str, store: Store) -> None:
+    async def work(made: Rig) -> None:
+        job = made.add(SLOW, FOREVER)
+        found = await made.until_there_is_a_plan(job)
+        with psycopg.connect(url, autocommit=True) as other:
+            for _ in range(5):
+                mine = "datname = current_database() AND pid <> pg_backend_pid()"
+                other.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {mine}")
+                await asyncio.sleep(0.2)
+        easy = add(store)
+        made.cancel(job)
+        now = await made.until(job, JobState.CANCELLED)
+        assert (now.deaths, now.has_plan) == (0, True)
+        assert (now.best or 0) <= (found.best or 0)
+        assert (await made.until(easy, JobState.SUCCEEDED)).deaths == 0
+        await until_tidy(url)
+
+    with_rig(url, work)
+
+
+def test_a_database_that_is_gone_for_long_costs_nobody_a_job(
+    postgresql: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patient, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(patient, "RECONNECT_SECONDS", 0.2)
+
+    def worker(url: str) -> int:
+        """The one that there is, and lives."""
+        alive = f"last_heartbeat > now() - interval '{STALLED_SECONDS} seconds'"
+        with psycopg.connect(url) as connection:
+            (found,) = connection.execute(f"SELECT id FROM procrastinate_workers WHERE {alive}").fetchall()
+            return int(found[0])
+
+    with contextlib.closing(Server(postgresql.programs)) as own_server:
+        url = own_server.new_database()
+
+        async def work(made: Rig) -> None:
+            job = made.add(SLOW, FOREVER)
+            await made.until_there_is_a_plan(job)
+            before = worker(url)
+            own_server.stop()
+            await asyncio.sleep(1.5 * STALLED_SECONDS)
+            own_server.start()
+            await asyncio.sleep(2 * STALLED_SECONDS)
+            now = await made.until(job, JobState.RUNNING)
+            assert (now.attempt, now.deaths, worker(url)) == (1, 0, before)
+            made.cancel(job)
+            assert (await made.until(job, JobState.CANCELLED)).attempt == 1
+            assert (await made.until(made.add(), JobState.SUCCEEDED)).attempt == 1
+
+        with_rig(url, work, stalled_seconds=STALLED_SECONDS)

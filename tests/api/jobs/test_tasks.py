@@ -1,0 +1,84 @@
+"""What a worker process makes of its orders: here, planning from the best plan of an earlier attempt."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from api.jobs.options import as_document
+from api.jobs.tasks import do
+from api.settings import Settings
+from planner import Options, plan, read_problem, share
+from planner.formats import write_plan, write_problem, write_sharing
+from planner.watching import Progress
+from tests.planner.sharing.tangles import FOUND_BY_SEARCH
+from tests.planner.test_starting import GREEDY, tangle
+
+PROBLEM = write_problem(tangle())
+
+
+class Line:
+    def __init__(self) -> None:
+        self.heard: list[dict[str, Any]] = []
+
+    def understood(self, fields: dict[str, Any]) -> None:
+        self.heard.append(fields)
+
+    def progress(self, moment: Progress) -> None: ...
+
+    def cancelled(self) -> bool:
+        return False
+
+
+def solved(*parts: bytes, problem: bytes = PROBLEM, objects: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
+    """With greedy, which alone does not find the best plan."""
+    options = as_document(GREEDY, objects=objects)
+    order: dict[str, Any] = {"task": "solve", "format": None, "options": options, "notes": []}
+    header, payload = do(order, [problem, *parts], Settings(), Line())
+    return header, json.loads(payload)
+
+
+def test_solving_begins_with_the_best_plan_of_an_earlier_attempt() -> None:
+    best = plan(read_problem(PROBLEM)[0], Options(time_limit=20, work_limit=3_000_000, workers=1))
+    alone, _ = solved()
+    header, document = solved(write_plan(best))
+    assert alone["best"] > header["best"] == best.peak
+    assert (header["lasting"], document["reproducible"], document["warnings"]) == (
+        header["status"] == "optimal",
+        False,
+        [],
+    )
+
+
+def test_sharing_begins_with_the_best_sharing_of_an_earlier_attempt() -> None:
+    problem, best = write_problem(FOUND_BY_SEARCH), share(FOUND_BY_SEARCH, Options(work_limit=2_000_000, workers=1))
+    alone, _ = solved(problem=problem, objects=True)
+    header, document = solved(write_sharing(best), problem=problem, objects=True)
+    assert alone["best"] > header["best"] == best.total
+    assert (document["reproducible"], document["solver"], document["warnings"]) == (False, "cpsat", [])
+
+
+@pytest.mark.parametrize("objects", [False, True])
+@pytest.mark.parametrize(
+    "best", [b"", b"{}", b"\xff", b'{"format": "memplan-plan/9"}', b'{"format": "memplan-sharing/9"}']
+)
+def test_a_plan_that_cannot_be_read_any_more_is_found_again(best: bytes, objects: bool) -> None:
+    found, plain = solved(best, objects=objects)[0], solved(objects=objects)[0]
+    assert {**found, "etag": None} == {**plain, "etag": None}, "the bytes say how long it took"
+
+
+def test_a_problem_is_read_and_planned_in_one_go_as_in_two() -> None:
+    query = {"seed": 3, "workers": 5}
+    once = {"task": "read_and_solve", "format": None, "query": query}
+    line = Line()
+    header, payload = do(once, [PROBLEM], Settings(), line)
+    found, _ = do({"task": "read", "format": None, "query": query}, [PROBLEM], Settings(), Line())
+    assert line.heard == [found]
+    order = {"task": "solve", "format": None, "options": found["options"], "notes": found["notes"]}
+    again, same = do(order, [PROBLEM], Settings(), Line())
+    assert {**header, "etag": None} == {**again, "etag": None}
+    one, other = json.loads(payload), json.loads(same)
+    assert {**one, "run": None} == {**other, "run": None}
+    assert "number of workers was clipped" in one["warnings"][0]

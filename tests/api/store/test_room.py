@@ -1,0 +1,42 @@
+"""Places for jobs are counted now and then: fewer are given out in between than there are, and none for long."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.store import room
+from api.store.records import QueueLimits
+from api.store.room import SHARE, Room
+
+LIMITS = QueueLimits(100, 50, 1000)
+
+
+def taken(places: Room, owner: str = "me", limits: QueueLimits = LIMITS) -> int:
+    """How many places there are without counting."""
+    count = 0
+    while places.take(owner, limits):
+        count += 1
+    return count
+
+
+def test_nothing_is_given_out_uncounted() -> None:
+    places = Room()
+    assert taken(places) == 0
+    places.counted("me", LIMITS, SHARE - 1, 100)
+    assert taken(places) == 0, "near the limit every job is counted"
+    places.counted("me", LIMITS, 5 * SHARE, 100 * SHARE)
+    assert [taken(places, "me", QueueLimits(1, 1, 1)), taken(places, "you"), taken(places)] == [0, 0, 5]
+
+
+def test_all_owners_fill_the_same_room() -> None:
+    places = Room()
+    places.counted("me", LIMITS, 5 * SHARE, 8 * SHARE)
+    places.counted("you", LIMITS, 5 * SHARE, 8 * SHARE)
+    assert [taken(places), taken(places, "you")] == [5, 3]
+
+
+def test_a_count_is_soon_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "SECONDS", -1.0)
+    places = Room()
+    places.counted("me", LIMITS, 5 * SHARE, 8 * SHARE)
+    assert taken(places) == 0

@@ -1,0 +1,78 @@
+"""`memplan draw`, as users call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.api.processes import run
+
+PROBLEM = {
+    "format": "memplan/1",
+    "lifetimes": "half_open",
+    "pools": [{"name": "sram", "size": 128}],
+    "buffers": [{"id": "a\x1b[31m", "size": 64, "live": [[0, 2]]}, {"id": "b", "size": 32, "live": [[1, 2]]}],
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    folder = tmp_path_factory.mktemp("draw")
+    problem, plan = folder / "problem.json", folder / "plan.json"
+    problem.write_text(json.dumps(PROBLEM), encoding="utf-8")
+    assert run("plan", str(problem), "-o", str(plan)).returncode == 0
+    return str(problem), str(plan)
+
+
+def test_the_picture_goes_into_the_file_or_the_pipe(files: tuple[str, str], tmp_path: Path) -> None:
+    picture = tmp_path / "map.svg"
+    written = run("draw", *files, "-o", str(picture))
+    assert (written.returncode, written.stdout, written.stderr) == (0, b"", b"")
+    assert ET.fromstring(picture.read_bytes()).tag.endswith("svg")
+    piped = run("draw", *files, "-o", "-")
+    assert (piped.returncode, piped.stdout) == (0, picture.read_bytes())
+
+
+@pytest.mark.parametrize("options", [["--prefer", "speed"], ["--prefer", "balanced"], ["--capacity", "96"]])
+def test_a_plan_with_options_is_no_wrong_one_if_they_are_given_again(
+    files: tuple[str, str], tmp_path: Path, options: list[str]
+) -> None:
+    plan = str(tmp_path / "plan.json")
+    assert run("plan", files[0], *options, "-o", plan).returncode == 0
+    assert run("draw", files[0], plan, "-o", "-").returncode == 1
+    drawn = run("draw", files[0], plan, *options, "-o", "-")
+    assert (drawn.returncode, drawn.stderr) == (0, b"")
+
+
+def test_a_wrong_plan_is_drawn_too_and_what_is_wrong_is_said(files: tuple[str, str], tmp_path: Path) -> None:
+    plan = json.loads(Path(files[1]).read_text())
+    for place in plan["placements"]:
+        place["offset"] = 0
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(plan))
+    done = run("draw", files[0], str(wrong), "-o", str(tmp_path / "map.svg"))
+    assert done.returncode == 1
+    assert b"wrong with it, and marked" in done.stderr
+    assert b"\x1b" not in done.stderr
+    assert b"bad" in (tmp_path / "map.svg").read_bytes()
+
+
+def test_a_plan_of_another_problem_is_refused(files: tuple[str, str], tmp_path: Path) -> None:
+    plan = json.loads(Path(files[1]).read_text())
+    plan["placements"][0]["id"] = "stranger"
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(plan))
+    done = run("draw", files[0], str(other), "-o", str(tmp_path / "map.svg"))
+    assert done.returncode == 2
+    assert b"/placements/0/id: buffer 'stranger' is not in the problem [unknown_buffer]" in done.stderr
+    assert not (tmp_path / "map.svg").exists()
+
+
+def test_the_output_is_looked_at_first(files: tuple[str, str], tmp_path: Path) -> None:
+    for out in (files[0], files[1], str(tmp_path / "nowhere" / "map.svg")):
+        done = run("draw", *files, "-o", out)
+        assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+    assert run("draw", "-", "-", "-o", "-").returncode == 2

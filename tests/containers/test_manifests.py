@@ -1,0 +1,175 @@
+"""Compose file and Kubernetes manifests, read: every file, command, setting, path and volume that they name exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from api.cli.app import app
+from api.routes import about
+from api.settings import PREFIX, Settings, read_settings
+from tests.containers.dockerfile import ROOT, read_dockerfile
+
+DOCKER = ROOT / "docker"
+COMMANDS = {command.callback.__name__ for command in app.registered_commands if command.callback is not None}
+SETTINGS = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
+METRICS_PORT = 9100
+MANIFESTS = [
+    document
+    for path in sorted((DOCKER / "kubernetes").glob("*.yaml"))
+    for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+]
+
+
+def compose() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def own_services() -> dict[str, dict[str, Any]]:
+    return {name: service for name, service in compose()["services"].items() if service["image"] == "memplan"}
+
+
+def test_compose_starts_two_services_and_a_worker_on_one_store_and_watches_them() -> None:
+    mine = own_services()
+    assert sorted((service.get("command") or ["serve"])[0] for service in mine.values()) == [
+        "migrate",
+        "serve",
+        "serve",
+        "worker",
+    ]
+    assert {service["environment"]["MEMPLAN_STORE_URL"] for service in mine.values()} == {
+        "postgresql://memplan:memplan@postgres/memplan"
+    }
+    assert {"postgres", "prometheus"} <= set(compose()["services"])
+
+
+@pytest.mark.parametrize("name", list(own_services()))
+def test_compose_names_only_what_there_is(name: str) -> None:
+    service = own_services()[name]
+    assert (service.get("command") or ["serve"])[0] in COMMANDS
+    assert set(service["environment"]) <= SETTINGS
+    assert (DOCKER / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+    assert set(service["depends_on"]) <= set(compose()["services"])
+    assert service["read_only"]
+    assert any(str(mount).startswith("/tmp") for mount in service["tmpfs"])
+    read_settings(**{key.removeprefix(PREFIX).lower(): value for key, value in service["environment"].items()})
+
+
+def test_compose_publishes_on_loopback_alone() -> None:
+    ports = [port for service in compose()["services"].values() for port in service.get("ports", ())]
+    assert len(ports) == 3
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+def test_prometheus_watches_services_and_workers() -> None:
+    (job,) = yaml.safe_load((DOCKER / "prometheus.yaml").read_text(encoding="utf-8"))["scrape_configs"]
+    (found,) = job["dns_sd_configs"]
+    running = {name for name, service in own_services().items() if service.get("command") != ["migrate"]}
+    assert set(found["names"]) == running
+    assert {service["environment"]["MEMPLAN_METRICS_PORT"] for service in own_services().values()} == {
+        str(found["port"])
+    }
+    mounts = compose()["services"]["prometheus"]["volumes"]
+    assert (DOCKER / mounts[0].partition(":")[0]).is_file()
+
+
+def pods() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Every manifest that makes pods, and its one container."""
+    for manifest in MANIFESTS:
+        if manifest["kind"] in ("Deployment", "Job"):
+            (container,) = manifest["spec"]["template"]["spec"]["containers"]
+            yield manifest, container
+
+
+def test_kubernetes_has_services_workers_and_a_migration() -> None:
+    assert {(manifest["kind"], container["args"][0]) for manifest, container in pods()} == {
+        ("Deployment", "serve"),
+        ("Deployment", "worker"),
+        ("Job", "migrate"),
+    }
+
+
+@pytest.mark.parametrize(("manifest", "container"), list(pods()), ids=lambda made: str(made.get("kind")))
+def test_pods_run_with_limits_as_the_images_user_and_name_only_what_there_is(
+    manifest: dict[str, Any], container: dict[str, Any]
+) -> None:
+    spec = manifest["spec"]["template"]["spec"]
+    user, _, group = read_dockerfile()[-1].only("USER").rest.partition(":")
+    assert spec["securityContext"]["runAsNonRoot"]
+    assert (spec["securityContext"]["runAsUser"], spec["securityContext"]["runAsGroup"]) == (int(user), int(group))
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert not container["securityContext"]["allowPrivilegeEscalation"]
+    assert container["args"][0] in COMMANDS
+    assert {"requests", "limits"} == set(container["resources"])
+    assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in spec["volumes"]}
+    assert any(mount["mountPath"] == "/tmp" for mount in container["volumeMounts"])
+    known = {(m["kind"], m["metadata"]["name"]) for m in MANIFESTS}
+    for source in container["envFrom"]:
+        ((kind, reference),) = source.items()
+        assert ({"configMapRef": "ConfigMap", "secretRef": "Secret"}[kind], reference["name"]) in known
+
+
+def test_probes_ask_for_paths_that_there_are() -> None:
+    paths = {getattr(route, "path", None) for route in about.router.routes}
+    probes = [
+        (container, probe["httpGet"])
+        for _, container in pods()
+        for name, probe in container.items()
+        if name.endswith("Probe")
+    ]
+    assert len(probes) == 5
+    for container, asked in probes:
+        assert asked["path"] in paths
+        assert asked["port"] in {port["name"] for port in container["ports"]}
+
+
+def test_what_kubernetes_sets_are_settings_and_can_be_used_together() -> None:
+    given: dict[str, str] = {}
+    for manifest in MANIFESTS:
+        if manifest["kind"] in ("ConfigMap", "Secret"):
+            given |= manifest.get("data", {}) | manifest.get("stringData", {})
+    assert set(given) <= SETTINGS
+    assert given["MEMPLAN_METRICS_PORT"] == str(METRICS_PORT)
+    settings = read_settings(**{key.removeprefix(PREFIX).lower(): value for key, value in given.items()})
+    assert settings.is_open
+    assert {
+        port["containerPort"]
+        for _, container in pods()
+        for port in container.get("ports", ())
+        if port["name"] == "metrics"
+    } == {METRICS_PORT}
+
+
+def test_workers_grow_with_the_queue() -> None:
+    (scaler,) = [m for m in MANIFESTS if m["kind"] == "HorizontalPodAutoscaler"]
+    (metric,) = scaler["spec"]["metrics"]
+    exported = (ROOT / "api" / "metrics.py").read_text(encoding="utf-8")
+    assert f'"{metric["external"]["metric"]["name"]}"' in exported
+    assert metric["external"]["metric"]["selector"]["matchLabels"] == {"state": "queued"}
+    target = scaler["spec"]["scaleTargetRef"]
+    assert (target["kind"], target["name"]) in {(m["kind"], m["metadata"]["name"]) for m in MANIFESTS}
+
+
+def test_selectors_find_the_pods_they_are_for() -> None:
+    made = [manifest["spec"]["template"]["metadata"]["labels"] for manifest, _ in pods()]
+    for manifest in MANIFESTS:
+        selector = manifest.get("spec", {}).get("selector")
+        if selector is not None:
+            wanted = selector.get("matchLabels", selector)
+            assert len([labels for labels in made if wanted.items() <= labels.items()]) == 1, manifest["metadata"][
+                "name"
+            ]
+
+
+def test_files_are_where_their_comments_say() -> None:
+    assert {path.name for path in Path(DOCKER / "kubernetes").iterdir()} == {
+        "migrate.yaml",
+        "service.yaml",
+        "settings.yaml",
+        "worker.yaml",
+    }

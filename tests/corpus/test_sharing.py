@@ -1,0 +1,57 @@
+"""Storage objects on real networks: what is proven of them, and that Relay's tokens are the same with offsets and without."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from planner import Options, PlanStatus, Problem, plan, share, verify_sharing
+from planner.formats import read_problem
+
+CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
+FOUND = sorted((CORPUS / "nets").glob("*.json"))
+NETS = tuple(FOUND) or (CORPUS / "nets" / "absent.json",)
+"""Without a corpus something to skip."""
+
+pytestmark = pytest.mark.skipif(not FOUND, reason=f"corpus: no instances in {CORPUS.name}; set MEMPLAN_CORPUS")
+
+PROVEN = {
+    "densenet121": "greedy",
+    "bert_base_128_nofold": "cpsat",
+    "mobilenet_v2": "cpsat",
+    "resnet18": "greedy",
+    "unet_256": "greedy",
+}
+
+
+def read(path: Path) -> Problem:
+    """Without alignments: objects begin wherever the runtime puts them."""
+    problem, _ = read_problem(path.read_bytes(), name=path.name)
+    return replace(
+        problem,
+        buffers=tuple(replace(buffer, alignment=1) for buffer in problem.buffers),
+        pools=tuple(replace(pool, alignment=1) for pool in problem.pools),
+    )
+
+
+@pytest.mark.parametrize("path", NETS, ids=lambda path: path.stem)
+def test_relays_tokens_are_the_same_with_offsets_and_without(path: Path) -> None:
+    problem = read(path)
+    made = share(problem, Options(solver="relay_tokens"))
+    assert verify_sharing(problem, made) == ()
+    assert made.total == plan(problem, Options(solver="relay_tokens")).peak
+
+
+@pytest.mark.parametrize(("name", "solver"), PROVEN.items())
+def test_networks_are_shared_to_their_proven_optimum(name: str, solver: str) -> None:
+    problem = read(CORPUS / "nets" / f"{name}.json")
+    made = share(problem, Options(time_limit=60))
+    assert verify_sharing(problem, made) == ()
+    assert (made.status, made.solver) == (PlanStatus.OPTIMAL, solver)
+    least = plan(problem).peak
+    assert least is not None
+    assert made.total is not None
+    assert made.total >= least, "objects never need less than offsets"

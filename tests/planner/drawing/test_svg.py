@@ -1,0 +1,159 @@
+"""The picture: well-formed whatever names there are, the same every time, and never too large to be opened."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import planner
+from planner import Buffer, Options, Plan, Pool, Problem, plan
+from planner.drawing import memory_map, svg
+from planner.drawing.memory_map import Box
+from planner.drawing.rectangles import chosen
+from planner.generate import Request, generate
+from planner.problem import Lifetimes
+
+NAMESPACE = "{http" + "://www.w3.org/2000/svg}"
+PLANNED = Options(work_limit=0, workers=1)
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</title><image href=x onerror=alert(1)>",
+    '"><style>*{display:none}</style>',
+    "&lt;&amp;&#0;]]>",
+    "nul\x00 escape\x1b[31m \ufffe\uffff",
+    "\u202egnp.exe\u2066",
+    "x" * 5000,
+)
+
+
+def drawn(problem: Problem, answer: Plan | None = None) -> bytes:
+    return svg(memory_map(problem, answer or plan(problem, PLANNED)))
+
+
+def named(*names: str, kind: str | None = None, pool: str = "arena") -> Problem:
+    buffers = tuple(Buffer(name, 64, live=((i, i + 2),), kind=kind) for i, name in enumerate(names))
+    return Problem(buffers, (Pool(pool, 4096),), name=names[0], lifetimes=Lifetimes.HALF_OPEN)
+
+
+ONE = plan(named("one"), PLANNED)
+
+
+def parts(picture: bytes, tag: str) -> list[ET.Element]:
+    return list(ET.fromstring(picture).iter(NAMESPACE + tag))
+
+
+def test_every_buffer_is_a_rectangle_that_says_what_it_is() -> None:
+    picture = drawn(named("image", "edges", kind="input"))
+    titles = [box.findtext(f"{NAMESPACE}title") for box in parts(picture, "rect")]
+    assert [title for title in titles if title] == [
+        "image (input): 64 B at 0 to 64, live [0, 2)",
+        "edges (input): 64 B at 64 to 128, live [1, 3)",
+    ]
+    said = [text.text for text in parts(picture, "text")]
+    assert {"image", "edges", "arena", "input", "bytes in use", "proven bound"} <= set(said)
+
+
+def test_time_goes_across_and_addresses_up() -> None:
+    first, second = (box for box in parts(drawn(named("a", "b")), "rect") if len(box))
+    assert float(first.attrib["x"]) < float(second.attrib["x"])
+    assert float(first.attrib["y"]) == pytest.approx(
+        float(second.attrib["y"]) + float(second.attrib["height"]), abs=0.2
+    )
+    assert first.attrib["width"] == second.attrib["width"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_stay_text(name: str) -> None:
+    picture = drawn(named(name, "other", kind=name, pool=name))
+    plain = drawn(named("name", "other", kind="kind", pool="pool"))
+    tags = [element.tag for element in ET.fromstring(picture).iter()]
+    assert tags == [element.tag for element in ET.fromstring(plain).iter()]
+    assert not re.search(rb"[\x00-\x09\x0b-\x1f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]", picture)
+    assert len(picture) < 20_000
+
+
+@given(st.text(min_size=1, max_size=30))
+def test_any_name_makes_a_picture_that_can_be_read(name: str) -> None:
+    (place,), (use,) = ONE.placements, ONE.pools
+    answer = replace(ONE, placements=(replace(place, id=name, pool=name),), pools=(replace(use, name=name),))
+    assert len([box for box in parts(drawn(named(name, pool=name), answer), "rect") if len(box)]) == 1
+
+
+def test_it_is_the_same_every_time() -> None:
+    problem = generate("pools", Request(80, seed=2))
+    answer = plan(problem, PLANNED)
+    assert drawn(problem, answer) == drawn(problem, answer)
+    assert drawn(problem, answer) == drawn(problem, plan(problem, PLANNED))
+
+
+def test_it_fetches_nothing_and_runs_nothing() -> None:
+    picture = drawn(generate("transformer", Request(60, seed=1))).decode()
+    assert re.findall(r"https?:[^\"]*", picture) == ["http" + "://www.w3.org/2000/svg"]
+    assert not re.search(r"url\(|@import|href|<script|<foreignObject|\son\w+=", picture)
+    assert "prefers-color-scheme:dark" in picture
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> Problem:
+    """More rectangles than a picture has."""
+    monkeypatch.setattr("planner.drawing.rectangles.MOST", 300)
+    return generate("packing", Request(500, seed=1))
+
+
+def test_very_many_rectangles_are_drawn_together(many: Problem) -> None:
+    picture = drawn(many)
+    titled = [box for box in parts(picture, "rect") if len(box)]
+    assert 280 < len(titled) <= 300
+    said = f"The {500 - len(titled)} smallest rectangles are drawn together, without names."
+    assert said in [text.text for text in parts(picture, "text")]
+
+
+def test_what_is_drawn_one_by_one_is_what_is_largest(many: Problem) -> None:
+    (these,) = chosen(memory_map(many, plan(many, PLANNED)))
+
+    def areas(boxes: tuple[Box, ...]) -> list[int]:
+        return [(box.end - box.start) * many.buffers[box.buffer].size for box in boxes]
+
+    assert len(these.single) + len(these.together) == 500
+    assert max(areas(these.together)) < min(areas(these.single))
+
+
+def test_what_is_wrong_is_marked_and_said() -> None:
+    problem = named("a", "b", "c")
+    answer = plan(problem, PLANNED)
+    first, second, third = answer.placements
+    broken = replace(answer, placements=(first, replace(second, offset=first.offset + 8), replace(third, offset=1024)))
+    picture = svg(memory_map(problem, broken, planner.verify(problem, broken)))
+    marked = [box for box in parts(picture, "rect") if "bad" in box.attrib.get("class", "").split()]
+    assert [(box.findtext(f"{NAMESPACE}title") or "")[0] for box in marked] == ["a", "b"]
+    assert any("wrong with this plan" in (text.text or "") for text in parts(picture, "text"))
+
+
+def test_pools_stand_one_above_the_other_and_empty_ones_are_named() -> None:
+    buffers = (Buffer("a", 8, live=((0, 1),), pools=("fast",)), Buffer("b", 8, live=((0, 1),), pools=("slow",)))
+    problem = Problem(buffers, (Pool("fast"), Pool("slow", 64), Pool("idle")), lifetimes=Lifetimes.INCLUSIVE)
+    picture = drawn(problem)
+    said = [text.text or "" for text in parts(picture, "text")]
+    assert said.index("fast") < said.index("slow")
+    assert "Nothing is placed in: idle" in said
+    assert "live [0, 0]" in (
+        next(box for box in parts(picture, "rect") if len(box)).findtext(f"{NAMESPACE}title") or ""
+    )
+
+
+def test_a_problem_without_buffers_and_one_without_a_plan_are_drawn() -> None:
+    assert b"0 buffers" in drawn(Problem(()))
+    tight = replace(named("a", "b"), pools=(Pool("arena", 70),))
+    assert b"infeasible" in drawn(tight)
+
+
+def test_numbers_beyond_any_screen_are_drawn() -> None:
+    far = 1 << 60
+    buffers = (Buffer("a", far, live=((-far, far),)), Buffer("b", far, live=((far - 1, far),)))
+    picture = drawn(Problem(buffers, lifetimes=Lifetimes.HALF_OPEN))
+    assert [box.findtext(f"{NAMESPACE}title") for box in parts(picture, "rect") if len(box)]

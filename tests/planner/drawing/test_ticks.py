@@ -1,0 +1,51 @@
+"""Marks on the axes are round, few, and within what is shown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.drawing.ticks import address_ticks, grouped, short_bytes, time_ticks
+
+
+@given(st.integers(1, 1 << 62), st.integers(2, 20))
+def test_addresses_are_marked_at_multiples_of_a_power_of_two(top: int, most: int) -> None:
+    ticks = address_ticks(top, most)
+    assert ticks[0] == 0
+    assert len(ticks) <= most + 1
+    assert ticks[-1] <= top
+    step = ticks[1] if len(ticks) > 1 else 1
+    assert step & (step - 1) == 0
+    assert top // step >= most // 2 or step == 1
+
+
+@given(st.integers(-(1 << 62), 1 << 62), st.integers(1, 1 << 62), st.integers(3, 20))
+def test_times_are_marked_at_round_numbers(begin: int, span: int, most: int) -> None:
+    ticks = time_ticks(begin, begin + span, most)
+    assert len(ticks) <= most
+    assert all(begin <= tick <= begin + span for tick in ticks)
+    if len(ticks) > 1:
+        step = ticks[1] - ticks[0]
+        assert str(step).strip("0") in ("1", "2", "5")
+        assert all(tick % step == 0 for tick in ticks)
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (0, "0 B"),
+        (3920, "3920 B"),
+        (1024, "1 KiB"),
+        (24576, "24 KiB"),
+        (24528, "24.0 KiB"),
+        (10_004_544, "9.54 MiB"),
+        (1 << 62, "4 EiB"),
+    ],
+)
+def test_bytes_are_exact_where_that_is_short(size: int, said: str) -> None:
+    assert short_bytes(size) == said
+
+
+def test_long_numbers_are_grouped() -> None:
+    assert [grouped(number) for number in (7, 1234, -1234567)] == ["7", "1 234", "-1 234 567"]

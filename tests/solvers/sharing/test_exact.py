@@ -1,0 +1,121 @@
+"""CP-SAT alone, told neither an arrangement nor a bound, against exhaustion; and what the sandbox makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from planner.problem import Buffer, Constraints, Problem
+from planner.sharing.lowering import lower_sharing
+from solvers.errors import StopReason, Unsupported
+from solvers.instance import Instance
+from solvers.sharing import cpsat
+from solvers.sharing.arrangement import Arrangement, broken_rule, totals
+from solvers.sharing.clashes import Clashes
+from solvers.sharing.cpsat import CpSatSharing, in_a_process_of_its_own
+from solvers.sharing.solver import SharingOutcome, SharingTask
+from solvers.solver import Limits
+from tests.planner.sharing.tangles import FOUND_BY_SEARCH, PROVED_BY_SEARCH
+from tests.planner.sharing.truth import least_total, sharable
+from tests.strategies import effort
+
+
+class Listener:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.totals: list[Arrangement] = []
+        self.bounds: list[int] = []
+
+    def incumbent(self, arrangement: Arrangement) -> None:
+        self.totals.append(arrangement)
+
+    def bound(self, bound: int) -> None:
+        self.bounds.append(bound)
+
+    def log(self, line: str) -> None: ...
+
+    def stopped(self) -> StopReason | None:
+        return None
+
+
+def roomy(problem: Problem) -> Problem:
+    """The same in pools without limits."""
+    return replace(problem, pools=tuple(replace(pool, size=None) for pool in problem.pools))
+
+
+def instance_of(problem: Problem) -> Instance:
+    return lower_sharing(problem).lowered.instance
+
+
+def settled(problem: Problem) -> SharingOutcome:
+    instance = instance_of(problem)
+    listener = Listener()
+    outcome = CpSatSharing().share(instance, SharingTask(), listener)
+    assert outcome.arrangement is not None
+    assert broken_rule(instance, outcome.arrangement) is None
+    assert totals(instance, outcome.arrangement) == outcome.bounds
+    assert all(broken_rule(instance, each) is None for each in listener.totals)
+    assert outcome.stop is StopReason.PROVED
+    return outcome
+
+
+@effort(60, 5_000)
+@given(sharable())
+def test_any_blocks(problem: Problem) -> None:
+    problem = roomy(problem)
+    assert sum(settled(problem).bounds) == least_total(problem)
+
+
+@effort(40, 5_000)
+@given(sharable(plain=True))
+def test_blocks_of_one_stretch_of_time_each(problem: Problem) -> None:
+    assert sum(settled(problem).bounds) == least_total(problem)
+
+
+def test_an_exclusion_alone_lets_two_share() -> None:
+    both = (Buffer("a", 1, live=((0, 1),)), Buffer("b", 1, live=((0, 1),)))
+    assert settled(Problem(both, constraints=Constraints(exclusions=(("a", "b"),)))).bounds == (1,)
+
+
+def test_both_models_agree_where_both_apply(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = settled(PROVED_BY_SEARCH)
+    monkeypatch.setattr(Clashes, "is_one_stretch", lambda *_: False)
+    assert settled(PROVED_BY_SEARCH).bounds == counted.bounds == (73,)
+
+
+def test_work_ends_it_alike_every_time() -> None:
+    instance = instance_of(FOUND_BY_SEARCH)
+    task = SharingTask(Limits(work=20_000))
+    outcomes = [CpSatSharing().share(instance, task, Listener()) for _ in range(2)]
+    assert {outcome.stop for outcome in outcomes} == {StopReason.WORK_LIMIT}
+    assert all(outcome.reproducible for outcome in outcomes)
+    assert outcomes[0].bounds == outcomes[1].bounds
+    found = [None if o.arrangement is None else o.arrangement.storage.tolist() for o in outcomes]
+    assert found[0] == found[1]
+
+
+def test_what_would_be_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpsat, "MOST_TERMS", 10)
+    with pytest.raises(Unsupported, match="too large for this solver"):
+        CpSatSharing().share(instance_of(PROVED_BY_SEARCH), SharingTask(), Listener())
+
+
+def test_in_a_process_of_its_own_it_says_the_same() -> None:
+    instance, listener = instance_of(PROVED_BY_SEARCH), Listener()
+    outcome = in_a_process_of_its_own(instance, SharingTask(bounds=(72,)), listener)
+    assert (outcome.stop, outcome.bounds, outcome.provers) == (StopReason.PROVED, (73,), ("cpsat",))
+    assert outcome.arrangement is not None
+    assert totals(instance, outcome.arrangement) == (73,)
+    assert totals(instance, listener.totals[-1]) == (73,), "it is told as it is found"
+    assert outcome.reproducible
+    assert listener.bounds[-1] == 73
+
+
+def test_a_deadline_that_is_over_leaves_what_was_known() -> None:
+    instance = instance_of(PROVED_BY_SEARCH)
+    outcome = in_a_process_of_its_own(instance, SharingTask(Limits(deadline=0.0), bounds=(72,)), Listener())
+    assert (outcome.stop, outcome.bounds, outcome.arrangement) == (StopReason.TIME_LIMIT, (72,), None)
+    assert not outcome.reproducible

@@ -1,0 +1,93 @@
+"""The quick solvers' own rules, and the bound, on problems that can be followed by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner import Buffer, Constraints, Options, Problem, plan, share
+from planner.sharing.lowering import lower_sharing
+from solvers.sharing.bounds import Witness, ranked
+from tests.planner.sharing.tangles import FOUND_BY_SEARCH
+
+
+def inclusive(*rows: tuple[int, int, int]) -> Problem:
+    """First step, last step, size."""
+    return Problem(tuple(Buffer(i, size, live=((first, last + 1),)) for i, (first, last, size) in enumerate(rows)))
+
+
+def storage(problem: Problem, solver: str) -> list[int]:
+    return [each.object for each in share(problem, Options(solver=solver)).assignments]
+
+
+def test_exir_takes_the_first_object_that_is_free_and_large_enough() -> None:
+    assert storage(inclusive((0, 1, 6), (2, 3, 9), (1, 2, 8)), "exir_greedy") == [0, 0, 1]
+
+
+def test_exir_puts_nothing_inside_an_object_as_it_does_with_offsets() -> None:
+    """10 makes the object, 5 comes when it is over; with offsets 4 lies above 5 in it, here it needs one of its own."""
+    problem = inclusive((0, 1, 10), (2, 3, 4), (2, 3, 3), (2, 3, 5))
+    assert storage(problem, "exir_greedy") == [0, 1, 2, 0]
+    assert plan(problem, Options(solver="exir_greedy")).peak == 13
+    assert share(problem, Options(solver="exir_greedy")).total == 17
+
+
+def test_exir_takes_the_last_of_equal_sizes_first() -> None:
+    assert storage(inclusive((0, 0, 4), (0, 0, 4), (1, 1, 4)), "exir_greedy") == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("freed", "wanted", "taken"),
+    [
+        ((100, 30), 20, 1),
+        ((319, 5), 20, 0),
+        ((320, 5), 20, 1),
+        ((10, 15), 20, 1),
+        ((320, 1), 40, 0),
+        ((1000, 1), 33, 2),
+    ],
+)
+def test_relay_takes_a_token_of_about_the_right_size(freed: tuple[int, int], wanted: int, taken: int) -> None:
+    """The smallest of less than 16 times the size, else the largest of a sixteenth, which grows; else a new one."""
+    assert storage(inclusive((0, 0, freed[0]), (0, 0, freed[1]), (1, 1, wanted)), "relay_tokens") == [0, 1, taken]
+
+
+def test_relay_shares_alike_with_and_without_offsets() -> None:
+    with_offsets = plan(FOUND_BY_SEARCH, Options(solver="relay_tokens"))
+    assert share(FOUND_BY_SEARCH, Options(solver="relay_tokens")).total == with_offsets.peak
+
+
+def test_largest_first_takes_the_smallest_object_that_is_free() -> None:
+    problem = inclusive((0, 0, 9), (0, 0, 5), (1, 1, 4), (2, 2, 6))
+    assert storage(problem, "largest_first") == [0, 1, 1, 0]
+
+
+def test_greedy_is_no_worse_than_what_it_consists_of() -> None:
+    totals = {
+        solver: share(FOUND_BY_SEARCH, Options(solver=solver)).total or 0
+        for solver in ("greedy", "largest_first", "exir_greedy", "relay_tokens")
+    }
+    assert totals["greedy"] == min(totals.values())
+    assert totals["greedy"] < totals["relay_tokens"]
+
+
+def test_the_bound_takes_the_kth_largest_from_wherever_it_is_largest() -> None:
+    """At 0 there are 10 and 1; at 2 there are 6, 5 and 4: of three objects one is 10 at least, one 5, and one 4."""
+    problem = inclusive((0, 0, 10), (0, 0, 1), (2, 2, 6), (2, 2, 5), (2, 2, 4))
+    low = lower_sharing(problem).lowered
+    found = ranked(low.instance, 0)
+    assert found.sizes == (10, 5, 4)
+    assert [(low.times[w.section] if w.section is not None else None, w.blocks) for w in found.witnesses] == [
+        (2, (2, 3, 4)),
+        (0, (0,)),
+    ]
+
+
+def test_the_largest_alone_is_a_reason_too() -> None:
+    found = ranked(lower_sharing(Problem((Buffer("a", 3), Buffer("b", 8)))).lowered.instance, 0)
+    assert (found.sizes, found.witnesses) == ((8,), (Witness(None, (1,)),))
+
+
+def test_of_an_excluded_pair_the_bound_counts_the_larger() -> None:
+    both = (Buffer("a", 3, live=((0, 1),)), Buffer("b", 8, live=((0, 1),)))
+    problem = Problem(both, constraints=Constraints(exclusions=(("a", "b"),)))
+    assert ranked(lower_sharing(problem).lowered.instance, 0).sizes == (8,)

@@ -1,0 +1,46 @@
+"""./scripts/demo, as far as it is not the setting up: the example is planned, shown, and served until Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = [sys.executable, "scripts/serve_example.py"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "MEMPLAN_WORKERS": "1"}
+
+
+def test_it_serves_the_page_of_the_plan_until_it_is_interrupted(tmp_path: Path) -> None:
+    command = [*COMMAND, "--data", str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        said = ""
+        for line in demo.stdout:
+            said += line
+            if line.startswith("Ctrl-C"):
+                break
+        assert re.search(r"^optimal +keyword_spotting", said, re.MULTILINE)
+        assert re.search(r"^audio_window +0 +16 000", said, re.MULTILINE)
+        page, job = re.findall(r"Page: +(\S+)/#([0-9a-f]+)", said)[0]
+        with httpx.Client(trust_env=False) as client:
+            assert "<title>memplan</title>" in client.get(page).text
+            assert client.get(f"{page}/v1/jobs/{job}").json()["status"] == "optimal"
+        demo.send_signal(signal.SIGINT)
+        assert demo.wait(60) == 0
+
+
+def test_it_can_end_by_itself_and_says_why_it_cannot_start(tmp_path: Path) -> None:
+    command = [*COMMAND, "--once", "--data", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Page: " in done.stdout
+    wrong = [*COMMAND, "--host", "0.0.0.0", "--data", str(tmp_path)]
+    done = subprocess.run(wrong, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "can be reached from other machines" in done.stderr

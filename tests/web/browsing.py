@@ -1,0 +1,114 @@
+"""The page in a real Chromium. Whatever a page must never do fails the test that made it do so."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, Route, expect, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PATIENCE = 30_000
+"""Milliseconds: enough for a busy machine."""
+WATCH = "addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))"
+GUTTER = {"left": 68, "right": 12, "top": 8, "bottom": 24}
+"""Around the map, as map_painter.js has it."""
+
+
+expect.set_options(timeout=PATIENCE)
+
+
+@contextmanager
+def browsing() -> Iterator[Browser]:
+    """A browser without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        )
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """One page, and everything that happened on it that nobody should see."""
+
+    def __init__(self, browser: Browser, address: str, **options: Any) -> None:
+        self.address = address
+        self.wrong: list[str] = []
+        self.wanted = ""
+        """What of it a test brought about on purpose: a regular expression."""
+        self.refusals = 0
+        """Requests that the service refused, which a test may want."""
+        self.context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 800}, "accept_downloads": True, **options}
+        )
+        self.context.set_default_timeout(PATIENCE)
+        self.context.add_init_script(WATCH)
+        self.context.route("**/*", self._only_here)
+        self.page: Page = self.context.new_page()
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.on("dialog", self._dismiss)
+
+    def open(self, path: str = "/") -> Page:
+        self.page.goto(self.address + path)
+        return self.page
+
+    def end(self) -> None:
+        self.context.close()
+        assert [each for each in self.wrong if not (self.wanted and re.search(self.wanted, each))] == []
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if "Failed to load resource" in message.text:
+            self.refusals += 1
+        elif message.type in ("error", "warning"):
+            self.wrong.append(f"{message.type}: {message.text}")
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.wrong.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _only_here(self, route: Route, request: Request) -> None:
+        if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
+            self.wrong.append(f"left the host: {request.url}")
+            route.abort()
+            return
+        route.continue_()
+
+
+Visiting = Callable[..., Visit]
+"""Opens a page, by default on the service of the tests."""
+
+
+def point(page: Page, time: float, address: float, right: float, top: float, pane: int = 0) -> tuple[float, float]:
+    """Where a time and an address are on the screen, when all of the map is shown."""
+    box = page.locator("canvas.over").nth(pane).bounding_box()
+    assert box is not None
+    across = box["width"] - GUTTER["left"] - GUTTER["right"]
+    up = box["height"] - GUTTER["top"] - GUTTER["bottom"]
+    x = box["x"] + GUTTER["left"] + time / right * across
+    return x, box["y"] + GUTTER["top"] + (1 - address / top) * up
+
+
+def picture(page: Page, pane: int = 0) -> str:
+    """All pixels of the map, once it has been drawn."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    data: str = page.locator("canvas.base").nth(pane).evaluate("(canvas) => canvas.toDataURL()")
+    return data
+
+
+def until_planned(page: Page) -> None:
+    """Until an optimal plan is there, with everything that is shown of it."""
+    expect(page.locator(".badge").last).to_have_text("optimal")
+    expect(page.locator(".figures").last).to_contain_text("ended by")
+    page.wait_for_selector(".stage:visible")
+
+
+def plan_text(page: Page, problem: str) -> None:
+    """Have a problem planned, as somebody who pastes it would."""
+    page.fill("#text", problem)
+    page.click("#plan")

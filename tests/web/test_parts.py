@@ -1,0 +1,175 @@
+"""The page's parts that reckon, each asked alone, in the browser that runs them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from planner.checks.report import printable
+from planner.drawing.style import DARK, LIGHT
+from planner.drawing.ticks import short_bytes
+from tests.http.test_draw import WEB
+from tests.web.browsing import Visiting
+
+Boxes = list[tuple[float, float, float, float]]
+
+
+@pytest.fixture
+def page(visiting: Visiting) -> Page:
+    return visiting().open("/web/page.css")  # of the same origin, and nothing goes on there
+
+
+def asked(page: Page, module: str, function: str, *arguments: Any) -> Any:
+    """What a function of a module answers."""
+    call = "([module, name, given]) => import(`/web/${module}.js`).then((found) => found[name](...given))"
+    return page.evaluate(call, [module, function, list(arguments)])
+
+
+def painted(boxes: Boxes, view: dict[str, float], width: int, height: int) -> list[int]:
+    """The colour at each pixel's middle: 1 and up for the boxes, the last one on top; 0 where there is none."""
+    per_time, per_byte = width / (view["right"] - view["left"]), height / (view["high"] - view["low"])
+    found = []
+    for y in range(height):
+        for x in range(width):
+            time, address = view["left"] + (x + 0.5) / per_time, view["high"] - (y + 0.5) / per_byte
+            inside = [
+                number
+                for number, (left, right, low, high) in enumerate(boxes, 1)
+                if left <= time < right and low < address <= high
+            ]
+            found.append(inside[-1] if inside else 0)
+    return found
+
+
+def paint(page: Page, boxes: Boxes, view: dict[str, float], width: int, height: int) -> list[int]:
+    """The same by the page."""
+    columns = {name: [box[i] for box in boxes] for i, name in enumerate(("left", "right", "low", "high"))}
+    layer = {"count": len(boxes), "colour": list(range(len(boxes))), **columns}
+    script = """([layer, view, width, height]) => import("/web/raster.js").then(({ paint }) => {
+        const pixels = new Uint32Array(width * height);
+        paint(pixels, width, height, layer, view, Uint32Array.from(layer.colour, (c) => c + 1), 0);
+        return Array.from(pixels);
+    })"""
+    pixels: list[int] = page.evaluate(script, [layer, view, width, height])
+    return pixels
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_boxes_are_painted_where_they_are(page: Page, seed: int) -> None:
+    chance = random.Random(seed)
+    width, height = 60, 40
+    view = {"left": 3.0, "right": 33.0, "low": 10.0, "high": 50.0}
+    boxes = []
+    for column in range(6):
+        left = column * 6.0
+        low = chance.uniform(0, 20)
+        high = low + chance.uniform(2, 30)
+        boxes.append((left, left + chance.uniform(0.5, 6), low, high))
+    pixels = paint(page, boxes, view, width, height)
+    expected = painted(boxes, view, width, height)
+    near = [dy * width + dx for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
+    inner = [y * width + x for y in range(1, height - 1) for x in range(1, width - 1)]
+    even = [at for at in inner if len({expected[at + step] for step in near}) == 1]
+    assert len({expected[at] for at in even}) > 3
+    assert [pixels[at] for at in even] == [expected[at] for at in even]
+
+
+def test_what_is_smaller_than_a_pixel_gets_one_and_what_is_elsewhere_none(page: Page) -> None:
+    view = {"left": 0.0, "right": 100.0, "low": 0.0, "high": 1000.0}
+    boxes = [(50.0, 50.001, 500.0, 500.001), (200.0, 300.0, 0.0, 10.0), (10.0, 20.0, 2000.0, 3000.0)]
+    pixels = paint(page, boxes, view, 30, 20)
+    assert sorted(set(pixels)) == [0, 1]
+    assert pixels.count(1) == 1
+
+
+def test_text_is_made_visible_as_the_command_does(page: Page) -> None:
+    samples = [
+        "plain",
+        "a\x00b\x1b",
+        "\u202eabc\u2066",
+        "\ufeff\u00ad",
+        "né ü 漢字 \u05d0",
+        "a\u00a0b\u2003c",
+        "\U000e0041",
+    ]
+    for text in samples:
+        assert asked(page, "text", "visible", text) == printable(text)
+    assert len(asked(page, "text", "visible", "x" * 1000)) == 300
+
+
+@pytest.mark.parametrize("size", [0, 1, 1023, 1024, 3920, 9999, 10_001, 24_528, 1 << 20, 10_004_544, 3 << 40])
+def test_bytes_read_as_on_the_picture(page: Page, size: int) -> None:
+    assert asked(page, "text", "bytes", size) == short_bytes(size)
+
+
+def test_a_window_never_leaves_what_there_is(page: Page) -> None:
+    script = """() => import("/web/map_window.js").then(({ MapWindow }) => {
+        const window_ = new MapWindow(1000, 5000);
+        let seed = 7;
+        const chance = () => ((seed = (seed * 16807) % 2147483647) / 2147483647);
+        const seen = [];
+        for (let i = 0; i < 300; i += 1) {
+            if (chance() < 0.5) window_.zoom(0.2 + 2 * chance(), 0.2 + 2 * chance(), chance(), chance());
+            else window_.move(4 * chance() - 2, 4 * chance() - 2);
+            seen.push({ ...window_.now });
+        }
+        window_.fit();
+        return [seen, window_.now];
+    })"""
+    seen, last = page.evaluate(script)
+    for now in seen:
+        assert 0 <= now["left"] < now["right"] <= 1000 + 1e-6
+        assert 0 <= now["low"] < now["high"] <= 5000 + 1e-6
+    assert last == {"left": 0, "right": 1000, "low": 0, "high": 5000}
+
+
+def test_the_point_under_the_pointer_stays_where_it_is(page: Page) -> None:
+    script = """() => import("/web/map_window.js").then(({ MapWindow }) => {
+        const window_ = new MapWindow(1000, 5000);
+        const at = () => { const n = window_.now; return [n.left + 0.3 * (n.right - n.left), n.low + 0.6 * (n.high - n.low)]; };
+        const before = at();
+        window_.zoom(0.25, 0.5, 0.3, 0.6);
+        return [before, at()];
+    })"""
+    before, after = page.evaluate(script)
+    assert after == pytest.approx(before)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 84), (100, 25_000), (1e6, 3e9)])
+def test_marks_are_few_and_within(page: Page, low: float, high: float) -> None:
+    for function in ("addressTicks", "plainTicks"):
+        ticks = asked(page, "scales", function, low, high, 8)
+        assert 1 <= len(ticks) <= 10
+        assert all(low <= tick <= high for tick in ticks)
+
+
+def test_numbers_too_large_for_javascript_are_shown_exactly(page: Page) -> None:
+    script = """(map) => import("/web/map_data.js").then(({ MapData }) => {
+        const data = new MapData(map);
+        const about = data.describe(data.layers[0], 0);
+        return [String(about.size), String(about.offset), String(about.end), about.life];
+    })"""
+    begin, size = (1 << 60) + 1, (1 << 53) + 1
+    pool: dict[str, Any] = {
+        "name": "a", "size": None, "base": None, "peak": str(size), "bound": 0, "top": str(size), "reserved": [],
+        "boxes": {"buffer": [0], "start": [5], "end": [9], "offset": [3]},
+        "profile": {"time": [5, 9], "bytes": [str(size), 0]},
+    }  # fmt: skip
+    document = {
+        "lifetimes": "inclusive",
+        "axis": {"begin": str(begin), "end": 9, "untimed_from": 9, "right": 9},
+        "kinds": [{"name": None, "colour": 0}],
+        "buffers": {"id": ["x"], "size": [str(size)], "alignment": [1], "kind": [0], "untimed": []},
+        "pools": [pool],
+    }
+    found = page.evaluate(script, document)
+    assert found == [str(size), "3", str(size + 3), f"[{begin + 5}, {begin + 8}]"]
+
+
+def test_the_colours_are_those_of_the_picture() -> None:
+    style = (WEB / "page.css").read_text()
+    for number, (light, dark) in enumerate(zip(LIGHT, DARK, strict=True)):
+        assert f"--k{number}: light-dark({light}, {dark});" in style
