@@ -20,8 +20,8 @@ from ..jobs.crew import WorkerDied, WorkerFault
 from ..jobs.options import SolveOptions
 from ..service import Service
 from ..store import StoreUnavailable
+from ..store.ids import new_id
 from ..store.records import Job, JobFilter
-from ..store.rows import new_id
 from .answers import job_document
 from .asking import fingerprinted, looked_up, queued, understood, until_over
 from .body import LINES, format_of, read_body, require_type

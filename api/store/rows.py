@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -11,13 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, update
 
+from .ids import new_id
 from .records import About, EventKind, Job, JobState, NewJob, StoredPlan, Summary
 from .tables import events, jobs
-
-
-def new_id() -> str:
-    """An id that nobody can guess; later ones sort behind earlier ones."""
-    return f"{time.time_ns() // 1_000_000:011x}{secrets.token_hex(12)}"
 
 
 def job_of(row: Row[Any] | SimpleNamespace) -> Job:
