@@ -21,7 +21,8 @@ import pytest
 from api.store.opening import open_store
 
 SECONDS = 60.0
-QUICK = ("fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=16MB")
+QUICK = ("fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=16MB", "authentication_timeout=3")
+"""The last so that stopping does not wait a minute for a client that has just connected and has said nothing yet."""
 
 
 def find_programs() -> Path | None:

@@ -117,6 +117,13 @@ class Attempt:
         """Nobody wants more than what has been found so far."""
         self.task.cancelled.set()
 
+    def counts(self) -> bool:
+        """Is it still the attempt at its job that counts? Blocks."""
+        if self.job is None:
+            return True
+        now = self._store.job(self.job.id)
+        return now is not None and now.state is JobState.RUNNING and now.attempt == self.job.attempt
+
     def put_back(self) -> None:
         """Stop, and queue the job again with what has been found so far."""
         self.is_put_back = True

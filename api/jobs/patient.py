@@ -1,7 +1,8 @@
 """The queue with patience for a database that is gone for a while: whatever is asked again before long anyway may fail.
 
 Procrastinate's worker ends at the first failure of most of its questions, but not of all: of a sign of life that failed it takes no note,
-and gives none from then on, so that it is taken for dead while it works.
+and gives none from then on, so that it is taken for dead while it works. Waiting for a connection must not keep signs of life from being given,
+either, so all patience is a part of the time after which a silent worker is taken for dead.
 """
 
 from __future__ import annotations
@@ -13,32 +14,39 @@ import structlog
 from procrastinate import PsycopgConnector
 from procrastinate.connector import Notify
 from procrastinate.exceptions import ConnectorException
-from procrastinate.jobs import Job
+from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
-from psycopg_pool import PoolTimeout
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from .attempt import AGAIN_SECONDS
 
 CONNECTIONS = 4
 WAIT_SECONDS = 5.0
-"""For a connection."""
+"""For a connection, at most."""
+WAIT_SHARE = 3
+"""At most this part of the time after which a silent worker is taken for dead."""
 RECONNECT_SECONDS = 2.0
-"""So long the pool tries by itself, ever more rarely; then again whenever it is asked for a connection."""
+"""So long the pool tries by itself, ever more rarely, at most; then again whenever it is asked for a connection."""
 
 log = structlog.get_logger("memplan.worker")
 
 
+def pool(conninfo: str, stalled_seconds: float) -> AsyncConnectionPool:
+    """Connections to the queue. It is opened without waiting for the first one, since it would not try again by itself while it waits."""
+    patience = stalled_seconds / WAIT_SHARE
+    return AsyncConnectionPool(
+        conninfo,
+        open=False,
+        min_size=1,
+        max_size=CONNECTIONS,
+        timeout=min(WAIT_SECONDS, patience),
+        reconnect_timeout=min(RECONNECT_SECONDS, patience),
+        check=AsyncConnectionPool.check_connection,
+    )
+
+
 class PatientConnector(PsycopgConnector):
     """Listens again when it could not."""
-
-    def __init__(self, conninfo: str) -> None:
-        super().__init__(
-            conninfo=conninfo,
-            min_size=1,
-            max_size=CONNECTIONS,
-            timeout=WAIT_SECONDS,
-            reconnect_timeout=RECONNECT_SECONDS,
-        )
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
         """Until cancelled."""
@@ -59,6 +67,13 @@ class PatientManager(JobManager):
             await super().update_heartbeat(worker_id)
         except ConnectorException as error:
             log.warning("the queue does not hear that this worker lives", reason=type(error.__cause__).__name__)
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        """What cannot be ended here was ended by others already, or will be: the sweepers find it."""
+        try:
+            await super().finish_job(job, status, delete_job)
+        except ConnectorException as error:
+            log.warning("a delivery cannot be ended", delivery=job.id, reason=type(error.__cause__).__name__)
 
     async def list_jobs_to_abort_async(self, queue: str | None = None) -> Iterable[int]:
         try:

@@ -62,6 +62,8 @@ class QueueWorker:
         self._stalled = stalled_seconds
         self._shutdown_seconds = shutdown_seconds
         self._endings = Endings(store)
+        self._attempts: set[Attempt] = set()
+        """Those that run."""
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -90,11 +92,16 @@ class QueueWorker:
 
     async def _work(self) -> None:
         """As one worker of the queue, until a connection fails in a way that leaves doubts about what the queue was told."""
+        from .patient import pool
         from .sweeper import Sweeper
 
         app = self._app()
-        async with app.open_async():
-            sweeper = asyncio.create_task(Sweeper(app.job_manager, self._store, self._stalled).run(), name="sweeper")
+        async with pool(self._conninfo, self._stalled) as connections, app.open_async(connections):
+            sweeper = Sweeper(app.job_manager, self._store, self._stalled)
+            beside = [
+                asyncio.create_task(sweeper.run(), name="sweeper"),
+                asyncio.create_task(self._stop_what_others_do(), name="what others do"),
+            ]
             try:
                 await app.run_worker_async(
                     queues=[QUEUE],
@@ -109,15 +116,16 @@ class QueueWorker:
                     stalled_worker_timeout=FORGOTTEN_SECONDS,
                 )
             finally:
-                sweeper.cancel()
-                await asyncio.gather(sweeper, return_exceptions=True)
+                for task in beside:
+                    task.cancel()
+                await asyncio.gather(*beside, return_exceptions=True)
 
     def _app(self) -> App:
         from procrastinate import App, RetryStrategy
 
         from .patient import PatientConnector, PatientManager
 
-        app = App(connector=PatientConnector(self._conninfo))
+        app = App(connector=PatientConnector())
         app.job_manager = PatientManager(app.connector)
 
         # What fails has not been carried out, so it is delivered again.
@@ -149,8 +157,25 @@ class QueueWorker:
             return
         log.info("taken on", job=id_, attempt=claim.job.attempt)
         turn.begin(attempt := Attempt.at(claim, self._store, self._endings))
-        if not await attempt.run(self._crew):
-            raise StoreUnavailable("the end of the attempt could not be noted")
+        self._attempts.add(attempt)
+        try:
+            if not await attempt.run(self._crew):
+                raise StoreUnavailable("the end of the attempt could not be noted")
+        finally:
+            self._attempts.remove(attempt)
+
+    async def _stop_what_others_do(self) -> None:
+        """Whoever was taken for dead and is not has lost its jobs to others. One that gets no better would run to its end unheard."""
+        while True:
+            await asyncio.sleep(self._stalled / BEATS)
+            for attempt in tuple(self._attempts):
+                try:
+                    counts = await asyncio.to_thread(attempt.counts)
+                except StoreUnavailable:
+                    continue
+                if not counts:
+                    log.warning("others have taken over what runs here", job=attempt.job and attempt.job.id)
+                    attempt.stop()
 
     async def _claim(self, id_: str, delivery: int) -> Claim | None:
         """The job, unless it has ended or has been delivered to somebody else since."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
+import time
 
 import structlog
 from procrastinate.exceptions import ConnectorException
@@ -18,6 +20,8 @@ from .attempt import MOST_DEATHS
 
 LOOKS = 6
 """So often the queue is looked at while a worker that is silent gets the benefit of the doubt."""
+PAUSE = 2
+"""Without an answer for this part of that time, the living may not have been heard either."""
 
 log = structlog.get_logger("memplan.worker")
 
@@ -32,19 +36,24 @@ class Sweeper:
         self._over: frozenset[int] = frozenset()
 
     async def run(self) -> None:
-        """Until cancelled. After the database was gone, the living get time to say that they live before anybody is taken for dead."""
-        is_known = False
-        """Has the database been there for long enough?"""
+        """Until cancelled. After the database was gone, the living get time to say that they live before anybody is taken for dead.
+
+        It may have been gone without a question having failed: one that waited until it was back.
+        """
+        since = heard = -math.inf
+        """Since when it answers without a pause, and when it answered last."""
         while True:
             try:
                 gone = await self._gone()
-                if is_known:
+                now = time.monotonic()
+                if now - heard > self._stalled / PAUSE:
+                    since = now
+                heard = now
+                if now - since >= self._stalled:
                     await self._sweep(*gone)
-                else:
-                    is_known = True
-                    await asyncio.sleep(self._stalled)
+                    heard = time.monotonic()
             except Exception as error:  # noqa: BLE001 - without this, jobs of the dead would be lost
-                is_known = False
+                heard = -math.inf
                 log.warning("it is not known who lives", reason=type(error.__cause__ or error).__name__)
             await asyncio.sleep(self._stalled / LOOKS)
 

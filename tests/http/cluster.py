@@ -24,7 +24,7 @@ from tests.http.served import JSON, SECONDS, SLOW, THREE, Running, Served
 from tests.postgresql import Server
 
 READY = re.compile(r"memplan worker is ready")
-STALLED_SECONDS = "2.5"
+STALLED_SECONDS = 2.5
 ENDLESS = "?solver=cbc&time_limit=600&work_limit=1000000000000"
 LONG = "?solver=cbc&time_limit=3&work_limit=1000000000000"
 """Ends by the clock, with a plan."""
@@ -86,7 +86,7 @@ class Cluster:
         self._folder = folder
         self._variables = {
             "MEMPLAN_STORE_URL": self.url,
-            "MEMPLAN_STALLED_SECONDS": STALLED_SECONDS,
+            "MEMPLAN_STALLED_SECONDS": str(STALLED_SECONDS),
             "MEMPLAN_READY_SECONDS": "0.1",
         }
         self._given: dict[str, bytes] = {}
@@ -201,4 +201,4 @@ def cluster(server: Server, folder: Path) -> Iterator[Cluster]:
         made.close()
 
 
-__all__ = ["ENDLESS", "LONG", "LONG_OBJECTS", "SLOW", "Cluster", "Stream", "cluster"]
+__all__ = ["ENDLESS", "LONG", "LONG_OBJECTS", "SLOW", "STALLED_SECONDS", "Cluster", "Stream", "cluster"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.http.cluster import ENDLESS, LONG, LONG_OBJECTS, SLOW, Cluster, Stream, cluster
+from tests.http.cluster import ENDLESS, LONG, LONG_OBJECTS, SLOW, STALLED_SECONDS, Cluster, Stream, cluster
 from tests.http.served import JSON, SECONDS, THREE, refusal
 from tests.postgresql import Server
 
@@ -128,8 +128,10 @@ def test_a_service_that_is_told_to_end_says_so_to_those_who_listen(system: Clust
     assert (later.kinds[-1], later.heard[-1][2]["state"]) == ("done", "cancelled")
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
-def test_the_database_is_started_anew(system: Cluster, how: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("how", "seconds"), [(signal.SIGINT, 0.0), (signal.SIGQUIT, 0.0), (signal.SIGINT, 2 * STALLED_SECONDS)]
+)
+def test_the_database_is_started_anew(system: Cluster, how: signal.Signals, seconds: float) -> None:
     here, there = system.services
     id_ = system.post(here, SLOW, ENDLESS)
     stream = Stream(there, id_)
@@ -143,6 +145,7 @@ def test_the_database_is_started_anew(system: Cluster, how: signal.Signals) -> N
         found = refusal(service.client.post("/v1/jobs", content=json.dumps(THREE), headers=JSON))
         assert (found["status"], found["code"]) == (503, "store_unavailable")
         assert "memplan_store_up 0.0" in service.client.get("/metrics").text
+    time.sleep(seconds)
     system.server.start()
     assert here.client.get("/readyz").status_code == 200
     for other in others:

@@ -11,8 +11,9 @@ import psycopg
 import pytest
 from procrastinate import App, PsycopgConnector
 from procrastinate.jobs import Job as Delivery
+from psycopg_pool import PoolTimeout
 
-from api.jobs import patient
+from api.jobs.patient import pool
 from api.store import Store
 from api.store.deliveries import QUEUE
 from api.store.opening import open_store
@@ -178,12 +179,8 @@ def test_connections_that_break_cost_nobody_a_job(url: str, store: Store) -> Non
     with_rig(url, work)
 
 
-def test_a_database_that_is_gone_for_long_costs_nobody_a_job(
-    postgresql: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(patient, "WAIT_SECONDS", 0.2)
-    monkeypatch.setattr(patient, "RECONNECT_SECONDS", 0.2)
-
+@pytest.mark.parametrize("share", [0.5, 1.1, 2.0, 3.5])
+def test_a_database_that_is_gone_for_long_costs_nobody_a_job(postgresql: Server, share: float) -> None:
     def worker(url: str) -> int:
         """The one that there is, and lives."""
         alive = f"last_heartbeat > now() - interval '{STALLED_SECONDS} seconds'"
@@ -199,7 +196,7 @@ def test_a_database_that_is_gone_for_long_costs_nobody_a_job(
             await made.until_there_is_a_plan(job)
             before = worker(url)
             own_server.stop()
-            await asyncio.sleep(1.5 * STALLED_SECONDS)
+            await asyncio.sleep(share * STALLED_SECONDS)
             own_server.start()
             await asyncio.sleep(2 * STALLED_SECONDS)
             now = await made.until(job, JobState.RUNNING)
@@ -209,3 +206,35 @@ def test_a_database_that_is_gone_for_long_costs_nobody_a_job(
             assert (await made.until(made.add(), JobState.SUCCEEDED)).attempt == 1
 
         with_rig(url, work, stalled_seconds=STALLED_SECONDS)
+
+
+def test_a_queue_that_is_not_there_yet_is_asked_again_and_again(postgresql: Server) -> None:
+    with contextlib.closing(Server(postgresql.programs)) as own_server:
+        url = own_server.new_database()
+        own_server.stop()
+
+        async def work() -> None:
+            async with asyncio.timeout(20), pool(url, STALLED_SECONDS) as connections:
+                await asyncio.sleep(2 * STALLED_SECONDS)  # it does not try any more by itself
+                own_server.start()
+                while True:
+                    with contextlib.suppress(PoolTimeout):
+                        async with connections.connection() as connection:
+                            assert await (await connection.execute("SELECT 1")).fetchone() == (1,)
+                            return
+
+        asyncio.run(work())
+
+
+def test_whoever_was_taken_for_dead_and_is_not_stops_what_others_do(url: str, store: Store) -> None:
+    async def work(made: Rig) -> None:
+        job = made.add(SLOW, FOREVER)
+        await made.until_there_is_a_plan(job)
+        store.died(job.id, 1, "somebody thought so", 3)
+        now = await made.until(job, JobState.RUNNING, attempt=2)
+        assert now.deaths == 1
+        made.cancel(job)
+        assert (await made.until(job, JobState.CANCELLED)).attempt == 2
+        await until_tidy(url)
+
+    with_rig(url, work, stalled_seconds=STALLED_SECONDS)  # which does one job at a time
