@@ -1,52 +1,27 @@
-"""The Store over a database."""
+"""The Store over a database: what happens to its jobs from when they are queued until they are forgotten."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
-from .errors import Collision, KeyReused, QueueFull
-from .kept import find, put
+from .errors import Collision
+from .intake import Intake
+from .kept import put
+from .lookups import Lookups
 from .pruning import forget_old, shrink
-from .records import (
-    Added,
-    Claim,
-    Counts,
-    End,
-    Event,
-    EventKind,
-    Job,
-    JobFilter,
-    JobState,
-    Kept,
-    NewJob,
-    Once,
-    QueueLimits,
-    StoredPlan,
-    Summary,
-)
-from .room import Room
-from .rows import change, gap_of, job_of, plan_of, plan_values, values_of
-from .sql import Database, Told
-from .tables import events, job_plans, jobs, once, problems
-
-SMALL = 1 << 16
-"""Problems up to here are limited by their number alone."""
-UNFINISHED = (JobState.QUEUED.value, JobState.RUNNING.value)
+from .records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary
+from .rows import gap_of, job_of, plan_values
+from .sql import Told
+from .tables import job_plans, jobs, problems
 
 
-class DatabaseStore:
-    """Jobs and plans in tables. Every write is one transaction."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-        self.read, self.write = database.read, database.write
-        self._room = Room()
+class DatabaseStore(Intake, Lookups):
+    """Jobs and plans in tables."""
 
     @property
     def shared(self) -> bool:
@@ -60,66 +35,6 @@ class DatabaseStore:
 
     def close(self) -> None:
         self.database.close()
-
-    def add(
-        self,
-        new: NewJob,
-        problem: bytes,
-        limits: QueueLimits,
-        once: Once | None = None,
-        answer: StoredPlan | None = None,
-    ) -> Added:
-        try:
-            return self._add(new, problem, limits, once, answer)
-        except Collision:  # the same key at the same moment, and the other one was first
-            return self._add(new, problem, limits, once, answer)
-
-    def _add(
-        self, new: NewJob, problem: bytes, limits: QueueLimits, once: Once | None, answer: StoredPlan | None
-    ) -> Added:
-        with self.write() as connection:
-            known = None if once is None else self._known(connection, new.owner, once)
-            if known is not None:
-                return Added(known, is_new=False)
-            if answer is None:
-                self._require_room(connection, new.owner, len(problem), limits)
-            job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value}, queued=answer is None)
-            if once is not None:
-                self._note_once(connection, new.owner, once, job.id)
-            if answer is None:
-                return Added(job, is_new=True)
-            connection.execute(insert(job_plans).values(job=job.id, best=answer.summary.best, **plan_values(answer)))
-            self._end(connection, self._row(connection, job.id), End(JobState.SUCCEEDED, answer.summary), has_plan=True)
-            return Added(job_of(self._row(connection, job.id)), is_new=True)
-
-    def add_running(self, new: NewJob, problem: bytes) -> Job:
-        with self.write() as connection:
-            facts = {"state": JobState.RUNNING.value, "attempt": 1, "started": time.time()}
-            return self._insert(connection, new, problem, facts, queued=False)
-
-    def job(self, id_: str, owner: str | None = None) -> Job | None:
-        wanted = select(jobs).where(jobs.c.id == id_)
-        if owner is not None:
-            wanted = wanted.where(jobs.c.owner == owner)
-        with self.read() as connection:
-            row = connection.execute(wanted).one_or_none()
-        return None if row is None else job_of(row)
-
-    def jobs(self, wanted: JobFilter) -> list[Job]:
-        query = select(jobs).where(jobs.c.owner == wanted.owner)
-        if wanted.state is not None:
-            query = query.where(jobs.c.state == wanted.state.value)
-        if wanted.batch is not None:
-            query = query.where(jobs.c.batch == wanted.batch)
-        if wanted.before is not None:
-            query = query.where(jobs.c.id < wanted.before)
-        with self.read() as connection:
-            return [job_of(row) for row in connection.execute(query.order_by(jobs.c.id.desc()).limit(wanted.limit))]
-
-    def counts(self) -> Counts:
-        with self.read() as connection:
-            rows = connection.execute(select(jobs.c.state, func.count()).group_by(jobs.c.state))
-            return Counts({JobState(state): number for state, number in rows})
 
     def remove(self, id_: str) -> None:
         with self.write() as connection:
@@ -240,22 +155,6 @@ class DatabaseStore:
                 self.database.withdraw(connection, row.delivery)
             return job_of(self._row(connection, id_))
 
-    def problem(self, id_: str) -> bytes | None:
-        with self.read() as connection:
-            data: bytes | None = connection.execute(select(problems.c.data).where(problems.c.job == id_)).scalar()
-        return data
-
-    def plan(self, id_: str) -> StoredPlan | None:
-        with self.read() as connection:
-            row = connection.execute(select(job_plans).where(job_plans.c.job == id_)).one_or_none()
-        return None if row is None else plan_of(row)
-
-    def events(self, id_: str, after: int, limit: int = 100) -> list[Event]:
-        query = select(events).where(events.c.job == id_, events.c.number > after).order_by(events.c.number)
-        with self.read() as connection:
-            rows = connection.execute(query.limit(limit))
-            return [Event(row.number, EventKind(row.kind), row.data) for row in rows]
-
     def keep(self, kept: Sequence[Kept]) -> None:
         try:
             with self.write() as connection:
@@ -265,72 +164,16 @@ class DatabaseStore:
                 for each in kept:
                     self.keep([each])
 
-    def kept(self, owner: str, key: str) -> StoredPlan | None:
-        with self.read() as connection:
-            return find(connection, owner, key)
-
     def prune(self, older_than: float, max_bytes: int) -> int:
         with self.write() as connection:
             if not self.database.is_alone(connection, "prune"):
                 return 0
             return forget_old(connection, older_than) + shrink(connection, max_bytes)
 
-    def _insert(
-        self, connection: Connection, new: NewJob, problem: bytes, facts: dict[str, Any], *, queued: bool
-    ) -> Job:
-        """A new job, and the first event of it."""
-        values = values_of(new) | facts | {"events": 1}
-        if queued:
-            values["delivery"] = self.database.deliver(connection, values["id"], values["priority"])
-        said = {name: values[name] for name in ("state", "attempt") if name in facts}
-        connection.execute(insert(jobs).values(**values))
-        connection.execute(insert(problems).values(job=values["id"], data=problem, size=len(problem)))
-        connection.execute(insert(events).values(job=values["id"], number=1, kind=EventKind.STATE.value, data=said))
-        return job_of(SimpleNamespace(**values))
-
-    def _known(self, connection: Connection, owner: str, asked: Once) -> Job | None:
-        row = connection.execute(select(once).where(once.c.owner == owner, once.c.key == asked.key)).one_or_none()
-        if row is None:
-            return None
-        if row.fingerprint != asked.fingerprint:
-            raise KeyReused
-        return job_of(self._row(connection, row.job))
-
-    def _note_once(self, connection: Connection, owner: str, asked: Once, id_: str) -> None:
-        connection.execute(insert(once).values(owner=owner, key=asked.key, fingerprint=asked.fingerprint, job=id_))
-
-    def _require_room(self, connection: Connection, owner: str, size: int, limits: QueueLimits) -> None:
-        if not self._room.take(owner, limits):
-            self._count(connection, owner, limits)
-        if size > SMALL:
-            held = connection.execute(select(func.coalesce(func.sum(problems.c.size), 0))).scalar_one()
-            if held + size > limits.bytes:
-                raise QueueFull("the store is full")
-
-    def _count(self, connection: Connection, owner: str, limits: QueueLimits) -> None:
-        """Those that are there already. Raises QueueFull if one more would be too many."""
-        queued = select(func.count()).select_from(jobs).where(jobs.c.state == JobState.QUEUED.value)
-        mine = select(func.count()).select_from(jobs).where(jobs.c.state.in_(UNFINISHED), jobs.c.owner == owner)
-        waiting, unfinished = connection.execute(select(queued.scalar_subquery(), mine.scalar_subquery())).one()
-        if waiting >= limits.queued:
-            raise QueueFull("too many jobs are waiting")
-        if unfinished >= limits.unfinished:
-            raise QueueFull("too many of your jobs are unfinished")
-        self._room.counted(owner, limits, limits.unfinished - unfinished, limits.queued - waiting)
-
-    def _row(self, connection: Connection, id_: str) -> Row[Any]:
-        return connection.execute(select(jobs).where(jobs.c.id == id_)).one()
-
     def _running(self, connection: Connection, id_: str, attempt: int) -> Row[Any] | None:
         """The job, if this attempt is still the one that counts."""
         mine = select(jobs).where(jobs.c.id == id_, jobs.c.attempt == attempt, jobs.c.state == JobState.RUNNING.value)
         return connection.execute(mine.with_for_update()).one_or_none()
-
-    def _change(
-        self, connection: Connection, row: Row[Any], values: dict[str, Any], *said: tuple[EventKind, Mapping[str, Any]]
-    ) -> None:
-        change(connection, row, values, *said)
-        self.database.announce(connection, row.id)
 
     def _is_worse(self, connection: Connection, id_: str, summary: Summary) -> bool:
         """Is a better plan kept already? An answer that is proven is never worse."""
@@ -344,21 +187,6 @@ class DatabaseStore:
     def _put_plan(self, connection: Connection, id_: str, plan: StoredPlan) -> None:
         connection.execute(delete(job_plans).where(job_plans.c.job == id_))
         connection.execute(insert(job_plans).values(job=id_, best=plan.summary.best, **plan_values(plan)))
-
-    def _end(self, connection: Connection, row: Row[Any], end: End, *, has_plan: bool) -> None:
-        best = row.best if end.summary is None else end.summary.best
-        bound = row.bound if end.summary is None or end.summary.bound is None else end.summary.bound
-        facts = {
-            "state": end.state.value,
-            "status": None if end.summary is None else end.summary.status,
-            "stop": None if end.summary is None else end.summary.stop,
-            "best": best,
-            "bound": bound,
-            "gap": gap_of(best, bound) if end.summary is None else end.summary.gap,
-            "failure": None if end.failure is None else dict(end.failure),
-        }
-        ended = {**facts, "finished": time.time(), "has_plan": has_plan}
-        self._change(connection, row, ended, (EventKind.DONE, facts))
 
     def _requeue(self, connection: Connection, row: Row[Any]) -> None:
         queued = {"state": JobState.QUEUED.value}

@@ -20,7 +20,10 @@ class JobState(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        return self not in (JobState.QUEUED, JobState.RUNNING)
+        return self not in UNFINISHED
+
+
+UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 
 
 class EventKind(StrEnum):

@@ -1,0 +1,107 @@
+"""How jobs come into a store: each of them once, and no more than there is room for."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select
+
+from .errors import Collision, KeyReused, QueueFull
+from .part import Part
+from .records import UNFINISHED, Added, End, EventKind, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
+from .room import Room
+from .rows import job_of, plan_values, values_of
+from .sql import Database
+from .tables import events, job_plans, jobs, once, problems
+
+SMALL = 1 << 16
+"""Problems up to here are limited by their number alone."""
+
+
+class Intake(Part):
+    """New jobs: queued, begun already, or answered from what is kept."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._room = Room()
+
+    def add(
+        self,
+        new: NewJob,
+        problem: bytes,
+        limits: QueueLimits,
+        once: Once | None = None,
+        answer: StoredPlan | None = None,
+    ) -> Added:
+        try:
+            return self._add(new, problem, limits, once, answer)
+        except Collision:  # the same key at the same moment, and the other one was first
+            return self._add(new, problem, limits, once, answer)
+
+    def _add(
+        self, new: NewJob, problem: bytes, limits: QueueLimits, once: Once | None, answer: StoredPlan | None
+    ) -> Added:
+        with self.write() as connection:
+            known = None if once is None else self._known(connection, new.owner, once)
+            if known is not None:
+                return Added(known, is_new=False)
+            if answer is None:
+                self._require_room(connection, new.owner, len(problem), limits)
+            job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value}, queued=answer is None)
+            if once is not None:
+                self._note_once(connection, new.owner, once, job.id)
+            if answer is None:
+                return Added(job, is_new=True)
+            connection.execute(insert(job_plans).values(job=job.id, best=answer.summary.best, **plan_values(answer)))
+            self._end(connection, self._row(connection, job.id), End(JobState.SUCCEEDED, answer.summary), has_plan=True)
+            return Added(job_of(self._row(connection, job.id)), is_new=True)
+
+    def add_running(self, new: NewJob, problem: bytes) -> Job:
+        with self.write() as connection:
+            facts = {"state": JobState.RUNNING.value, "attempt": 1, "started": time.time()}
+            return self._insert(connection, new, problem, facts, queued=False)
+
+    def _insert(
+        self, connection: Connection, new: NewJob, problem: bytes, facts: dict[str, Any], *, queued: bool
+    ) -> Job:
+        """A new job, and the first event of it."""
+        values = values_of(new) | facts | {"events": 1}
+        if queued:
+            values["delivery"] = self.database.deliver(connection, values["id"], values["priority"])
+        said = {name: values[name] for name in ("state", "attempt") if name in facts}
+        connection.execute(insert(jobs).values(**values))
+        connection.execute(insert(problems).values(job=values["id"], data=problem, size=len(problem)))
+        connection.execute(insert(events).values(job=values["id"], number=1, kind=EventKind.STATE.value, data=said))
+        return job_of(SimpleNamespace(**values))
+
+    def _known(self, connection: Connection, owner: str, asked: Once) -> Job | None:
+        row = connection.execute(select(once).where(once.c.owner == owner, once.c.key == asked.key)).one_or_none()
+        if row is None:
+            return None
+        if row.fingerprint != asked.fingerprint:
+            raise KeyReused
+        return job_of(self._row(connection, row.job))
+
+    def _note_once(self, connection: Connection, owner: str, asked: Once, id_: str) -> None:
+        connection.execute(insert(once).values(owner=owner, key=asked.key, fingerprint=asked.fingerprint, job=id_))
+
+    def _require_room(self, connection: Connection, owner: str, size: int, limits: QueueLimits) -> None:
+        if not self._room.take(owner, limits):
+            self._count(connection, owner, limits)
+        if size > SMALL:
+            held = connection.execute(select(func.coalesce(func.sum(problems.c.size), 0))).scalar_one()
+            if held + size > limits.bytes:
+                raise QueueFull("the store is full")
+
+    def _count(self, connection: Connection, owner: str, limits: QueueLimits) -> None:
+        """Those that are there already. Raises QueueFull if one more would be too many."""
+        queued = select(func.count()).select_from(jobs).where(jobs.c.state == JobState.QUEUED.value)
+        mine = select(func.count()).select_from(jobs).where(jobs.c.state.in_(UNFINISHED), jobs.c.owner == owner)
+        waiting, unfinished = connection.execute(select(queued.scalar_subquery(), mine.scalar_subquery())).one()
+        if waiting >= limits.queued:
+            raise QueueFull("too many jobs are waiting")
+        if unfinished >= limits.unfinished:
+            raise QueueFull("too many of your jobs are unfinished")
+        self._room.counted(owner, limits, limits.unfinished - unfinished, limits.queued - waiting)

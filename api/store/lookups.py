@@ -1,0 +1,59 @@
+"""What can be asked of a store without changing anything."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select
+
+from .kept import find
+from .part import Part
+from .records import Counts, Event, EventKind, Job, JobFilter, JobState, StoredPlan
+from .rows import job_of, plan_of
+from .tables import events, job_plans, jobs, problems
+
+
+class Lookups(Part):
+    """Jobs, their problems, plans and events, and the plans that are kept."""
+
+    def job(self, id_: str, owner: str | None = None) -> Job | None:
+        wanted = select(jobs).where(jobs.c.id == id_)
+        if owner is not None:
+            wanted = wanted.where(jobs.c.owner == owner)
+        with self.read() as connection:
+            row = connection.execute(wanted).one_or_none()
+        return None if row is None else job_of(row)
+
+    def jobs(self, wanted: JobFilter) -> list[Job]:
+        query = select(jobs).where(jobs.c.owner == wanted.owner)
+        if wanted.state is not None:
+            query = query.where(jobs.c.state == wanted.state.value)
+        if wanted.batch is not None:
+            query = query.where(jobs.c.batch == wanted.batch)
+        if wanted.before is not None:
+            query = query.where(jobs.c.id < wanted.before)
+        with self.read() as connection:
+            return [job_of(row) for row in connection.execute(query.order_by(jobs.c.id.desc()).limit(wanted.limit))]
+
+    def counts(self) -> Counts:
+        with self.read() as connection:
+            rows = connection.execute(select(jobs.c.state, func.count()).group_by(jobs.c.state))
+            return Counts({JobState(state): number for state, number in rows})
+
+    def problem(self, id_: str) -> bytes | None:
+        with self.read() as connection:
+            data: bytes | None = connection.execute(select(problems.c.data).where(problems.c.job == id_)).scalar()
+        return data
+
+    def plan(self, id_: str) -> StoredPlan | None:
+        with self.read() as connection:
+            row = connection.execute(select(job_plans).where(job_plans.c.job == id_)).one_or_none()
+        return None if row is None else plan_of(row)
+
+    def events(self, id_: str, after: int, limit: int = 100) -> list[Event]:
+        query = select(events).where(events.c.job == id_, events.c.number > after).order_by(events.c.number)
+        with self.read() as connection:
+            rows = connection.execute(query.limit(limit))
+            return [Event(row.number, EventKind(row.kind), row.data) for row in rows]
+
+    def kept(self, owner: str, key: str) -> StoredPlan | None:
+        with self.read() as connection:
+            return find(connection, owner, key)
