@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from ..garbage import collect_rarely
 from .exit_codes import ExitCode
+from .no_plugins import load_no_plugins
 
 TRACEBACK_VARIABLE = "MEMPLAN_TRACEBACK"
 
@@ -17,8 +18,7 @@ def main() -> NoReturn:
     """Run the command line with this process's arguments, and end the process with the fitting exit code."""
     begun = time.monotonic()
     collect_rarely()
-    # Plugins of pydantic's that happen to be installed have no business here, and looking for them takes time.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    load_no_plugins()
     try:
         from .invocation import invoke
 
