@@ -1,0 +1,132 @@
+"""What a worker process tells while it works: the newest moment, the best plan now and then, and nothing once the task is over."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from api.jobs import worker
+from api.jobs.messages import unpack
+from api.jobs.worker import Reporter, Teller, Worker
+from api.settings import Settings
+from planner import Options, Plan, plan
+from planner.watching import Progress
+from tests.planner.test_starting import tangle
+
+PLAN = plan(tangle(), Options(solver="greedy"))
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> tuple[Worker, Connection]:
+    """A worker that nobody has given anything to do, and who hears it."""
+    monkeypatch.setattr(worker, "TOLD_SECONDS", 0.01)
+    heard, said = Pipe(duplex=False)
+    return Worker(said, Settings()), heard
+
+
+def moment(value: int, best: Callable[[], Plan] | None = None) -> Progress:
+    return Progress(0.5, value, 1, best)
+
+
+def heard_from(connection: Connection) -> list[dict[str, Any]]:
+    """What has been said since the last time."""
+    said = []
+    while connection.poll():
+        header, payload = unpack(connection.recv_bytes())
+        said.append({**header, "bytes": len(payload)})
+    return said
+
+
+def test_only_the_newest_moment_is_told_and_only_once(ends: tuple[Worker, Connection]) -> None:
+    made, connection = ends
+    reporter = Reporter(made, 7, [])
+    reporter.tell()
+    assert heard_from(connection) == []
+    for value in (9, 8, 7):
+        reporter.progress(moment(value))
+    reporter.tell()
+    reporter.tell()
+    told = {"kind": "progress", "number": 7, "seconds": 0.5, "best": 7, "bound": 1, "bytes": 0}
+    assert heard_from(connection) == [told]
+
+
+def test_the_best_plan_is_told_now_and_then_and_not_twice(
+    ends: tuple[Worker, Connection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: now, sleep=time.sleep))
+    made, connection = ends
+    reporter = Reporter(made, 7, ["a note"])
+
+    def tell(value: int) -> list[str]:
+        reporter.progress(moment(value, lambda: PLAN))
+        reporter.tell()
+        return [said["kind"] for said in heard_from(connection)]
+
+    assert tell(9) == ["progress", "plan"]
+    assert tell(8) == ["progress"], "too soon for a plan"
+    now += worker.SAVED_SECONDS
+    assert tell(8) == ["progress", "plan"]
+    now += worker.SAVED_SECONDS
+    assert tell(8) == ["progress"], "it is as good as the last one"
+
+
+def test_whoever_has_ended_says_nothing_more(ends: tuple[Worker, Connection]) -> None:
+    made, connection = ends
+    reporter = Reporter(made, 7, [])
+    reporter.progress(moment(9, lambda: PLAN))
+    reporter.end()
+    reporter.tell()
+    assert heard_from(connection) == []
+
+
+def test_a_plan_that_cannot_be_written_keeps_nobody_from_telling_later(
+    ends: tuple[Worker, Connection], capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, connection = ends
+
+    def without_memory() -> Plan:
+        raise MemoryError
+
+    teller = Teller()
+    for number, best in ((1, without_memory), (2, lambda: PLAN)):
+        reporter = Reporter(made, number, [])
+        teller.listen_to(reporter)
+        reporter.progress(moment(9, best))
+        assert connection.poll(30)
+        until_told(connection, "progress" if number == 1 else "plan", number)
+        teller.listen_to(None)
+        reporter.end()
+    assert "MemoryError" in capsys.readouterr().err
+
+
+def test_one_thread_tells_of_many_short_tasks(ends: tuple[Worker, Connection]) -> None:
+    made, connection = ends
+    teller, before = Teller(), threading.active_count()
+    for number in range(200):
+        reporter = Reporter(made, number, [])
+        teller.listen_to(reporter)
+        reporter.progress(moment(9))
+        teller.listen_to(None)
+        reporter.end()
+    assert threading.active_count() == before
+    last = Reporter(made, 200, [])
+    teller.listen_to(last)
+    last.progress(moment(9))
+    until_told(connection, "progress", 200)
+
+
+def until_told(connection: Connection, kind: str, number: int) -> None:
+    end = time.monotonic() + 30
+    while True:
+        assert connection.poll(max(end - time.monotonic(), 0)), "nothing was told"
+        header, _ = unpack(connection.recv_bytes())
+        if (header["kind"], header["number"]) == (kind, number):
+            return

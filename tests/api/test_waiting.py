@@ -1,0 +1,78 @@
+"""How requests wait for jobs: woken when something happens, and looking by themselves now and then, but not all at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from api.jobs.hub import Hub
+from api.routes import asking
+from api.store.records import JobState
+
+
+class Looked:
+    """A store whose jobs all run until they are said to be over."""
+
+    def __init__(self) -> None:
+        self.looks: Counter[str] = Counter()
+        self.over: set[str] = set()
+
+    def job(self, id_: str) -> SimpleNamespace:
+        self.looks[id_] += 1
+        return SimpleNamespace(id=id_, state=JobState.SUCCEEDED if id_ in self.over else JobState.RUNNING)
+
+
+def service(store: Looked) -> Any:
+    return SimpleNamespace(store=store, hub=Hub(), closing=asyncio.Event())
+
+
+def test_whoever_waits_looks_by_itself_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.02)
+    store = Looked()
+
+    async def wait() -> None:
+        waiting = asyncio.create_task(asking.until_over(service(store), "a"))
+        while store.looks["a"] < 5:
+            await asyncio.sleep(0.01)
+        store.over.add("a")  # nobody tells
+        assert (await waiting) is not None
+
+    asyncio.run(asyncio.wait_for(wait(), 30))
+
+
+def test_many_who_wait_look_no_more_often_together_than_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(asking, "LOOKS_PER_SECOND", 10)
+    store, ids = Looked(), [str(number) for number in range(100)]
+
+    async def wait() -> None:
+        made = service(store)
+        waiting = [asyncio.create_task(asking.until_over(made, id_)) for id_ in ids]
+        while len(store.looks) < len(ids):
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(1)  # at 0.001 s each there would be tens of thousands
+        assert store.looks.total() <= 3 * len(ids)
+        store.over.update(ids)
+        made.hub.tell(None)
+        assert all(job is not None for job in await asyncio.gather(*waiting))
+
+    asyncio.run(asyncio.wait_for(wait(), 30))
+
+
+def test_who_is_told_looks_at_once() -> None:
+    store = Looked()
+
+    async def wait() -> None:
+        made = service(store)
+        waiting = asyncio.create_task(asking.until_over(made, "a"))
+        while not store.looks["a"]:
+            await asyncio.sleep(0.01)
+        store.over.add("a")
+        made.hub.tell("a")
+        assert (await waiting) is not None
+
+    asyncio.run(asyncio.wait_for(wait(), asking.LOOK_SECONDS / 2))
