@@ -1,6 +1,7 @@
 """Measures the native greedy portfolio on synthetic buffers: processor seconds of the kernel call, gap to the bound, memory.
 
 python scripts/measure_greedy.py --buffers 100000 --live 10 --lives uniform
+python scripts/measure_greedy.py --buffers 100000 --kind transformer
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import cast
 import numpy as np
 
 from planner import Buffer, Pool, Problem
+from planner.generate import KINDS, Request, generate
 from planner.lowering import lower
 from solvers.greedy.native import GreedyKernel
 from solvers.instance import Ints
@@ -47,11 +49,16 @@ def main() -> None:
     parser.add_argument("--buffers", type=int, default=100_000)
     parser.add_argument("--live", type=float, default=10)
     parser.add_argument("--lives", choices=("uniform", "exponential", "pareto"), default="uniform")
+    parser.add_argument("--kind", choices=tuple(KINDS), help="what `memplan generate` makes, instead")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     kernel = cast(GreedyKernel, select("native").kernels)
-    instance = lower(synthetic(args.buffers, args.live, args.lives, args.seed)).instance
+    if args.kind is None:
+        problem = synthetic(args.buffers, args.live, args.lives, args.seed)
+    else:
+        problem = generate(args.kind, Request(args.buffers, args.seed))
+    instance = lower(problem).instance
     bound, _ = select("native").kernels.max_live(
         instance.rect_start, instance.rect_end, instance.part_high, instance.sections
     )

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bad_input.hpp"
@@ -21,12 +22,16 @@ inline constexpr Coord kMostSections = Coord{1} << 31;
 
 inline std::span<const Coord> span_of(const IntArray& array) { return {array.data(), array.shape(0)}; }
 
-template <typename Item>
-nanobind::object to_numpy(const std::vector<Item>& values) {
-    auto owned = std::make_unique<std::vector<Coord>>(values.begin(), values.end());
+inline nanobind::object to_numpy(std::vector<Coord>&& values) {
+    auto owned = std::make_unique<std::vector<Coord>>(std::move(values));
     nanobind::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<Coord>*>(p); });
     auto* data = owned.release();
     return nanobind::cast(nanobind::ndarray<nanobind::numpy, Coord, nanobind::ndim<1>>(data->data(), {data->size()}, owner));
+}
+
+template <typename Item>
+nanobind::object to_numpy(const std::vector<Item>& values) {
+    return to_numpy(std::vector<Coord>(values.begin(), values.end()));
 }
 
 // The arrays of one pool's instance, in the order in which SearchInput names them. They belong to the caller's tuple.
@@ -44,15 +49,15 @@ inline SearchInput input_of(std::int64_t sections, const nanobind::tuple& column
     return input;
 }
 
-// Does work without the GIL, and tells Python of better offsets, and what more there is to say. An error of the callback (Ctrl-C, say) must not fly past threads: it stops the
+// Does work without the GIL, and tells Python of better offsets, which are given away if they are not const, and what more there is to say. An error of the callback (Ctrl-C, say) must not fly past threads: it stops the
 // work, and is raised afterwards.
 template <typename Work>
 auto reporting_to(const nanobind::callable& report, const Work& work) {
     std::exception_ptr broken;
-    const auto tell = [&](const std::vector<Coord>* offsets, auto... more) {
+    const auto tell = [&](auto* offsets, auto... more) {
         nanobind::gil_scoped_acquire locked;
         try {
-            return nanobind::cast<bool>(report(offsets ? to_numpy(*offsets) : nanobind::none(), more...));
+            return nanobind::cast<bool>(report(offsets ? to_numpy(std::move(*offsets)) : nanobind::none(), more...));
         } catch (...) {
             broken = std::current_exception();
             return true;

@@ -33,8 +33,8 @@ nb::object portfolio(std::int64_t sections, const nb::tuple& columns, std::optio
         if (base < 0 || base > kAddressLimit) throw BadInput("start offsets are addresses");
     }
 
-    const GreedyResult result = reporting_to(report, [&](const GreedyReport& tell) { return greedy(input, options, tell); });
-    return result.complete ? to_numpy(result.offsets) : nb::none();
+    GreedyResult result = reporting_to(report, [&](const GreedyReport& tell) { return greedy(input, options, tell); });
+    return result.complete ? to_numpy(std::move(result.offsets)) : nb::none();
 }
 
 nb::object order(std::int64_t sections, const nb::tuple& columns, Index number) {

@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "greedy_orders.hpp"
 #include "greedy_pass.hpp"
@@ -89,6 +90,7 @@ public:
     }
 
     const std::vector<Coord>& offsets() const { return offsets_; }
+    std::vector<Coord> give_offsets() { return std::move(offsets_); }
 
 private:
     struct Known {
@@ -125,7 +127,7 @@ public:
         }
         for (std::thread& worker : workers) worker.join();
         if (broken_) std::rethrow_exception(broken_);
-        return {best_.complete(), best_.offsets()};
+        return {best_.complete(), best_.give_offsets()};
     }
 
 private:

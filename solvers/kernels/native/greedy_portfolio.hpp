@@ -20,8 +20,8 @@ struct GreedyResult {
     std::vector<Coord> offsets;
 };
 
-// Called from the calling thread alone, every few milliseconds, with a better placement if there is one. True: stop.
-using GreedyReport = std::function<bool(const std::vector<Coord>* offsets)>;
+// Called from the calling thread alone, every few milliseconds, with a better placement if there is one, which it may keep. True: stop.
+using GreedyReport = std::function<bool(std::vector<Coord>* offsets)>;
 
 GreedyResult greedy(const SearchInput& input, const GreedyOptions& options, const GreedyReport& report);
 
