@@ -41,11 +41,11 @@ from .problem import (
     ReusePenalty,
     Speed,
 )
-from .solver_list import SolverInfo, solver_list
 from .verify import verify
 from .watching import Progress
 
 if TYPE_CHECKING:
+    from .listing import SolverInfo, solver_list
     from .model_export import export_model
     from .report import MemoryReport, memory_report
     from .sharing import Sharing, share, verify_sharing
@@ -106,23 +106,12 @@ _LATER = {
     "MemoryReport": "report",
     "memory_report": "report",
     "Sharing": "sharing",
+    "SolverInfo": "listing",
     "TensorPlacement": "tvm_interface",
     "export_model": "model_export",
     "plan_memory": "tvm_interface",
     "share": "sharing",
-    "verify_sharing": "sharing",
-}
-"""Loaded when they are first asked for: the command that makes a small plan starts sooner without them."""
-
-_LATER = {
-    "BufferInfo": "tvm_interface",
-    "MemoryReport": "report",
-    "memory_report": "report",
-    "Sharing": "sharing",
-    "TensorPlacement": "tvm_interface",
-    "export_model": "model_export",
-    "plan_memory": "tvm_interface",
-    "share": "sharing",
+    "solver_list": "listing",
     "verify_sharing": "sharing",
 }
 """Loaded when they are first asked for: the command that makes a small plan starts sooner without them."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import lcm
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from .colocation import Congruence, Group, groups
 from .problem import Buffer, BufferId, Colocation, Pool, Problem
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """Where a group may begin in a pool if nothing else is in the way: from `least` on, wherever `rule` allows; or only at `fixed`, by decision or for want of room."""
 
     least: int

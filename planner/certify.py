@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from math import ceil
+from typing import NamedTuple
 
 from solvers.outcome import Proof
 
 from .alone import Alone
-from .certify_prices import priced_bound
 from .errors import echo
 from .plan import PlanCertificate
 from .problem import Buffer
-from .stack import least_height
 from .weighing import live_at, one_group, read_weights, weigh
 
 
@@ -137,6 +135,8 @@ def _side_by_side(alone: Alone, certificate: PlanCertificate) -> str | None:
     elsewhere = _free_to_leave(alone, chosen, certificate.pool)
     if elsewhere is not None:
         return elsewhere
+    from .stack import least_height
+
     height = least_height(alone, certificate.pool, chosen)
     return None if height is None or certificate.value <= height else f"its buffers prove {height}, no more"
 
@@ -191,6 +191,8 @@ def _priced_room(alone: Alone, certificate: PlanCertificate) -> str | None:
         return "it names a pool, but speaks of all of them"
     if certificate.value <= 0:
         return None  # no cost is below zero
+    from .certify_prices import priced_bound
+
     bound = priced_bound(alone, certificate)
     if isinstance(bound, str):
         return bound
@@ -201,8 +203,7 @@ def _priced_room(alone: Alone, certificate: PlanCertificate) -> str | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Shared:
+class _Shared(NamedTuple):
     """What the weights of several pools prove."""
 
     nothing_fits: bool

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import gcd
+from typing import NamedTuple
 
 from .problem import BufferId, Colocation
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Buffers that move as one; `offsets` are counted from the lowest member."""
 
     members: tuple[int, ...]
@@ -48,8 +47,7 @@ def groups(ids: Iterable[BufferId], colocations: Iterable[Colocation]) -> tuple[
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Congruence:
+class Congruence(NamedTuple):
     """x is congruent to residue modulo modulus."""
 
     modulus: int = 1

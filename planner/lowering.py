@@ -6,8 +6,8 @@ Part i of the Instance is buffer i of the Problem, so certificates need no trans
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from .intervals import merged
 from .problem import BufferId, Pair, Pool, Problem
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(NamedTuple):
     """An Instance, and what is needed to speak of it in the user's words again."""
 
     instance: Instance

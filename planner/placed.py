@@ -6,8 +6,8 @@ All placements are looked at side by side first, in columns; only those that may
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from .problem import Buffer, Interval, Pool, Problem
 from .sweep import Pieces
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class Placed(NamedTuple):
     """The buffers that have a place, and as columns where that is."""
 
     buffers: Sequence[Buffer]

@@ -17,13 +17,10 @@ from .checks import require_sound
 from .constants import settled
 from .digest import digest
 from .errors import CannotSolve, Code, Finding
-from .explain import shortage
 from .lowering import Lowered, lower
 from .options import Options, require_valid
 from .plan import Plan, PlanStatus, Run, Shortage
 from .problem import Problem
-from .starting import as_placement
-from .subset import irreducible_subset
 from .verify import verify
 from .versions import cores, machine, versions
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
@@ -113,6 +110,8 @@ def _bare(problem: Problem, lowered: Lowered, placement: Placement, options: Opt
 
 def _known(problem: Problem, lowered: Lowered, start: Plan, options: Options) -> Placement | None:
     """What the start says of addresses, if that keeps every rule. Its claims are not taken over, so they may be what they are."""
+    from .starting import as_placement
+
     placement = as_placement(problem, lowered, start)
     if placement is None or verify(problem, _bare(problem, lowered, placement, options)):
         return None
@@ -151,6 +150,9 @@ def cannot_solve(error: SolverError) -> CannotSolve:
 
 def _shortage(problem: Problem, made: Plan, options: Options, clock: Clock, cancelled: Cancelled | None) -> Shortage:
     """Why nothing fits; on request with a set of buffers that cannot be placed together."""
+    from .explain import shortage
+    from .subset import irreducible_subset
+
     why = shortage(problem, made.certificates)
     if not options.explain:
         return why

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd
+from typing import NamedTuple
 
 from .alone import Alone, Spot
 from .intervals import merged
 from .problem import Interval
 
 
-@dataclass(frozen=True, slots=True)
-class _Slab:
+class _Slab(NamedTuple):
     """A stretch of addresses that one group covers, wherever it lies: its length, and what is known of where it begins."""
 
     length: int

@@ -7,8 +7,7 @@ at neighbours only. `meetings` lists every pair that overlaps, also where some p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -86,8 +85,7 @@ def _moments(start: Sequence[int], end: Sequence[int]) -> Iterator[tuple[int, bo
         yield rank, True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
+class Pieces(NamedTuple):
     """Many pieces, as columns."""
 
     low: Column

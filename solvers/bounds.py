@@ -7,9 +7,9 @@ avoided: with all starts multiples of g, every part but the topmost of a stretch
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
+from typing import NamedTuple
 
 import numpy as np
 
@@ -148,8 +148,7 @@ def _grain(instance: Instance, pool: int, blocks: Ints) -> int:
     return int(np.gcd.reduce(np.concatenate(numbers))) or 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Gap:
+class _Gap(NamedTuple):
     """A free stretch of addresses; end None: open."""
 
     start: int

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import gcd
+from typing import NamedTuple
 
 import numpy as np
 
@@ -70,8 +71,7 @@ def scaled(instance: Instance, g: int) -> Instance:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class Piece(NamedTuple):
     """A part of an instance that can be solved on its own, and where it came from."""
 
     instance: Instance

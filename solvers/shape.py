@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,7 @@ def union(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Outline:
+class Outline(NamedTuple):
     """Rectangles of blocks in which no two of one block overlap; together they cover what the block's rects cover."""
 
     block: Ints

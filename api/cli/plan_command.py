@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import planner
 from planner.formats import read_problem, write_plan
@@ -33,8 +34,7 @@ EXIT_CODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What to read, where to write, and what to show."""
 
     file: str

@@ -7,7 +7,6 @@ from ..errors import Finding
 from ..problem import Problem
 from .colocations import check_colocations
 from .constants import check_constants
-from .fixed import check_fixed
 from .names import Names, check_names
 from .pairs import check_pairs
 from .pool_choice import check_pool_choice
@@ -52,7 +51,9 @@ def examine(problem: Problem) -> Report:
         return report
     check_totals(problem, groups, report)
     homes = check_pool_choice(problem, names, groups, report)
-    if homes is not None:
+    if homes is not None and (groups.members or any(buffer.fixed is not None for buffer in problem.buffers)):
+        from .fixed import check_fixed
+
         check_fixed(problem, names, groups, homes, report)
     return report
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import Code
 from ..problem import Colocation, Problem
@@ -10,8 +10,7 @@ from .names import Names
 from .report import Report, quoted
 
 
-@dataclass(frozen=True, slots=True)
-class Groups:
+class Groups(NamedTuple):
     """Buffers tied together by colocations, by index. A buffer that is in no colocation is in none of these."""
 
     root: dict[int, int]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from math import lcm
+from typing import NamedTuple
 
 from ..colocation import Congruence
 from ..errors import Code
@@ -24,8 +24,7 @@ MAX_RULES = 64
 """Different alignments of one group, looked at after their common multiple has left the address range."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(NamedTuple):
     """A buffer whose address is decided."""
 
     pool: int

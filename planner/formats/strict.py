@@ -7,8 +7,8 @@ bad items cost a count and not ten thousand error objects.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias, TypeVar, cast
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from pydantic import ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, from_json
@@ -59,19 +59,17 @@ BufferIdField: TypeAlias = Annotated[
 Label: TypeAlias = Annotated[str | int, _OneError(LABEL_ERROR)]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """What the items of a long list must be."""
 
     item: TypeAdapter[Any]
-    inner: Mapping[str, TypeAdapter[Any]] = field(default_factory=dict)
+    inner: Mapping[str, TypeAdapter[Any]] = MappingProxyType({})
     """Lists inside the items that may be long too, and what their items must be."""
     member: TypeAdapter[Any] | None = None
     """Where the items are long lists themselves: what theirs must be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+class Wire(NamedTuple):
     """A document type, and its long lists, which are validated an item at a time when something is wrong."""
 
     document: TypeAdapter[Any]
