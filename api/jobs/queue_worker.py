@@ -173,7 +173,7 @@ class QueueWorker:
                     counts = await asyncio.to_thread(attempt.counts)
                 except StoreUnavailable:
                     continue
-                if not counts:
+                if not counts and not attempt.reply.done():
                     log.warning("others have taken over what runs here", job=attempt.job and attempt.job.id)
                     attempt.stop()
 
