@@ -24,10 +24,13 @@ from solvers.solver import Limits, Task
 from solvers.strip import Strip
 
 CASES = (
-    ("greedy", "random", 100_000),
-    ("improve", "random", 20_000),
-    ("improve", "random", 100_000),
+    ("greedy", "packing", 100_000),
+    ("greedy", "random", 1_000_000),
+    ("improve", "packing", 20_000),
+    ("improve", "packing", 100_000),
     ("search", "packing", 1_000),
+    ("beam", "packing", 1_000),
+    ("beam", "random", 20_000),
 )
 
 
@@ -65,7 +68,7 @@ def main() -> None:
         strip = Strip(next(iter(by_pool(instance, np.zeros(instance.blocks, dtype=np.int64)))))
         limits = Limits(workers=1)
         start = None
-        if name == "improve":
+        if name in ("improve", "beam"):
             start = execute("greedy", strip.instance, Task(limits=limits), Impatient(0)).placement
         ends, silences = [], []
         for _ in range(arguments.repeats):
