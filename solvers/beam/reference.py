@@ -1,9 +1,9 @@
 """The beam in plain Python: the same decisions as the native kernel, one by one. Its oracle in tests, and the fallback without it.
 
 Time is swept from the first section to the last. A layout is what is live at the moment, by address. The next block goes into every gap of every
-layout that is kept, at the gap's bottom and at its top, and the layouts are kept that promise the fewest gaps: those whose blocks touch
-each other, or floor or ceiling, for long, above all where memory is full. Where no layout had room, gaps count for more the next time, and more
-layouts are kept on the way there.
+layout that is kept: at the gap's bottom, at its top, and where exactly the room is left that a later block will need, measured from what will still
+stand then. The layouts are kept that promise the fewest gaps: those whose blocks touch each other, or floor or ceiling, for long, above all where memory
+is full. Where no layout had room, gaps count for more the next time, and more layouts are kept on the way there.
 """
 
 from __future__ import annotations
@@ -17,20 +17,25 @@ import numpy as np
 from ..instance import Instance, Ints
 from ..search.reference.generator import GOLDEN, WORD, Generator
 
-# The same numbers stand in kernels/native/beam_layouts.cpp.
-WIDTH = 10
+# The same numbers stand in kernels/native/beam_layouts.cpp, beam_later.hpp and beam_weights.hpp.
+WIDTH = 20
 WIDEST = 256
-STRETCH = 30
-MOST_TIMES = 32
+STRETCH = 15
+MOST_TIMES = 8
 MOST_KEPT = 2048
+PATIENCE = 16
 HEIGHTS = 7
 MILD_HEIGHT = 3
 MISMATCH = (5, 2, 8, 16)
 WHOLE = 16
 FULLEST = 64
 MOST_WEIGHT = 1 << 28
-LOOKS_A_CANDIDATE = 4
-LOOKS_PER_MICROSECOND = 320
+NOISE = 8
+MOST_LATER = 6
+LOOK_AHEAD = 64
+LOOKS_A_CANDIDATE = 5
+LOOKS_A_LAYOUT = 100
+LOOKS_PER_MICROSECOND = 600
 
 
 def beam(
@@ -82,8 +87,11 @@ class _Beam:
         self.sections = instance.sections
         # What begins together: the longest first, and of those the largest.
         self.order = sorted(range(instance.blocks), key=lambda b: (self.begin[b], -self.end[b], -self.size[b], b))
-        self.times = [1] * instance.blocks
-        self.weight = self._weights(Generator(seed & WORD))
+        self.later = self._later_sizes()
+        self.times: list[int] = []
+        self.weight: list[int] = []
+        self._forget()
+        self.random = Generator(seed & WORD)
         self.enough, self.limit, self.report = enough, limit, report
         self.work = 0
         self.stopped = False
@@ -97,7 +105,7 @@ class _Beam:
         return max((b + s for b, s in zip(self.best, self.size, strict=True)), default=0)
 
     def run(self) -> None:
-        step, width, attempt = 0, WIDTH, 0
+        step, width, attempt, failed = 0, WIDTH, 0, 0
         while self.peak > self.enough and width <= WIDEST and not self._is_over():
             gap = self.peak - self.enough
             self.mismatch = MISMATCH[attempt % len(MISMATCH)]
@@ -105,29 +113,46 @@ class _Beam:
             if self._sweep(self.peak - max(1, gap >> step), width):
                 step = max(0, step - 1)
                 continue
+            failed += step == 0
+            if step == 0:
+                if failed % PATIENCE:
+                    continue
+                self._forget()
             step = step + 1 if step else MILD_HEIGHT
             if step >= HEIGHTS or gap >> step == 0:
                 step, width = 0, 2 * width
 
-    def _weights(self, random: Generator) -> list[int]:
-        """A gap hurts where memory is full; with a little noise, so that another seed goes another way."""
+    def _forget(self) -> None:
+        """To begin with a gap hurts where memory is full, and as many layouts are kept everywhere."""
+        self.times = [1] * len(self.order)
         change = [0] * (self.sections + 1)
         for begin, end, size in zip(self.begin, self.end, self.size, strict=True):
             change[begin] += size
             change[end] -= size
         load = list(accumulate(change))
         most = max(1, *load)
-        weights = []
-        for section in range(self.sections):
-            full = load[section] // (most // FULLEST) if most >= FULLEST else load[section] * FULLEST // most
-            weight = 16 + (full**4 >> 12)
-            weights.append(weight + random.next() % (weight // 8 + 1))
-        return weights
+        fullness = [n // (most // FULLEST) if most >= FULLEST else n * FULLEST // most for n in load[: self.sections]]
+        self.weight = [16 + (full**4 >> 12) for full in fullness]
+
+    def _later_sizes(self) -> list[list[int]]:
+        """For each block the sizes of what begins during its life and outlasts it: room for one of these is best left beside it from the start."""
+        later: list[list[int]] = [[] for _ in self.order]
+        for turn, block in enumerate(self.order):
+            sizes: dict[int, None] = {}
+            for other in self.order[turn + 1 : turn + 1 + LOOK_AHEAD]:
+                if len(sizes) == MOST_LATER or self.begin[other] >= self.end[block]:
+                    break
+                if self.end[other] > self.end[block]:
+                    sizes[self.size[other]] = None
+            later[block] = list(sizes)
+        return later
 
     def _sweep(self, height: int, width: int) -> bool:
         """A layout in which everything has ended at or below the height. False: none was found."""
         self.height = height
-        self.until = list(accumulate(self.weight, initial=0))
+        # With a little noise, so that another sweep, or another seed, goes another way.
+        noisy = [weight + self.random.next() % (weight // NOISE + 1) for weight in self.weight]
+        self.until = list(accumulate(noisy, initial=0))
         self.kept = [_Layout([], [], 0, 0, None)]
         self.now = -1
         for turn, block in enumerate(self.order):
@@ -186,18 +211,15 @@ class _Beam:
         return WHOLE * (first - self.until[self.now]) - self.mismatch * (last - first)
 
     def _places(self, number: int, block: int) -> Iterator[tuple[int, int, int, int]]:
-        """At the bottom and at the top of every gap: by worth, the layout, the base and the gap."""
+        """Where it can go in every gap: by worth, the layout, the base and the gap."""
         layout, size = self.kept[number], self.size[block]
         self.work += len(layout.live) + 1
-        modulus, residue = self.modulus[block], self.residue[block]
         for gap, (floor, top, below, above) in enumerate(self._gaps(layout)):
             if top - floor < size:
                 continue
-            low, high = max(floor, self.lowest[block]), min(top - size, self.highest[block])
-            low, high = low + (residue - low) % modulus, high - (high - residue) % modulus
-            for base in dict.fromkeys((low, high)):
-                if low > high:
-                    break
+            for base in self._bases(
+                layout, gap, block, max(floor, self.lowest[block]), min(top - size, self.highest[block])
+            ):
                 worth = layout.worth
                 if base == floor:
                     worth += self._contact(below, self.end[block])
@@ -205,6 +227,30 @@ class _Beam:
                     worth += self._contact(above, self.end[block])
                 self.work += LOOKS_A_CANDIDATE
                 yield -worth, number, base, gap
+
+    def _bases(self, layout: _Layout, gap: int, block: int, lowest: int, highest: int) -> list[int]:
+        """The gap's bottom and top, and what leaves room for a later block."""
+        modulus, residue = self.modulus[block], self.residue[block]
+        low, high = lowest + (residue - lowest) % modulus, highest - (highest - residue) % modulus
+        if low > high:
+            return []
+        bases = {low: None, high: None}
+        for floor, top in self._rooms(layout, gap, block) if self.later[block] else ():
+            for room in self.later[block]:
+                bases[floor + room + (residue - floor - room) % modulus] = None
+                base = top - room - self.size[block]
+                bases[base - (base - residue) % modulus] = None
+        return [base for base in bases if low <= base <= high]
+
+    def _rooms(self, layout: _Layout, gap: int, block: int) -> Iterator[tuple[int, int]]:
+        """The gap; and what it will be without neighbours that end before the block."""
+        bounds = [0, *(base + self.size[other] for other, base in zip(layout.live, layout.base, strict=True))]
+        tops = [*layout.base, self.height]
+        yield bounds[gap], tops[gap]
+        down = gap > 0 and self.end[layout.live[gap - 1]] < self.end[block]
+        up = gap < len(layout.live) and self.end[layout.live[gap]] < self.end[block]
+        if down or up:
+            yield bounds[gap - down], tops[gap + up]
 
     def _keep_the_best(self, block: int, places: list[tuple[int, int, int, int]], width: int) -> None:
         """More than the width are looked at, since some may turn out to be the same."""
@@ -219,7 +265,7 @@ class _Beam:
             live = [*layout.live[:gap], block, *layout.live[gap:]]
             bases = [*layout.base[:gap], base, *layout.base[gap:]]
             kept[name] = _Layout(live, bases, -worth, name, _Step(layout.step, base))
-            self.work += len(live)
+            self.work += len(live) + LOOKS_A_LAYOUT
         self.kept = list(kept.values())
 
     def _learn(self, turn: int) -> None:

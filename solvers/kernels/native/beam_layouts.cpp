@@ -6,6 +6,8 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "beam_later.hpp"
+#include "beam_weights.hpp"
 #include "search_random.hpp"
 
 namespace memplan {
@@ -13,18 +15,18 @@ namespace memplan {
 namespace {
 
 // The same numbers stand in solvers/beam/reference.py.
-constexpr int kWidth = 10;        // layouts that are kept; twice as many when all heights have failed,
+constexpr int kWidth = 20;        // layouts that are kept; twice as many when all heights have failed,
 constexpr int kWidest = 256;      // up to this;
-constexpr std::size_t kStretch = 30;  // and twice as many for so many steps before one at which no layout had room,
-constexpr std::size_t kMostTimes = 32;  // up to so many times the number,
+constexpr std::size_t kStretch = 15;  // and twice as many for so many steps before one at which no layout had room,
+constexpr std::size_t kMostTimes = 8;  // up to so many times the number,
 constexpr std::size_t kMostKept = 2048;  // and never more than this: it bounds the memory
+constexpr int kPatience = 16;     // sweeps that fail at the bound before other heights are tried
 constexpr int kHeights = 7;       // the bound, an eighth of the way to it, and so on; one step back for each success
 constexpr int kMildHeight = 3;
 constexpr Coord kMismatch[] = {5, 2, 8, 16};  // of kWhole: what neighbours cost whose ends are far apart, attempt by attempt
 constexpr Coord kWhole = 16;
-constexpr Coord kFullest = 64;        // steps in which sections are told apart by how full they are
-constexpr Coord kMostWeight = Coord{1} << 28;
-constexpr std::int64_t kLooksACandidate = 4;
+constexpr std::int64_t kLooksACandidate = 5;
+constexpr std::int64_t kLooksALayout = 100;
 constexpr std::chrono::milliseconds kBreath{3};
 constexpr std::size_t kLayoutsABreath = 64;  // some tens of microseconds
 
@@ -60,7 +62,7 @@ class Beam {
 public:
     Beam(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report)
         : input_(input), options_(options), report_(report), count_(static_cast<Index>(input.blocks())), size_(count_), begin_(count_), end_(count_),
-          order_(count_), times_(count_, 1) {
+          order_(count_), weights_(input.sections, options.seed) {
         for (std::size_t part = 0; part < input.parts(); ++part) size_[input.part_block[part]] = input.part_high[part];
         for (std::size_t rect = 0; rect < input.rects(); ++rect) {
             const Coord block = input.part_block[input.rect_part[rect]];
@@ -71,19 +73,25 @@ public:
         std::sort(order_.begin(), order_.end(), [this](Index a, Index b) {
             return std::tuple(begin_[a], -end_[a], -size_[a], a) < std::tuple(begin_[b], -end_[b], -size_[b], b);
         });
-        weigh_sections();
+        later_ = later_sizes(order_, begin_, end_, size_);
+        weights_.measure(begin_, end_, size_);
+        times_.assign(count_, 1);
         result_.offsets.assign(options.start.begin(), options.start.end());
         result_.peak = peak_of(result_.offsets);
     }
 
     Improvement run() {
-        int step = 0, width = kWidth;
+        int step = 0, width = kWidth, failed = 0;
         for (std::size_t attempt = 0; result_.peak > options_.enough && width <= kWidest && !is_over(); ++attempt) {
             const Coord gap = result_.peak - options_.enough;
             mismatch_ = kMismatch[attempt % std::size(kMismatch)];
             if (sweep(result_.peak - std::max<Coord>(1, gap >> step), static_cast<std::size_t>(width))) {
                 step = std::max(0, step - 1);
                 continue;
+            }
+            if (step == 0) {
+                if (++failed % kPatience != 0) continue;
+                times_.assign(count_, 1), weights_.forget();
             }
             step = step == 0 ? kMildHeight : step + 1;
             if (step >= kHeights || (gap >> step) == 0) step = 0, width *= 2;
@@ -92,26 +100,10 @@ public:
     }
 
 private:
-    // A gap hurts where memory is full; with a little noise, so that another seed goes another way.
-    void weigh_sections() {
-        std::vector<Coord> load(static_cast<std::size_t>(input_.sections) + 1, 0);
-        for (Index block = 0; block < count_; ++block) load[begin_[block]] += size_[block], load[end_[block]] -= size_[block];
-        std::partial_sum(load.begin(), load.end(), load.begin());
-        const Coord most = std::max<Coord>(1, *std::max_element(load.begin(), load.end()));
-        Random random(options_.seed);
-        weight_.resize(static_cast<std::size_t>(input_.sections));
-        for (std::size_t section = 0; section < weight_.size(); ++section) {
-            const Coord full = most >= kFullest ? load[section] / (most / kFullest) : load[section] * kFullest / most;
-            const Coord weight = 16 + (full * full * full * full >> 12);
-            weight_[section] = weight + static_cast<Coord>(random.next() % static_cast<std::uint64_t>(weight / 8 + 1));
-        }
-    }
-
     // A layout in which everything has ended at or below the height. False: none was found.
     bool sweep(Coord height, std::size_t width) {
         height_ = height;
-        until_.assign(weight_.size() + 1, 0);
-        std::partial_sum(weight_.begin(), weight_.end(), until_.begin() + 1);
+        weights_.draw();
         steps_.clear();
         kept_.assign(1, Layout{});
         now_ = -1;
@@ -162,13 +154,14 @@ private:
     }
 
     Coord end_of(const Layout& layout, std::size_t place) const { return place < layout.live.size() ? end_[layout.live[place]] : input_.sections; }
+    Coord floor_of(const Layout& layout, std::size_t gap) const { return gap == 0 ? 0 : layout.base[gap - 1] + size_[layout.live[gap - 1]]; }
     Coord ceiling(const Layout& layout, std::size_t gap) const { return gap < layout.live.size() ? layout.base[gap] : height_; }
 
     // What it is worth that two blocks touch, or one a wall: no gap between them for as long as both are there. But a neighbour that lives
     // much longer had better be left to another.
     Coord contact(Coord end, Coord other) const {
-        const Coord first = until_[std::min(end, other)], last = until_[std::max(end, other)];
-        return kWhole * (first - until_[now_]) - mismatch_ * (last - first);
+        const Coord first = std::min(end, other), last = std::max(end, other);
+        return kWhole * weights_.between(now_, first) - mismatch_ * weights_.between(first, last);
     }
 
     Coord worth_of(const Layout& layout) const {
@@ -191,7 +184,7 @@ private:
         return base - rest - (rest < 0 ? input_.modulus[block] : 0);
     }
 
-    // At the bottom and at the top of every gap.
+    // In every gap at its bottom, at its top, and where exactly the room is left that a later block will need.
     void find_places(std::size_t index, Index block) {
         const Layout& layout = kept_[index];
         Coord floor = 0, below = input_.sections;
@@ -199,20 +192,36 @@ private:
         for (std::size_t gap = 0; gap <= layout.live.size(); ++gap) {
             const Coord top = ceiling(layout, gap);
             if (top - floor >= size_[block]) {
-                const Coord low = up(block, std::max(floor, input_.lowest[block]));
-                const Coord high = down(block, std::min(top - size_[block], input_.highest[block]));
-                for (const Coord base : {low, high}) {
-                    if (low > high) break;
+                find_bases(layout, gap, block, std::max(floor, input_.lowest[block]), std::min(top - size_[block], input_.highest[block]));
+                for (const Coord base : bases_) {
                     Coord worth = layout.worth;
                     if (base == floor) worth += contact(below, end_[block]);
                     if (base + size_[block] == top) worth += contact(end_of(layout, gap), end_[block]);
                     candidates_.push_back({worth, index, gap, base});
-                    result_.work += kLooksACandidate;
-                    if (low == high) break;
                 }
+                result_.work += kLooksACandidate * static_cast<std::int64_t>(bases_.size());
             }
             if (gap < layout.live.size()) floor = layout.base[gap] + size_[layout.live[gap]], below = end_[layout.live[gap]];
         }
+    }
+
+    void find_bases(const Layout& layout, std::size_t gap, Index block, Coord lowest, Coord highest) {
+        bases_.clear();
+        const Coord low = up(block, lowest), high = down(block, highest);
+        if (low > high) return;
+        bases_.push_back(low);
+        const auto consider = [&](Coord base) {
+            if (low < base && base <= high && std::find(bases_.begin(), bases_.end(), base) == bases_.end()) bases_.push_back(base);
+        };
+        consider(high);
+        if (later_[block].empty()) return;
+        const auto leave_room = [&](Coord floor, Coord top) {
+            for (const Coord room : later_[block]) consider(up(block, floor + room)), consider(down(block, top - room - size_[block]));
+        };
+        leave_room(floor_of(layout, gap), ceiling(layout, gap));
+        // A neighbour that ends earlier does not count: the room is measured from what stands behind it.
+        const bool is_below_gone = gap > 0 && end_[layout.live[gap - 1]] < end_[block], is_above_gone = end_of(layout, gap) < end_[block];
+        if (is_below_gone || is_above_gone) leave_room(floor_of(layout, gap - (is_below_gone ? 1 : 0)), ceiling(layout, gap + (is_above_gone ? 1 : 0)));
     }
 
     void keep_the_best(Index block, std::size_t width) {
@@ -232,7 +241,7 @@ private:
             Layout& layout = next_[kept++];
             insert(from.live, candidate.gap, block, layout.live);
             insert(from.base, candidate.gap, candidate.base, layout.base);
-            result_.work += static_cast<std::int64_t>(layout.live.size());
+            result_.work += static_cast<std::int64_t>(layout.live.size()) + kLooksALayout;
             layout.worth = candidate.worth, layout.name = name, layout.step = static_cast<std::int64_t>(steps_.size());
             steps_.push_back({from.step, candidate.base});
         }
@@ -252,11 +261,7 @@ private:
     // Where no layout had room a gap is to count for more from now on, and more layouts are to be kept on the way there.
     void learn(std::size_t turn) {
         for (std::size_t i = turn - std::min(turn, kStretch); i <= turn; ++i) times_[i] = std::min(2 * times_[i], kMostTimes);
-        const auto section = static_cast<std::size_t>(now_);
-        const Coord most = *std::max_element(weight_.begin(), weight_.end());
-        weight_[section] += most / 2;
-        if (most <= kMostWeight) return;
-        for (Coord& weight : weight_) weight = (weight >> 8) + 1;
+        weights_.learn(now_);
     }
 
     Coord peak_of(const std::vector<Coord>& offsets) const {
@@ -286,10 +291,12 @@ private:
     const Index count_;
     std::vector<Coord> size_, begin_, end_;
     std::vector<Index> order_;
+    BeamWeights weights_;
     std::vector<std::size_t> times_;     // how many times the width is kept, by place in the order
-    std::vector<Coord> weight_, until_;  // of each section; and of all before it
     std::vector<Layout> kept_, next_;
     std::vector<Candidate> candidates_;
+    std::vector<std::vector<Coord>> later_;
+    std::vector<Coord> bases_;
     std::vector<Step> steps_;
     std::unordered_set<std::uint64_t> names_;
     Coord height_ = 0, now_ = 0, mismatch_ = 0;
