@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from .solver import IMPROVERS
 
 USUAL = 2
-PARTS = {"search": 6, "improve": 1, "beam": 2}
+PARTS = {"search": 6, "improve": 1, "beam": 1}
 """How many parts of a round's work an engine gets, if not the usual number: what it earns by what it finds."""
 
 SMALLEST = {"improve": 2_000}
@@ -16,8 +16,8 @@ SMALLEST = {"improve": 2_000}
 LARGEST = {"cpsat": 3_000, "beam": 3_000}
 """With more blocks than this CP-SAT's model takes longer to build than others take to search, and a sweep of the beam too long to be repeated."""
 
-FROM_ROUND = {"beam": 2, "cpsat": 3}
-"""Most components are done before; loading CP-SAT's library takes longer than two rounds of the search."""
+FROM_ROUND = {"cpsat": 3}
+"""Most components are done before: loading its library takes longer than two rounds of the search."""
 
 
 def team(engines: Iterable[str], blocks: int, number: int) -> tuple[tuple[str, int], ...]:

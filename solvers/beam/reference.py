@@ -2,8 +2,8 @@
 
 Time is swept from the first section to the last. A layout is what is live at the moment, by address. The next block goes into every gap of every
 layout that is kept: at the gap's bottom, at its top, and where exactly the room is left that a later block will need, measured from what will still
-stand then. The layouts are kept that promise the fewest gaps: those whose blocks touch each other, or floor or ceiling, for long, above all where memory
-is full. Where no layout had room, gaps count for more the next time, and more layouts are kept on the way there.
+stand then. The layouts are kept that promise the fewest gaps: those whose blocks touch each other, or floor or ceiling, for long. Where no layout had
+room, more of them are kept the next time on the way there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from ..instance import Instance, Ints
 from ..search.reference.generator import GOLDEN, WORD, Generator
 
-# The same numbers stand in kernels/native/beam_layouts.cpp, beam_later.hpp and beam_weights.hpp.
+# The same numbers stand in kernels/native/beam_layouts.cpp and beam_later.hpp.
 WIDTH = 20
 WIDEST = 256
 STRETCH = 15
@@ -26,11 +26,10 @@ MOST_KEPT = 2048
 PATIENCE = 16
 HEIGHTS = 7
 MILD_HEIGHT = 3
-MISMATCH = (5, 2, 8, 16)
+MISMATCH = (0, 5, 2, 8)
 WHOLE = 16
-FULLEST = 64
-MOST_WEIGHT = 1 << 28
-NOISE = 8
+SECTION = 1024
+NOISE = 128
 MOST_LATER = 6
 LOOK_AHEAD = 64
 LOOKS_A_CANDIDATE = 5
@@ -88,9 +87,7 @@ class _Beam:
         # What begins together: the longest first, and of those the largest.
         self.order = sorted(range(instance.blocks), key=lambda b: (self.begin[b], -self.end[b], -self.size[b], b))
         self.later = self._later_sizes()
-        self.times: list[int] = []
-        self.weight: list[int] = []
-        self._forget()
+        self.times = [1] * instance.blocks
         self.random = Generator(seed & WORD)
         self.enough, self.limit, self.report = enough, limit, report
         self.work = 0
@@ -113,26 +110,14 @@ class _Beam:
             if self._sweep(self.peak - max(1, gap >> step), width):
                 step = max(0, step - 1)
                 continue
-            failed += step == 0
             if step == 0:
+                failed += 1
                 if failed % PATIENCE:
                     continue
-                self._forget()
+                self.times = [1] * len(self.order)
             step = step + 1 if step else MILD_HEIGHT
             if step >= HEIGHTS or gap >> step == 0:
                 step, width = 0, 2 * width
-
-    def _forget(self) -> None:
-        """To begin with a gap hurts where memory is full, and as many layouts are kept everywhere."""
-        self.times = [1] * len(self.order)
-        change = [0] * (self.sections + 1)
-        for begin, end, size in zip(self.begin, self.end, self.size, strict=True):
-            change[begin] += size
-            change[end] -= size
-        load = list(accumulate(change))
-        most = max(1, *load)
-        fullness = [n // (most // FULLEST) if most >= FULLEST else n * FULLEST // most for n in load[: self.sections]]
-        self.weight = [16 + (full**4 >> 12) for full in fullness]
 
     def _later_sizes(self) -> list[list[int]]:
         """For each block the sizes of what begins during its life and outlasts it: room for one of these is best left beside it from the start."""
@@ -151,8 +136,8 @@ class _Beam:
         """A layout in which everything has ended at or below the height. False: none was found."""
         self.height = height
         # With a little noise, so that another sweep, or another seed, goes another way.
-        noisy = [weight + self.random.next() % (weight // NOISE + 1) for weight in self.weight]
-        self.until = list(accumulate(noisy, initial=0))
+        lengths = [SECTION + self.random.next() % NOISE for _ in range(self.sections)]
+        self.until = list(accumulate(lengths, initial=0))
         self.kept = [_Layout([], [], 0, 0, None)]
         self.now = -1
         for turn, block in enumerate(self.order):
@@ -205,7 +190,7 @@ class _Beam:
     def _contact(self, end: int, other: int) -> int:
         """What it is worth that two blocks touch, or one a wall: no gap between them for as long as both are there.
 
-        But a neighbour that lives much longer had better be left to another.
+        But in some sweeps a neighbour that lives much longer is left to another.
         """
         first, last = self.until[min(end, other)], self.until[max(end, other)]
         return WHOLE * (first - self.until[self.now]) - self.mismatch * (last - first)
@@ -269,13 +254,9 @@ class _Beam:
         self.kept = list(kept.values())
 
     def _learn(self, turn: int) -> None:
-        """Where no layout had room a gap is to count for more from now on, and more layouts are to be kept on the way there."""
+        """Where no layout had room more of them are to be kept on the way there."""
         for i in range(max(0, turn - STRETCH), turn + 1):
             self.times[i] = min(2 * self.times[i], MOST_TIMES)
-        most = max(self.weight)
-        self.weight[self.now] += most // 2
-        if most > MOST_WEIGHT:
-            self.weight = [(weight >> 8) + 1 for weight in self.weight]
 
     def _is_over(self) -> bool:
         if self.work < self.limit and not self.stopped:

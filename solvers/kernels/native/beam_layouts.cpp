@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <numeric>
 #include <tuple>
 #include <unordered_set>
 
 #include "beam_later.hpp"
-#include "beam_weights.hpp"
+#include "beam_state.hpp"
 #include "search_random.hpp"
 
 namespace memplan {
@@ -20,49 +21,26 @@ constexpr int kWidest = 256;      // up to this;
 constexpr std::size_t kStretch = 15;  // and twice as many for so many steps before one at which no layout had room,
 constexpr std::size_t kMostTimes = 8;  // up to so many times the number,
 constexpr std::size_t kMostKept = 2048;  // and never more than this: it bounds the memory
-constexpr int kPatience = 16;     // sweeps that fail at the bound before other heights are tried
+constexpr int kPatience = 16;   // sweeps that fail at the bound before other heights are tried
 constexpr int kHeights = 7;       // the bound, an eighth of the way to it, and so on; one step back for each success
 constexpr int kMildHeight = 3;
-constexpr Coord kMismatch[] = {5, 2, 8, 16};  // of kWhole: what neighbours cost whose ends are far apart, attempt by attempt
+constexpr Coord kMismatch[] = {0, 5, 2, 8};  // of kWhole: what neighbours cost whose ends are far apart, sweep by sweep
 constexpr Coord kWhole = 16;
+constexpr Coord kSection = 1024;  // what a section counts, and up to how much more, sweep by sweep
+constexpr std::uint64_t kNoise = 128;
 constexpr std::int64_t kLooksACandidate = 5;
 constexpr std::int64_t kLooksALayout = 100;
 constexpr std::chrono::milliseconds kBreath{3};
 constexpr std::size_t kLayoutsABreath = 64;  // some tens of microseconds
 
 using Index = std::uint32_t;
-
-std::uint64_t name_of(Index block, Coord base) {
-    return Random(static_cast<std::uint64_t>(block) * 0x9E3779B97F4A7C15ULL ^ static_cast<std::uint64_t>(base)).next();
-}
-
-struct Layout {
-    std::vector<Index> live;  // by address
-    std::vector<Coord> base;
-    Coord worth = 0;         // of all contacts
-    std::uint64_t name = 0;  // equal layouts have equal names
-    std::int64_t step = -1;  // the last of the steps that led here
-};
-
-struct Step {
-    std::int64_t before;
-    Coord base;
-};
-
-struct Candidate {
-    Coord worth;
-    std::size_t layout, gap;
-    Coord base;
-    bool operator<(const Candidate& other) const {
-        return std::tuple(-worth, layout, base, gap) < std::tuple(-other.worth, other.layout, other.base, other.gap);
-    }
-};
+using Layout = BeamLayout;
 
 class Beam {
 public:
     Beam(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report)
         : input_(input), options_(options), report_(report), count_(static_cast<Index>(input.blocks())), size_(count_), begin_(count_), end_(count_),
-          order_(count_), weights_(input.sections, options.seed) {
+          order_(count_), times_(count_, 1) {
         for (std::size_t part = 0; part < input.parts(); ++part) size_[input.part_block[part]] = input.part_high[part];
         for (std::size_t rect = 0; rect < input.rects(); ++rect) {
             const Coord block = input.part_block[input.rect_part[rect]];
@@ -74,8 +52,6 @@ public:
             return std::tuple(begin_[a], -end_[a], -size_[a], a) < std::tuple(begin_[b], -end_[b], -size_[b], b);
         });
         later_ = later_sizes(order_, begin_, end_, size_);
-        weights_.measure(begin_, end_, size_);
-        times_.assign(count_, 1);
         result_.offsets.assign(options.start.begin(), options.start.end());
         result_.peak = peak_of(result_.offsets);
     }
@@ -83,15 +59,15 @@ public:
     Improvement run() {
         int step = 0, width = kWidth, failed = 0;
         for (std::size_t attempt = 0; result_.peak > options_.enough && width <= kWidest && !is_over(); ++attempt) {
-            const Coord gap = result_.peak - options_.enough;
             mismatch_ = kMismatch[attempt % std::size(kMismatch)];
+            const Coord gap = result_.peak - options_.enough;
             if (sweep(result_.peak - std::max<Coord>(1, gap >> step), static_cast<std::size_t>(width))) {
                 step = std::max(0, step - 1);
                 continue;
             }
             if (step == 0) {
                 if (++failed % kPatience != 0) continue;
-                times_.assign(count_, 1), weights_.forget();
+                times_.assign(count_, 1);
             }
             step = step == 0 ? kMildHeight : step + 1;
             if (step >= kHeights || (gap >> step) == 0) step = 0, width *= 2;
@@ -100,10 +76,18 @@ public:
     }
 
 private:
+    // With a little noise, so that another sweep, or another seed, goes another way.
+    void draw_lengths() {
+        until_.assign(static_cast<std::size_t>(input_.sections) + 1, 0);
+        for (std::size_t section = 0; section + 1 < until_.size(); ++section) {
+            until_[section + 1] = until_[section] + kSection + static_cast<Coord>(random_.next() % kNoise);
+        }
+    }
+
     // A layout in which everything has ended at or below the height. False: none was found.
     bool sweep(Coord height, std::size_t width) {
         height_ = height;
-        weights_.draw();
+        draw_lengths();
         steps_.clear();
         kept_.assign(1, Layout{});
         now_ = -1;
@@ -141,7 +125,7 @@ private:
                 if (end_[layout.live[k]] > now) {
                     layout.live[live] = layout.live[k], layout.base[live] = layout.base[k], ++live;
                 } else {
-                    layout.name -= name_of(layout.live[k], layout.base[k]);
+                    layout.name -= name_of_place(layout.live[k], layout.base[k]);
                 }
             }
             layout.live.resize(live), layout.base.resize(live);
@@ -157,11 +141,11 @@ private:
     Coord floor_of(const Layout& layout, std::size_t gap) const { return gap == 0 ? 0 : layout.base[gap - 1] + size_[layout.live[gap - 1]]; }
     Coord ceiling(const Layout& layout, std::size_t gap) const { return gap < layout.live.size() ? layout.base[gap] : height_; }
 
-    // What it is worth that two blocks touch, or one a wall: no gap between them for as long as both are there. But a neighbour that lives
-    // much longer had better be left to another.
+    // What it is worth that two blocks touch, or one a wall: no gap between them for as long as both are there. But in some sweeps a neighbour
+    // that lives much longer is left to another.
     Coord contact(Coord end, Coord other) const {
-        const Coord first = std::min(end, other), last = std::max(end, other);
-        return kWhole * weights_.between(now_, first) - mismatch_ * weights_.between(first, last);
+        const Coord first = until_[std::min(end, other)], last = until_[std::max(end, other)];
+        return kWhole * (first - until_[now_]) - mismatch_ * (last - first);
     }
 
     Coord worth_of(const Layout& layout) const {
@@ -233,9 +217,9 @@ private:
         names_.clear();
         std::size_t kept = 0;
         for (std::size_t i = 0; i < looked_at && kept < width; ++i) {
-            const Candidate& candidate = candidates_[i];
+            const BeamCandidate& candidate = candidates_[i];
             const Layout& from = kept_[candidate.layout];
-            const std::uint64_t name = from.name + name_of(block, candidate.base);
+            const std::uint64_t name = from.name + name_of_place(block, candidate.base);
             if (!names_.insert(name).second) continue;
             if (kept == next_.size()) next_.emplace_back();
             Layout& layout = next_[kept++];
@@ -258,10 +242,9 @@ private:
         std::copy(middle, from.end(), rest + 1);
     }
 
-    // Where no layout had room a gap is to count for more from now on, and more layouts are to be kept on the way there.
+    // Where no layout had room more of them are to be kept on the way there.
     void learn(std::size_t turn) {
         for (std::size_t i = turn - std::min(turn, kStretch); i <= turn; ++i) times_[i] = std::min(2 * times_[i], kMostTimes);
-        weights_.learn(now_);
     }
 
     Coord peak_of(const std::vector<Coord>& offsets) const {
@@ -291,14 +274,15 @@ private:
     const Index count_;
     std::vector<Coord> size_, begin_, end_;
     std::vector<Index> order_;
-    BeamWeights weights_;
     std::vector<std::size_t> times_;     // how many times the width is kept, by place in the order
     std::vector<Layout> kept_, next_;
-    std::vector<Candidate> candidates_;
+    std::vector<BeamCandidate> candidates_;
     std::vector<std::vector<Coord>> later_;
     std::vector<Coord> bases_;
-    std::vector<Step> steps_;
+    std::vector<BeamStep> steps_;
     std::unordered_set<std::uint64_t> names_;
+    std::vector<Coord> until_;  // what all sections count before each
+    Random random_{options_.seed};
     Coord height_ = 0, now_ = 0, mismatch_ = 0;
     bool stopped_ = false, news_ = false;
     std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
