@@ -39,10 +39,18 @@ nb::tuple search(std::int64_t sections, const nb::tuple& columns, std::int64_t b
     if (work) options.work = *work > options.work / kWorkPerMicrosecond ? options.work : *work * kWorkPerMicrosecond;
 
     const DescentResult result = reporting_to(report, [&](const auto& tell) {
-        const Model model = build_model(input, static_cast<std::size_t>(max_pairs));
-        return descend(model, options, [&](const DescentResult& known, bool better) {
-            return tell(better && known.peak ? &known.offsets : nullptr, known.bound);
-        });
+        const std::vector<Coord>* const nothing = nullptr;
+        Patience patience([&] { return tell(nothing, bound); });
+        try {
+            const Model model = build_model(input, static_cast<std::size_t>(max_pairs), patience);
+            return descend(model, options, [&](const DescentResult& known, bool better) {
+                return tell(better && known.peak ? &known.offsets : nothing, known.bound);
+            });
+        } catch (const Interrupted&) {
+            DescentResult none;
+            none.end = End::kStopped, none.bound = bound;
+            return none;
+        }
     });
     return nb::make_tuple(name_of(result.end), offsets_of(result), result.bound, result.nodes, result.work / kWorkPerMicrosecond);
 }

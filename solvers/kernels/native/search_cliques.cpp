@@ -18,8 +18,8 @@ struct Member {
 
 class CliqueBuilder {
   public:
-    CliqueBuilder(Model& model, const SearchInput& input, const PartView& view, std::size_t most)
-        : most_(most), model_(model), input_(input), view_(view), hull_(model.blocks(), {std::numeric_limits<int>::max(), -1}) {}
+    CliqueBuilder(Model& model, const SearchInput& input, const PartView& view, std::size_t most, Patience& patience)
+        : most_(most), model_(model), input_(input), view_(view), patience_(patience), hull_(model.blocks(), {std::numeric_limits<int>::max(), -1}) {}
 
     void add_sections() {
         struct Event {
@@ -87,6 +87,7 @@ class CliqueBuilder {
                         return movable(m) != movable(c) && std::binary_search(near[m].begin(), near[m].end(), c);
                     });
                     effort += members.size();
+                    patience_.spend(members.size());
                     if (joins) members.push_back(c);
                 }
             }
@@ -158,6 +159,7 @@ class CliqueBuilder {
     }
 
     void add_moment(const std::vector<int>& live_parts) {
+        patience_.spend(live_parts.size());
         if (model_.plain && add_plain_moment(live_parts)) return;
         std::vector<int> live = live_parts;
         std::sort(live.begin(), live.end(), [&](int a, int b) {
@@ -234,6 +236,7 @@ class CliqueBuilder {
         std::vector<char> served(groups.size(), 0);
         for (const int seed : order) {
             if (served[seed]) continue;
+            patience_.spend(order.size());
             std::vector<int> chosen{seed};
             for (const int g : order) {
                 if (g != seed && std::all_of(chosen.begin(), chosen.end(), [&](int c) { return compatible(c, g); })) {
@@ -274,13 +277,14 @@ class CliqueBuilder {
     Model& model_;
     const SearchInput& input_;
     const PartView& view_;
+    Patience& patience_;
     std::vector<std::pair<int, int>> hull_;
 };
 
 }  // namespace
 
-void add_cliques(Model& model, const SearchInput& input, const PartView& view, std::size_t most) {
-    CliqueBuilder builder(model, input, view, most);
+void add_cliques(Model& model, const SearchInput& input, const PartView& view, std::size_t most, Patience& patience) {
+    CliqueBuilder builder(model, input, view, most, patience);
     builder.add_sections();
     builder.add_conflicts();
     builder.finish();

@@ -98,7 +98,7 @@ bool PartView::is_excluded(int a, int b) const {
     return std::binary_search(excluded.begin(), excluded.end(), std::pair(std::min(a, b), std::max(a, b)));
 }
 
-Model build_model(const SearchInput& input, std::size_t max_pairs) {
+Model build_model(const SearchInput& input, std::size_t max_pairs, Patience& patience) {
     Model model;
     PartView view;
     const int n = static_cast<int>(input.blocks());
@@ -132,8 +132,8 @@ Model build_model(const SearchInput& input, std::size_t max_pairs) {
     model.separable = view.conflicts.empty();
     choose_unit(model, input);
     scale_blocks(model, input, view);
-    add_pairs(model, input, view, max_pairs);
-    add_cliques(model, input, view, (model.plain ? 3 : 1) * max_pairs);  // plain ones have no list of pairs beside
+    add_pairs(model, input, view, max_pairs, patience);
+    add_cliques(model, input, view, (model.plain ? 3 : 1) * max_pairs, patience);  // plain ones have no list of pairs beside
     find_twins(model, input, view);
     find_ceiling(model);
     return model;

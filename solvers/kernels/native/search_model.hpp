@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "search_input.hpp"
+#include "search_patience.hpp"
 
 namespace memplan {
 
@@ -78,8 +79,8 @@ struct Model {
     int cliques() const { return clique.rows(); }
 };
 
-// Throws Unsupported where there are more than max_pairs conflicting pairs to list, or memberships in cliques.
-Model build_model(const SearchInput& input, std::size_t max_pairs);
+// Throws Unsupported where there are more than max_pairs conflicting pairs to list, or memberships in cliques; Interrupted when told to.
+Model build_model(const SearchInput& input, std::size_t max_pairs, Patience& patience);
 
 // Steps of build_model, in their own files.
 struct PartView {
@@ -89,8 +90,8 @@ struct PartView {
     std::vector<std::pair<int, int>> conflicts;  // sorted pairs of parts
     bool is_excluded(int a, int b) const;
 };
-void add_pairs(Model& model, const SearchInput& input, const PartView& view, std::size_t max_pairs);
-void add_cliques(Model& model, const SearchInput& input, const PartView& view, std::size_t most);
+void add_pairs(Model& model, const SearchInput& input, const PartView& view, std::size_t max_pairs, Patience& patience);
+void add_cliques(Model& model, const SearchInput& input, const PartView& view, std::size_t most, Patience& patience);
 
 void find_ceiling(Model& model);
 

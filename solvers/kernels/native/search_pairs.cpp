@@ -12,7 +12,7 @@ namespace {
 // Calls visit(p, q) for parts of positive length and of different blocks that are live together; a pair may come several times. With
 // `fixed_only`, at least one of the two belongs to a fixed block.
 template <typename Visit>
-void each_live_pair(const SearchInput& input, const PartView& view, bool fixed_only, Visit&& visit) {
+void each_live_pair(const SearchInput& input, const PartView& view, bool fixed_only, Patience& patience, Visit&& visit) {
     struct Event {
         Coord section;
         bool begins;  // ends come first
@@ -43,6 +43,7 @@ void each_live_pair(const SearchInput& input, const PartView& view, bool fixed_o
         const auto p = input.rect_part[event.rect];
         for (const auto& list : lists) {
             if (fixed_only && !fixed && &list == &lists[0]) continue;
+            patience.spend(list.size());
             for (const int other : list) {
                 const auto q = input.rect_part[other];
                 if (input.part_block[p] != input.part_block[q]) visit(static_cast<int>(p), static_cast<int>(q));
@@ -106,7 +107,7 @@ void append_merged(Rows<Range>& rows, std::vector<Range>& ranges) {
     rows.close_row();
 }
 
-void add_pairs(Model& model, const SearchInput& input, const PartView& view, std::size_t max_pairs) {
+void add_pairs(Model& model, const SearchInput& input, const PartView& view, std::size_t max_pairs, Patience& patience) {
     const Coord unit = model.unit, origin = model.origin;
     std::vector<Forbidden> general;
     std::vector<std::vector<Range>> stops(model.blocks());
@@ -134,7 +135,7 @@ void add_pairs(Model& model, const SearchInput& input, const PartView& view, std
     };
 
     // Plain blocks conflict where cliques say so; only what cannot move needs to be looked up.
-    each_live_pair(input, view, model.plain, [&](int p, int q) {
+    each_live_pair(input, view, model.plain, patience, [&](int p, int q) {
         if (view.excluded.empty() || !view.is_excluded(p, q)) visit(p, q);
     });
     for (const auto& [p, q] : view.conflicts) {
