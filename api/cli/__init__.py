@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from ..garbage import collect_rarely
 from .exit_codes import ExitCode
-from .no_plugins import load_no_plugins
+from .lean_libraries import load_libraries_lean
 
 TRACEBACK_VARIABLE = "MEMPLAN_TRACEBACK"
 
@@ -18,7 +18,7 @@ def main() -> NoReturn:
     """Run the command line with this process's arguments, and end the process with the fitting exit code."""
     begun = time.monotonic()
     collect_rarely()
-    load_no_plugins()
+    load_libraries_lean()
     try:
         from .invocation import invoke
 
