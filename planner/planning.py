@@ -55,7 +55,8 @@ def plan(
     problem = as_asked(problem, options.capacity, options.prefer)
     require_sound(problem)
     problem = settled(problem)
-    lowered = lower(problem)
+    with clock.while_lowering():
+        lowered = lower(problem)
     known = None if start is None else _known(problem, lowered, start, options)
     task = replace(_task(options, clock), start=known)
 

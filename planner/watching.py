@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -37,16 +38,16 @@ Cancelled: TypeAlias = Callable[[], bool]
 OnLog: TypeAlias = Callable[[str], None]
 
 RESERVED_AT_LEAST = 0.02
-RESERVED_PER_SECOND = 3.0
-"""Lifting, verifying and writing a plan take about this many times as long as checking and lowering its problem did."""
+RESERVED_PER_SECOND = 6.0
+"""Lifting, verifying and writing a plan take about this many times as long as lowering its problem did."""
 
 
 class Clock:
     """When did it begin, and when must solvers have ended? To be made when planning begins, whenever it was asked for."""
 
     def __init__(self, time_limit: float | None, begun: float | None = None) -> None:
-        self._called = time.monotonic()
-        self.begun = self._called if begun is None else begun
+        self.begun = time.monotonic() if begun is None else begun
+        self._lowering = 0.0
         self._limit = time_limit
         self.end = None if time_limit is None else self.begun + time_limit
 
@@ -54,11 +55,18 @@ class Clock:
     def seconds(self) -> float:
         return time.monotonic() - self.begun
 
+    @contextmanager
+    def while_lowering(self) -> Iterator[None]:
+        """How long this takes says how long what follows the solvers will take. Checking does not: it may have been done before."""
+        before = time.monotonic()
+        yield
+        self._lowering = time.monotonic() - before
+
     def deadline(self) -> float | None:
         """The end, less what must be done after solving."""
         if self.end is None or self._limit is None:
             return None
-        reserved = RESERVED_AT_LEAST + RESERVED_PER_SECOND * (time.monotonic() - self._called)
+        reserved = RESERVED_AT_LEAST + RESERVED_PER_SECOND * self._lowering
         return self.end - min(reserved, self._limit / 3)
 
 

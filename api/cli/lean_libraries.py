@@ -15,7 +15,8 @@ def load_libraries_lean() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Plugins of pydantic's that happen to be installed have no business in a command. Told so by its variable it still imports what it would
     # find them with, and that imports e-mail, sockets and archives. Were the loader called otherwise in another version, the variable would do.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    loader = ModuleType(LOADER)
-    vars(loader)["get_plugins"] = tuple  # which there are: none
-    sys.modules.setdefault(LOADER, loader)
+    if "PYDANTIC_DISABLE_PLUGINS" not in os.environ:
+        os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+        loader = ModuleType(LOADER)
+        vars(loader)["get_plugins"] = tuple  # which there are: none
+        sys.modules.setdefault(LOADER, loader)

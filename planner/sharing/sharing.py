@@ -58,7 +58,8 @@ def find(
     clock = Clock(options.time_limit, begun)
     problem = with_capacity(problem, options.capacity)
     require_sound(problem)
-    low = lower_sharing(problem)
+    with clock.while_lowering():
+        low = lower_sharing(problem)
     instance = low.lowered.instance
     deadline = clock.deadline()
     lift, whole = Lift(problem, low, options.seed), digest(problem)
