@@ -3,6 +3,7 @@
 Where solvers worked in processes of their own (CP-SAT does), what those took follows after a plus.
 
 .venv/bin/python scripts/measure_engine.py ../shared/corpus [--seeds 5] [--only minimalloc|nets|scale|generated|workers]
+MEMPLAN_KERNELS=reference .venv/bin/python scripts/measure_engine.py ../shared/corpus --seeds 1 --most 5    without native kernels
 
 Reading the files is not counted. Work, not the clock, ends what is not proven: the default limits of the time limits given below.
 """
@@ -22,8 +23,6 @@ from planner.generate import Request, generate
 from planner.planning import WORK_PER_SECOND
 
 MIB = 1 << 20
-GENEROUS = 120.0
-"""Seconds by the clock; so that on a busy machine, too, work ends the runs."""
 SIZES = (2_000, 7_000)
 SEEDS = range(1000, 1012)
 """Of generated instances; none of them was tuned on."""
@@ -36,63 +35,69 @@ def main() -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", choices=tuple(PARTS))
+    parser.add_argument(
+        "--most",
+        type=float,
+        default=120.0,
+        help="seconds by the clock; so many that work ends the runs on a busy machine",
+    )
     arguments = parser.parse_args()
     print("| what | processor seconds, seed by seed | what came of it |\n|---|---|---|")
     for name, measure in PARTS.items():
         if arguments.only in (None, name):
-            measure(arguments.corpus, range(arguments.seeds))
+            measure(arguments.corpus, range(arguments.seeds), Options(workers=1, time_limit=arguments.most))
 
 
-def minimalloc(corpus: Path, seeds: Iterable[int]) -> None:
+def minimalloc(corpus: Path, seeds: Iterable[int], options: Options) -> None:
     hard = {path.name[0]: read(path) for path in sorted((corpus / "minimalloc").glob("?.1048576.csv"))}
-    fit = Options(goal=Goal.FIT, capacity=MIB)
+    fit = replace(options, goal=Goal.FIT, capacity=MIB)
     row("A C D F H K at 1 MiB, `--goal fit`, all six", hard.values(), seeds, fit, 10)
-    row("A C F H K, proven minimal, all five", [p for n, p in hard.items() if n != "D"], seeds, Options(), 10)
-    row("D, proven minimal", [hard["D"]], seeds, Options(), 10)
+    row("A C F H K, proven minimal, all five", [p for n, p in hard.items() if n != "D"], seeds, options, 10)
+    row("D, proven minimal", [hard["D"]], seeds, options, 10)
 
 
-def nets(corpus: Path, seeds: Iterable[int]) -> None:
-    row("30 networks, all together", map(read, sorted((corpus / "nets").glob("*.json"))), seeds, Options(), 5)
+def nets(corpus: Path, seeds: Iterable[int], options: Options) -> None:
+    row("30 networks, all together", map(read, sorted((corpus / "nets").glob("*.json"))), seeds, options, 5)
 
 
-def scale(corpus: Path, seeds: Iterable[int]) -> None:
-    row("resnet50 (1 042 buffers)", [read(corpus / "scale" / "resnet50.csv")], seeds, Options(), 5)
+def scale(corpus: Path, seeds: Iterable[int], options: Options) -> None:
+    row("resnet50 (1 042 buffers)", [read(corpus / "scale" / "resnet50.csv")], seeds, options, 5)
     large = read(corpus / "scale" / "S_1.csv")
     for seconds in (1, 5, 10):
-        row(f"S_1 (28 526 buffers), the work of {seconds} s", [large], list(seeds)[:1], Options(), seconds)
+        row(f"S_1 (28 526 buffers), the work of {seconds} s", [large], list(seeds)[:1], options, seconds)
     for seconds in (1, 5):
         begun = time.monotonic()
-        made = plan(large, Options(workers=1, time_limit=seconds))
+        made = plan(large, replace(options, time_limit=seconds))
         print(
             f"| S_1, `time_limit={seconds}`, by the clock | {time.monotonic() - begun:.2f} | {outcome([made])} |",
             flush=True,
         )
 
 
-def generated(_: Path, seeds: Iterable[int]) -> None:
+def generated(_: Path, seeds: Iterable[int], options: Options) -> None:
     for kind in ("training", "recurrent"):
         for size in SIZES:
             problems = [generate(kind, Request(size, seed)) for seed in SEEDS]
             hard = [problem for problem in problems if (plan(problem, Options(solver="greedy")).gap or 0) >= HARD]
             what = f"{kind}, {size} buffers: the {len(hard)} of {len(problems)} that greedy leaves 2 % or more above their bounds, the work of 5 s each"
-            row(what, hard, list(seeds)[:1], Options(), 5)
+            row(what, hard, list(seeds)[:1], options, 5)
     for size in (10_000, 20_000):
         request = Request(size, SEEDS[0])
-        row(f"pangu, {size} buffers, the work of 5 s", [generate("pangu", request)], list(seeds)[:1], Options(), 5)
+        row(f"pangu, {size} buffers, the work of 5 s", [generate("pangu", request)], list(seeds)[:1], options, 5)
 
 
-def workers(_: Path, seeds: Iterable[int]) -> None:
+def workers(_: Path, __: Iterable[int], options: Options) -> None:
     """By the clock: the same packings with one worker and with two."""
     packings = [generate("packing", Request(size, seed)) for size in (300, 400) for seed in range(8)]
     for count in (1, 2):
-        options = Options(solver="search", workers=count, time_limit=GENEROUS, work_limit=10 * WORK_PER_SECOND)
+        asked = replace(options, solver="search", workers=count, work_limit=10 * WORK_PER_SECOND)
         begun = time.monotonic()
-        plans = [plan(packing, options) for packing in packings]
+        plans = [plan(packing, asked) for packing in packings]
         spent = time.monotonic() - begun
         print(f"| 16 packings, workers: {count}, seconds by the clock | {spent:.1f} | {outcome(plans)} |", flush=True)
 
 
-PARTS: dict[str, Callable[[Path, Iterable[int]], None]] = {
+PARTS: dict[str, Callable[[Path, Iterable[int], Options], None]] = {
     "minimalloc": minimalloc,
     "nets": nets,
     "scale": scale,
@@ -108,7 +113,7 @@ def read(path: Path) -> Problem:
 def row(what: str, problems: Iterable[Problem], seeds: Iterable[int], options: Options, seconds: int) -> None:
     """One line of the table: all problems, one after the other, with each seed."""
     problems = list(problems)
-    options = replace(options, workers=1, time_limit=GENEROUS, work_limit=seconds * WORK_PER_SECOND)
+    options = replace(options, work_limit=seconds * WORK_PER_SECOND)
     spent: list[str] = []
     plans: list[Plan] = []
     for seed in seeds:
