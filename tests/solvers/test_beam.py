@@ -14,13 +14,12 @@ from solvers.beam.reference import beam
 from solvers.beam.solver import Beam, BeamKernel
 from solvers.errors import StopReason
 from solvers.greedy.portfolio import Greedy
-from solvers.instance import Instance, Ints, Placement, PoolSpec
+from solvers.instance import Instance, PoolSpec
 from solvers.kernels.columns import columns
 from solvers.kernels.errors import BadKernelInput
 from solvers.objective import violation
-from solvers.outcome import Outcome
 from solvers.solver import Limits, Silent, Task
-from tests.solvers.test_improve import first_placement, native_kernels, never, peak, placement
+from tests.solvers.improvers import first_placement, native_kernels, never, peak, placement, recurrent
 from tests.support import Block, make_instance, plain
 
 
@@ -47,10 +46,6 @@ def aligned(seed: int) -> Instance:
     alignments = rng.choice([1, 1, 4, 6], count).tolist()
     rows = zip(starts, lengths, sizes, alignments, strict=True)
     return make_instance([plain(s, s + w, z, alignment=a) for s, w, z, a in rows])
-
-
-def recurrent(buffers: int) -> Instance:
-    return lower(generate("recurrent", Request(buffers, 3))).instance
 
 
 def bound_of(instance: Instance) -> int:
@@ -124,68 +119,6 @@ def test_it_gives_up_where_nothing_lower_exists(solve: Beam) -> None:
     instance = make_instance([plain(0, 2, 5), plain(1, 3, 5)])
     outcome = solve.solve(instance, Task(start=placement(np.array([0, 5], dtype=np.int64))), Silent())
     assert (outcome.value, outcome.stop) == ((10,), StopReason.WORK_LIMIT)
-
-
-def test_great_sizes_do_not_overflow(solve: Beam) -> None:
-    size = 1 << 58
-    blocks = [plain(0, 3, size), plain(1, 4, size), plain(3, 6, size, alignment=3 << 40)]
-    instance = make_instance(blocks, capacity=(1 << 62) - 1)
-    start = np.array([0, size, instance.highest[2, 0]], dtype=np.int64)
-    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=placement(start)), Silent())
-    assert outcome.placement is not None
-    assert violation(instance, outcome.placement) is None
-    assert peak(instance, outcome.placement.offset) < 1 << 61
-
-
-def test_work_ends_it_alike_each_time(solve: Beam) -> None:
-    instance = recurrent(200)
-    start = first_placement(instance)
-    assert start is not None
-
-    def once(workers: int) -> Outcome:
-        limits = Limits(work=300, workers=workers)
-        return solve.solve(instance, Task(limits=limits, start=placement(start), seed=3), Silent())
-
-    first, second = once(1), once(2)
-    assert first.placement is not None
-    assert second.placement is not None
-    assert first.placement.offset.tolist() == second.placement.offset.tolist()
-    assert first.work == second.work
-    assert first.reproducible
-
-
-def test_a_cancelled_run_keeps_what_it_has(solve: Beam) -> None:
-    instance = recurrent(200)
-    start = first_placement(instance)
-    assert start is not None
-
-    class Cancel(Silent):
-        heard: int | None = None
-
-        def incumbent(self, placement: Placement) -> None:
-            self.heard = peak(instance, placement.offset)
-
-        def stopped(self) -> StopReason | None:
-            return None if self.heard is None else StopReason.CANCELLED
-
-    control = Cancel()
-    outcome = solve.solve(instance, Task(start=placement(start), bound=(1,)), control)
-    assert (outcome.stop, outcome.reproducible) == (StopReason.CANCELLED, False)
-    assert outcome.placement is not None
-    assert control.heard is not None
-    assert peak(instance, outcome.placement.offset) <= control.heard < peak(instance, start)
-
-
-def test_an_error_of_the_listener_is_raised(kernel: BeamKernel) -> None:
-    instance = recurrent(200)
-    start = first_placement(instance)
-    assert start is not None
-
-    def broken(_: Ints | None) -> bool:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        kernel.beam(instance.sections, columns(instance), start, 0, 0, 1 << 40, broken)
 
 
 def test_what_cannot_be_is_refused(kernel: BeamKernel) -> None:

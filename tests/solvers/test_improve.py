@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-import threading
 from typing import cast
 
 import numpy as np
 import pytest
 
 from solvers.errors import StopReason, Unsupported
-from solvers.greedy.gaps import Fit
-from solvers.greedy.neighbours import neighbours
-from solvers.greedy.placing import PoolPolicy, place_all
 from solvers.greedy.portfolio import Greedy
 from solvers.improve import solver
 from solvers.improve.reference import improve
 from solvers.improve.solver import Improve, ImproveKernel
-from solvers.instance import Instance, Ints, Placement, PoolSpec, Term
-from solvers.kernels import Kind
+from solvers.instance import Instance, Placement, PoolSpec, Term
 from solvers.kernels.columns import columns
 from solvers.kernels.errors import BadKernelInput
-from solvers.kernels.selection import select
 from solvers.objective import violation
-from solvers.outcome import Outcome
 from solvers.solver import Goal, Limits, Silent, Task
-from tests.solvers.test_greedy_native import fixed_first, random_instance
+from tests.solvers.improvers import first_placement, native_kernels, never, peak, placement
+from tests.solvers.test_greedy_native import random_instance
 from tests.support import Block, make_instance, plain
-
-
-def native_kernels(name: str) -> object:
-    """The native kernels, if there are any and this one is among them."""
-    found = select("auto")
-    if found.kind is not Kind.NATIVE:
-        pytest.skip(f"no native kernels: {found.reason}")
-    if not hasattr(found.kernels, name):
-        pytest.skip("the native kernels are older than the rest")
-    return found.kernels
 
 
 @pytest.fixture
@@ -53,32 +37,11 @@ def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Im
     return Improve()
 
 
-def first_placement(instance: Instance, seed: int = 0) -> Ints | None:
-    """One that leaves something to gain: in no good order."""
-    if not instance.allowed.all():
-        return None
-    order = fixed_first(instance, np.random.default_rng(seed).permutation(instance.blocks))
-    found = place_all(instance, order, neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, lambda: False)
-    return None if found is None else found.offset
-
-
-def peak(instance: Instance, offset: Ints) -> int:
-    return int((offset + instance.block_high).max(initial=0))
-
-
 def dense(seed: int, blocks: int = 60, times: int = 40) -> Instance:
     rng = np.random.default_rng(seed)
     starts, lengths, sizes = (rng.integers(low, high, blocks) for low, high in ((0, times), (1, 12), (1, 30)))
     rows = zip(starts.tolist(), (starts + lengths).tolist(), sizes.tolist(), strict=True)
     return make_instance([plain(start, end, size) for start, end, size in rows])
-
-
-def never(_: Ints | None) -> bool:
-    return False
-
-
-def placement(offset: Ints) -> Placement:
-    return Placement(np.zeros(len(offset), dtype=np.int64), offset)
 
 
 @pytest.mark.parametrize("seeds", [range(first, first + 25) for first in range(0, 250, 25)], ids=str)
@@ -181,71 +144,6 @@ def test_no_block_and_blocks_without_size(solve: Improve) -> None:
     instance = make_instance([plain(0, 2, 0), plain(0, 2, 5)])
     outcome = solve.solve(instance, Task(start=placement(np.array([40, 0], dtype=np.int64)), bound=(5,)), Silent())
     assert outcome.value == (5,)
-
-
-def test_great_sizes_do_not_overflow(solve: Improve) -> None:
-    size = 1 << 58
-    blocks = [plain(0, 3, size), plain(1, 4, size), plain(3, 6, size, alignment=3 << 40)]
-    instance = make_instance(blocks, capacity=(1 << 62) - 1)
-    start = placement(np.array([0, size, instance.highest[2, 0]], dtype=np.int64))
-    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=start), Silent())
-    assert outcome.placement is not None
-    assert violation(instance, outcome.placement) is None
-    assert peak(instance, outcome.placement.offset) < 1 << 61
-
-
-def test_work_ends_it_alike_each_time(solve: Improve) -> None:
-    instance = dense(7, blocks=120)
-    start = first_placement(instance)
-    assert start is not None
-
-    def once(workers: int) -> Outcome:
-        limits = Limits(work=300, workers=workers)
-        return solve.solve(instance, Task(limits=limits, start=placement(start), seed=3), Silent())
-
-    first, second = once(1), once(2)
-    assert first.placement is not None
-    assert second.placement is not None
-    assert first.placement.offset.tolist() == second.placement.offset.tolist()
-    assert first.work == second.work
-    assert first.reproducible
-
-
-def test_a_cancelled_run_keeps_what_it_has(solve: Improve) -> None:
-    # What ends too high fits anywhere below.
-    instance = make_instance([*(plain(i, i + 3, 5) for i in range(30)), plain(0, 32, 4)])
-    start = first_placement(instance)
-    assert start is not None
-    start[-1] = 200
-    cancelled = threading.Event()
-
-    class Cancel(Silent):
-        heard = 0
-
-        def incumbent(self, placement: Placement) -> None:
-            self.heard = peak(instance, placement.offset)
-            cancelled.set()
-
-        def stopped(self) -> StopReason | None:
-            return StopReason.CANCELLED if cancelled.is_set() else None
-
-    control = Cancel()
-    outcome = solve.solve(instance, Task(start=placement(start), bound=(10,)), control)
-    assert (outcome.stop, outcome.reproducible) == (StopReason.CANCELLED, False)
-    assert outcome.placement is not None
-    assert peak(instance, outcome.placement.offset) <= control.heard < peak(instance, start)
-
-
-def test_an_error_of_the_listener_is_raised(kernel: ImproveKernel) -> None:
-    instance = dense(9, blocks=300)
-    start = first_placement(instance)
-    assert start is not None
-
-    def broken(_: Ints | None) -> bool:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        kernel.improve(instance.sections, columns(instance), start, 0, 0, 1 << 40, broken)
 
 
 def test_a_start_that_cannot_be_is_refused(kernel: ImproveKernel) -> None:
