@@ -2,7 +2,7 @@
 
 Where solvers worked in processes of their own (CP-SAT does), what those took follows after a plus.
 
-.venv/bin/python scripts/measure_engine.py ../shared/corpus [--seeds 5] [--only minimalloc|nets|scale|generated|workers]
+.venv/bin/python scripts/measure_engine.py ../shared/corpus [--seeds 5] [--first-seed 1000] [--only minimalloc|nets|scale|generated|workers]
 MEMPLAN_KERNELS=reference .venv/bin/python scripts/measure_engine.py ../shared/corpus --seeds 1 --most 5    without native kernels
 
 Reading the files is not counted. Work, not the clock, ends what is not proven: the default limits of the time limits given below.
@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from planner import Goal, Options, Plan, PlanStatus, Problem, plan
 from planner.formats import read_problem
@@ -24,16 +25,29 @@ from planner.planning import WORK_PER_SECOND
 
 MIB = 1 << 20
 SIZES = (2_000, 7_000)
-SEEDS = range(1000, 1012)
-"""Of generated instances; none of them was tuned on."""
+FIRST_SEED = 1000
+"""Of generated instances; nothing was tuned on it, nor on those that follow it."""
+INSTANCES = 12
 HARD = 0.02
 """An instance counts if greedy's best is so far above its bound: others say nothing of the engine."""
+
+
+class Asked(NamedTuple):
+    """What is measured, and how."""
+
+    corpus: Path
+    seeds: range
+    """Of the plans."""
+    options: Options
+    instances: range
+    """Seeds of generated problems."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED, help="of generated instances")
     parser.add_argument("--only", choices=tuple(PARTS))
     parser.add_argument(
         "--most",
@@ -42,13 +56,15 @@ def main() -> None:
         help="seconds by the clock; so many that work ends the runs on a busy machine",
     )
     arguments = parser.parse_args()
+    options, first = Options(workers=1, time_limit=arguments.most), arguments.first_seed
     print("| what | processor seconds, seed by seed | what came of it |\n|---|---|---|")
     for name, measure in PARTS.items():
         if arguments.only in (None, name):
-            measure(arguments.corpus, range(arguments.seeds), Options(workers=1, time_limit=arguments.most))
+            measure(Asked(arguments.corpus, range(arguments.seeds), options, range(first, first + INSTANCES)))
 
 
-def minimalloc(corpus: Path, seeds: Iterable[int], options: Options) -> None:
+def minimalloc(asked: Asked) -> None:
+    corpus, seeds, options, _ = asked
     hard = {path.name[0]: read(path) for path in sorted((corpus / "minimalloc").glob("?.1048576.csv"))}
     fit = replace(options, goal=Goal.FIT, capacity=MIB)
     row("A C D F H K at 1 MiB, `--goal fit`, all six", hard.values(), seeds, fit, 10)
@@ -56,11 +72,13 @@ def minimalloc(corpus: Path, seeds: Iterable[int], options: Options) -> None:
     row("D, proven minimal", [hard["D"]], seeds, options, 10)
 
 
-def nets(corpus: Path, seeds: Iterable[int], options: Options) -> None:
+def nets(asked: Asked) -> None:
+    corpus, seeds, options, _ = asked
     row("30 networks, all together", map(read, sorted((corpus / "nets").glob("*.json"))), seeds, options, 5)
 
 
-def scale(corpus: Path, seeds: Iterable[int], options: Options) -> None:
+def scale(asked: Asked) -> None:
+    corpus, seeds, options, _ = asked
     row("resnet50 (1 042 buffers)", [read(corpus / "scale" / "resnet50.csv")], seeds, options, 5)
     large = read(corpus / "scale" / "S_1.csv")
     for seconds in (1, 5, 10):
@@ -74,30 +92,31 @@ def scale(corpus: Path, seeds: Iterable[int], options: Options) -> None:
         )
 
 
-def generated(_: Path, seeds: Iterable[int], options: Options) -> None:
+def generated(asked: Asked) -> None:
+    _, seeds, options, instances = asked
     for kind in ("training", "recurrent"):
         for size in SIZES:
-            problems = [generate(kind, Request(size, seed)) for seed in SEEDS]
+            problems = [generate(kind, Request(size, seed)) for seed in instances]
             hard = [problem for problem in problems if (plan(problem, Options(solver="greedy")).gap or 0) >= HARD]
             what = f"{kind}, {size} buffers: the {len(hard)} of {len(problems)} that greedy leaves 2 % or more above their bounds, the work of 5 s each"
             row(what, hard, list(seeds)[:1], options, 5)
     for size in (10_000, 20_000):
-        request = Request(size, SEEDS[0])
+        request = Request(size, instances[0])
         row(f"pangu, {size} buffers, the work of 5 s", [generate("pangu", request)], list(seeds)[:1], options, 5)
 
 
-def workers(_: Path, __: Iterable[int], options: Options) -> None:
+def workers(asked: Asked) -> None:
     """By the clock: the same packings with one worker and with two."""
     packings = [generate("packing", Request(size, seed)) for size in (300, 400) for seed in range(8)]
     for count in (1, 2):
-        asked = replace(options, solver="search", workers=count, work_limit=10 * WORK_PER_SECOND)
+        options = replace(asked.options, solver="search", workers=count, work_limit=10 * WORK_PER_SECOND)
         begun = time.monotonic()
-        plans = [plan(packing, asked) for packing in packings]
+        plans = [plan(packing, options) for packing in packings]
         spent = time.monotonic() - begun
         print(f"| 16 packings, workers: {count}, seconds by the clock | {spent:.1f} | {outcome(plans)} |", flush=True)
 
 
-PARTS: dict[str, Callable[[Path, Iterable[int], Options], None]] = {
+PARTS: dict[str, Callable[[Asked], None]] = {
     "minimalloc": minimalloc,
     "nets": nets,
     "scale": scale,
