@@ -15,6 +15,11 @@ Amount = Annotated[int, Field(ge=0)]
 TermName = Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost", "spilled_bytes", "balanced"]
 
 
+Status = Literal["optimal", "feasible", "infeasible", "unknown"]
+Stop = Literal["proved", "goal_met", "time_limit", "work_limit", "memory_limit", "cancelled", "solver_failed"]
+"""Of plans and of sharings."""
+
+
 @with_config(STRICT)
 class TermWire(TypedDict):
     name: TermName
@@ -96,8 +101,8 @@ class RunWire(TypedDict):
 @with_config(STRICT)
 class PlanWire(TypedDict):
     format: Literal["memplan-plan/1"]
-    status: Literal["optimal", "feasible", "infeasible", "unknown"]
-    stop: Literal["proved", "goal_met", "time_limit", "work_limit", "memory_limit", "cancelled", "solver_failed"]
+    status: Status
+    stop: Stop
     peak: Amount | None
     bound: Amount
     gap: float | None

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from .plan_wire import Amount, RunWire, ShortageWire
+from .plan_wire import Amount, RunWire, ShortageWire, Status, Stop
 from .strict import STRICT, BufferIdField, Items
 from .wire import Bytes, Time
 
@@ -57,8 +57,8 @@ class SharingCertificateWire(TypedDict):
 @with_config(STRICT)
 class SharingWire(TypedDict):
     format: Literal["memplan-sharing/1"]
-    status: Literal["optimal", "feasible", "infeasible", "unknown"]
-    stop: Literal["proved", "goal_met", "time_limit", "work_limit", "memory_limit", "cancelled", "solver_failed"]
+    status: Status
+    stop: Stop
     total: Amount | None
     bound: Amount
     gap: float | None
