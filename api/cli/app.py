@@ -195,10 +195,6 @@ def share(
         workers=1,
         seed=seed,
         capacity=parse_capacities(capacity or ()),
-        goal="minimise",
-        prefer=None,
-        warm=None,
-        explain=False,
         verbose=verbose,
     )
     raise typer.Exit(share_command.run(request, options))

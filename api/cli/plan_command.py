@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import planner
 from planner.formats import read_problem, write_plan
@@ -72,14 +72,14 @@ def options(
     work_limit: int | None,
     memory_limit_megabytes: int | None,
     solver: str,
-    workers: int | None,
     seed: int,
     capacity: int | Mapping[str, int] | None,
-    goal: str,
-    prefer: str | None,
-    warm: str | None,
-    explain: bool,
     verbose: bool,
+    workers: int | None = None,
+    goal: str = Goal.MINIMISE,
+    prefer: str | None = None,
+    warm: str | None = None,
+    explain: bool = False,
 ) -> Options:
     """The planner's options, from the command line's."""
     return Options(
@@ -100,14 +100,34 @@ def options(
 
 def run(request: Request, options: Options) -> ExitCode:
     """Plan, deliver, and say by the exit code how it went."""
+
+    def in_bytes(problem: Problem) -> bool:
+        return measures_bytes(problem if options.prefer is None else replace(problem, terms=TERMS[options.prefer]))
+
+    return carry_out(request, options, Work(planner.plan, in_bytes, write_plan, deliver))
+
+
+Answer = TypeVar("Answer", bound="Plan | planner.Sharing")
+
+
+class Work(NamedTuple, Generic[Answer]):
+    """What a command makes of a problem, and what becomes of it."""
+
+    make: Callable[..., Answer]
+    in_bytes: Callable[[Problem], bool]
+    write: Callable[[Answer], bytes]
+    deliver: Callable[[Request, Problem, Answer], None]
+
+
+def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCode:
+    """From the file that is read to the exit code."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         output = checked_output(request)
         problem, warnings, begun = read_input(request)
-        # From here to the last byte written, Ctrl-C must not cost the best plan.
+        # From here to the last byte written, Ctrl-C must not cost the best answer.
         with Interrupt() as interrupt:
-            wanted = problem if options.prefer is None else replace(problem, terms=TERMS[options.prefer])
-            with progress(request, options, interrupt, in_bytes=measures_bytes(wanted)) as show:
-                plan = planner.plan(
+            with progress(request, options, interrupt, in_bytes=work.in_bytes(problem)) as show:
+                found = work.make(
                     problem,
                     options,
                     on_progress=show,
@@ -115,11 +135,11 @@ def run(request: Request, options: Options) -> ExitCode:
                     on_log=log if request.verbose else None,
                     begun=begun,
                 )
-            plan = replace(plan, warnings=(*warnings, *plan.warnings))
+            made = replace(found, warnings=(*warnings, *found.warnings))
             if output is not None:
-                output.write(write_plan(plan))
-            deliver(request, problem, plan)
-    return ExitCode.INTERRUPTED if plan.stop is StopReason.CANCELLED else EXIT_CODES[plan.status]
+                output.write(work.write(made))
+            work.deliver(request, problem, made)
+    return ExitCode.INTERRUPTED if made.stop is StopReason.CANCELLED else EXIT_CODES[made.status]
 
 
 def checked_output(request: Request) -> OutputFile | None:
