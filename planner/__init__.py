@@ -10,11 +10,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from solvers.errors import StopReason
-from solvers.instance import Term
-from solvers.solver import Goal, Warm
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+from solvers.model.solver import Goal, Warm
 
-from .capacity import with_capacity
 from .errors import BadInput, CannotSolve, Code, Finding, NoPlan, PlannerError
 from .formats import (
     read_graph,
@@ -26,10 +25,12 @@ from .formats import (
     write_sharing,
     write_usmp,
 )
-from .options import Options
+from .options.capacity import with_capacity
+from .options.options import Options
+from .options.preference import Preference, with_preference
+from .placing.planning import plan
+from .placing.watching import Progress
 from .plan import Plan, PlanStatus
-from .planning import plan
-from .preference import Preference, with_preference
 from .problem import (
     Buffer,
     Colocation,
@@ -41,13 +42,12 @@ from .problem import (
     ReusePenalty,
     Speed,
 )
-from .verify import verify
-from .watching import Progress
+from .verifying.verify import verify
 
 if TYPE_CHECKING:
     from .listing import SolverInfo, solver_list
-    from .model_export import export_model
-    from .report import MemoryReport, memory_report
+    from .placing.model_export import export_model
+    from .reporting.report import MemoryReport, memory_report
     from .sharing import Sharing, share, verify_sharing
     from .tvm_interface import BufferInfo, TensorPlacement, plan_memory
 
@@ -103,12 +103,12 @@ __all__ = [
 
 _LATER = {
     "BufferInfo": "tvm_interface",
-    "MemoryReport": "report",
-    "memory_report": "report",
+    "MemoryReport": "reporting.report",
+    "memory_report": "reporting.report",
     "Sharing": "sharing",
     "SolverInfo": "listing",
     "TensorPlacement": "tvm_interface",
-    "export_model": "model_export",
+    "export_model": "placing.model_export",
     "plan_memory": "tvm_interface",
     "share": "sharing",
     "solver_list": "listing",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.solver import Feature, get, names
+from solvers.model.solver import Feature, get, names
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from solvers.errors import StopReason
-from solvers.instance import Term
-from solvers.outcome import Proof
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+from solvers.model.outcome import Proof
 
 from .problem import BufferId
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from solvers.instance import Term
+from solvers.model.instance import Term
 
 BufferId: TypeAlias = int | str
 """Ids compare by type and value: 1 is not "1" (Python agrees, and booleans never get this far)."""
@@ -85,7 +85,7 @@ class Buffer:
     """An offset that a solver may try first."""
     max_offset: int | None = None
     kind: str | None = None
-    """A label; only `constant` means something, where some pool is read-only (see planner.constants)."""
+    """A label; only `constant` means something, where some pool is read-only (see planner.facts.constants)."""
     accesses: int = 0
     """How often the buffer is used, where nobody knows whether it is read or written; it counts as read."""
     device: str | None = None

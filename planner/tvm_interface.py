@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .checks.report import Report
-from .conflict_lists import from_lists
 from .errors import Code, Finding, NoPlan
-from .options import Options
+from .facts.conflict_lists import from_lists
+from .options.options import Options
+from .placing.planning import plan
 from .plan import Plan, PlanStatus
-from .planning import plan
 from .problem import Buffer, BufferId, Interval, Pool, Problem
 
 

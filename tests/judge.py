@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from planner.plan import Plan, PlanStatus
 from planner.problem import Problem
-from planner.verify import verify
-from solvers.errors import StopReason
-from solvers.instance import Term
+from planner.verifying.verify import verify
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
 from tests.oracle import Truth, solve
 
 

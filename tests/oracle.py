@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from planner.problem import Buffer, BufferId, Pool, Problem
-from solvers.instance import Term
+from solvers.model.instance import Term
 
 Value = tuple[int, ...]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.digest import digest
+from planner.facts.digest import digest
 from planner.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue
 from planner.problem import BufferId, Problem
-from solvers.errors import StopReason
-from solvers.instance import Term
-from solvers.outcome import Proof
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+from solvers.model.outcome import Proof
 from tests.oracle import Truth, shares, solve, use_cost
 
 Spots = Mapping[BufferId, tuple[str, int]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from solvers.conflicts import part_pairs
-from solvers.instance import Instance, PoolSpec
+from solvers.model.conflicts import part_pairs
+from solvers.model.instance import Instance, PoolSpec
 from tests.support import Block, make_instance, plain
 
 KINDS = ("plain", "uniform", "aligned", "obstacles", "exclusions", "conflicts", "multi", "all")

@@ -24,7 +24,7 @@ from planner.problem import (
     ReusePenalty,
     Speed,
 )
-from solvers.instance import Term
+from solvers.model.instance import Term
 
 NIGHTLY = os.environ.get("MEMPLAN_NIGHTLY") == "1" or settings.get_current_profile_name() == "nightly"
 ALIGNMENTS = (1, 1, 1, 2, 3, 4, 6)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.instance import Instance, Ints, PoolSpec, Term
+from solvers.model.instance import Instance, Ints, PoolSpec, Term
 
 HORIZON = 1 << 40
 

@@ -35,7 +35,7 @@ def main() -> NoReturn:
 
 def confess(error: Exception) -> None:
     """Say in one sentence that memplan itself is at fault."""
-    from .terminal import say, visible
+    from .terminal.text import say, visible
 
     if isinstance(error, MemoryError):
         say("error: memplan ran out of memory")

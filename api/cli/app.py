@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from .bench_app import bench_app
-from .service_commands import migrate, serve, worker
+from .service_app import migrate, serve, worker
 
 app = typer.Typer(
     name="memplan",
@@ -58,7 +58,7 @@ def print_version(wanted: bool) -> None:
     if wanted:
         from planner.versions import MEMPLAN
 
-        from .standard_output import write_out
+        from .terminal.standard_output import write_out
 
         write_out(f"memplan {MEMPLAN}\n".encode())
         raise typer.Exit
@@ -111,8 +111,8 @@ def plan(
     Exit codes: 0 there is a plan, 2 bad input, 3 proven infeasible, 4 no plan in time, 130 interrupted (the best plan
     so far is written).
     """
-    from . import plan_command
     from .arguments import parse_capacities, parse_seconds
+    from .commands import plan as plan_command
 
     if quiet and verbose:
         raise typer.BadParameter("cannot be combined with --verbose", param_hint="--quiet")
@@ -173,8 +173,9 @@ def share(
 
     Exit codes: as those of plan.
     """
-    from . import plan_command, share_command
     from .arguments import parse_capacities, parse_seconds
+    from .commands import plan as plan_command
+    from .commands import share as share_command
 
     if quiet and verbose:
         raise typer.BadParameter("cannot be combined with --verbose", param_hint="--quiet")
@@ -210,8 +211,8 @@ def verify(
     input_format: Format = None,
 ) -> None:
     """Check a plan or a sharing against its problem, in exact integers. Exit code 1 if anything is wrong with it."""
-    from . import verify_command
     from .arguments import parse_capacities
+    from .commands import verify as verify_command
 
     sizes = parse_capacities(capacity or ())
     code = verify_command.run(problem, plan, sizes, prefer=prefer, as_json=as_json, input_format=input_format)
@@ -234,8 +235,8 @@ def report(
     Of a sharing: who uses each object, and how much of it is there for nothing. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
     report, but exit code 1.
     """
-    from . import report_command
     from .arguments import parse_capacities
+    from .commands import report as report_command
 
     sizes = parse_capacities(capacity or ())
     shown = report_command.view(tables, as_json=as_json, as_csv=as_csv)
@@ -258,8 +259,8 @@ def draw(
 
     A plan that is wrong is drawn too, with what is wrong marked, and gets exit code 1.
     """
-    from . import draw_command
     from .arguments import parse_capacities
+    from .commands import draw as draw_command
 
     sizes = parse_capacities(capacity or ())
     raise typer.Exit(draw_command.run(problem, plan, sizes, out, prefer=prefer, input_format=input_format))
@@ -268,7 +269,7 @@ def draw(
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of problems."""
-    from . import schema_command
+    from .commands import schema as schema_command
 
     schema_command.run()
 
@@ -286,7 +287,7 @@ def export_model(
     input_format: Format = None,
 ) -> None:
     """Write the integer program of a problem, for other solvers or to look at."""
-    from . import export_command
+    from .commands import export as export_command
 
     export_command.run(problem, out, model_format, input_format=input_format)
 
@@ -294,7 +295,7 @@ def export_model(
 @app.command()
 def solvers(as_json: Json = False) -> None:
     """List the solvers: what each can take, and whether it can run here."""
-    from . import solvers_command
+    from .commands import solvers as solvers_command
 
     solvers_command.run(as_json=as_json)
 
@@ -302,7 +303,7 @@ def solvers(as_json: Json = False) -> None:
 @app.command()
 def doctor(as_json: Json = False) -> None:
     """Check the installation, and say how to mend it. Exit code 1 if something that is needed is missing."""
-    from . import doctor_command
+    from .commands import doctor as doctor_command
 
     raise typer.Exit(doctor_command.run(as_json=as_json))
 
@@ -333,7 +334,7 @@ def generate(
     """
     from planner.generate import Request
 
-    from . import generate_command
+    from .commands import generate as generate_command
 
     parameters = generate_command.parameters(set_ or ())
     generate_command.run(kind, Request(buffers, seed, alignment, parameters), out)

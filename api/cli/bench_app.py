@@ -51,11 +51,11 @@ def bench_run(
     What is in DIR already is not run again. Exit code 1 if an answer cannot be true.
     """
     from planner.bench import Settings
-    from solvers.solver import Goal
+    from solvers.model.solver import Goal
 
-    from . import bench_command
     from .arguments import parse_seconds
     from .bench_arguments import parse_capacity, parse_seeds, parse_solvers
+    from .commands import bench as bench_command
 
     request = bench_command.Request(
         paths, parse_solvers(solvers), parse_seeds(seeds), jobs, out, retry=retry, as_json=as_json, quiet=quiet
@@ -80,6 +80,6 @@ def bench_compare(
     as_json: Json = False,
 ) -> None:
     """Compare two measurements run by run. Exit code 1 if the second is worse."""
-    from . import bench_command
+    from .commands import bench as bench_command
 
     raise typer.Exit(bench_command.compare_folders(before, after, threshold / 100, as_json=as_json))

@@ -6,7 +6,7 @@ import re
 
 import typer
 
-from planner.bench.grid import FROM_NAME
+from planner.bench.running.grid import FROM_NAME
 
 from .arguments import parse_size, quoted
 

@@ -10,7 +10,7 @@ import typer
 
 from .app import app
 from .exit_codes import ExitCode
-from .terminal import say, tolerate_narrow_encodings, visible
+from .terminal.text import say, tolerate_narrow_encodings, visible
 
 
 def invoke(arguments: Sequence[str], begun: float | None = None) -> int:
@@ -49,7 +49,7 @@ def refuse_usage(message: str, context: typer.Context | None, *, as_json: bool) 
     if as_json:
         from planner.errors import Code, Finding
 
-        from .refusals import report
+        from .terminal.refusals import report
 
         report((Finding(Code.INVALID_OPTION, "", message),), 0, None, as_json=True)
         return

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from planner.checks.report import printable
 from planner.errors import MAX_ECHO, Code, Finding
-from planner.options import GREATEST, Options
-from planner.preference import Preference
-from solvers.solver import Goal, Warm
+from planner.options.options import GREATEST, Options
+from planner.options.preference import Preference
+from solvers.model.solver import Goal, Warm
 
 from ..errors import Refusal, bad_option, refused_findings
 from ..settings import Settings

@@ -10,18 +10,18 @@ from functools import cache
 from typing import Any, TypeVar
 
 from planner import solver_list
-from planner.asked import as_asked
-from planner.digest import digest
 from planner.errors import BadInput, Code, Finding, PlannerError
+from planner.facts.digest import digest
 from planner.formats import Format, is_sharing, read_plan, read_problem, read_sharing
 from planner.formats.scan import scan
-from planner.options import Options
+from planner.options.asked import as_asked
+from planner.options.options import Options
 from planner.plan import Plan
 from planner.problem import Problem
 from planner.sharing import Sharing
 from planner.versions import versions
+from solvers.model.solver import BOUNDERS, names
 from solvers.sharing.solver import SHARERS
-from solvers.solver import BOUNDERS, names
 
 from ..errors import Refusal, refused_findings, too_large
 from ..settings import Settings

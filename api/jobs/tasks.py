@@ -10,23 +10,23 @@ from dataclasses import asdict, replace
 from typing import Any, Protocol, TypeVar
 
 import planner
-from planner.asked import as_asked
-from planner.digest import digest
 from planner.drawing import memory_map, svg
 from planner.errors import PlannerError
-from planner.explain import explain_bound
-from planner.findings import VerifyFinding
+from planner.facts.digest import digest
 from planner.formats import read_plan, read_problem, read_sharing, write_plan, write_problem, write_sharing
 from planner.formats.write_map import write_map
 from planner.generate import Request, generate
-from planner.options import Options
+from planner.options.asked import as_asked
+from planner.options.options import Options
+from planner.placing.watching import Progress
 from planner.plan import Plan, PlanStatus
 from planner.problem import Buffer, Problem
-from planner.proven import notes
+from planner.reporting.explain import explain_bound
 from planner.sharing import Sharing
 from planner.sharing.claims import notes as notes_on_sharing
 from planner.sharing.findings import SharingFinding
-from planner.watching import Progress
+from planner.verifying.findings import VerifyFinding
+from planner.verifying.proven import notes
 
 from ..errors import Refusal
 from ..settings import Settings

@@ -16,9 +16,9 @@ from typing import Any
 
 import planner
 from planner.errors import PlannerError
+from planner.placing.watching import Progress
 from planner.plan import Plan, PlanStatus
 from planner.sharing import Sharing
-from planner.watching import Progress
 
 from ..errors import Refusal, refused, too_large
 from ..garbage import collect_rarely

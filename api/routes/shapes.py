@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.plan import PlanStatus
-from solvers.errors import StopReason
+from solvers.model.errors import StopReason
 
 from ..store.records import EventKind, JobState
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .comparing import Comparison, compare
-from .grid import Cell, Settings, grid
-from .instances import File, collect
-from .records import CellStatus, Record, Results
-from .runner import run
-from .writing import write_reports
+from .report.writing import write_reports
+from .results.comparing import Comparison, compare
+from .results.records import CellStatus, Record, Results
+from .running.grid import Cell, Settings, grid
+from .running.instances import File, collect
+from .running.runner import run
 
 __all__ = [
     "Cell",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..constants import settled
 from ..errors import Finding
+from ..facts.constants import settled
 from ..problem import Problem
 from .colocations import check_colocations
 from .constants import check_constants

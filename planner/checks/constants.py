@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..constants import CONSTANT, has_read_only_pools, is_constant, open_pools
 from ..errors import Code
+from ..facts.constants import CONSTANT, has_read_only_pools, is_constant, open_pools
 from ..problem import Problem
 from .names import Names
 from .report import Report, quoted

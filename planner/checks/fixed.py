@@ -6,11 +6,11 @@ from itertools import islice
 from math import lcm
 from typing import NamedTuple
 
-from ..colocation import Congruence
 from ..errors import Code
-from ..intervals import first_meeting, merged, overlap
+from ..facts.colocation import Congruence
+from ..facts.intervals import first_meeting, merged, overlap
+from ..facts.sweep import Piece, Pieces, all_apart, meetings
 from ..problem import Buffer, Pool, Problem
-from ..sweep import Piece, Pieces, all_apart, meetings
 from .colocations import Groups
 from .names import Names
 from .pairs import PairKeys

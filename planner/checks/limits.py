@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solvers.instance import ADDRESS_LIMIT
+from solvers.model.instance import ADDRESS_LIMIT
 
 MAX_ADDRESS = ADDRESS_LIMIT
 """Greatest size, offset, alignment, cost and count, inclusive."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from solvers.instance import Term
+from solvers.model.instance import Term
 
 from ..errors import Code
 from ..problem import Buffer, BufferId, Interval, Pool, Problem

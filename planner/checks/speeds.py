@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..access import WEIGHS_ACCESS
 from ..errors import Code
+from ..facts.access import WEIGHS_ACCESS
 from ..problem import Problem
 from .limits import MAX_ADDRESS
 from .report import Place, Report, quoted

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import lcm
 
-from solvers.instance import Term
+from solvers.model.instance import Term
 
-from ..access import WEIGHS_ACCESS, costs_of
 from ..errors import Code
+from ..facts.access import WEIGHS_ACCESS, costs_of
 from ..problem import Problem
 from .colocations import Groups
 from .limits import MAX_ADDRESS

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import BadInput, Code, Finding, echo
-from ..findings import VerifyFinding
-from ..intervals import merged
-from ..live_profile import LiveProfile
+from ..facts.intervals import merged
 from ..plan import Placement, Plan, PlanStatus
 from ..problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes
+from ..reporting.live_profile import LiveProfile
+from ..verifying.findings import VerifyFinding
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from solvers.instance import Term
+from solvers.model.instance import Term
 
 from ..checks import sound_as_read
 from ..checks.limits import MAX_ADDRESS
 from ..checks.pool_choice import Classes
 from ..checks.report import Report, quoted
 from ..errors import Code
-from ..intervals import merged
+from ..facts.intervals import merged
 from ..problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pair, Pool, Problem, ReusePenalty
 from . import dsa_wire as w
 from .scan import Scanned

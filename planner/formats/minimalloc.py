@@ -15,7 +15,7 @@ from ..checks import sound_as_read
 from ..checks.limits import MAX_ADDRESS, MAX_TIME
 from ..checks.report import Place, Report, bad_input, quoted
 from ..errors import Code
-from ..intervals import merged
+from ..facts.intervals import merged
 from ..problem import Buffer, Fixed, Interval, Lifetimes, Pool, Problem
 
 _COLUMNS = {

@@ -6,9 +6,9 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from solvers.errors import StopReason
-from solvers.instance import Term
-from solvers.outcome import Proof
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+from solvers.model.outcome import Proof
 
 from ..plan import (
     Objective,

@@ -6,13 +6,13 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from solvers.instance import Term
+from solvers.model.instance import Term
 
 from ..checks import sound_as_read
 from ..checks.limits import MAX_TIME
 from ..checks.report import Place, Report
 from ..errors import Code
-from ..intervals import merged
+from ..facts.intervals import merged
 from ..problem import (
     DEFAULT_TERMS,
     Buffer,

@@ -6,7 +6,7 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from solvers.errors import StopReason
+from solvers.model.errors import StopReason
 
 from ..plan import PlanStatus, Run
 from ..sharing.answer import (

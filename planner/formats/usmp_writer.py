@@ -11,9 +11,9 @@ from math import lcm
 from typing import Any
 
 from ..checks.report import Place, Report, quoted
-from ..constants import is_constant, settled
 from ..errors import Code
-from ..intervals import merged, overlap
+from ..facts.constants import is_constant, settled
+from ..facts.intervals import merged, overlap
 from ..plan import Placement, Plan
 from ..problem import Buffer, BufferId, Pool, Problem
 from .lines import document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..intervals import merged
+from ..facts.intervals import merged
 from ..problem import DEFAULT_TERMS, Buffer, Colocation, Constraints, Lifetimes, Pool, Problem, ReusePenalty
 from .lines import document
 from .memories import write_data, write_speed

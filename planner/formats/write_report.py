@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..problem import BufferId
-from ..report import LivePeak, MemoryReport, PeakCause, PoolReport
+from ..reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
 from .lines import document
 from .tags import REPORT_FORMAT
 

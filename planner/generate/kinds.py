@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import echo
-from ..options import GREATEST, bad_option
+from ..options.options import GREATEST, bad_option
 from ..problem import Lifetimes, Pool, Problem
 from . import memories, packing, pangu, pools, random_rectangles, training
 from .convnet import convnet

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from solvers.instance import Term
+from solvers.model.instance import Term
 
-from ..constants import CONSTANT
+from ..facts.constants import CONSTANT
 from ..problem import Buffer, Pool, Speed
 from .chance import Chance
 from .convnet import convnet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from solvers.instance import Term
+from solvers.model.instance import Term
 
 from ..problem import Buffer
 from .chance import Chance

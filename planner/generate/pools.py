@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solvers.instance import Term
+from solvers.model.instance import Term
 
 from ..problem import Buffer, Pool
 from .live import largest_live_sum

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from solvers.instance import Term
+from solvers.model.instance import Term
 
 from ..problem import DEFAULT_TERMS, Buffer, Pool
 from .chance import Chance

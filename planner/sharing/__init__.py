@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from .answer import Sharing
 
 if TYPE_CHECKING:
-    from ..options import Options
+    from ..options.options import Options
+    from ..placing.watching import Cancelled, OnLog, OnProgress
     from ..problem import Problem
-    from ..watching import Cancelled, OnLog, OnProgress
     from .findings import SharingFinding
 
 
@@ -30,7 +30,7 @@ def share(
     Takes and raises what planner.plan does, `start` being a sharing that is known already; a problem that speaks of offsets, or leaves a choice
     of pools, is refused as CannotSolve.
     """
-    from .sharing import find
+    from .planning import find
 
     return find(problem, options, on_progress, cancelled, on_log, begun, start)
 

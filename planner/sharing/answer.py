@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from solvers.errors import StopReason
+from solvers.model.errors import StopReason
 
 from ..plan import PlanStatus, Run, Shortage
 from ..problem import BufferId

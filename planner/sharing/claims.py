@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isclose
 
-from solvers.errors import StopReason
+from solvers.model.errors import StopReason
 
 from ..errors import echo
 from ..plan import PlanStatus

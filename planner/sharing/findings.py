@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..findings import LISTED_PER_KIND
 from ..problem import BufferId
+from ..verifying.findings import LISTED_PER_KIND
 
 
 class SharingFindingKind(StrEnum):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import lcm
 
-from solvers.instance import ADDRESS_LIMIT, Term
+from solvers.model.instance import ADDRESS_LIMIT, Term
 
-from ..alone import Alone
 from ..checks.report import Report, quoted
 from ..errors import CannotSolve, Code
+from ..facts.alone import Alone
 from ..problem import Buffer, Pool, Problem
 from .answer import Kind
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solvers.errors import StopReason
+from solvers.model.errors import StopReason
 from solvers.sharing.arrangement import Arrangement, totals
 from solvers.sharing.bounds import Ranked
 from solvers.sharing.bounds import Witness as Blocks

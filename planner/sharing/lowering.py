@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..lowering import Lowered, lower
+from ..placing.lowering import Lowered, lower
 from ..problem import Buffer, Constraints, Pool, Problem
 from .answer import Kind
 from .kinds import kinds_of, need

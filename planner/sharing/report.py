@@ -9,7 +9,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import pairwise
 
-from ..intervals import merged
+from ..facts.intervals import merged
 from ..plan import PlanStatus
 from ..problem import Buffer, BufferId, Interval, Problem
 from .answer import Kind, Sharing, StorageObject

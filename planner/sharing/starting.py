@@ -6,7 +6,7 @@ import numpy as np
 
 from solvers.sharing.arrangement import Arrangement
 
-from ..lowering import Lowered
+from ..placing.lowering import Lowered
 from ..problem import Problem
 from .answer import Sharing
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from ..alone import Alone
-from ..intervals import merged, overlap
+from ..facts.alone import Alone
+from ..facts.intervals import merged, overlap
 from ..problem import Interval, Problem
 from .kinds import need
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..digest import digest as digest_of
 from ..errors import echo
+from ..facts.digest import digest as digest_of
 from ..problem import BufferId, Problem
 from .answer import Sharing, StorageObject
 from .certify import objections

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..greedy.gaps import Fit
-from ..instance import Instance, Ints, Placement
-from ..objective import violation
-from ..room_prices import Floats, Market
-from ..solver import Control, Task
+from ..bounds.room_prices import Floats, Market
+from ..fitting.gaps import Fit
+from ..model.instance import Instance, Ints, Placement
+from ..model.objective import violation
+from ..model.solver import Control, Task
 from .packing import ORDERS, packed
 
 WORK_OF_PACKING = 2

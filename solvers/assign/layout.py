@@ -6,12 +6,12 @@ from collections.abc import Container, Iterable
 
 import numpy as np
 
-from ..greedy.gaps import Fit, Span
-from ..greedy.neighbours import neighbours
-from ..greedy.placing import reserved_rules
-from ..instance import Instance, Ints, Placement
-from ..objective import peaks
-from ..pool_sharing import homes_of_classes
+from ..bounds.pool_sharing import homes_of_classes
+from ..fitting.gaps import Fit, Span
+from ..fitting.neighbours import neighbours
+from ..fitting.placing import reserved_rules
+from ..model.instance import Instance, Ints, Placement
+from ..model.objective import peaks
 
 Spots = list[tuple[int, int, int]]
 """(block, pool, base)"""

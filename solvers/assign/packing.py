@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..greedy.gaps import Fit
+from ..fitting.gaps import Fit
+from ..fitting.neighbours import neighbours
+from ..fitting.orders import orders
+from ..fitting.placing import PoolPolicy, place_all
+from ..geometry.presolve import restrict
 from ..greedy.native import greedy_kernel
-from ..greedy.neighbours import neighbours
-from ..greedy.orders import orders
-from ..greedy.placing import PoolPolicy, place_all
-from ..instance import Instance, Ints
 from ..kernels.columns import columns
-from ..presolve import restrict
+from ..model.instance import Instance, Ints
 
 ORDERS = ("size", "area", "total_size", "width_area_total", "total_area_width", "birth")
 """Those that are tried in turn."""

@@ -12,13 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..errors import StopReason
-from ..greedy.gaps import Fit
-from ..instance import Instance, Ints, Placement
-from ..objective import evaluate
-from ..outcome import Outcome
-from ..search.reference.generator import Generator
-from ..solver import Control, Feature, Goal, Input, Task
+from ..fitting.gaps import Fit
+from ..kernels.python.search.generator import Generator
+from ..model.errors import StopReason
+from ..model.instance import Instance, Ints, Placement
+from ..model.objective import evaluate
+from ..model.outcome import Outcome
+from ..model.solver import Control, Feature, Goal, Input, Task
 from .from_prices import from_prices
 from .layout import Layout, Spots
 from .packing import ORDERS, packed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..instance import Instance, Term
-from ..linear_terms import choice_cost, peak_price
+from ..model.instance import Instance, Term
+from ..model.linear_terms import choice_cost, peak_price
 from .layout import Layout, Spots
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from solvers.errors import StopReason, Unsupported
-from solvers.instance import ADDRESS_LIMIT, Instance, Placement
-from solvers.outcome import Outcome
-from solvers.solver import Control, Feature, Input, Task, Warm
+from solvers.model.errors import StopReason, Unsupported
+from solvers.model.instance import ADDRESS_LIMIT, Instance, Placement
+from solvers.model.outcome import Outcome
+from solvers.model.solver import Control, Feature, Input, Task, Warm
 
 if TYPE_CHECKING:
     from .descent import Descent

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from solvers.conflicts import live_pair_count
-from solvers.errors import StopReason
-from solvers.instance import Instance, Placement
-from solvers.objective import evaluate
-from solvers.order import repair
-from solvers.outcome import Certificate, Outcome, Proof
-from solvers.solver import Control, Goal, Task, Warm
+from solvers.geometry.order import repair
+from solvers.model.conflicts import live_pair_count
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Placement
+from solvers.model.objective import evaluate
+from solvers.model.outcome import Certificate, Outcome, Proof
+from solvers.model.solver import Control, Goal, Task, Warm
 
 from .cover import cover
 from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, ReadValue, solve

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from solvers.errors import StopReason, Unavailable, Unsupported
-from solvers.solver import Control
+from solvers.model.errors import StopReason, Unavailable, Unsupported
+from solvers.model.solver import Control
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel

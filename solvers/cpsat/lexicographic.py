@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from solvers.errors import StopReason
-from solvers.instance import Instance, Placement
-from solvers.objective import evaluate
-from solvers.outcome import Outcome, Value
-from solvers.solver import Control, Goal, Task, Warm
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Placement
+from solvers.model.objective import evaluate
+from solvers.model.outcome import Outcome, Value
+from solvers.model.solver import Control, Goal, Task, Warm
 
 from .cover import cover
 from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, ReadValue, Reply, solve

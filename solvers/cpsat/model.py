@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from solvers.errors import Unsupported
-from solvers.instance import Instance, Placement
-from solvers.shape import Outline
+from solvers.geometry.shape import Outline
+from solvers.model.errors import Unsupported
+from solvers.model.instance import Instance, Placement
 
 from . import engine
 from .cover import Cover

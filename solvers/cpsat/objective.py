@@ -6,9 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from solvers.errors import Unsupported
-from solvers.instance import Term
-from solvers.linear_terms import choice_cost, peak_price
+from solvers.model.errors import Unsupported
+from solvers.model.instance import Term
+from solvers.model.linear_terms import choice_cost, peak_price
 
 from . import engine
 from .cover import Cover

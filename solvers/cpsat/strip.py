@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.bounds import pool_bound
-from solvers.instance import Instance, Term
-from solvers.linear_terms import line_of_peak
-from solvers.outcome import Value
-from solvers.solver import Task
+from solvers.bounds.one_pool import pool_bound
+from solvers.model.instance import Instance, Term
+from solvers.model.linear_terms import line_of_peak
+from solvers.model.outcome import Value
+from solvers.model.solver import Task
 
 from .places import Places, places
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from ..errors import StopReason
-from ..instance import Instance, Ints, Placement, Term
-from ..objective import evaluate
-from ..outcome import Outcome, Value
-from ..solver import Control, Goal, Task
-from ..ties import rank_tie
-from .gaps import Fit
-from .neighbours import neighbours
-from .orders import orders
-from .placing import PoolPolicy, place_all
+from ..fitting.gaps import Fit
+from ..fitting.neighbours import neighbours
+from ..fitting.orders import orders
+from ..fitting.placing import PoolPolicy, place_all
+from ..geometry.ties import rank_tie
+from ..model.errors import StopReason
+from ..model.instance import Instance, Ints, Placement, Term
+from ..model.objective import evaluate
+from ..model.outcome import Outcome, Value
+from ..model.solver import Control, Goal, Task
 
 
 def solve_many_pools(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:

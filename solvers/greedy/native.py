@@ -7,9 +7,9 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from ..instance import ADDRESS_LIMIT, Instance, Ints
 from ..kernels import Kind, active
 from ..kernels.columns import Columns
+from ..model.instance import ADDRESS_LIMIT, Instance, Ints
 
 MOST_SECTIONS = 1 << 31
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import StopReason
-from ..instance import ADDRESS_LIMIT, Instance, Ints, Placement, Term
 from ..kernels.columns import columns
-from ..linear_terms import line_of_peak
-from ..objective import evaluate
-from ..outcome import Outcome, Value
-from ..solver import Control, Goal, Task
+from ..model.errors import StopReason
+from ..model.instance import ADDRESS_LIMIT, Instance, Ints, Placement, Term
+from ..model.linear_terms import line_of_peak
+from ..model.objective import evaluate
+from ..model.outcome import Outcome, Value
+from ..model.solver import Control, Goal, Task
 from .native import GreedyKernel, greedy_kernel
 
 

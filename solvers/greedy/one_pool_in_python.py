@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..instance import Instance, Ints
-from ..presolve import components
-from ..solver import Control
-from .neighbours import neighbours
+from ..fitting.neighbours import neighbours
+from ..fitting.orders import PASSES, orders
+from ..fitting.placing import Partial, place_components
+from ..geometry.presolve import components
+from ..model.instance import Instance, Ints
+from ..model.solver import Control
 from .one_pool import Known
-from .orders import PASSES, orders
-from .placing import Partial, place_components
 
 
 def run(instance: Instance, known: Known, control: Control, limit: int | None) -> None:

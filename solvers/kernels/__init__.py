@@ -5,7 +5,7 @@ Which of the two runs is decided on first use (see selection.py); the answers ar
 
 from __future__ import annotations
 
-from ..instance import Ints
+from ..model.instance import Ints
 from .selection import Kind, Selection, active
 
 __all__ = ["Kind", "Selection", "active", "max_live"]

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from ..instance import Ints
+from ..model.instance import Ints
 from .columns import Columns
 
 def max_live(starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[int, int | None]: ...

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..instance import Instance, Ints
+from ..model.instance import Instance, Ints
 
 
 class Columns(NamedTuple):
-    """All of int64, contiguous and flat; pairs and ranges one after the other. The native kernels name them alike (search_input.hpp)."""
+    """All of int64, contiguous and flat; pairs and ranges one after the other. The native kernels name them alike (shared/input.hpp)."""
 
     part_block: Ints
     part_low: Ints

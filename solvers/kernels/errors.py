@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import SolverError
+from ..model.errors import SolverError
 
 
 class BadKernelInput(SolverError):

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple, Protocol, cast
 
-from ..instance import Ints
+from ..model.instance import Ints
 from .errors import KernelsUnavailable
 
 VARIABLE = "MEMPLAN_KERNELS"
@@ -72,7 +72,7 @@ def select(wanted: str) -> Selection:
 
 
 def _reference(reason: str) -> Selection:
-    return Selection(Kind.REFERENCE, cast(Kernels, import_module("solvers.kernels.reference")), reason)
+    return Selection(Kind.REFERENCE, cast(Kernels, import_module("solvers.kernels.python")), reason)
 
 
 def _native() -> Kernels | str:

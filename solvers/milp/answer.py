@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..errors import StopReason
-from ..solver import Control
+from ..model.errors import StopReason
+from ..model.solver import Control
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..conflicts import live_pair_count, part_pairs
-from ..errors import Unsupported
-from ..instance import Instance, Term
-from ..separation import Separations, separations
+from ..geometry.separation import Separations, separations
+from ..model.conflicts import live_pair_count, part_pairs
+from ..model.errors import Unsupported
+from ..model.instance import Instance, Term
 from .model import Expression, Program, new_program
 from .naming import Names
 from .pairs import add_penalties, add_reserved, add_separations, find_twins

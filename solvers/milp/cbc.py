@@ -21,8 +21,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import StopReason
-from ..solver import Control
+from ..model.errors import StopReason
+from ..model.solver import Control
 from .answer import Answer, Budget
 from .build import TOLERANCE
 from .process import run_owned

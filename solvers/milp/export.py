@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import SolverFailed, Unsupported
-from ..instance import Instance
+from ..model.errors import SolverFailed, Unsupported
+from ..model.instance import Instance
 from .build import Question, build, choices_of
 from .naming import make_names
 from .terms import floors

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import StopReason
-from ..solver import Control
+from ..model.errors import StopReason
+from ..model.solver import Control
 from .answer import Answer, Budget
 from .build import TOLERANCE
 

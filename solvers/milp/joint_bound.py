@@ -1,4 +1,4 @@
-"""A bound on several pools at once: a linear program finds weights, solvers.pool_sharing makes an exact bound of them."""
+"""A bound on several pools at once: a linear program finds weights, solvers.bounds.one_pool.pool_sharing makes an exact bound of them."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..errors import SolverFailed, StopReason, Unavailable, Unsupported
-from ..instance import Instance
-from ..linear_terms import peak_price
-from ..outcome import Certificate, Outcome, Proof
-from ..pool_sharing import (
-    LiveHeights,
-    Weights,
-    homes_of_classes,
-    peak_sections,
-    sharing_shortage,
-)
-from ..priced_room import can_price, class_costs, priced_value, proof_of
-from ..solver import Control, Feature, Input, Task
+from ..bounds.pool_sharing import LiveHeights, Weights, homes_of_classes, peak_sections, sharing_shortage
+from ..bounds.priced_room import can_price, class_costs, priced_value, proof_of
+from ..model.errors import SolverFailed, StopReason, Unavailable, Unsupported
+from ..model.instance import Instance
+from ..model.linear_terms import peak_price
+from ..model.outcome import Certificate, Outcome, Proof
+from ..model.solver import Control, Feature, Input, Task
 from .cbc import find_cbc, read_duals
 from .process import run_owned
 
 MOST_NUMBERS = 1_000_000
 """Largest size of the linear program, in coefficients."""
 MOST_BLOCKS = 2_000
-"""With more blocks than this the program takes many seconds, and solvers.room_prices comes as near in one."""
+"""With more blocks than this the program takes many seconds, and solvers.bounds.one_pool.room_prices comes as near in one."""
 DENOMINATORS = (1, 2, 3, 4, 6, 12, 60, 840, 10_000, 1_000_000, 10**9, 10**12)
 """Weights are rounded to these in turn; simple fractions are usually the exact ones."""
 

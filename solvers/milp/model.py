@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..instance import Instance, Placement
-from ..objective import peaks
+from ..model.instance import Instance, Placement
+from ..model.objective import peaks
 from .naming import Names
 from .ranges import Ranges
 

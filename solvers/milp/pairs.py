@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 
-from ..instance import Instance, Placement
-from ..separation import Separations, forbidden_bases, separations
+from ..geometry.separation import Separations, forbidden_bases, separations
+from ..model.instance import Instance, Placement
 from .model import Program, ValueAt, Variable
 
 

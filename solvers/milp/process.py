@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..errors import StopReason
+from ..model.errors import StopReason
 
 POLL_SECONDS = 0.05
 _DIE_WITH_PARENT = """

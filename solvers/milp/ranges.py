@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..instance import Instance, Term
-from ..pool_sharing import homes_of_classes
-from ..separation import forbidden_bases
+from ..bounds.pool_sharing import homes_of_classes
+from ..geometry.separation import forbidden_bases
+from ..model.instance import Instance, Term
 
 Span = tuple[int, int]
 

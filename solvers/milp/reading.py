@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..instance import Ints, Placement
-from ..order import best_of, place, rules_from_offsets, rules_from_sides
-from ..separation import Separations, separations
+from ..geometry.order import best_of, place, rules_from_offsets, rules_from_sides
+from ..geometry.separation import Separations, separations
+from ..model.instance import Ints, Placement
 from .build import Model
 
 

@@ -6,10 +6,10 @@ import importlib.util
 import os
 from typing import ClassVar
 
-from ..errors import Unavailable
-from ..instance import Instance
-from ..outcome import Outcome
-from ..solver import Control, Feature, Input, Task, Warm
+from ..model.errors import Unavailable
+from ..model.instance import Instance
+from ..model.outcome import Outcome
+from ..model.solver import Control, Feature, Input, Task, Warm
 from .cbc import VARIABLE, CbcBackend, find_cbc
 from .highs import HighsBackend
 from .stages import Stages

@@ -8,13 +8,13 @@ from math import ceil
 
 import numpy as np
 
-from ..errors import SolverFailed, StopReason
-from ..instance import Instance, Placement, Term
-from ..linear_terms import LINEAR, least_choice_cost, peak_price
-from ..objective import evaluate, value_of_peaks
-from ..outcome import Certificate, Outcome, Proof, Value
-from ..separation import Separations
-from ..solver import Control, Goal, Task, Warm
+from ..geometry.separation import Separations
+from ..model.errors import SolverFailed, StopReason
+from ..model.instance import Instance, Placement, Term
+from ..model.linear_terms import LINEAR, least_choice_cost, peak_price
+from ..model.objective import evaluate, value_of_peaks
+from ..model.outcome import Certificate, Outcome, Proof, Value
+from ..model.solver import Control, Goal, Task, Warm
 from .answer import Answer, Backend, Budget
 from .build import Model, Question, build, choices_of
 from .naming import numbered

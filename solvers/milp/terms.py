@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..bounds import pool_bound
-from ..instance import Instance, Term
-from ..linear_terms import choice_cost, peak_price
-from ..objective import peaks
-from ..pool_sharing import LiveHeights, peak_sections
+from ..bounds.one_pool import pool_bound
+from ..bounds.pool_sharing import LiveHeights, peak_sections
+from ..model.instance import Instance, Term
+from ..model.linear_terms import choice_cost, peak_price
+from ..model.objective import peaks
 from .model import Expression, Program
 from .pairs import constant_penalty
 

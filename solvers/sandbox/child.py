@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from solvers.errors import SolverFailed, StopReason, Unavailable, Unsupported
-from solvers.instance import Instance, Placement
-from solvers.outcome import Value
-from solvers.solver import Solver, Task
+from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsupported
+from solvers.model.instance import Instance, Placement
+from solvers.model.outcome import Value
+from solvers.model.solver import Solver, Task
 
 from .frames import Unpacker, pack
 from .messages import Crashed, Ended, Found, Message, Proven, Refused, encode

@@ -12,7 +12,7 @@ import sys
 import threading
 from pathlib import Path
 
-from solvers.errors import Unavailable
+from solvers.model.errors import Unavailable
 
 from .child import Surroundings
 from .frames import pack

@@ -9,9 +9,9 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from solvers.errors import SolverFailed, StopReason, Unavailable, Unsupported
-from solvers.instance import ADDRESS_LIMIT, Ints, Placement
-from solvers.outcome import Certificate, Outcome, Proof, Value
+from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsupported
+from solvers.model.instance import ADDRESS_LIMIT, Ints, Placement
+from solvers.model.outcome import Certificate, Outcome, Proof, Value
 
 Refusal: TypeAlias = Unsupported | Unavailable | SolverFailed
 REFUSALS: dict[str, type[Refusal]] = {kind.__name__: kind for kind in (Unsupported, Unavailable, SolverFailed)}

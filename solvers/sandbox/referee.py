@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.errors import StopReason
-from solvers.instance import Instance, Placement
-from solvers.objective import evaluate, peaks, violation
-from solvers.outcome import Outcome, Value
-from solvers.solver import Task
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Placement
+from solvers.model.objective import evaluate, peaks, violation
+from solvers.model.outcome import Outcome, Value
+from solvers.model.solver import Task
 
 
 class Contradiction(Exception):

@@ -6,10 +6,10 @@ import math
 import time
 from dataclasses import replace
 
-from solvers.errors import StopReason, UnknownSolver
-from solvers.instance import Instance
-from solvers.outcome import Outcome
-from solvers.solver import SOLVERS, Control, Task, path_of
+from solvers.model.errors import StopReason, UnknownSolver
+from solvers.model.instance import Instance
+from solvers.model.outcome import Outcome
+from solvers.model.solver import SOLVERS, Control, Task, path_of
 
 from .child import Job
 from .launcher import launcher

@@ -6,14 +6,14 @@ from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
-from ..errors import StopReason, Unavailable, Unsupported
-from ..instance import Instance, Ints, Placement, Term
 from ..kernels import Kind, active
 from ..kernels.columns import Columns, columns
-from ..linear_terms import line_of_peak
-from ..objective import evaluate, peaks
-from ..outcome import Certificate, Outcome, Proof, Value
-from ..solver import Control, Feature, Goal, Input, Task
+from ..model.errors import StopReason, Unavailable, Unsupported
+from ..model.instance import Instance, Ints, Placement, Term
+from ..model.linear_terms import line_of_peak
+from ..model.objective import evaluate, peaks
+from ..model.outcome import Certificate, Outcome, Proof, Value
+from ..model.solver import Control, Feature, Goal, Input, Task
 
 MAX_PAIRS = 20_000_000
 """Most conflicting pairs that are listed where blocks are of several rectangles or pairs are given; plain blocks need no list of pairs, and

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import SolverFailed
-from ..instance import Instance, Ints, Placement
-from ..objective import violation
+from ..model.errors import SolverFailed
+from ..model.instance import Instance, Ints, Placement
+from ..model.objective import violation
 
 
 @dataclass(frozen=True, slots=True, eq=False)

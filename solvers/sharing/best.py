@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..instance import Instance
+from ..model.instance import Instance
 from .arrangement import Arrangement, homes
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import Unsupported
-from ..instance import Instance, Ints
+from ..model.errors import Unsupported
+from ..model.instance import Instance, Ints
 from .arrangement import homes
 from .cliques import Independent, conflict_cliques, has_exclusions, live_sets
 from .telling import Moments

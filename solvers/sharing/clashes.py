@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..conflicts import live_pair_count, part_pairs
-from ..errors import Unsupported
-from ..instance import Instance, Ints
+from ..model.conflicts import live_pair_count, part_pairs
+from ..model.errors import Unsupported
+from ..model.instance import Instance, Ints
 
 MOST_PAIRS = 3_000_000
 """With exclusions all pairs that clash are listed; beyond this many that would take minutes."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..cpsat.cover import cliques_of
-from ..instance import Bools, Instance, Ints
+from ..model.instance import Bools, Instance, Ints
 from .clashes import block_pairs, conflict_pairs, friends
 
 

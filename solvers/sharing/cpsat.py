@@ -14,8 +14,8 @@ import numpy as np
 from ..cpsat.engine import WORK_PER_BLOCK, Budget, ReadValue, solve
 from ..cpsat.object_leaders import LeadersModel, leaders_model, leaders_terms
 from ..cpsat.object_sizes import SizesModel, Stretch, sizes_model, sizes_terms
-from ..errors import StopReason, Unsupported
-from ..instance import Instance
+from ..model.errors import StopReason, Unsupported
+from ..model.instance import Instance
 from .best import Best
 from .bounds import by_size, ranked
 from .clashes import Clashes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ..errors import StopReason
-from ..instance import Instance, Placement
-from ..outcome import Outcome, Value
-from ..solver import Control, Feature, Input, Task
+from ..model.errors import StopReason
+from ..model.instance import Instance, Placement
+from ..model.outcome import Outcome, Value
+from ..model.solver import Control, Feature, Input, Task
 from .arrangement import Arrangement, as_placement, from_placement, totals
 from .solver import SharingControl, SharingOutcome, SharingSolver, SharingTask
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..errors import StopReason, Unsupported
-from ..instance import Instance
+from ..model.errors import StopReason, Unsupported
+from ..model.instance import Instance
 from .arrangement import Arrangement, totals
 from .best import Best
 from .bounds import by_size, ranked

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..errors import StopReason, Unsupported
-from ..greedy.named.exir import ExirGreedy, greedy_objects
-from ..greedy.named.heuristic import Interrupted, Run
-from ..greedy.named.relay import RelayTokens, tokens_of
-from ..greedy.named.rigid import Rigid, rigid
-from ..greedy.named.shared_objects import Grid, SharedObject, homes
-from ..instance import Instance
-from ..needs import needs, refusal
-from ..solver import Feature, Task
+from ..model.errors import StopReason, Unsupported
+from ..model.instance import Instance
+from ..model.needs import needs, refusal
+from ..model.solver import Feature, Task
+from ..others.named.exir import ExirGreedy, greedy_objects
+from ..others.named.heuristic import Interrupted, Run
+from ..others.named.relay import RelayTokens, tokens_of
+from ..others.named.rigid import Rigid, rigid
+from ..others.named.shared_objects import Grid, SharedObject, homes
 from .arrangement import Arrangement, totals
 from .crossing import AsControl
 from .solver import SharingControl, SharingOutcome, SharingTask

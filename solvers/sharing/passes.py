@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..errors import StopReason
-from ..instance import Instance
+from ..model.errors import StopReason
+from ..model.instance import Instance
 from .clashes import Clashes
 from .solver import SharingControl, SharingTask
 from .sweep import swept

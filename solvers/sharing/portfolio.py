@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import SolverFailed, StopReason, Unavailable, Unsupported
-from ..instance import Instance
+from ..model.errors import SolverFailed, StopReason, Unavailable, Unsupported
+from ..model.instance import Instance
 from .arrangement import Arrangement, broken_rule, totals
 from .best import Best
 from .bounds import Ranked, ranked

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import ClassVar, Protocol
 
-from ..errors import StopReason, UnknownSolver
-from ..instance import Instance
-from ..solver import Limits
+from ..model.errors import StopReason, UnknownSolver
+from ..model.instance import Instance
+from ..model.solver import Limits
 from .arrangement import Arrangement
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..instance import Instance, Ints
 from ..kernels import active
+from ..model.instance import Instance, Ints
 from .clashes import merged_spans
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from planner.plan import Objective, Placement, Plan, PlanStatus, PoolUse, Run, Shortage, TermValue
 from planner.problem import Buffer, BufferId, Pool, Problem
-from solvers.errors import StopReason
-from solvers.instance import Term
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
 
 
 def stacked(

@@ -25,7 +25,7 @@ from planner import (
     plan,
     verify,
 )
-from solvers import solver as registry
+from solvers.model import solver as registry
 from tests.judge import judge
 from tests.oracle import solve
 

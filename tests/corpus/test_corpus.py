@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from planner import Options, Plan, PlanStatus, Problem, StopReason, plan, verify
-from planner.explain import explain_bound
 from planner.formats import read_plan, read_problem, write_plan, write_problem
+from planner.reporting.explain import explain_bound
 
 CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
 NOT_INSTANCES = {"MANIFEST.csv", "SUMMARY.csv", "problem.schema.json"}

@@ -11,13 +11,13 @@ import pytest
 
 from planner import Options, PlanStatus, plan
 from planner.formats import read_problem
-from planner.lowering import lower
+from planner.placing.lowering import lower
 from planner.problem import Problem
-from solvers.greedy.named.heuristic import Heuristic, Run
-from solvers.greedy.named.rigid import rigid
-from solvers.instance import Instance, Placement
-from solvers.objective import peaks
-from solvers.solver import Silent, Task, get
+from solvers.model.instance import Instance, Placement
+from solvers.model.objective import peaks
+from solvers.model.solver import Silent, Task, get
+from solvers.others.named.heuristic import Heuristic, Run
+from solvers.others.named.rigid import rigid
 
 CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
 FOUND = {folder: sorted((CORPUS / folder).glob("*.json")) for folder in ("usmp", "nets")}

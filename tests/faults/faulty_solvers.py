@@ -16,11 +16,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from solvers.errors import SolverFailed, StopReason, Unavailable, Unsupported
-from solvers.instance import Instance, Placement
-from solvers.objective import evaluate
-from solvers.outcome import Outcome
-from solvers.solver import Control, Feature, Input, Task
+from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsupported
+from solvers.model.instance import Instance, Placement
+from solvers.model.objective import evaluate
+from solvers.model.outcome import Outcome
+from solvers.model.solver import Control, Feature, Input, Task
 
 LONG = 60.0
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from solvers import sandbox
-from solvers.errors import StopReason
-from solvers.outcome import Outcome, Value
-from solvers.solver import Silent, Task
+from solvers.model.errors import StopReason
+from solvers.model.outcome import Outcome, Value
+from solvers.model.solver import Silent, Task
 from tests.support import make_instance
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")

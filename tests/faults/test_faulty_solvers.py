@@ -7,10 +7,10 @@ import time
 import pytest
 
 from solvers import sandbox
-from solvers.errors import SolverFailed, StopReason, Unavailable, Unsupported
-from solvers.instance import Instance, Placement
-from solvers.outcome import Outcome, Value
-from solvers.solver import Limits, Silent, Task
+from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsupported
+from solvers.model.instance import Instance, Placement
+from solvers.model.outcome import Outcome, Value
+from solvers.model.solver import Limits, Silent, Task
 from tests.support import make_instance
 
 MEGABYTE = 1 << 20

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner import Buffer, Options, Plan, PlanStatus, Problem, StopReason, plan, verify
 from planner.problem import BufferId, Colocation, Constraints, Fixed
-from solvers.instance import Term
+from solvers.model.instance import Term
 from tests.oracle import solve
 from tests.strategies import effort, problems
 

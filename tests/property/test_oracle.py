@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import assume, given
 
 from planner.problem import BufferId, Problem
-from planner.verify import verify
+from planner.verifying.verify import verify
 from tests.oracle import solve
 from tests.plans import make_plan
 from tests.strategies import effort, problems

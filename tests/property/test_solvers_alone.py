@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from planner.lowering import lower
+from planner.placing.lowering import lower
 from planner.problem import Problem
-from solvers import solver as registry
-from solvers.bounds import homeless
-from solvers.errors import StopReason, Unsupported
-from solvers.execute import execute
-from solvers.objective import evaluate
-from solvers.outcome import Outcome
-from solvers.presolve import scaled, unit
-from solvers.solver import Feature, Limits, Silent, Task
+from solvers.bounds.one_pool import homeless
+from solvers.geometry.presolve import scaled, unit
+from solvers.model import solver as registry
+from solvers.model.errors import StopReason, Unsupported
+from solvers.model.objective import evaluate
+from solvers.model.outcome import Outcome
+from solvers.model.solver import Feature, Limits, Silent, Task
+from solvers.portfolio.execute import execute
 from tests.oracle import solve
 from tests.strategies import effort, problems
 

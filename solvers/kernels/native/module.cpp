@@ -6,12 +6,12 @@
 
 #include <exception>
 
-#include "bad_input.hpp"
-#include "column.hpp"
-#include "greedy_bindings.hpp"
-#include "improve_bindings.hpp"
-#include "search_bindings.hpp"
-#include "sweep.hpp"
+#include "shared/bad_input.hpp"
+#include "shared/column.hpp"
+#include "greedy/bindings.hpp"
+#include "improve/bindings.hpp"
+#include "search/bindings.hpp"
+#include "shared/sweep.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -12,9 +12,9 @@ from api.jobs.options import SolveOptions, as_document, clipped, from_body, from
 from api.jobs.posted import separate, understand
 from api.settings import Settings
 from planner.errors import BadInput, Code
-from planner.options import Options
-from planner.preference import Preference
-from solvers.solver import Goal, Warm
+from planner.options.options import Options
+from planner.options.preference import Preference
+from solvers.model.solver import Goal, Warm
 
 SETTINGS = Settings(max_time_limit=20, max_work_limit=1000, max_solver_memory=10_000, max_workers_per_job=2)
 

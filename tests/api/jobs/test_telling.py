@@ -17,8 +17,8 @@ from api.jobs.messages import unpack
 from api.jobs.worker import Reporter, Teller, Worker
 from api.settings import Settings
 from planner import Options, Plan, plan
-from planner.watching import Progress
-from tests.planner.test_starting import tangle
+from planner.placing.watching import Progress
+from tests.planner.placing.test_starting import tangle
 
 PLAN = plan(tangle(), Options(solver="greedy"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.bench import CellStatus, Record, compare
-from planner.bench.intervals import mean_ratio
+from planner.bench.results.intervals import mean_ratio
 from tests.planner.bench.made_records import failed, made
 
 

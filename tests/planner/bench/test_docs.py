@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from planner.bench import Record
-from planner.bench.suites import SUITES
+from planner.bench.running.suites import SUITES
 from planner.generate import KINDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "bench.md").read_text("utf-8")

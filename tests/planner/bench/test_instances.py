@@ -8,7 +8,7 @@ import pytest
 
 from planner import BadInput
 from planner.bench import collect
-from planner.bench.suites import SUITES
+from planner.bench.running.suites import SUITES
 from planner.formats import read_problem, schema, write_problem
 from planner.generate import KINDS, Request, generate
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from planner import Options, Plan, PlanStatus, plan
-from planner.bench.known import Known, capacity_from_name
+from planner.bench.running.known import Known, capacity_from_name
 from planner.generate import Request, generate
 
 

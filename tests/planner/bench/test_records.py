@@ -8,7 +8,7 @@ import pytest
 
 from planner import BadInput
 from planner.bench import CellStatus, Results
-from planner.bench.records import FILE_NAME, parse
+from planner.bench.results.records import FILE_NAME, parse
 from tests.planner.bench.made_records import failed, made
 
 

@@ -12,12 +12,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from planner.bench import CellStatus, Record, Results, write_reports
-from planner.bench.curves import gap_over_time, performance_profile, proven_over_time
-from planner.bench.html import html
-from planner.bench.markdown import markdown
-from planner.bench.scales import linear, logarithmic, short_number, short_seconds
-from planner.bench.summary import summary
-from planner.bench.tallies import contradictions, per_solver
+from planner.bench.report.curves import gap_over_time, performance_profile, proven_over_time
+from planner.bench.report.html import html
+from planner.bench.report.markdown import markdown
+from planner.bench.report.scales import linear, logarithmic, short_number, short_seconds
+from planner.bench.report.summary import summary
+from planner.bench.results.tallies import contradictions, per_solver
 from tests.planner.bench.made_records import failed, made
 
 NASTY = 'x/<script>alert("1")</script>|\n.json'

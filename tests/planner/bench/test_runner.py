@@ -13,11 +13,11 @@ import pytest
 
 from planner import BadInput
 from planner.bench import Cell, CellStatus, File, Results, Settings, collect, grid, run
-from planner.bench.process import COMMAND, CellProcess
-from planner.bench.runner import missing
+from planner.bench.running.process import COMMAND, CellProcess
+from planner.bench.running.runner import missing
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from solvers.solver import Goal
+from solvers.model.solver import Goal
 from tests.planner.bench.made_records import made
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,7 +12,7 @@ from planner.drawing import memory_map
 from planner.drawing.memory_map import Box, ceiling
 from planner.plan import Placement
 from planner.problem import Lifetimes, measures_bytes
-from solvers.instance import Term
+from solvers.model.instance import Term
 
 THREE = Problem(
     (

@@ -12,7 +12,7 @@ from planner.errors import Code
 from planner.formats import read_plan, read_problem, schema
 from planner.formats.minimalloc import _COLUMNS
 from planner.formats.plan_wire import PlanWire
-from planner.verify import verify
+from planner.verifying.verify import verify
 
 PAGE = (Path(__file__).parents[3] / "docs" / "format.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
@@ -54,7 +54,7 @@ def test_every_column_of_minimalloc_is_named() -> None:
 def test_the_examples_belong_together() -> None:
     problem, _ = read_problem(EXAMPLES[0].encode())
     digestless = json.loads(EXAMPLES[1])
-    from planner.digest import digest
+    from planner.facts.digest import digest
 
     plan = read_plan(json.dumps({**digestless, "problem_digest": digest(problem)}).encode())
     assert list(verify(problem, plan)) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
-from solvers.instance import Term
+from solvers.model.instance import Term
 from tests.planner.formats.reading import corpus, encoded, problem, read, refusal, wrong
 
 EMPTY: dict[str, Any] = {"format": "memplan/1", "buffers": []}

@@ -24,9 +24,9 @@ from planner.plan import (
     TermValue,
     TracePoint,
 )
-from solvers.errors import StopReason
-from solvers.instance import Term
-from solvers.outcome import Proof
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+from solvers.model.outcome import Proof
 
 PLAN = Plan(
     status=PlanStatus.FEASIBLE,

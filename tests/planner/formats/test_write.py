@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from planner.checks import check
+from planner.facts.intervals import merged
 from planner.formats import read_problem, write_problem
-from planner.intervals import merged
 from planner.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
-from solvers.instance import Term
+from solvers.model.instance import Term
 from tests.planner.formats.reading import corpus
 
 IDS = st.integers(-5, 5) | st.text(min_size=1, max_size=3)

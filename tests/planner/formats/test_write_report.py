@@ -9,7 +9,7 @@ import json
 from planner import Options, plan
 from planner.formats.write_report import COLUMNS, write_report_csv, write_report_json
 from planner.problem import Buffer, Pool, Problem
-from planner.report import memory_report
+from planner.reporting.report import memory_report
 
 PROBLEM = Problem(
     (

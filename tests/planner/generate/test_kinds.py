@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from planner import BadInput, Options, PlanStatus, Problem, Term, plan
-from planner.bench.known import Known
+from planner.bench.running.known import Known
 from planner.checks import require_sound
-from planner.digest import digest
+from planner.facts.digest import digest
 from planner.formats import read_problem, write_problem
 from planner.generate import KINDS, Request, generate
 

@@ -20,7 +20,7 @@ from planner import (
     share,
     verify_sharing,
 )
-from planner.digest import digest
+from planner.facts.digest import digest
 from planner.plan import Shortage
 from planner.problem import Fixed
 from planner.sharing.answer import Assignment, Kind, SharingCertificate, SharingProof, StorageObject, Witness

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.errors import SolverFailed
-from solvers.instance import Placement, PoolSpec
-from solvers.objective import peaks
+from solvers.model.errors import SolverFailed
+from solvers.model.instance import Placement, PoolSpec
+from solvers.model.objective import peaks
 from solvers.sharing.arrangement import Arrangement, as_placement, broken_rule, from_placement, totals
 from tests.support import make_instance, plain
 

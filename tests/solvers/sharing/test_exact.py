@@ -9,14 +9,14 @@ from hypothesis import given
 
 from planner.problem import Buffer, Constraints, Problem
 from planner.sharing.lowering import lower_sharing
-from solvers.errors import StopReason, Unsupported
-from solvers.instance import Instance
+from solvers.model.errors import StopReason, Unsupported
+from solvers.model.instance import Instance
+from solvers.model.solver import Limits
 from solvers.sharing import cpsat
 from solvers.sharing.arrangement import Arrangement, broken_rule, totals
 from solvers.sharing.clashes import Clashes
 from solvers.sharing.cpsat import CpSatSharing, in_a_process_of_its_own
 from solvers.sharing.solver import SharingOutcome, SharingTask
-from solvers.solver import Limits
 from tests.planner.sharing.tangles import FOUND_BY_SEARCH, PROVED_BY_SEARCH
 from tests.planner.sharing.truth import least_total, sharable
 from tests.strategies import effort

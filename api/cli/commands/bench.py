@@ -1,0 +1,119 @@
+"""`memplan bench` and `memplan bench compare`: measure, report, and say what became better or worse."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from planner.bench import CellStatus, Comparison, Record, Results, Settings, collect, compare, grid, run, write_reports
+from planner.bench.results.tallies import contradictions, per_solver
+from planner.bench.running.runner import missing
+from planner.errors import BadInput, Code, Finding
+
+from ..exit_codes import ExitCode
+from ..terminal.bench_progress import Progress
+from ..terminal.bench_tables import comparison_fields, print_comparison, print_tallies, tally_fields
+from ..terminal.interrupt import Interrupt
+from ..terminal.json_output import print_json
+from ..terminal.output_file import reason
+from ..terminal.refusals import refusing
+from ..terminal.text import is_terminal, say, visible
+
+INSTANCES = "instances"
+"""Where in the output folder the problems of suites are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to measure, and where to."""
+
+    paths: Sequence[str]
+    solvers: Sequence[str]
+    seeds: Sequence[int]
+    jobs: int
+    out: str
+    retry: bool = False
+    as_json: bool = False
+    quiet: bool = False
+
+
+def measure(request: Request, settings: Settings) -> ExitCode:
+    """Run what is missing and write the reports. Exit code 1 if an answer cannot be true."""
+    folder = Path(request.out)
+    with refusing(None, as_json=request.as_json):
+        make(folder)
+        files, passed_over = collect(request.paths, folder / INSTANCES)
+        if not request.quiet:
+            for name in passed_over:
+                say(f"{visible(name)}: holds no problem, passed over")
+        if not files:
+            raise BadInput(Finding(Code.INVALID_OPTION, "", "there is no problem in what was named"))
+        cells = grid(files, request.solvers, request.seeds, settings)
+        results = Results.read(folder)
+        if request.retry:
+            again = [r.key for r in results.records if r.status.has_failed or r.status is CellStatus.REFUSED]
+            results.forget(again)
+        left = missing(cells, results)
+        with Interrupt() as interrupt, Progress(len(left), request.jobs, quiet=request.quiet) as progress:
+            try:
+                done = run(left, results, jobs=request.jobs, on_record=progress, stopped=interrupt.requested)
+            except OSError as error:
+                raise unwritable(folder, error) from error
+            finally:
+                results.close()
+        try:
+            write_reports(results)
+        except OSError as error:
+            raise unwritable(folder, error) from error
+        deliver(request, results, len(left))
+        if not done:
+            say(f"interrupted; the same command goes on from {visible(str(folder))}")
+            return ExitCode.INTERRUPTED
+        return ExitCode.FINDINGS if contradictions(results.records) else ExitCode.OK
+
+
+def deliver(request: Request, results: Results, ran: int) -> None:
+    """The sums over all solvers; the rest is in the reports."""
+    tallies, wrong = per_solver(results.records), contradictions(results.records)
+    if request.as_json or not is_terminal(sys.stdout):
+        solvers = [tally_fields(line) for line in tallies]
+        print_json(
+            {"folder": request.out, "ran": ran, "runs": len(results.records), "solvers": solvers, "wrong": wrong}
+        )
+    elif not request.quiet:
+        print_tallies(tallies, wrong, request.out)
+
+
+def compare_folders(before: str, after: str, threshold: float, *, as_json: bool) -> ExitCode:
+    """Exit code 1 if the second measurement is worse."""
+    with refusing(None, as_json=as_json):
+        found = compare(records_in(before), records_in(after), threshold)
+    if as_json or not is_terminal(sys.stdout):
+        print_json(comparison_fields(found))
+    else:
+        print_comparison(found)
+    return verdict(found)
+
+
+def verdict(found: Comparison) -> ExitCode:
+    return ExitCode.FINDINGS if found.is_regression else ExitCode.OK
+
+
+def records_in(folder: str) -> Sequence[Record]:
+    records = Results.read(Path(folder)).records
+    if not records:
+        raise BadInput(Finding(Code.INVALID_OPTION, "", f"{folder} holds no results"))
+    return records
+
+
+def make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
+def unwritable(folder: Path, error: OSError) -> BadInput:
+    return BadInput(Finding(Code.INVALID_OPTION, "", f"cannot write to {folder}: {reason(error)}"))

@@ -1,0 +1,54 @@
+"""`memplan draw`: the memory map of a plan as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import typer
+
+from planner.drawing import memory_map, svg
+from planner.formats import read_plan, read_problem
+from planner.options.asked import as_asked
+from planner.verifying.verify import verify
+
+from ..exit_codes import ExitCode
+from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ..terminal.reading import STANDARD_INPUT, read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.sizes import grouped
+from ..terminal.standard_output import write_out
+from ..terminal.text import say, visible
+
+
+def run(
+    problem_file: str,
+    plan_file: str,
+    capacity: int | Mapping[str, int] | None,
+    out: str,
+    *,
+    prefer: str | None,
+    input_format: str | None,
+) -> ExitCode:
+    """Read both, draw, and say what is wrong with the plan if something is: to see that, one may want to look at it."""
+    if problem_file == plan_file == STANDARD_INPUT:
+        raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
+    output = OutputFile(out)
+    with refusing(shown_name(problem_file), as_json=False):
+        if out != STANDARD_OUTPUT:
+            output.check(problem_file, plan_file)
+        problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
+        problem = as_asked(problem, capacity, prefer)
+    with refusing(shown_name(plan_file), as_json=False):
+        plan = read_plan(read_bytes(plan_file))
+        findings = verify(problem, plan)
+        picture = svg(memory_map(problem, plan, findings))
+        if out == STANDARD_OUTPUT:
+            write_out(picture)
+        else:
+            output.write(picture)
+    if findings:
+        count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it, and marked"
+        say(
+            f"error: {visible(plan_file)}: is no plan of this problem: {count}; the first: {visible(findings[0].message)}"
+        )
+    return ExitCode.FINDINGS if findings else ExitCode.OK

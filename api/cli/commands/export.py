@@ -1,0 +1,45 @@
+"""`memplan export-model`: the integer program of a problem, in the format its file name says."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Literal
+
+import typer
+
+import planner
+from planner.formats import read_problem
+
+from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ..terminal.reading import read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.standard_output import write_out
+
+ModelFormat = Literal["lp", "mps"]
+
+
+def run(file: str, out: str, model_format: ModelFormat | None, *, input_format: str | None) -> None:
+    """Write the program."""
+    chosen = model_format or format_of(out)
+    with refusing(shown_name(file), as_json=False):
+        output = OutputFile(out)
+        if out != STANDARD_OUTPUT:
+            output.check(file)
+        problem, _warnings = read_problem(read_bytes(file), name=file, format=input_format)
+        model = planner.export_model(problem, chosen).encode("utf-8", "backslashreplace")
+        if out == STANDARD_OUTPUT:
+            write_out(model)
+        else:
+            output.write(model)
+
+
+def format_of(out: str) -> ModelFormat:
+    """What the file's ending says."""
+    if out == STANDARD_OUTPUT:
+        return "lp"
+    ending = PurePath(out).suffix.lower()
+    if ending == ".lp":
+        return "lp"
+    if ending == ".mps":
+        return "mps"
+    raise typer.BadParameter("the file must end in .lp or .mps, or --as must say which it is", param_hint="--out")

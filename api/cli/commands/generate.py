@@ -1,0 +1,41 @@
+"""`memplan generate`: a made-up problem of some kind, the same for the same seed everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+from planner.formats import write_problem
+from planner.generate import Request, generate
+
+from ..arguments import quoted
+from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ..terminal.refusals import refusing
+from ..terminal.standard_output import write_out
+
+
+def run(kind: str, request: Request, out: str) -> None:
+    """Make it and write it."""
+    with refusing(None, as_json=False):
+        output = OutputFile(out)
+        if out != STANDARD_OUTPUT:
+            output.check()
+        data = write_problem(generate(kind, request))
+        if out == STANDARD_OUTPUT:
+            write_out(data)
+        else:
+            output.write(data)
+
+
+def parameters(texts: Sequence[str]) -> dict[str, int]:
+    """`live=32` for each."""
+    parsed: dict[str, int] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if not (number.isascii() and number.isdigit() and len(number) <= 19):
+            raise typer.BadParameter(f"{quoted(text)} is not of the form NAME=NUMBER", param_hint="--set")
+        if name in parsed:
+            raise typer.BadParameter(f"{quoted(name)} is given twice", param_hint="--set")
+        parsed[name] = int(number)
+    return parsed

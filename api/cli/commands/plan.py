@@ -1,0 +1,209 @@
+"""`memplan plan`: read a problem, plan it with progress shown, and deliver the plan, whatever its status is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Generic, NamedTuple, TypeVar
+
+import planner
+from planner.formats import read_problem, write_plan
+from planner.options.options import Options
+from planner.options.preference import TERMS, Preference
+from planner.plan import Plan, PlanStatus
+from planner.problem import Problem, measures_bytes
+from solvers.model.errors import StopReason
+from solvers.model.solver import Goal, Warm
+
+from ..exit_codes import ExitCode
+from ..terminal.interrupt import Interrupt
+from ..terminal.json_output import print_document
+from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ..terminal.progress import Silent, progress_on
+from ..terminal.reading import STANDARD_INPUT, read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.text import is_terminal, say, visible
+
+EXIT_CODES = {
+    PlanStatus.OPTIMAL: ExitCode.OK,
+    PlanStatus.FEASIBLE: ExitCode.OK,
+    PlanStatus.INFEASIBLE: ExitCode.INFEASIBLE,
+    PlanStatus.UNKNOWN: ExitCode.UNKNOWN,
+}
+
+
+class Request(NamedTuple):
+    """What to read, where to write, and what to show."""
+
+    file: str
+    begun: float
+    """When the command was called, on time.monotonic()."""
+    out: str | None = None
+    input_format: str | None = None
+    as_json: bool = False
+    explain: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    report: str | None = None
+    """The tables of `memplan report` to show in place of the usual output."""
+
+    @property
+    def target(self) -> str | None:
+        """The file to write; `-o -` means what --json means."""
+        return None if self.out == STANDARD_OUTPUT else self.out
+
+    @property
+    def prints_json(self) -> bool:
+        """JSON where it was asked for, and in a pipe that would otherwise get nothing."""
+        if self.as_json or self.out == STANDARD_OUTPUT:
+            return True
+        return self.out is None and self.report is None and not is_terminal(sys.stdout)
+
+    @property
+    def prints_tables(self) -> bool:
+        return not self.prints_json and not self.quiet and self.report is None and is_terminal(sys.stdout)
+
+
+def options(
+    *,
+    time_limit: float | None,
+    work_limit: int | None,
+    memory_limit_megabytes: int | None,
+    solver: str,
+    seed: int,
+    capacity: int | Mapping[str, int] | None,
+    verbose: bool,
+    workers: int | None = None,
+    goal: str = Goal.MINIMISE,
+    prefer: str | None = None,
+    warm: str | None = None,
+    explain: bool = False,
+) -> Options:
+    """The planner's options, from the command line's."""
+    return Options(
+        time_limit=time_limit,
+        work_limit=work_limit,
+        memory_limit_bytes=None if memory_limit_megabytes is None else memory_limit_megabytes * 1_000_000,
+        solver=solver,
+        workers=workers,
+        seed=seed,
+        capacity=capacity,
+        goal=Goal(goal),
+        prefer=None if prefer is None else Preference(prefer),
+        warm=None if warm is None else Warm(warm),
+        explain=explain,
+        verbose=verbose,
+    )
+
+
+def run(request: Request, options: Options) -> ExitCode:
+    """Plan, deliver, and say by the exit code how it went."""
+
+    def in_bytes(problem: Problem) -> bool:
+        return measures_bytes(problem if options.prefer is None else replace(problem, terms=TERMS[options.prefer]))
+
+    return carry_out(request, options, Work(planner.plan, in_bytes, write_plan, deliver))
+
+
+Answer = TypeVar("Answer", bound="Plan | planner.Sharing")
+
+
+class Work(NamedTuple, Generic[Answer]):
+    """What a command makes of a problem, and what becomes of it."""
+
+    make: Callable[..., Answer]
+    in_bytes: Callable[[Problem], bool]
+    write: Callable[[Answer], bytes]
+    deliver: Callable[[Request, Problem, Answer], None]
+
+
+def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCode:
+    """From the file that is read to the exit code."""
+    with refusing(shown_name(request.file), as_json=request.as_json):
+        output = checked_output(request)
+        problem, warnings, begun = read_input(request)
+        # From here to the last byte written, Ctrl-C must not cost the best answer.
+        with Interrupt() as interrupt:
+            with progress(request, options, interrupt, in_bytes=work.in_bytes(problem)) as show:
+                found = work.make(
+                    problem,
+                    options,
+                    on_progress=show,
+                    cancelled=interrupt.requested,
+                    on_log=log if request.verbose else None,
+                    begun=begun,
+                )
+            made = replace(found, warnings=(*warnings, *found.warnings))
+            if output is not None:
+                output.write(work.write(made))
+            work.deliver(request, problem, made)
+    return ExitCode.INTERRUPTED if made.stop is StopReason.CANCELLED else EXIT_CODES[made.status]
+
+
+def checked_output(request: Request) -> OutputFile | None:
+    """The file to write, if one was named. Raises BadInput if it could not be written."""
+    if request.target is None:
+        return None
+    output = OutputFile(request.target)
+    output.check(request.file)
+    return output
+
+
+def read_input(request: Request) -> tuple[Problem, tuple[str, ...], float]:
+    """The problem, the reader's warnings, and when the time began that its limit counts."""
+    ready = time.monotonic()
+    data = read_bytes(request.file)
+    begun = request.begun
+    if request.file == STANDARD_INPUT:
+        begun += time.monotonic() - ready  # waiting for somebody to write the input does not count
+    problem, warnings = read_problem(data, name=request.file, format=request.input_format)
+    return problem, warnings, begun
+
+
+def progress(request: Request, options: Options, interrupt: Interrupt, *, in_bytes: bool) -> Silent:
+    """What shows the progress on stderr, if somebody looks at it."""
+    if request.quiet:
+        return Silent()
+    return progress_on(
+        sys.stderr,
+        in_bytes=in_bytes,
+        time_limit=options.time_limit,
+        stopping=interrupt.requested,
+        verbose=request.verbose,
+    )
+
+
+def log(text: str) -> None:
+    """What a solver says, line by line."""
+    for line in text.splitlines():
+        say(f"  {visible(line)}")
+
+
+def deliver(request: Request, problem: Problem, plan: Plan) -> None:
+    """Print the plan as JSON, as tables, or, where only its absence matters, as one line."""
+    if request.prints_json:
+        print_document(write_plan(plan))
+    if request.prints_tables:
+        from ..terminal.plan_report import print_report
+
+        print_report(problem, plan, explain=request.explain, written_to=request.target)
+    elif not request.as_json:
+        say_what_is_wrong(plan, quiet=request.quiet)
+    if request.report is not None:
+        from . import report as report_command
+
+        report_command.show(problem, plan, report_command.View(request.report))
+
+
+def say_what_is_wrong(plan: Plan | planner.Sharing, *, quiet: bool) -> None:
+    """On stderr, for people who see no tables."""
+    if not quiet:
+        for warning in plan.warnings:
+            say(f"warning: {visible(warning)}")
+    if plan.status is PlanStatus.INFEASIBLE:
+        reason = "" if plan.shortage is None else f": {visible(plan.shortage.message)}"
+        say(f"infeasible{reason}")
+    elif plan.status is PlanStatus.UNKNOWN:
+        say(f"no plan found ({plan.stop.value.replace('_', ' ')})")

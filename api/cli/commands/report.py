@@ -1,0 +1,138 @@
+"""`memplan report`: what a plan does with each memory, when most is in use, and who would have to shrink."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from functools import partial
+
+import typer
+
+from planner.formats import is_sharing, read_plan, read_problem, read_sharing
+from planner.options.asked import as_asked
+from planner.plan import Plan
+from planner.problem import Problem
+from planner.reporting.report import memory_report
+from planner.sharing import Sharing, verify_sharing
+from planner.sharing.findings import SharingFinding
+from planner.verifying.findings import VerifyFinding
+from planner.verifying.verify import verify
+
+from ..exit_codes import ExitCode
+from ..terminal.json_output import print_document
+from ..terminal.reading import STANDARD_INPUT, read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.sizes import grouped
+from ..terminal.standard_output import write_out
+from ..terminal.text import is_terminal, say, visible
+
+
+class View(StrEnum):
+    """The ways to show a report."""
+
+    FULL = "full"
+    """Everything, as tables."""
+    CADENCE = "cadence"
+    """The two tables of ExecuTorch's Cadence back end."""
+    JSON = "json"
+    CSV = "csv"
+
+
+def view(tables: str | None, *, as_json: bool, as_csv: bool) -> View:
+    """What was asked for; by default tables on a terminal and JSON elsewhere."""
+    if as_csv and (as_json or tables):
+        raise typer.BadParameter("cannot be combined with --json or --report", param_hint="--csv")
+    if as_json and tables:
+        raise typer.BadParameter("cannot be combined with --json", param_hint="--report")
+    if as_csv:
+        return View.CSV
+    if tables:
+        return View(tables)
+    return View.JSON if as_json or not is_terminal(sys.stdout) else View.FULL
+
+
+def run(
+    problem_file: str,
+    plan_file: str,
+    capacity: int | Mapping[str, int] | None,
+    shown: View,
+    *,
+    prefer: str | None,
+    as_json: bool,
+    input_format: str | None,
+) -> ExitCode:
+    """Read both, make sure that they belong together, and show the report. A plan that is wrong gets none: its figures would be, too."""
+    if problem_file == plan_file == STANDARD_INPUT:
+        raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
+    with refusing(shown_name(problem_file), as_json=as_json):
+        problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
+    with refusing(None, as_json=as_json):
+        problem = as_asked(problem, capacity, prefer)
+    answer: Plan | Sharing
+    with refusing(shown_name(plan_file), as_json=as_json):
+        data = read_bytes(plan_file)
+        answer = read_sharing(data) if is_sharing(data) else read_plan(data)
+    if isinstance(answer, Sharing) and shown is View.CADENCE:
+        raise typer.BadParameter("its two tables are for plans with offsets, not for a sharing", param_hint="--report")
+    findings: Sequence[VerifyFinding | SharingFinding]
+    with refusing(None, as_json=as_json):
+        findings = verify_sharing(problem, answer) if isinstance(answer, Sharing) else verify(problem, answer)
+    if findings:
+        count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it"
+        what = "sharing" if isinstance(answer, Sharing) else "plan"
+        say(f"error: {visible(plan_file)}: is no {what} of this problem: {count}; 'memplan verify' lists them")
+        say(f"  the first: {visible(findings[0].message)}")
+        return ExitCode.FINDINGS
+    if isinstance(answer, Sharing):
+        show_sharing(problem, answer, shown)
+    else:
+        show(problem, answer, shown)
+    return ExitCode.OK
+
+
+def show(problem: Problem, plan: Plan, shown: View) -> None:
+    """Print the report of a verified plan."""
+    report = memory_report(problem, plan)
+    match shown:
+        case View.JSON:
+            from planner.formats.write_report import write_report_json
+
+            print_document(write_report_json(report))
+        case View.CSV:
+            from planner.formats.write_report import write_report_csv
+
+            _print_csv(partial(write_report_csv, report))
+        case View.FULL | View.CADENCE:
+            from ..terminal.consoles import console_on
+            from ..terminal.report_tables import print_cadence, print_full
+
+            (print_cadence if shown is View.CADENCE else print_full)(report, console_on())
+
+
+def show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
+    """Print the report of a verified sharing."""
+    from planner.sharing.report import sharing_report
+
+    report = sharing_report(problem, sharing)
+    if shown is View.JSON:
+        from planner.formats.write_sharing_report import write_sharing_report_json
+
+        print_document(write_sharing_report_json(report))
+    elif shown is View.CSV:
+        from planner.formats.write_sharing_report import write_sharing_report_csv
+
+        _print_csv(partial(write_sharing_report_csv, report))
+    else:
+        from ..terminal.consoles import console_on
+        from ..terminal.sharing_report_tables import print_sharing_report
+
+        print_sharing_report(report, console_on())
+
+
+def _print_csv(write: Callable[[Callable[[str], str]], bytes]) -> None:
+    """With names as they are, but not on a terminal."""
+    if is_terminal(sys.stdout):
+        write_out(write(visible).decode("utf-8").encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+    else:
+        write_out(write(str))

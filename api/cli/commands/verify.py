@@ -1,0 +1,103 @@
+"""`memplan verify`: is this plan a plan of this problem, and are its claims possible?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import typer
+
+from planner.errors import MAX_FINDINGS
+from planner.formats import is_sharing, read_plan, read_problem, read_sharing
+from planner.options.asked import as_asked
+from planner.problem import Problem
+from planner.sharing import verify_sharing
+from planner.sharing.findings import SharingFinding
+from planner.verifying.findings import VerifyFinding
+from planner.verifying.proven import notes
+from planner.verifying.verify import verify
+
+from ..exit_codes import ExitCode
+from ..terminal.json_output import print_json
+from ..terminal.reading import STANDARD_INPUT, read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.sizes import grouped
+from ..terminal.text import is_terminal
+
+
+def run(
+    problem_file: str,
+    plan_file: str,
+    capacity: int | Mapping[str, int] | None,
+    *,
+    prefer: str | None,
+    as_json: bool,
+    input_format: str | None,
+) -> ExitCode:
+    """Verify, and print what was found. A plan that was made for other pool sizes, or another objective, is checked with those."""
+    if problem_file == plan_file == STANDARD_INPUT:
+        raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
+    with refusing(shown_name(problem_file), as_json=as_json):
+        problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
+        problem = as_asked(problem, capacity, prefer)
+    with refusing(shown_name(plan_file), as_json=as_json):
+        data = read_bytes(plan_file)
+        check = _sharing if is_sharing(data) else _plan
+        verdict = check(problem, data)
+    with refusing(None, as_json=as_json):
+        if as_json or not is_terminal(sys.stdout):
+            listed = [asdict(finding) for finding in verdict.findings]
+            print_json({"valid": not listed, "findings": listed, "notes": list(verdict.notes)})
+        else:
+            show(verdict)
+    return ExitCode.FINDINGS if verdict.findings else ExitCode.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was checked, and what was found."""
+
+    checked: str
+    findings: Sequence[VerifyFinding | SharingFinding]
+    notes: Sequence[str]
+
+
+def _plan(problem: Problem, data: bytes) -> Verdict:
+    plan = read_plan(data)
+    return Verdict(_counted(len(plan.placements), "placement"), verify(problem, plan), notes(plan))
+
+
+def _sharing(problem: Problem, data: bytes) -> Verdict:
+    from planner.sharing.claims import notes as notes_on_sharing
+
+    sharing = read_sharing(data)
+    findings = verify_sharing(problem, sharing)
+    return Verdict(_counted(len(sharing.assignments), "assignment"), findings, notes_on_sharing(sharing))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
+
+
+def show(verdict: Verdict) -> None:
+    """For a terminal."""
+    from rich.text import Text
+
+    from ..terminal.consoles import console_on, plain, word
+
+    console = console_on()
+    findings = verdict.findings
+    if not findings:
+        console.print(Text.assemble(word("valid"), f"   {verdict.checked} checked, nothing wrong"))
+        for note in verdict.notes:
+            console.print(Text.assemble("  note: ", plain(note)))
+        return
+    console.print(
+        Text.assemble(word("not valid"), f"   {grouped(len(findings))} finding{'' if len(findings) == 1 else 's'}")
+    )
+    for finding in findings[:MAX_FINDINGS]:
+        kind = str(finding.kind).replace("_", " ")
+        console.print(Text.assemble("  ", Text(kind, style="bold"), ": ", plain(finding.message)))
+    if len(findings) > MAX_FINDINGS:
+        console.print(f"  and {grouped(len(findings) - MAX_FINDINGS)} more; --json lists all")

@@ -1,0 +1,1 @@
+"""What a command reads, writes and draws on the terminal."""

@@ -1,0 +1,41 @@
+"""The rich consoles, set up so that nothing in a text is ever read as markup."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO
+
+from rich.console import Console
+from rich.text import Text
+
+from .text import visible
+
+STYLES = {
+    "optimal": "bold green",
+    "feasible": "bold yellow",
+    "infeasible": "bold red",
+    "unknown": "bold red",
+    "valid": "bold green",
+    "not valid": "bold red",
+    "ok": "green",
+    "available": "green",
+    "not available": "yellow",
+    "not ok": "yellow",
+    "warning": "yellow",
+}
+"""Colours are never the only sign: each stands on a word that says the same."""
+
+
+def console_on(stream: IO[str] | None = None) -> Console:
+    """A console on the stream, stdout by default. NO_COLOR and TERM are rich's to respect."""
+    return Console(file=sys.stdout if stream is None else stream, markup=False, emoji=False, highlight=False)
+
+
+def plain(text: object, style: str = "") -> Text:
+    """Text from outside, with no power over the terminal, the markup or the line breaks."""
+    return Text(visible(str(text)), style=style)
+
+
+def word(text: str) -> Text:
+    """A word that has a colour of its own."""
+    return Text(text, style=STYLES.get(text, ""))

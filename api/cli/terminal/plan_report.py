@@ -1,0 +1,140 @@
+"""A plan as people read it on a terminal: what it is worth, what it takes of each pool, and where everything lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.box import ROUNDED
+from rich.console import Console
+from rich.panel import Panel
+from rich.text import Text
+
+from planner.plan import Plan, PlanStatus, Shortage
+from planner.problem import BufferId, Problem
+from planner.reporting.explain import explain_bound
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+
+from .consoles import STYLES, console_on, plain, word
+from .sizes import both, grouped, percent
+from .tables import LONGEST_NAME, more, placements_table, pools_table, shown_id
+
+if TYPE_CHECKING:
+    from planner.sharing import Sharing
+
+MAX_NAMED_BUFFERS = 40
+STOPPED = {
+    StopReason.PROVED: "",
+    StopReason.GOAL_MET: "stopped as the goal was met",
+    StopReason.TIME_LIMIT: "stopped by the time limit",
+    StopReason.WORK_LIMIT: "stopped by the work limit",
+    StopReason.MEMORY_LIMIT: "stopped by the memory limit",
+    StopReason.CANCELLED: "interrupted",
+    StopReason.SOLVER_FAILED: "stopped as the solvers failed",
+}
+
+
+def print_report(
+    problem: Problem, plan: Plan, *, explain: bool, written_to: str | None = None, console: Console | None = None
+) -> None:
+    """Everything about the plan, for a terminal."""
+    console = console or console_on()
+    console.print(headline(problem, plan))
+    if plan.status is PlanStatus.INFEASIBLE:
+        console.print(infeasible_panel(plan.shortage, explain=explain))
+    elif plan.status is PlanStatus.UNKNOWN:
+        console.print("Neither a plan nor a proof that there is none was found. A longer --time-limit may help.")
+    for line in figures(plan):
+        console.print(line, soft_wrap=True)
+    if plan.placements:
+        print_tables(problem, plan, console)
+    if explain and plan.status is not PlanStatus.INFEASIBLE:
+        console.print()
+        for text in explain_bound(problem, plan).splitlines():
+            console.print(plain(text))
+    for warning in plan.warnings:
+        console.print(Text.assemble(word("warning"), ": ", plain(warning)))
+    if written_to is not None:
+        console.print(Text.assemble("written to ", plain(written_to)), soft_wrap=True)
+
+
+def headline(problem: Problem, plan: Plan | Sharing) -> Text:
+    """`optimal   resnet50: 1 042 buffers   0.13 s   greedy`"""
+    count = len(problem.buffers)
+    subject = f"{grouped(count)} buffer{'' if count == 1 else 's'}"
+    if problem.name:
+        subject = f"{problem.name[:LONGEST_NAME]}: {subject}"
+    facts = [subject, f"{plan.run.seconds:.2f} s"]
+    facts += [fact for fact in (plan.solver, STOPPED[plan.stop]) if fact]
+    return Text.assemble(word(plan.status.value), *(part for fact in facts for part in ("   ", plain(fact))))
+
+
+def figures(plan: Plan) -> Iterable[Text]:
+    """Peak, bound and gap, and each term of an objective that is not the peaks alone."""
+    if plan.peak is not None:
+        yield Text.assemble("  peak   ", Text(both(plan.peak), style="bold"))
+    if plan.status is not PlanStatus.INFEASIBLE:
+        yield Text(
+            f"  bound  {both(plan.bound)}{'   no plan can have a smaller peak' if plan.peak is not None else ''}"
+        )
+    if plan.gap is not None and plan.gap > 0:
+        yield Text(f"  gap    {percent(plan.gap)}")
+    if tuple(term.name for term in plan.objective.terms) != (Term.SUM_OF_PEAKS,):
+        for term in plan.objective.terms:
+            value = "none" if term.value is None else grouped(term.value)
+            bound = "nothing proven" if term.bound is None else f"bound {grouped(term.bound)}"
+            yield Text(f"  {term.name.value.replace('_', ' ')}  {value}   {bound}")
+
+
+def print_tables(problem: Problem, plan: Plan, console: Console) -> None:
+    console.print()
+    console.print(pools_table(plan.pools, console.width), crop=False)
+    if rest := more(len(plan.pools)):
+        console.print(rest)
+    console.print()
+    console.print(placements_table(plan.placements, problem.pools, console.width), crop=False)
+    if rest := more(len(plan.placements)):
+        console.print(rest)
+
+
+def infeasible_panel(shortage: Shortage | None, *, explain: bool) -> Panel:
+    """What is short, where and when, and which buffers want it."""
+    lines: list[Text] = []
+    if shortage is None:
+        lines.append(Text("Proven: no plan fits within the capacities."))
+    else:
+        lines.append(plain(shortage.message))
+        facts = []
+        if shortage.pool is not None:
+            facts.append(("pool", shortage.pool[:LONGEST_NAME]))
+        if shortage.bytes_short is not None:
+            facts.append(("short by", both(shortage.bytes_short)))
+        if shortage.time is not None:
+            facts.append(("at time", str(shortage.time)))
+        if shortage.buffers:
+            facts.append(("buffers", named(shortage.buffers)))
+        lines += [Text.assemble(f"{label:<9}", plain(value)) for label, value in facts]
+        lines += subset_lines(shortage, explain=explain)
+    return Panel(
+        Text("\n").join(lines), box=ROUNDED, border_style=STYLES["infeasible"], title="no plan fits", title_align="left"
+    )
+
+
+def subset_lines(shortage: Shortage, *, explain: bool) -> list[Text]:
+    """The buffers that cannot be placed together, if they were looked for."""
+    if shortage.subset is None:
+        return [] if explain else [Text("--explain finds a smallest set of buffers that cannot be placed together.")]
+    count = len(shortage.subset)
+    if shortage.irreducible:
+        claim = f"These {grouped(count)} cannot be placed together; without any one of them the rest can:"
+    else:
+        claim = f"These {grouped(count)} cannot be placed together (perhaps not the fewest; the budget ended first):"
+    return [Text(), Text(claim), plain(named(shortage.subset))]
+
+
+def named(buffers: Sequence[BufferId]) -> str:
+    """The buffers' names, as far as they fit in a head."""
+    text = ", ".join(shown_id(b) for b in buffers[:MAX_NAMED_BUFFERS])
+    rest = len(buffers) - MAX_NAMED_BUFFERS
+    return f"{text} … and {grouped(rest)} more" if rest > 0 else text

@@ -1,0 +1,55 @@
+"""Bad input, told to people on stderr, one line per finding, or to programs as JSON on stdout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from planner.errors import MAX_FINDINGS, Code, Finding, PlannerError
+
+from ..exit_codes import ExitCode
+from .json_output import print_json
+from .text import say, visible
+
+NOT_ABOUT_THE_FILE = (Code.INVALID_OPTION, Code.UNKNOWN_SOLVER, Code.UNSUPPORTED, Code.UNAVAILABLE)
+"""Findings about options and outputs: the input file's name would mislead."""
+
+
+@contextmanager
+def refusing(source: str | None, *, as_json: bool) -> Iterator[None]:
+    """Report a PlannerError that comes out of the block as being about `source`, and exit with 2."""
+    try:
+        yield
+    except PlannerError as error:
+        report(error.findings, error.more, source, as_json=as_json)
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
+
+
+def report(findings: tuple[Finding, ...], more: int, source: str | None, *, as_json: bool) -> None:
+    """Tell what is wrong, at most MAX_FINDINGS things in full."""
+    listed, more = findings[:MAX_FINDINGS], more + len(findings[MAX_FINDINGS:])
+    if as_json:
+        errors = [{"code": f.code.value, "pointer": f.pointer, "message": f.message} for f in listed]
+        print_json({"errors": errors, "more": more})
+        return
+    for finding in listed:
+        say(f"error: {line(finding, source)}")
+    if more:
+        say(f"error: and {more} more")
+
+
+def line(finding: Finding, source: str | None) -> str:
+    """`problem.json: /buffers/0/size: must be at least 0 [out_of_range]`"""
+    places: tuple[str | None, ...] = (source, finding.pointer)
+    if finding.code in NOT_ABOUT_THE_FILE:
+        places = (option(finding.pointer),)
+    said = [visible(part) for part in (*places, finding.message) if part]
+    return f"{': '.join(said)} [{finding.code.value}]"
+
+
+def option(pointer: str) -> str:
+    """`/options/time_limit` as the command line spells it."""
+    name = pointer.removeprefix("/options/").removesuffix("_bytes")
+    return pointer if name == pointer else f"--{name.replace('_', '-')}"

@@ -1,0 +1,192 @@
+"""The tables of a report: every memory, what is live at the peak, and who would have to shrink; or Cadence's two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.box import ASCII_DOUBLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from planner.problem import BufferId
+from planner.reporting.report import LivePeak, MemoryReport, PoolReport
+
+from .consoles import plain, word
+from .sizes import both, grouped, percent
+from .tables import LONGEST_NAME, MAX_ROWS, fill, new_table, shortened, shown_id
+from .text import visible
+
+MAX_NAMED_BUFFERS = 12
+LONGEST_IN_A_LIST = 40
+ELSEWHERE = "--json lists all"
+
+
+def print_full(report: MemoryReport, console: Console) -> None:
+    """Everything, for people."""
+    facts = [report.problem[:LONGEST_NAME]] if report.problem else []
+    if report.peak is not None:
+        facts.append(f"peak {both(report.peak)}")
+    facts.append(f"bound {both(report.bound)}")
+    headline = Text.assemble(word(report.status.value), *(t for fact in facts for t in ("   ", plain(fact))))
+    console.print(headline, soft_wrap=True)
+    console.print()
+    console.print(memories_table(report.pools, console.width), crop=False)
+    print_rest(console, len(report.pools))
+    quoting = any(isinstance(id_, int) for id_ in _ids(report))
+    if report.live is not None:
+        console.print()
+        for line in live_lines(report.live, quoting=quoting):
+            console.print(line)
+        console.print(live_table(report.live, len(report.pools), console.width, quoting=quoting), crop=False)
+        print_rest(console, len(report.live.buffers))
+    if report.untimed:
+        count = f"{grouped(report.untimed)} buffer{' has' if report.untimed == 1 else 's have'}"
+        console.print(f"{count} no lifetime, and so {'counts' if report.untimed == 1 else 'count'} at no step")
+    causes = [pool for pool in report.pools[:MAX_ROWS] if pool.cause is not None]
+    if causes:
+        console.print()
+    for pool in causes:
+        console.print(cause_line(pool, quoting=quoting))
+
+
+def _ids(report: MemoryReport) -> Iterable[BufferId]:
+    """All ids that are shown; where some are numbers, strings that look like numbers are quoted."""
+    for pool in report.pools:
+        yield from () if pool.cause is None else pool.cause.buffers
+    if report.live is not None:
+        yield from (buffer.id for buffer in report.live.buffers)
+
+
+def print_rest(console: Console, total: int) -> None:
+    """What is said below a table that was cut."""
+    if total > MAX_ROWS:
+        console.print(f"… and {grouped(total - MAX_ROWS)} more; {ELSEWHERE}")
+
+
+def memories_table(pools: Sequence[PoolReport], width: int) -> Table:
+    """One row for each memory; columns in which nothing is known are left out."""
+    shown = pools[:MAX_ROWS]
+    columns: list[tuple[str, list[str]]] = [
+        ("Base", ["" if p.base is None else f"{p.base:#x}" for p in shown]),
+        ("Size (B)", ["unlimited" if p.size is None else grouped(p.size) for p in shown]),
+        ("Peak (B)", ["none" if p.peak is None else grouped(p.peak) for p in shown]),
+        ("Bound (B)", [grouped(p.bound) for p in shown]),
+        ("Most live (B)", ["" if p.most_live is None else grouped(p.most_live) for p in shown]),
+        ("Free (B)", ["" if p.free is None else grouped(p.free) for p in shown]),
+        ("Fragmented", ["" if p.fragmentation is None else percent(p.fragmentation) for p in shown]),
+    ]
+    columns = [column for column in columns if any(column[1])]
+    table = new_table()
+    rows = list(zip(*(cells for _, cells in columns), strict=True))
+    names = [("Memory", [visible(pool.name[:LONGEST_NAME]) for pool in shown])]
+    fill(table, names, [heading for heading, _ in columns], rows, width)
+    return table
+
+
+def live_lines(live: LivePeak, *, quoting: bool) -> Iterable[Text]:
+    """When most is in use, and what that means for who has to shrink."""
+    yield Text.assemble("Most in use at once: ", Text(both(live.bytes), style="bold"), f", first at step {live.step}")
+    if live.moments == 1:
+        yield Text("For less, one of these would have to shrink or be needed at another time:")
+        return
+    text = f"So much is in use at {grouped(live.moments)} times; in each, one of those in use would have to shrink. "
+    yield Text(text + f"{_throughout(live.throughout, quoting=quoting)} The first time:")
+
+
+def _throughout(ids: Sequence[BufferId], *, quoting: bool) -> str:
+    if not ids:
+        return "None is in use at all of them."
+    return f"In use at all of them: {_named(ids, quoting=quoting)}."
+
+
+def live_table(live: LivePeak, pools: int, width: int, *, quoting: bool) -> Table:
+    """The buffers in use when most is, by memory and address."""
+    shown = live.buffers[:MAX_ROWS]
+    names = [("Buffer", [shown_id(buffer.id, quoting=quoting) for buffer in shown])]
+    if pools > 1:
+        names.append(("Memory", [visible(buffer.pool[:LONGEST_NAME]) for buffer in shown]))
+    rows = [
+        (
+            grouped(buffer.offset),
+            grouped(buffer.offset + buffer.size),
+            grouped(buffer.size),
+            next(_steps(start, end) for start, end in buffer.live if start <= live.step < end),
+        )
+        for buffer in shown
+    ]
+    table = new_table()
+    fill(table, names, ("Offset", "End", "Size (B)", "Steps"), rows, width)
+    return table
+
+
+def _steps(start: int, end: int) -> str:
+    """The first and the last step of a half-open range."""
+    return str(start) if end == start + 1 else f"{start} to {end - 1}"
+
+
+def cause_line(pool: PoolReport, *, quoting: bool) -> Text:
+    """Who would have to shrink for the memory's peak to fall."""
+    assert pool.cause is not None
+    name = visible(pool.name[:LONGEST_NAME])
+    named = _named(pool.cause.buffers, quoting=quoting)
+    if pool.cause.proven:
+        when = "" if pool.cause.step is None else f" (all are needed at step {pool.cause.step})"
+        said = f"no plan has a smaller peak unless one of these shrinks{when}: {named}"
+    elif pool.peak == pool.bound:
+        said = f"no plan has a smaller peak; in this plan these hold it up: {named}"
+    else:
+        less = both((pool.peak or 0) - pool.bound)
+        said = f"in another plan the peak may be up to {less} smaller; in this plan these hold it up: {named}"
+    return Text.assemble(Text(name, style="bold"), ": ", said)
+
+
+def _named(ids: Sequence[BufferId], *, quoting: bool) -> str:
+    text = ", ".join(shortened(shown_id(id_, quoting=quoting), LONGEST_IN_A_LIST) for id_ in ids[:MAX_NAMED_BUFFERS])
+    rest = len(ids) - MAX_NAMED_BUFFERS
+    return f"{text} and {grouped(rest)} more" if rest > 0 else text
+
+
+def print_cadence(report: MemoryReport, console: Console) -> None:
+    """The two tables that ExecuTorch's Cadence back end prints, with its columns."""
+    console.print(_framed(cadence_memories(report)), crop=False, soft_wrap=True)
+    console.print(_framed(cadence_total(report)), crop=False, soft_wrap=True)
+
+
+def cadence_memories(report: MemoryReport) -> Table:
+    """One row for each memory: its name, base, size, and peak."""
+    table = Table(box=ASCII_DOUBLE_HEAD, header_style="")
+    table.add_column("Memory Space", no_wrap=True)
+    for heading in ("Base Address", "Memory Size (Bytes)", "Peak Memory Usage (Bytes)"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for pool in report.pools:
+        figures = (
+            "" if pool.base is None else f"{pool.base:#x}",
+            "" if pool.size is None else str(pool.size),
+            "" if pool.peak is None else str(pool.peak),
+        )
+        table.add_row(Text(visible(pool.name[:LONGEST_NAME])), *map(Text, figures))
+    return table
+
+
+def cadence_total(report: MemoryReport) -> Table:
+    """The most bytes in use over all memories, and the first step at which they are."""
+    table = Table(box=ASCII_DOUBLE_HEAD, show_header=False)
+    if report.live is not None:
+        total, node = f"{report.live.bytes} bytes", f"Node {report.live.step}"
+    elif report.peak is None or report.untimed:
+        total, node = "not known", ""
+    else:
+        total, node = "0 bytes", "Node 0"
+    for _ in range(3):
+        table.add_column(no_wrap=True)
+    table.add_row("Peak memory usage across all spaces", total, node)
+    return table
+
+
+def _framed(table: Table) -> Table:
+    """As wide as it has to be, whatever the terminal's width: cut figures would be wrong figures."""
+    cells = ([str(column.header), *map(str, column.cells)] for column in table.columns)
+    table.width = sum(max(map(cell_len, column)) + 3 for column in cells) + 1
+    return table

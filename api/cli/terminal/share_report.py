@@ -1,0 +1,101 @@
+"""A sharing as people read it on a terminal: what it is worth, and which buffers use which object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from planner.plan import PlanStatus
+from planner.problem import BufferId, Problem
+from planner.sharing import Sharing
+
+from .consoles import console_on, plain, word
+from .plan_report import headline, infeasible_panel
+from .sizes import both, grouped, percent
+from .tables import LONGEST_NAME, MAX_ROWS, fill, more, new_table, shown_id
+from .text import visible
+
+SHOWN_USERS = 12
+"""Of one object; there may be hundreds."""
+
+
+def print_sharing(
+    problem: Problem, sharing: Sharing, *, written_to: str | None = None, console: Console | None = None
+) -> None:
+    """Everything about the sharing, for a terminal."""
+    console = console or console_on()
+    console.print(headline(problem, sharing))
+    if sharing.status is PlanStatus.INFEASIBLE:
+        console.print(infeasible_panel(sharing.shortage, explain=True))
+    elif sharing.status is PlanStatus.UNKNOWN:
+        console.print("No sharing that fits was found, nor a proof that there is none. A longer --time-limit may help.")
+    for line in _figures(sharing):
+        console.print(line, soft_wrap=True)
+    if sharing.objects:
+        if len(sharing.pools) > 1:
+            console.print()
+            console.print(_pools_table(sharing, console.width), crop=False)
+        console.print()
+        console.print(_objects_table(sharing, console.width), crop=False)
+        if rest := more(len(sharing.objects)):
+            console.print(rest)
+    for warning in sharing.warnings:
+        console.print(Text.assemble(word("warning"), ": ", plain(warning)))
+    if written_to is not None:
+        console.print(Text.assemble("written to ", plain(written_to)), soft_wrap=True)
+
+
+def _figures(sharing: Sharing) -> Iterable[Text]:
+    if sharing.total is not None:
+        count = f"   in {grouped(len(sharing.objects))} object{'' if len(sharing.objects) == 1 else 's'}"
+        yield Text.assemble("  total  ", Text(both(sharing.total), style="bold"), count)
+    if sharing.status is not PlanStatus.INFEASIBLE:
+        claim = "   no sharing can have a smaller total" if sharing.total is not None else ""
+        yield Text(f"  bound  {both(sharing.bound)}{claim}")
+    if sharing.gap is not None and sharing.gap > 0:
+        yield Text(f"  gap    {percent(sharing.gap)}")
+
+
+def _pools_table(sharing: Sharing, width: int) -> Table:
+    table = new_table()
+    shown = sharing.pools[:MAX_ROWS]
+    rows = [
+        (
+            "none" if pool.total is None else grouped(pool.total),
+            grouped(pool.bound),
+            "unlimited" if pool.size is None else grouped(pool.size),
+        )
+        for pool in shown
+    ]
+    names = [visible(pool.name[:LONGEST_NAME]) for pool in shown]
+    fill(table, [("Pool", names)], ("Total (B)", "Bound (B)", "Size (B)"), rows, width)
+    return table
+
+
+def _objects_table(sharing: Sharing, width: int) -> Table:
+    """One row for each object, the largest first."""
+    users: dict[int, list[BufferId]] = {}
+    for each in sharing.assignments:
+        users.setdefault(each.object, []).append(each.id)
+    ordered = sorted(sharing.objects, key=lambda thing: (-thing.size, thing.id))[:MAX_ROWS]
+    names = [("Used by", [named_users(users.get(thing.id, [])) for thing in ordered])]
+    for heading, values in (
+        ("Pool", [thing.kind.pool for thing in ordered] if len(sharing.pools) > 1 else []),
+        ("Device", [thing.kind.device for thing in ordered]),
+        ("Type", [thing.kind.dtype for thing in ordered]),
+    ):
+        if any(value is not None for value in values):
+            names.append((heading, [visible((value or "")[:LONGEST_NAME]) for value in values]))
+    rows = [(grouped(thing.id), grouped(thing.size), grouped(len(users.get(thing.id, [])))) for thing in ordered]
+    table = new_table()
+    fill(table, names, ("Object", "Size (B)", "Users"), rows, width)
+    return table
+
+
+def named_users(ids: Sequence[BufferId]) -> str:
+    """The first of an object's users."""
+    text = ", ".join(shown_id(id_) for id_ in ids[:SHOWN_USERS])
+    return f"{text}, …" if len(ids) > SHOWN_USERS else text

@@ -1,0 +1,132 @@
+"""The tables of a plan: its pools, and where every buffer lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from planner.plan import Placement, PoolUse
+from planner.problem import BufferId, Pool
+
+from .sizes import grouped, percent, rough
+from .text import visible
+
+MAX_ROWS = 40
+SHORTEST_NAME = 8
+LONGEST_NAME = 400
+"""Names are cut here before they are measured, whatever the terminal's width."""
+COLUMN_GAP = 3
+
+
+def pools_table(pools: Sequence[PoolUse], width: int) -> Table:
+    """What each pool holds, what is proven of it, and how full it is."""
+    table = new_table()
+    rows = [
+        (
+            "none" if pool.peak is None else grouped(pool.peak),
+            "" if pool.peak is None or pool.peak < 1024 else rough(pool.peak),
+            grouped(pool.bound),
+            "unlimited" if pool.size is None else grouped(pool.size),
+            "" if not pool.size else percent((pool.peak or 0) / pool.size),
+        )
+        for pool in pools[:MAX_ROWS]
+    ]
+    headings = ("Peak (B)", "", "Bound (B)", "Size (B)", "Used")
+    names = [visible(pool.name[:LONGEST_NAME]) for pool in pools[:MAX_ROWS]]
+    fill(table, [("Pool", names)], headings, rows, width)
+    return table
+
+
+def placements_table(placements: Sequence[Placement], pools: Sequence[Pool], width: int) -> Table:
+    """The memory map: pools in the problem's order, buffers by address."""
+    table = new_table()
+    place = {pool.name: rank for rank, pool in enumerate(pools)}
+    bases = {pool.name: pool.base for pool in pools}
+    ordered = sorted(placements, key=lambda p: (place.get(p.pool, len(place)), p.offset, p.offset + p.size))[:MAX_ROWS]
+    has_base = any(bases.get(p.pool) is not None for p in ordered)
+    rows = []
+    for p in ordered:
+        base = bases.get(p.pool)
+        address = "" if base is None else f"{base + p.offset:#x}"
+        rows.append((*((address,) if has_base else ()), grouped(p.offset), grouped(p.offset + p.size), grouped(p.size)))
+    headings = (*(("Address",) if has_base else ()), "Offset", "End", "Size (B)")
+    mixed = any(isinstance(p.id, int) for p in placements)
+    names = [("Buffer", [shown_id(p.id, quoting=mixed) for p in ordered])]
+    if len(pools) > 1:
+        names.append(("Pool", [visible(p.pool[:LONGEST_NAME]) for p in ordered]))
+    fill(table, names, headings, rows, width)
+    return table
+
+
+def shown_id(identifier: BufferId, *, quoting: bool = True) -> str:
+    """An id as a terminal may show it. Where ids are mixed, a string that reads like a number is quoted: 1 is not "1"."""
+    if isinstance(identifier, int):
+        return str(identifier)
+    text = visible(identifier[:LONGEST_NAME])
+    return f'"{text}"' if not text.strip() or (quoting and text.lstrip("-").isdigit()) else text
+
+
+def more(total: int) -> str | None:
+    """What is said below a table that was cut."""
+    return f"… and {grouped(total - MAX_ROWS)} more; -o FILE writes all" if total > MAX_ROWS else None
+
+
+def new_table() -> Table:
+    return Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+
+
+def fill(
+    table: Table,
+    names: Sequence[tuple[str, Sequence[str]]],
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int,
+) -> None:
+    """Names on the left, cut to what the figures leave of the width; the figures on the right, never cut."""
+    figures = sum(
+        max(map(len, (head, *column))) for head, column in zip(headings, columns(rows, len(headings)), strict=True)
+    )
+    gaps = COLUMN_GAP * (len(names) + len(headings) - 1)
+    rooms = shares([max(map(cell_len, (heading, *column))) for heading, column in names], width - figures - gaps)
+    needed = figures + gaps + sum(rooms)
+    if needed > width:
+        # A narrow terminal wraps the lines; cut figures would be wrong figures.
+        table.width = needed
+    for heading, _ in names:
+        table.add_column(heading, no_wrap=True, overflow="ellipsis")
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for i, row in enumerate(rows):
+        cut = (shortened(column[i], room) for (_, column), room in zip(names, rooms, strict=True))
+        table.add_row(*map(Text, cut), *map(Text, row))
+
+
+def shares(needs: Sequence[int], width: int) -> list[int]:
+    """The width shared out among columns: the narrow ones get all they need, the wide ones the rest in equal parts."""
+    given = [0] * len(needs)
+    for done, i in enumerate(sorted(range(len(needs)), key=needs.__getitem__)):
+        given[i] = min(needs[i], max(width // (len(needs) - done), SHORTEST_NAME))
+        width -= given[i]
+    return given
+
+
+def columns(rows: Sequence[Sequence[str]], count: int) -> Iterable[Sequence[str]]:
+    return [[row[i] for row in rows] for i in range(count)]
+
+
+def shortened(text: str, cells: int) -> str:
+    """Cut in the middle: layer names differ at their ends more than at their beginnings."""
+    if cell_len(text) <= cells:
+        return text
+    tail = (cells - 1) // 2
+    end = text[len(text) - tail :]
+    while cell_len(end) > tail:
+        end = end[1:]
+    beginning = text[: cells - 1 - tail]
+    while cell_len(beginning) > cells - 1 - tail:
+        beginning = beginning[:-1]
+    return f"{beginning}…{end}"

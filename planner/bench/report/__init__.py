@@ -1,0 +1,1 @@
+"""Measurements as pages: HTML, Markdown and their charts."""

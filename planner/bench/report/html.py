@@ -1,0 +1,132 @@
+"""The report as one page that needs nothing else: tables and charts, no script, no network, light or dark as the reader's system is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from ..results.records import Record
+from ..results.tallies import contradictions, per_instance, per_solver
+from .charts import Series, dots, lines, strips
+from .curves import (
+    LEAST_GAP,
+    QUICKEST,
+    gap_over_time,
+    growth,
+    performance_profile,
+    proven_over_time,
+    times_per_instance,
+)
+from .markdown import INSTANCE_HEADINGS, SOLVER_HEADINGS, about_gaps, conditions, failures, instance_row, solver_row
+from .scales import linear, logarithmic, short_number, short_percent, short_seconds
+from .style import STYLE
+
+MOST_ROWS = 60
+"""Of instances in the chart of times: the slowest."""
+
+
+def html(records: Sequence[Record]) -> str:
+    wrong = contradictions(records)
+    failed = failures(records)
+    parts = [
+        "<h1>Benchmark</h1>",
+        *(f"<p class='how'>{escape(line)}</p>" for line in conditions(records)),
+        *(["<h2>Wrong</h2>", _list(wrong, "wrong")] if wrong else []),
+        "<h2>Solvers</h2>",
+        _table(SOLVER_HEADINGS, map(solver_row, per_solver(records))),
+        f"<p class='how'>{escape(about_gaps(records))}</p>",
+        "<div class='charts'>",
+        *_charts(records),
+        "</div>",
+        "<h2>Instances</h2>",
+        _table(INSTANCE_HEADINGS, _instance_rows(records)),
+        *(["<h2>Without an answer</h2>", _list(failed, "failed")] if failed else []),
+    ]
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>memplan benchmark</title>'
+    body = "\n".join(parts)
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>{body}</body></html>\n'
+
+
+def _charts(records: Sequence[Record]) -> Iterable[str]:
+    proven = proven_over_time(records)
+    times = logarithmic(_after_the_start(proven), short_seconds)
+    share = linear(1.0, short_percent)
+    yield _figure(
+        "Proven over time",
+        lines(proven, times, share, "seconds of planning", "runs proven"),
+        "share of the solver's runs",
+    )
+    if len(proven) > 1:
+        profile = performance_profile(records)
+        ratios = logarithmic([1.0, *_xs(profile)], lambda value: f"{value:g}×")
+        drawn = lines(profile, ratios, share, "times the quickest solver's time to the proof", "runs proven")
+        yield _figure("Performance profile", drawn, "share of the solver's runs that are proven")
+    gaps = gap_over_time(records)
+    if any(one.points for one in gaps):
+        span = logarithmic(_after_the_start(gaps), short_seconds)
+        size = logarithmic((LEAST_GAP, 1.0), lambda gap: f"{'≤ ' if gap <= LEAST_GAP else ''}{short_percent(gap)}")
+        drawn = lines(gaps, span, size, "seconds of planning", "mean gap")
+        yield _figure("Mean gap over time", drawn, "of what every solver takes; no plan yet counts as 100 %")
+    slowest = _slowest(records)
+    if slowest:
+        series = times_per_instance(records, slowest)
+        drawn = strips(slowest, series, logarithmic(_xs(series), short_seconds), "seconds to the proof")
+        left_out = len({r.instance for r in records}) - len(slowest)
+        note = f"slowest first; {left_out} more not shown, or not proven" if left_out else "slowest first"
+        yield _figure("Time to optimum", drawn, note)
+    for title, memory in (("Time by size", False), ("Memory by size", True)):
+        series = growth(records, memory=memory)
+        sizes = logarithmic(_xs(series), short_number)
+        label = (lambda value: f"{short_number(value)}B") if memory else short_seconds
+        amounts = logarithmic(_ys(series), label)
+        axis = "bytes of the largest process" if memory else "seconds of planning"
+        yield _figure(title, dots(series, sizes, amounts, "buffers", axis), axis)
+
+
+def _slowest(records: Sequence[Record]) -> list[str]:
+    times: dict[str, float] = {}
+    for record in records:
+        if record.seconds_to_proof is not None:
+            times[record.instance] = max(times.get(record.instance, 0.0), record.seconds_to_proof)
+    return sorted(times, key=lambda name: (-times[name], name))[:MOST_ROWS]
+
+
+def _xs(series: Sequence[Series]) -> list[float]:
+    return [x for one in series for x, _ in one.points]
+
+
+def _after_the_start(series: Sequence[Series]) -> list[float]:
+    """Without the points at which stairs begin before anything happens."""
+    return [x for x in _xs(series) if x > QUICKEST]
+
+
+def _ys(series: Sequence[Series]) -> list[float]:
+    return [y for one in series for _, y in one.points]
+
+
+def _figure(title: str, drawn: str, note: str = "") -> str:
+    said = f" <small>{escape(note)}</small>" if note else ""
+    return f"<figure><figcaption>{escape(title)}{said}</figcaption>{drawn}</figure>"
+
+
+def _instance_rows(records: Sequence[Record]) -> Iterable[Sequence[str]]:
+    """An instance is named in the first of its rows alone."""
+    before = None
+    for row in per_instance(records):
+        name, buffers, *rest = instance_row(row)
+        yield (name, buffers, *rest) if name != before else ("", "", *rest)
+        before = name
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A line above every row that has a name."""
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    body = "".join(
+        f"<tr{' class=named' if row[0] else ''}>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
+        for row in rows
+    )
+    return f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+
+
+def _list(items: Sequence[str], kind: str) -> str:
+    return f"<ul class='{kind}'>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"

@@ -1,0 +1,110 @@
+"""The report as Markdown: what was measured and how, solver by solver, instance by instance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..results.common_ground import common_bounds
+from ..results.records import CellStatus, Record
+from ..results.tallies import InstanceTally, Tally, contradictions, grouped, per_instance, per_solver
+from .figures import megabytes, number, numbers, percent, seconds
+
+SOLVER_HEADINGS = (
+    "solver", "runs", *(str(status) for status in CellStatus), "wrong", "mean gap", "planning, all", "median to proof", "peak memory",
+)  # fmt: skip
+INSTANCE_HEADINGS = ("instance", "buffers", "solver", "proven", "best", "worst", "bound", "mean gap", "median to proof")
+
+
+def markdown(records: Sequence[Record]) -> str:
+    parts = ["# Benchmark", *conditions(records)]
+    wrong = contradictions(records)
+    if wrong:
+        parts += ["## Wrong", *(f"- {cell(text)}" for text in wrong)]
+    parts += ["## Solvers", table(SOLVER_HEADINGS, map(solver_row, per_solver(records))), about_gaps(records)]
+    parts += ["## Instances", table(INSTANCE_HEADINGS, map(instance_row, per_instance(records)))]
+    if any(record.error is not None for record in records):
+        parts += ["## Without an answer", "\n".join(f"- {cell(text)}" for text in failures(records))]
+    return "\n\n".join(parts) + "\n"
+
+
+def conditions(records: Sequence[Record]) -> list[str]:
+    """Sentences about how it was measured."""
+    versions = sorted({f"{name} {version}" for record in records for name, version in record.versions.items()})
+    machines = sorted({", ".join(f"{k} {v}" for k, v in sorted(record.machine.items())) for record in records})
+    settings = sorted(
+        {
+            ", ".join(_setting(k, v) for k, v in record.options.items() if v is not None and k != "grace_seconds")
+            for record in records
+        }
+    )
+    counts = f"{len({r.sha256 for r in records})} instances, {len(records)} runs, each in a process of its own."
+    lines = [counts, *(f"Settings: {cell(each)}." for each in settings)]
+    if versions:
+        lines.append(f"Versions: {cell(', '.join(versions))}.")
+    return [*lines, *(f"Machine: {cell(each)}." for each in machines if each)]
+
+
+def about_gaps(records: Sequence[Record]) -> str:
+    """What the solvers' mean gaps are of."""
+    count = len(common_bounds(records))
+    which = "the one problem" if count == 1 else f"the {count} problems"
+    return (
+        f"Mean gap: to the best bound that any run proved, on {which} that every solver takes; without a plan, 100 %. "
+        "What a solver refuses counts as not proven."
+    )
+
+
+def _setting(name: str, value: object) -> str:
+    units = {"time_limit": " s", "memory_limit_bytes": " bytes"}
+    return f"{name.removesuffix('_bytes').replace('_', ' ')} {value}{units.get(name, '')}"
+
+
+def solver_row(line: Tally) -> list[str]:
+    return [
+        line.solver,
+        str(line.runs),
+        *(str(line.statuses[status] or "") for status in CellStatus),
+        str(line.wrong or ""),
+        percent(line.mean_gap),
+        seconds(line.seconds),
+        seconds(line.median_seconds_to_proof),
+        megabytes(line.peak_memory_bytes),
+    ]
+
+
+def instance_row(row: InstanceTally) -> list[str]:
+    proven = sum(count for status, count in row.tally.statuses.items() if status.is_proven)
+    return [
+        row.instance,
+        number(row.buffers),
+        row.tally.solver,
+        f"{proven} of {row.tally.runs}",
+        numbers(row.best),
+        numbers(row.worst),
+        number(row.bound),
+        percent(row.tally.mean_gap),
+        seconds(row.tally.median_seconds_to_proof),
+    ]
+
+
+def failures(records: Sequence[Record]) -> list[str]:
+    """What went wrong, once for all runs of a solver that it happened to."""
+    said = []
+    failed = [record for record in records if record.error is not None]
+    for (solver, status, error), runs in grouped(failed, lambda r: (r.solver, r.status, r.error)).items():
+        first = f"{runs[0].instance}, seed {runs[0].seed}"
+        where = first if len(runs) == 1 else f"{len(runs)} runs, {first} the first of them"
+        said.append(f"{solver}, {where}: {status}: {error}")
+    return said
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)
+
+
+def cell(text: str) -> str:
+    """Names are free text, and must not become part of the page's form."""
+    return "".join(
+        c if c.isprintable() else " " for c in text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    )

@@ -1,0 +1,1 @@
+"""What was measured: records, and what follows from them."""

@@ -1,0 +1,178 @@
+"""What is remembered of a run, one line of JSON each, and the file of them that a measurement can be continued from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Any
+
+from ...errors import BadInput, Code, Finding
+
+FILE_NAME = "results.jsonl"
+
+
+class CellStatus(StrEnum):
+    """How a run ended: what the plan is worth, or why there is none."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+    """The solver does not exist here or does not take the problem, or the problem is none."""
+    CRASHED = "crashed"
+    KILLED = "killed"
+    """It went on after its limit and its grace."""
+
+    @property
+    def is_proven(self) -> bool:
+        return self in (CellStatus.OPTIMAL, CellStatus.INFEASIBLE)
+
+    @property
+    def has_failed(self) -> bool:
+        return self in (CellStatus.CRASHED, CellStatus.KILLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One run."""
+
+    key: str
+    instance: str
+    sha256: str
+    """Of the file."""
+    solver: str
+    seed: int
+    options: dict[str, Any]
+    status: CellStatus
+    problem: str | None = None
+    digest: str | None = None
+    buffers: int | None = None
+    capacity: int | None = None
+    stop: str | None = None
+    peak: int | None = None
+    peak_bound: int | None = None
+    value: int | None = None
+    """Of the objective's first term; with one pool of cost 1 the peak."""
+    values: list[int | None] = field(default_factory=list)
+    """Of all terms."""
+    bound: int | None = None
+    """Proven for `value`."""
+    gap: float | None = None
+    """value / bound - 1."""
+    reproducible: bool | None = None
+    found_by: str | None = None
+    seconds: float | None = None
+    """Of planning: from the problem in memory to the verified plan."""
+    seconds_to_best: float | None = None
+    seconds_to_proof: float | None = None
+    seconds_to_read: float | None = None
+    process_seconds: float | None = None
+    """From start to end of the process."""
+    peak_memory_bytes: int | None = None
+    """Of the largest process that took part."""
+    trace: list[tuple[float, int | None, int | None]] = field(default_factory=list)
+    """(seconds, value, bound) whenever one of them changed."""
+    wrong: str | None = None
+    """Why the answer cannot be true."""
+    error: str | None = None
+    warnings: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    machine: dict[str, str | int] = field(default_factory=dict)
+
+    def line(self) -> str:
+        """As one line of JSON."""
+        return json.dumps({**asdict(self), "status": str(self.status)}, allow_nan=False)
+
+
+_NAMES = frozenset(f.name for f in fields(Record))
+_REQUIRED = frozenset(("key", "instance", "sha256", "solver", "seed", "options", "status"))
+
+
+def parse(line: str) -> Record:
+    """The record in a line. Fields that this version does not know are passed over. Raises ValueError."""
+    content = json.loads(line)
+    if not isinstance(content, dict) or not content.keys() >= _REQUIRED:
+        raise ValueError("no record")
+    known = {name: value for name, value in content.items() if name in _NAMES}
+    known["status"] = CellStatus(known["status"])
+    known["trace"] = [(point[0], point[1], point[2]) for point in known.get("trace", ())]
+    return Record(**known)
+
+
+class Results:
+    """The records in a folder; each is on the disk before the next run is noted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._path = folder / FILE_NAME
+        self._stream: IO[str] | None = None
+        self._records: dict[str, Record] = {}
+
+    @classmethod
+    def read(cls, folder: Path) -> Results:
+        """Those that are there already. A last line that was cut off, by a power cut say, does not count."""
+        results = cls(folder)
+        try:
+            lines = results._path.read_bytes().decode("utf-8", "replace").split("\n")
+        except FileNotFoundError:
+            return results
+        except OSError as error:
+            raise _refused(results._path, (error.strerror or str(error)).lower()) from error
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                record = parse(line)
+            except (ValueError, TypeError, IndexError) as error:
+                if number == len(lines):
+                    break
+                raise _refused(results._path, f"line {number} holds no record") from error
+            results._records[record.key] = record
+        return results
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """In the order in which they were made."""
+        return tuple(self._records.values())
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._records
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Let these be run again; what was written of them counts no more once there is something newer."""
+        for key in keys:
+            self._records.pop(key, None)
+
+    def add(self, record: Record) -> None:
+        self._records.pop(record.key, None)
+        self._records[record.key] = record
+        stream = self._open()
+        stream.write(record.line() + "\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+    def _open(self) -> IO[str]:
+        if self._stream is None:
+            self._cut_unfinished_line()
+            self._stream = self._path.open("a", encoding="utf-8", newline="\n")
+        return self._stream
+
+    def _cut_unfinished_line(self) -> None:
+        if not self._path.exists():
+            return
+        with self._path.open("r+b") as stream:
+            data = stream.read()
+            stream.truncate(data.rfind(b"\n") + 1)
+
+
+def _refused(path: Path, why: str) -> BadInput:
+    return BadInput(Finding(Code.UNREADABLE, "", f"{path}: {why}"))

@@ -1,0 +1,1 @@
+"""Runs of a measurement: what is measured, each in a process of its own."""

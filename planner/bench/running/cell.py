@@ -1,0 +1,134 @@
+"""One run, in the process that is there for nothing else: `python -m planner.bench.running.cell`, the request on stdin, the record's fields on stdout.
+
+A process of its own means that no run warms up another, that memory can be told apart, and that a crash is one row of the results.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from solvers.model.solver import Goal
+from solvers.sandbox import shutdown
+from solvers.sandbox.ties import die_with
+
+from ...errors import BadInput, CannotSolve
+from ...formats import read_problem
+from ...options.options import Options
+from ...placing.planning import plan
+from ...plan import Plan, PlanStatus
+from ...problem import Buffer, Problem
+from ...versions import machine, versions
+from ..results.records import CellStatus
+from .grid import FROM_NAME
+from .known import Known, capacity_from_name
+from .memory import peak_memory
+
+
+def main() -> None:
+    """Answer the request. What libraries print must not get among it."""
+    answer_to = os.dup(1)
+    os.dup2(2, 1)
+    request = json.loads(sys.stdin.buffer.read())
+    if sys.platform == "linux":  # elsewhere a run whose runner was killed goes on to its end, unheard
+        die_with(request["runner"], lifeline=0)
+    fields = answer(request)
+    with os.fdopen(answer_to, "wb") as stream:
+        stream.write(json.dumps(fields, allow_nan=False).encode())
+
+
+def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a record that only the run itself can tell."""
+    about: dict[str, Any] = {"versions": versions(()), "machine": machine()}
+    begun = time.monotonic()
+    try:
+        problem, _ = read_problem(Path(request["path"]).read_bytes(), name=request["path"])
+        about |= {"problem": problem.name, "buffers": len(problem.buffers)}
+        about["seconds_to_read"] = round(time.monotonic() - begun, 6)
+        options = _options(request, problem)
+        about["capacity"] = options.capacity
+        _warm_up()
+        made = plan(problem, options)
+    except (BadInput, CannotSolve) as error:
+        return {**about, "status": str(CellStatus.REFUSED), "error": str(error)[:500]}
+    finally:
+        shutdown()  # only children that were waited for count in the memory
+    return {**about, **_of_plan(made), "wrong": _wrong(problem, made, about), "peak_memory_bytes": peak_memory()}
+
+
+def _warm_up() -> None:
+    """What every plan needs is imported before the clock runs; solvers' own libraries are not, since they cost whoever needs them."""
+    plan(Problem((Buffer("a", 1, live=((0, 1),)),)), Options(workers=1))
+
+
+def _options(request: Mapping[str, Any], problem: Problem) -> Options:
+    settings = request["settings"]
+    capacity = settings["capacity"]
+    if capacity == FROM_NAME:  # several pools have sizes of their own, if any
+        alone = len(problem.pools) == 1
+        capacity = capacity_from_name(request["path"], Known.of(problem.name)) if alone else None
+    return Options(
+        time_limit=settings["time_limit"],
+        work_limit=settings["work_limit"],
+        memory_limit_bytes=settings["memory_limit_bytes"],
+        solver=request["solver"],
+        workers=settings["workers"],
+        seed=request["seed"],
+        capacity=capacity,
+        goal=Goal(settings["goal"]),
+    )
+
+
+def _of_plan(made: Plan) -> dict[str, Any]:
+    value, bound = made.objective.value, made.objective.bound
+    return {
+        "status": str(made.status),
+        "stop": str(made.stop),
+        "digest": made.problem_digest,
+        "peak": made.peak,
+        "peak_bound": made.bound,
+        "value": value,
+        "values": [term.value for term in made.objective.terms],
+        "bound": bound,
+        "gap": None if value is None or not bound else value / bound - 1,
+        "reproducible": made.reproducible,
+        "found_by": made.solver,
+        "seconds": made.run.seconds,
+        "seconds_to_best": _seconds_to_best(made),
+        "seconds_to_proof": _seconds_to_proof(made),
+        "trace": [(point.seconds, point.value, point.bound) for point in made.run.trace],
+        "warnings": list(made.warnings),
+        "versions": made.versions,
+    }
+
+
+def _seconds_to_best(made: Plan) -> float | None:
+    """When the final value of the first term was first there."""
+    return next((point.seconds for point in made.run.trace if point.value == made.objective.value is not None), None)
+
+
+def _seconds_to_proof(made: Plan) -> float | None:
+    """When value and bound first met; where a later term or infeasibility had to be proven, when all was done."""
+    if made.status not in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE):
+        return None
+    if made.status is PlanStatus.OPTIMAL and len(made.objective.terms) == 1:
+        for point in made.run.trace:
+            if point.value is not None and point.value == point.bound:
+                return point.seconds
+    return made.run.seconds
+
+
+def _wrong(problem: Problem, made: Plan, about: Mapping[str, Any]) -> str | None:
+    capacity = about["capacity"]
+    if capacity is None and len(problem.pools) == 1:
+        capacity = problem.pools[0].size
+    return Known.of(problem.name).contradiction(made, capacity)
+
+
+if __name__ == "__main__":
+    main()

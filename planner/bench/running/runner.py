@@ -1,0 +1,87 @@
+"""Runs what is missing, some cells side by side, and writes down each as it ends."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+
+from ...errors import BadInput, Code, Finding
+from ...versions import versions
+from ..results.records import Record, Results
+from .grid import Cell
+from .process import COMMAND, CellProcess
+
+POLL_SECONDS = 0.1
+
+
+def missing(cells: Sequence[Cell], results: Results) -> list[Cell]:
+    """Those that have no result yet. Raises BadInput where the results are of another version, which would be measured together with this one."""
+    made_with = {record.versions.get("memplan") for record in results.records} - {None}
+    here = versions(()).get("memplan")
+    if here is not None and made_with - {here}:
+        other = ", ".join(sorted(str(version) for version in made_with - {here}))
+        text = f"{results.folder} holds results of memplan {other}, and this is {here}; measure into another folder"
+        raise BadInput(Finding(Code.INVALID_OPTION, "", text))
+    return [cell for cell in cells if cell.key not in results]
+
+
+def run(
+    cells: Sequence[Cell],
+    results: Results,
+    *,
+    jobs: int = 1,
+    on_record: Callable[[Record], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+    command: Sequence[str] = COMMAND,
+) -> bool:
+    """Run the cells, `jobs` at a time. False if `stopped` ended it before all were done; what was under way then is not noted."""
+    waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()
+    for cell in cells:
+        waiting.put(cell)
+    ended: queue.SimpleQueue[Record | Exception] = queue.SimpleQueue()
+    under_way: dict[int, CellProcess] = {}
+    lock, stop = threading.Lock(), threading.Event()
+
+    def work(place: int) -> None:
+        try:
+            while not stop.is_set():
+                try:
+                    cell = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                with lock:
+                    if stop.is_set():
+                        return
+                    process = under_way[place] = CellProcess(cell, command)
+                record = process.result()
+                with lock:
+                    del under_way[place]
+                ended.put(record)
+        except Exception as error:  # noqa: BLE001 - no process could be started, say; whoever waits must hear of it
+            ended.put(error)
+
+    threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(min(jobs, len(cells)))]
+    for thread in threads:
+        thread.start()
+    left = len(cells)
+    try:
+        while left and not (stopped is not None and stopped()):
+            try:
+                record = ended.get(timeout=POLL_SECONDS)
+            except queue.Empty:
+                continue
+            if isinstance(record, Exception):
+                raise record
+            left -= 1
+            results.add(record)
+            if on_record is not None:
+                on_record(record)
+    finally:
+        stop.set()
+        with lock:
+            for process in under_way.values():
+                process.kill()
+        for thread in threads:
+            thread.join()
+    return left == 0

@@ -1,0 +1,41 @@
+"""Half-open ranges of time or of addresses, in lists."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from ..problem import Interval
+
+
+def merged(ranges: Iterable[Interval]) -> tuple[Interval, ...]:
+    """The same in as few ranges as possible, in order; what touches is joined, what is empty dropped."""
+    whole: list[Interval] = []
+    for start, end in sorted((start, end) for start, end in ranges if end > start):
+        if whole and start <= whole[-1][1]:
+            if end > whole[-1][1]:
+                whole[-1] = (whole[-1][0], end)
+        else:
+            whole.append((start, end))
+    return tuple(whole)
+
+
+def first_meeting(ranges: tuple[Interval, ...], start: int, end: int) -> Interval | None:
+    """One of the merged ranges that has something in common with [start, end), if there is one."""
+    if end <= start:
+        return None
+    at = bisect_right(ranges, start, key=lambda r: r[1])
+    return ranges[at] if at < len(ranges) and ranges[at][0] < end else None
+
+
+def overlap(first: tuple[Interval, ...], second: tuple[Interval, ...]) -> bool:
+    """Do two lists of merged ranges have anything in common?"""
+    a = b = 0
+    while a < len(first) and b < len(second):
+        if first[a][0] < second[b][1] and second[b][0] < first[a][1]:
+            return True
+        if first[a][1] <= second[b][1]:
+            a += 1
+        else:
+            b += 1
+    return False

@@ -1,0 +1,1 @@
+"""The path of one problem to its plan: lower, solve, lift, verify."""

@@ -1,0 +1,112 @@
+"""From numbers back to names: an Outcome becomes a Plan in the user's words."""
+
+from __future__ import annotations
+
+from solvers.model.instance import Term
+from solvers.model.objective import peaks
+from solvers.model.outcome import Certificate, Outcome, Proof
+
+from ..errors import echo
+from ..plan import Objective, Placement, PlanCertificate, PlanStatus, PoolUse, TermValue
+from ..problem import Problem
+from .lowering import Lowered
+
+
+def status(outcome: Outcome) -> PlanStatus:
+    """What the outcome's plan is worth."""
+    if outcome.infeasible:
+        return PlanStatus.INFEASIBLE
+    if outcome.value is None:
+        return PlanStatus.UNKNOWN
+    return PlanStatus.OPTIMAL if outcome.is_optimal else PlanStatus.FEASIBLE
+
+
+def placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Placement, ...]:
+    """Every buffer's pool and offset, in input order."""
+    if outcome.placement is None:
+        return ()
+    i = lowered.instance
+    offset = (outcome.placement.offset[i.part_block] + i.part_low).tolist()
+    pool = outcome.placement.pool[i.part_block].tolist()
+    names = [p.name for p in problem.pools]
+    return tuple(
+        Placement(buffer.id, names[p], at, buffer.size)
+        for buffer, p, at in zip(problem.buffers, pool, offset, strict=True)
+    )
+
+
+def pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PoolUse, ...]:
+    """Size, peak and bound of each pool."""
+    tops: tuple[int | None, ...] = (None,) * len(problem.pools)
+    if outcome.placement is not None:
+        tops = peaks(lowered.instance, outcome.placement)
+    bounds = outcome.pool_bounds or (0,) * len(problem.pools)
+    return tuple(
+        PoolUse(pool.name, pool.size, top, bound) for pool, top, bound in zip(problem.pools, tops, bounds, strict=True)
+    )
+
+
+def objective(problem: Problem, outcome: Outcome) -> Objective:
+    """Each term's value and bound; beyond the first undecided term, only what is proven of a term by itself says anything."""
+    values: tuple[int | None, ...] = outcome.value or (None,) * len(problem.terms)
+    bounds: tuple[int | None, ...] = (*outcome.bound, *(None,) * (len(problem.terms) - len(outcome.bound)))
+    terms = []
+    decided = True
+    floors: tuple[int | None, ...] = outcome.floors or (None,) * len(problem.terms)
+    for name, value, bound, floor in zip(problem.terms, values, bounds, floors, strict=True):
+        terms.append(TermValue(name, value, bound if decided and bound is not None else floor or None))
+        decided = decided and value is not None and value == bound
+    return Objective(terms[0].value, terms[0].bound, tuple(terms))
+
+
+def total_bound(problem: Problem, outcome: Outcome) -> int:
+    """What the sum of the pools' peaks cannot be below in any plan."""
+    alone = sum(outcome.pool_bounds)
+    if any(pool.cost != 1 for pool in problem.pools):
+        return alone
+    if problem.terms[0] is Term.SUM_OF_PEAKS and outcome.bound:
+        return max(alone, outcome.bound[0])
+    if outcome.infeasible:
+        return alone
+    return max([alone, *(c.value for c in outcome.certificates if c.proof is Proof.POOL_SHARING)])
+
+
+def gap(plan_objective: Objective) -> float | None:
+    """By how much the objective could be better at most, as a share of the bound."""
+    value, bound = plan_objective.value, plan_objective.bound
+    return value / bound - 1 if value is not None and bound and len(plan_objective.terms) == 1 else None
+
+
+def warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
+    """What the user should know of the run; of a heuristic that gave up, the buffer for which it found no place."""
+    notes = outcome.notes
+    if len({buffer.device for buffer in problem.buffers} - {None}) > 1:
+        notes = (
+            *notes,
+            "the buffers are on several devices, which offsets do not mind: give each device a pool of its own",
+        )
+    if outcome.stuck is None:
+        return notes
+    buffer = problem.buffers[outcome.stuck]
+    gave_up = f"the planner found no place for buffer {echo(buffer.id)} of {buffer.size} bytes and gave up, which proves nothing"
+    return (*notes, gave_up)
+
+
+def certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PlanCertificate, ...]:
+    """The proofs of the bounds, in buffers and times."""
+    return tuple(_certificate(problem, lowered, c) for c in outcome.certificates)
+
+
+def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCertificate:
+    def time(section: int) -> int:
+        return int(lowered.times[section])
+
+    return PlanCertificate(
+        proof=c.proof,
+        value=c.value,
+        pool=None if c.pool is None else problem.pools[c.pool].name,
+        time=None if c.section is None else time(c.section),
+        buffers=tuple(problem.buffers[part].id for part in c.parts),
+        weights=tuple((problem.pools[p].name, time(s), n, d) for p, s, n, d in c.weights),
+        solver=c.solver,
+    )

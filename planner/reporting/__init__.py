@@ -1,0 +1,1 @@
+"""What a plan does with memory, and why nothing fits or nothing smaller can."""

@@ -1,0 +1,154 @@
+"""What a plan does with memory: each pool's figures, the step at which most is in use, and who would have to shrink."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..facts.constants import settled
+from ..facts.intervals import merged
+from ..plan import Placement, Plan, PlanStatus
+from ..problem import Buffer, BufferId, Interval, Pool, Problem
+from .held_up import held_up
+from .live_profile import Height, LiveProfile
+
+
+@dataclass(frozen=True, slots=True)
+class PeakCause:
+    """Who would have to shrink for a pool's peak to fall."""
+
+    proven: bool
+    """True: unless one of them shrinks, no plan has a smaller peak. False: they hold the peak up in this plan; another may do without."""
+    buffers: tuple[BufferId, ...]
+    step: int | None = None
+    """Where they are needed at one step: which."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolReport:
+    """One memory."""
+
+    name: str
+    base: int | None
+    size: int | None
+    """Bytes; None: unlimited."""
+    peak: int | None
+    """The largest end offset; None without a plan."""
+    bound: int
+    free: int | None
+    """Bytes above the peak that are not reserved; None where the pool is unlimited or there is no plan."""
+    most_live: int | None
+    """The most bytes in use at once; None where lifetimes do not say."""
+    step: int | None
+    """The first step at which they are."""
+    fragmentation: float | None
+    """The share of the bytes up to the peak, reserved ones apart, that nothing uses even when most is in use."""
+    cause: PeakCause | None
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBuffer:
+    """A buffer that is in use at a step."""
+
+    id: BufferId
+    pool: str
+    offset: int
+    size: int
+    live: tuple[Interval, ...]
+    """Half-open."""
+
+
+@dataclass(frozen=True, slots=True)
+class LivePeak:
+    """The most bytes in use at once over all memories."""
+
+    bytes: int
+    step: int
+    """The first step at which so many are in use."""
+    buffers: tuple[LiveBuffer, ...]
+    """Those in use then, by memory and address: one of them has to shrink for this peak to fall."""
+    moments: int
+    """In how many stretches of time so many are in use; one of those in use has to shrink in each."""
+    throughout: tuple[BufferId, ...]
+    """The buffers in use in all of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReport:
+    """All of it."""
+
+    problem: str | None
+    status: PlanStatus
+    peak: int | None
+    """The sum of the pools' peaks."""
+    bound: int
+    pools: tuple[PoolReport, ...]
+    """In the problem's order."""
+    live: LivePeak | None
+    """None where nothing is ever in use, as far as lifetimes say."""
+    untimed: int
+    """How many buffers have bytes but no lifetime, and so count in no step."""
+
+
+def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
+    """The report of a plan that is right: `verify(problem, plan)` finds nothing."""
+    problem = settled(problem)
+    profile = LiveProfile(problem, plan.placements)
+    return MemoryReport(
+        problem.name,
+        plan.status,
+        plan.peak,
+        plan.bound,
+        tuple(_pool_report(problem, plan, pool, profile) for pool in problem.pools),
+        _live_peak(plan, profile, profile.highest()),
+        profile.untimed(),
+    )
+
+
+def _pool_report(problem: Problem, plan: Plan, pool: Pool, profile: LiveProfile) -> PoolReport:
+    use = next(use for use in plan.pools if use.name == pool.name)
+    highest = None if profile.untimed(pool.name) else profile.highest(pool.name)
+    room = None if use.peak is None else use.peak - _reserved(pool, 0, use.peak)
+    return PoolReport(
+        pool.name,
+        pool.base,
+        use.size,
+        use.peak,
+        use.bound,
+        None if use.size is None or use.peak is None else use.size - use.peak - _reserved(pool, use.peak, use.size),
+        None if highest is None else highest.bytes,
+        None if highest is None else highest.moments[0].start,
+        None if highest is None or not room else 1 - highest.bytes / room,
+        _cause(problem, plan, pool, use.peak),
+    )
+
+
+def _reserved(pool: Pool, low: int, high: int) -> int:
+    """How many bytes of [low, high) are reserved."""
+    return sum(max(min(end, high) - max(start, low), 0) for start, end in merged(pool.reserved))
+
+
+def _cause(problem: Problem, plan: Plan, pool: Pool, peak: int | None) -> PeakCause | None:
+    if not peak:
+        return None
+    for certificate in plan.certificates:
+        if certificate.pool == pool.name and certificate.value == peak and certificate.buffers:
+            return PeakCause(True, certificate.buffers, certificate.time)
+    return PeakCause(False, tuple(buffer.id for buffer in held_up(problem, plan.placements, pool)))
+
+
+def _live_peak(plan: Plan, profile: LiveProfile, highest: Height | None) -> LivePeak | None:
+    if highest is None:
+        return None
+    where = {place.id: place for place in plan.placements}
+    first = highest.moments[0].start
+    return LivePeak(
+        highest.bytes,
+        first,
+        tuple(_live_buffer(buffer, where[buffer.id]) for buffer in profile.live_at(first)),
+        len(highest.moments),
+        tuple(buffer.id for buffer in profile.live_throughout(highest.moments)),
+    )
+
+
+def _live_buffer(buffer: Buffer, place: Placement) -> LiveBuffer:
+    return LiveBuffer(buffer.id, place.pool, place.offset, buffer.size, merged(buffer.live or ()))

@@ -1,0 +1,110 @@
+"""Which few buffers make a problem infeasible: parts of problems, and the search for a part that cannot be made smaller."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from ..facts.colocation import groups
+from ..problem import BufferId, Colocation, Constraints, Problem
+
+
+def only(problem: Problem, ids: Iterable[BufferId]) -> Problem:
+    """The problem with these buffers alone. What the others held together stays together: relations through them are kept."""
+    kept = set(ids)
+    old = problem.constraints
+    constraints = Constraints(
+        conflicts=tuple(pair for pair in old.conflicts if kept.issuperset(pair)),
+        exclusions=tuple(pair for pair in old.exclusions if kept.issuperset(pair)),
+        colocations=_rebased(problem, kept),
+        same_pool=_still_together(problem, kept),
+        different_pool=_at_least_two(tuple(id_ for id_ in group if id_ in kept) for group in old.different_pool),
+        reuse_penalties=tuple(p for p in old.reuse_penalties if p.first in kept and p.second in kept),
+    )
+    return replace(problem, buffers=tuple(b for b in problem.buffers if b.id in kept), constraints=constraints)
+
+
+def without(problem: Problem, ids: Iterable[BufferId]) -> Problem:
+    """The problem without these buffers."""
+    gone = set(ids)
+    return only(problem, (buffer.id for buffer in problem.buffers if buffer.id not in gone))
+
+
+def _rebased(problem: Problem, kept: set[BufferId]) -> tuple[Colocation, ...]:
+    """The colocations among the kept; members whose base is gone are tied to the lowest member that is left."""
+    old = problem.constraints.colocations
+    if all(tie.buffer in kept and tie.base in kept for tie in old):
+        return old
+    ids = [buffer.id for buffer in problem.buffers]
+    ties: list[Colocation] = []
+    for group in groups(ids, old):
+        left = [(offset, i) for i, offset in zip(group.members, group.offsets, strict=True) if ids[i] in kept]
+        if left:
+            low, base = min(left)
+            ties += [Colocation(ids[i], ids[base], offset - low) for offset, i in left if i != base]
+    return tuple(ties)
+
+
+def _still_together(problem: Problem, kept: set[BufferId]) -> tuple[tuple[BufferId, ...], ...]:
+    """Same-pool groups of the kept, also where only removed buffers tied them together."""
+    old = problem.constraints
+    if all(kept.issuperset(group) for group in old.same_pool):
+        return old.same_pool
+    root: dict[BufferId, BufferId] = {}
+
+    def find(id_: BufferId) -> BufferId:
+        while root.setdefault(id_, id_) != id_:
+            id_ = root[id_]
+        return id_
+
+    for group in (*old.same_pool, *((tie.buffer, tie.base) for tie in old.colocations)):
+        for other in group[1:]:
+            root[find(other)] = find(group[0])
+    together: dict[BufferId, list[BufferId]] = {}
+    for buffer in problem.buffers:
+        if buffer.id in root and buffer.id in kept:
+            together.setdefault(find(buffer.id), []).append(buffer.id)
+    return _at_least_two(tuple(group) for group in together.values())
+
+
+def _at_least_two(found: Iterable[tuple[BufferId, ...]]) -> tuple[tuple[BufferId, ...], ...]:
+    return tuple(group for group in found if len(group) > 1)
+
+
+def irreducible_subset(
+    problem: Problem,
+    fits: Callable[[Problem], bool | None],
+    deadline: float | None = None,
+    suspects: Sequence[BufferId] = (),
+) -> tuple[tuple[BufferId, ...], bool]:
+    """Buffers of an infeasible problem that cannot be placed together, and whether removing any one of them makes the rest fit.
+
+    `fits` says whether a part of the problem can be placed, None if that is not known. `suspects` are tried as a start,
+    if they alone are infeasible. When the deadline (of time.monotonic) comes, the smallest set found so far is the answer.
+    """
+    current = [buffer.id for buffer in problem.buffers]
+    chosen = set(suspects)
+    if chosen and not _is_late(deadline) and fits(only(problem, chosen)) is False:
+        current = [id_ for id_ in current if id_ in chosen]
+    needed, step, sure = 0, 1, True
+    window, window_sure = 0, True
+    while needed < len(current):  # what stands before `needed` cannot be spared
+        if window == 1:
+            needed, step, window, sure = needed + 1, 1, 0, sure and window_sure
+            continue
+        if _is_late(deadline):
+            return tuple(current), False
+        size = window // 2 if window else min(step, len(current) - needed)
+        rest = current[:needed] + current[needed + size :]
+        answer = fits(only(problem, rest)) if rest else True
+        if answer is False:
+            current = rest
+            window, step = max(window - size, 0), 2 * step
+        else:  # one of these is needed: narrow down which
+            window, window_sure = size, answer is True
+    return tuple(current), sure
+
+
+def _is_late(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline

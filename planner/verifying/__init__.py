@@ -1,0 +1,1 @@
+"""Is a plan right? Read from the problem and the plan alone; nothing here knows how plans are made."""

@@ -1,0 +1,61 @@
+"""What prices of room prove of the objective's first term, worked out again from the Problem alone and in exact numbers.
+
+Let c[b, p] be what it costs to have buffer b in pool p, and s what a byte of the cost-weighted sum of peaks costs (0 for terms that do not
+count peaks). Room in pool p at time t has the price y[p, t] >= 0, and Y[p] is the sum of p's prices. What lives in p at any time has no more
+than its peak H[p] <= size[p]. So the term is at least
+
+    sum over what moves together of   min over its pools p of  c[b, p] + sum over t of y[p, t] * (bytes of b at t)
+    minus sum over pools of           max(0, Y[p] - s * cost[p]) * size[p].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from solvers.model.instance import Term
+
+from ..errors import echo
+from ..facts.alone import Alone
+from ..plan import PlanCertificate
+from .transfer_time import cost_of_use
+from .weighing import read_weights, weigh
+
+PRICED = (Term.ACCESS_COST, Term.SPILLED_BYTES, Term.BALANCED)
+
+
+def choice_costs(alone: Alone, buffer: int, term: Term, pools: Iterable[str]) -> Iterator[int]:
+    """What the buffer costs in each of these pools."""
+    mine = alone.problem.buffers[buffer]
+    for name in pools:
+        pool = alone.pools[name]
+        yield mine.size * pool.rank if term is Term.SPILLED_BYTES else cost_of_use(mine, pool)
+
+
+def priced_bound(alone: Alone, certificate: PlanCertificate) -> Fraction | str | None:
+    """The bound; None: there is no plan at all, so any bound holds; or in words why nothing is proven."""
+    term = alone.problem.terms[0]
+    if term not in PRICED:
+        return f"the objective's first term, {term}, has no price"
+    prices = read_weights(certificate)
+    if prices is None:
+        return "it has a weight below zero"
+    totals, moments = prices
+    weights = weigh(alone, certificate, moments)
+    bound = Fraction(0)
+    for tied in dict.fromkeys(alone.tied(number) for number in range(len(alone.problem.buffers))):
+        homes = alone.possible_pools(tied[0])
+        if not homes:
+            return None
+        own = [choice_costs(alone, number, term, homes) for number in tied]
+        mine = weights.get(tied[0], {})
+        bound += min(sum(costs) + mine.get(pool, 0) for pool, *costs in zip(homes, *own, strict=True))
+    of_peaks = alone.problem.peak_price if term is Term.BALANCED else 0
+    for name, total in totals.items():
+        pool_ = alone.pools[name]
+        excess = total - of_peaks * pool_.cost
+        if excess > 0:
+            if pool_.size is None:
+                return f"it prices room in the unlimited pool {echo(name)} above what its peak costs"
+            bound -= excess * pool_.size
+    return bound

@@ -1,0 +1,192 @@
+"""What a plan says of itself: status, peaks, objective, gap and bounds, computed once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isclose
+
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+
+from ..errors import echo
+from ..plan import Placement, Plan, PlanStatus
+from ..problem import Problem
+from .findings import FindingKind, VerifyFinding
+from .transfer_time import cost_of_use
+
+
+def check_claims(problem: Problem, plan: Plan, where: Sequence[Placement | None]) -> Iterator[VerifyFinding]:
+    """Findings about everything but the placements; `where` has each buffer's placement, in the problem's order."""
+    has_plan = plan.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
+    yield from _status(problem, plan, has_plan)
+    yield from _pools(problem, plan)
+    yield from _shortage(problem, plan)
+    if plan.seed < 0:
+        yield VerifyFinding(FindingKind.WRONG_SEED, f"the seed is {plan.seed}, but no seed is below 0")
+    if has_plan and None in where:
+        return  # something else is wrong already: sums over half a plan would only add noise
+    peaks = _peaks(problem, where) if has_plan else None
+    yield from _peak_claims(plan, peaks)
+    yield from _objective(problem, plan, where, peaks)
+    yield from _gap(plan)
+    if peaks is not None:
+        yield from _bounds(problem, plan)
+
+
+def _peaks(problem: Problem, where: Sequence[Placement | None]) -> dict[str, int]:
+    """The largest end offset in each pool; 0 where nothing is."""
+    peaks = {pool.name: 0 for pool in problem.pools}
+    for buffer, place in zip(problem.buffers, where, strict=True):
+        if place is not None:
+            end = place.offset + buffer.size
+            if end > peaks[place.pool]:
+                peaks[place.pool] = end
+    return peaks
+
+
+def _term(problem: Problem, where: Sequence[Placement | None], peaks: dict[str, int], term: Term) -> int:
+    match term:
+        case Term.SUM_OF_PEAKS:
+            return sum(pool.cost * peaks[pool.name] for pool in problem.pools)
+        case Term.LARGEST_PEAK:
+            return max(peaks.values(), default=0)
+        case Term.ACCESS_COST:
+            pools = {pool.name: pool for pool in problem.pools}
+            return sum(
+                cost_of_use(b, pools[p.pool]) for b, p in zip(problem.buffers, where, strict=True) if p is not None
+            )
+        case Term.SPILLED_BYTES:
+            rank = {pool.name: pool.rank for pool in problem.pools}
+            return sum(b.size * rank[p.pool] for b, p in zip(problem.buffers, where, strict=True) if p is not None)
+        case Term.BALANCED:
+            priced = problem.peak_price * _term(problem, where, peaks, Term.SUM_OF_PEAKS)
+            return priced + _term(problem, where, peaks, Term.ACCESS_COST)
+        case Term.REUSE_COST:
+            return _reuse_cost(problem, where)
+
+
+def _reuse_cost(problem: Problem, where: Sequence[Placement | None]) -> int:
+    total = 0
+    spot = {b.id: (p.pool, p.offset, p.offset + b.size) for b, p in zip(problem.buffers, where, strict=True) if p}
+    for penalty in problem.constraints.reuse_penalties:
+        (pool_a, low_a, high_a), (pool_b, low_b, high_b) = spot[penalty.first], spot[penalty.second]
+        if pool_a == pool_b and min(high_a, high_b) > max(low_a, low_b):
+            total += penalty.cost
+    return total
+
+
+def _status(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[VerifyFinding]:
+    def wrong(message: str) -> VerifyFinding:
+        return VerifyFinding(FindingKind.WRONG_STATUS, message)
+
+    if has_plan and problem.buffers and not plan.placements:
+        yield wrong(f"the status is {plan.status}, but there are no placements")
+    if not has_plan and plan.placements:
+        yield wrong(f"the status is {plan.status}, but there are placements")
+    if plan.status is PlanStatus.INFEASIBLE and plan.stop is not StopReason.PROVED:
+        yield wrong(f"the status is infeasible, but the run stopped with {plan.stop}, not with a proof")
+    if plan.status is PlanStatus.OPTIMAL and plan.stop not in (StopReason.PROVED, StopReason.GOAL_MET):
+        yield wrong(f"the status is optimal, but the run stopped with {plan.stop}, not with a proof")
+    if plan.status is PlanStatus.INFEASIBLE and not problem.buffers:
+        yield wrong("a problem without buffers cannot be infeasible")
+
+
+def _pools(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
+    if [use.name for use in plan.pools] != [pool.name for pool in problem.pools]:
+        yield VerifyFinding(FindingKind.WRONG_POOL_USE, "the plan does not list the problem's pools, in their order")
+        return
+    for pool, use in zip(problem.pools, plan.pools, strict=True):
+        if pool.size != use.size:
+            text = f"pool {echo(pool.name)} has {_bytes(pool.size)} in the problem, {_bytes(use.size)} in the plan"
+            yield VerifyFinding(FindingKind.WRONG_POOL_USE, text)
+
+
+def _peak_claims(plan: Plan, peaks: dict[str, int] | None) -> Iterator[VerifyFinding]:
+    total = None if peaks is None else sum(peaks.values())
+    if plan.peak != total:
+        yield VerifyFinding(FindingKind.WRONG_PEAK, f"the peak is {_bytes(total)}, the plan says {_bytes(plan.peak)}")
+    for use in plan.pools:
+        peak = None if peaks is None else peaks.get(use.name)
+        if use.peak != peak:
+            text = f"the peak of pool {echo(use.name)} is {_bytes(peak)}, the plan says {_bytes(use.peak)}"
+            yield VerifyFinding(FindingKind.WRONG_PEAK, text)
+
+
+def _objective(
+    problem: Problem, plan: Plan, where: Sequence[Placement | None], peaks: dict[str, int] | None
+) -> Iterator[VerifyFinding]:
+    def wrong(message: str) -> VerifyFinding:
+        return VerifyFinding(FindingKind.WRONG_OBJECTIVE, message)
+
+    objective = plan.objective
+    if tuple(term.name for term in objective.terms) != problem.terms:
+        yield wrong("the plan does not list the terms of the problem's objective, in their order")
+        return
+    for term in objective.terms:
+        value = None if peaks is None else _term(problem, where, peaks, term.name)
+        if term.value != value:
+            yield wrong(f"{term.name} is {value}, the plan says {term.value}")
+    first = objective.terms[0] if objective.terms else None
+    if first is not None and (objective.value, objective.bound) != (first.value, first.bound):
+        yield wrong("the objective's value and bound are not those of its first term")
+
+
+def expected_gap(plan: Plan) -> float | None:
+    """How far the plan is from its bound, as a fraction; None where that has no meaning."""
+    value, bound = plan.objective.value, plan.objective.bound
+    return None if len(plan.objective.terms) != 1 or value is None or not bound else value / bound - 1
+
+
+def _gap(plan: Plan) -> Iterator[VerifyFinding]:
+    gap = expected_gap(plan)
+    same = gap is None if plan.gap is None else gap is not None and isclose(gap, plan.gap, rel_tol=1e-9, abs_tol=1e-12)
+    if not same:
+        yield VerifyFinding(FindingKind.WRONG_GAP, f"the gap is {gap}, the plan says {plan.gap}")
+
+
+def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
+    def above(what: str, bound: int, value: int) -> VerifyFinding:
+        return VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, f"{what} is {value}, below its proven bound {bound}")
+
+    if plan.peak is not None and plan.bound > plan.peak:
+        yield above("the peak", plan.bound, plan.peak)
+    for use in plan.pools:
+        if use.peak is not None and use.bound > use.peak:
+            yield above(f"the peak of pool {echo(use.name)}", use.bound, use.peak)
+    for term in plan.objective.terms:
+        if term.value is None or term.bound is None:
+            break
+        if term.bound > term.value:
+            yield above(str(term.name), term.bound, term.value)
+        if term.bound != term.value:
+            break  # the bounds of later terms hold only where this one is met
+    if plan.status is PlanStatus.OPTIMAL:
+        for term in plan.objective.terms:
+            if term.bound is None or (term.value is not None and term.value > term.bound):
+                text = f"the plan claims to be optimal, but {term.name} is {term.value} and its bound {term.bound}"
+                yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
+        simple = problem.terms == (Term.SUM_OF_PEAKS,) and len(problem.pools) == 1 and problem.pools[0].cost == 1
+        if simple and plan.peak is not None and plan.peak > plan.bound:
+            text = f"the plan claims to be optimal, but its peak is {plan.peak} and its bound {plan.bound}"
+            yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
+
+
+def _shortage(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
+    def wrong(message: str) -> VerifyFinding:
+        return VerifyFinding(FindingKind.WRONG_SHORTAGE, message)
+
+    why = plan.shortage
+    if why is None:
+        return
+    if plan.status is not PlanStatus.INFEASIBLE:
+        yield wrong(f"the status is {plan.status}, but there is a shortage")
+    if why.pool is not None and why.pool not in {pool.name for pool in problem.pools}:
+        yield wrong(f"the shortage names pool {echo(why.pool)}, which the problem does not have")
+    known = {buffer.id for buffer in problem.buffers}
+    for id_ in dict.fromkeys((*why.buffers, *(why.subset or ()))):
+        if id_ not in known:
+            yield wrong(f"the shortage names buffer {echo(id_)}, which is not in the problem")
+
+
+def _bytes(size: int | None) -> str:
+    return "none" if size is None else f"{size} bytes"

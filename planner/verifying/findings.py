@@ -1,0 +1,100 @@
+"""What can be wrong with a plan: kinds of findings, and where in memory each was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..errors import echo
+from ..problem import BufferId
+
+
+class FindingKind(StrEnum):
+    """Stable names of everything that verification can object to."""
+
+    MISSING_BUFFER = "missing_buffer"
+    UNKNOWN_BUFFER = "unknown_buffer"
+    DUPLICATE_PLACEMENT = "duplicate_placement"
+    WRONG_ORDER = "wrong_order"
+    WRONG_SIZE = "wrong_size"
+    UNKNOWN_POOL = "unknown_pool"
+    WRONG_POOL = "wrong_pool"
+    OUTSIDE_POOL = "outside_pool"
+    MISALIGNED = "misaligned"
+    IN_RESERVED_RANGE = "in_reserved_range"
+    FIXED_MOVED = "fixed_moved"
+    ABOVE_MAX_OFFSET = "above_max_offset"
+    OVERLAP = "overlap"
+    SEPARATION_BROKEN = "separation_broken"
+    COLOCATION_BROKEN = "colocation_broken"
+    SAME_POOL_BROKEN = "same_pool_broken"
+    DIFFERENT_POOL_BROKEN = "different_pool_broken"
+    WRONG_STATUS = "wrong_status"
+    WRONG_POOL_USE = "wrong_pool_use"
+    """The plan lists other pools, or other sizes of pools, than the problem has."""
+    WRONG_PEAK = "wrong_peak"
+    WRONG_OBJECTIVE = "wrong_objective"
+    WRONG_GAP = "wrong_gap"
+    CLAIMED_OPTIMAL_ABOVE_BOUND = "claimed_optimal_above_bound"
+    BOUND_ABOVE_PEAK = "bound_above_peak"
+    UNPROVEN_BOUND = "unproven_bound"
+    """A bound is greater than what the plan's certificates prove of it."""
+    UNPROVEN_INFEASIBILITY = "unproven_infeasibility"
+    WRONG_SHORTAGE = "wrong_shortage"
+    """It names pools or buffers that do not exist, or stands in a plan that is not infeasible."""
+    WRONG_SEED = "wrong_seed"
+    WRONG_CERTIFICATE = "wrong_certificate"
+    WRONG_DIGEST = "wrong_digest"
+
+
+@dataclass(frozen=True, slots=True)
+class AddressRange:
+    """Offsets of one pool, half-open."""
+
+    pool: str
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        return f"[{self.start}, {self.end}) of pool {echo(self.pool)}"
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyFinding:
+    """One thing that is wrong with a plan: its kind, one clear sentence, and the buffers and addresses concerned."""
+
+    kind: FindingKind
+    message: str
+    buffers: tuple[BufferId, ...] = ()
+    ranges: tuple[AddressRange, ...] = ()
+
+
+LISTED_PER_KIND = 100
+"""No more findings of one kind than this are listed: a plan with everything at offset 0 has millions of overlaps."""
+
+
+class Findings:
+    """Findings as they come, none of a kind listed too often."""
+
+    def __init__(self) -> None:
+        self.listed: list[VerifyFinding] = []
+        self._count: dict[FindingKind, int] = {}
+
+    def add(
+        self,
+        kind: FindingKind,
+        message: str,
+        buffers: tuple[BufferId, ...] = (),
+        ranges: tuple[AddressRange, ...] = (),
+    ) -> None:
+        self.extend([VerifyFinding(kind, message, buffers, ranges)])
+
+    def extend(self, findings: Iterable[VerifyFinding]) -> None:
+        for finding in findings:
+            self._count[finding.kind] = self._count.get(finding.kind, 0) + 1
+            if not self.is_full(finding.kind):
+                self.listed.append(finding)
+
+    def is_full(self, kind: FindingKind) -> bool:
+        return self._count.get(kind, 0) > LISTED_PER_KIND

@@ -1,0 +1,132 @@
+"""What each buffer alone must keep to: its pool, its bounds, its alignment.
+
+All placements are looked at side by side first, in columns; only those that may be wrong, or are bound by more than that, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import echo
+from ..facts.columns import Column, column
+from ..facts.intervals import first_meeting, merged
+from ..facts.sweep import Pieces
+from ..plan import Placement
+from ..problem import Buffer, Interval, Pool, Problem
+from .findings import AddressRange, FindingKind, Findings
+
+
+class Placed(NamedTuple):
+    """The buffers that have a place, and as columns where that is."""
+
+    buffers: Sequence[Buffer]
+    places: Sequence[Placement]
+    number: Column
+    """Each buffer's number in the problem."""
+    pool: Column
+    """The number of the pool that it is in."""
+    offset: Column
+    size: Column
+    """The buffer's own, whatever the plan says."""
+
+
+def placed(problem: Problem, where: Sequence[Placement | None]) -> Placed:
+    """The placements that there are; their pools exist."""
+    numbers = [i for i, place in enumerate(where) if place is not None]
+    places = [place for place in where if place is not None]
+    buffers = problem.buffers if len(numbers) == len(where) else [problem.buffers[i] for i in numbers]
+    pools = {pool.name: p for p, pool in enumerate(problem.pools)}
+    return Placed(
+        buffers,
+        places,
+        column(numbers),
+        np.array([pools[place.pool] for place in places], dtype=np.int64),
+        column([place.offset for place in places]),
+        column([buffer.size for buffer in buffers]),
+    )
+
+
+def check_each(problem: Problem, those: Placed, report: Findings) -> None:
+    """Adds what is wrong with the placements, each looked at alone."""
+    reserved = [merged(pool.reserved) for pool in problem.pools]
+    for i in np.flatnonzero(_is_doubtful(problem.pools, those)).tolist():
+        p = int(those.pool[i])
+        _check(those.buffers[i], those.places[i], problem.pools[p], reserved[p], report)
+
+
+def _is_doubtful(pools: Sequence[Pool], those: Placed) -> Column:
+    """For each placement: does it need a closer look?"""
+    here = those.pool
+    address = column([pool.base or 0 for pool in pools])[here] + those.offset
+    limited = np.array([pool.size is not None for pool in pools])[here]
+    special = [b.pools is not None or b.fixed is not None or b.max_offset is not None for b in those.buffers]
+    doubtful: Column = (
+        np.array(special, dtype=bool)
+        | np.array([bool(pool.reserved) for pool in pools])[here]
+        | (column([place.size for place in those.places]) != those.size)
+        | (those.offset < 0)
+        | (limited & (those.offset + those.size > column([pool.size or 0 for pool in pools])[here]))
+        | (address % column([pool.alignment for pool in pools])[here] != 0)
+        | (address % column([buffer.alignment for buffer in those.buffers]) != 0)
+    )
+    return doubtful
+
+
+def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interval, ...], report: Findings) -> None:
+    offset, size = place.offset, buffer.size
+    end = offset + size
+    address = (pool.base or 0) + offset
+
+    def complain(kind: FindingKind, what: str) -> None:
+        here = AddressRange(place.pool, offset, end)
+        report.add(kind, f"buffer {echo(buffer.id)} is at {here}: {what}", (buffer.id,), (here,))
+
+    if place.size != size:
+        text = f"buffer {echo(buffer.id)} has {size} bytes, the plan gives it {place.size}"
+        report.add(FindingKind.WRONG_SIZE, text, (buffer.id,))
+    if offset < 0 or (pool.size is not None and end > pool.size):
+        room = "addresses" if pool.size is None else f"{pool.size} bytes"
+        complain(FindingKind.OUTSIDE_POOL, f"outside the pool's {room}")
+    if address % pool.alignment or address % buffer.alignment:
+        above = f" above base {pool.base}" if pool.base else ""
+        complain(FindingKind.MISALIGNED, f"not aligned to {buffer.alignment} and the pool's {pool.alignment}{above}")
+    if buffer.pools is not None and pool.name not in buffer.pools:
+        complain(FindingKind.WRONG_POOL, "a pool it may not be in")
+    fixed = buffer.fixed
+    if fixed is not None and (place.pool != fixed.pool or (fixed.offset is not None and offset != fixed.offset)):
+        there = f"pool {echo(fixed.pool)}" + ("" if fixed.offset is None else f" at {fixed.offset}")
+        complain(FindingKind.FIXED_MOVED, f"although it is fixed in {there}")
+    if buffer.max_offset is not None and offset > buffer.max_offset:
+        complain(FindingKind.ABOVE_MAX_OFFSET, f"above its greatest offset {buffer.max_offset}")
+    met = first_meeting(reserved, offset, end)
+    if met is not None:
+        complain(FindingKind.IN_RESERVED_RANGE, f"inside the reserved range [{met[0]}, {met[1]})")
+
+
+def pieces(problem: Problem, those: Placed) -> list[Pieces]:
+    """What is in use when, of each pool. What lies below its pool is left out: that is found already."""
+    rows: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for number, buffer in enumerate(those.buffers):
+        live = buffer.live
+        if live and buffer.size:
+            for begin, until in live if len(live) == 1 else merged(live):
+                if begin < until:
+                    rows.append(number)
+                    starts.append(begin)
+                    ends.append(until)
+    row, start, end = np.array(rows, dtype=np.int64), column(starts), column(ends)
+    inside = np.flatnonzero(those.offset[row] >= 0)
+    order = inside[np.argsort(those.pool[row[inside]], kind="stable")]
+    cuts = np.searchsorted(those.pool[row[order]], np.arange(len(problem.pools) + 1))
+    found = []
+    for first, last in pairwise(cuts.tolist()):
+        some = order[first:last]
+        low, size = those.offset[row[some]], those.size[row[some]]
+        found.append(Pieces(low, low + size, start[some], end[some], those.number[row[some]]))
+    return found

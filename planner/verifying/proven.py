@@ -1,0 +1,115 @@
+"""What a plan says is proven, against what its certificates prove. Whether those hold themselves is planner.verifying.certify's matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from solvers.model.instance import Term
+from solvers.model.outcome import Proof
+
+from ..errors import echo
+from ..facts.alone import Alone
+from ..plan import Plan, PlanStatus
+from .certify import proves_infeasible
+from .certify_prices import choice_costs
+from .findings import FindingKind, VerifyFinding
+
+
+def check_proofs(alone: Alone, plan: Plan) -> Iterator[VerifyFinding]:
+    """Findings about bounds, and about infeasibility, that nothing in the plan proves."""
+    if plan.status is PlanStatus.INFEASIBLE:  # then every bound holds
+        if not any(proves_infeasible(alone, certificate) for certificate in plan.certificates):
+            text = "the status is infeasible, but no certificate proves that nothing fits"
+            yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
+        return
+    proven = _Proven(alone, plan)
+    for use in plan.pools:
+        yield from _unproven(f"the bound of pool {echo(use.name)}", use.bound, proven.peak(use.name))
+    yield from _unproven("the bound", plan.bound, proven.sum_of_peaks())
+    for number, term in enumerate(plan.objective.terms):
+        if number and proven.search is not None:
+            return  # later terms' bounds can then only be believed, as the search itself
+        yield from _unproven(f"the bound of {term.name}", term.bound or 0, proven.term(term.name, is_first=not number))
+
+
+def notes(plan: Plan) -> tuple[str, ...]:
+    """What had to be believed: searches that only who made the plan went through."""
+    found = []
+    for certificate in plan.certificates:
+        if certificate.proof is not Proof.SEARCH:
+            continue
+        what = "the objective's bound" if certificate.pool is None else f"the bound of pool {echo(certificate.pool)}"
+        if plan.status is PlanStatus.INFEASIBLE:
+            what = "the proof that nothing fits"
+        who = echo(certificate.solver or "a solver without a name")
+        found.append(f"{what} rests on an exhausted search by {who} and was not checked again")
+    return tuple(dict.fromkeys(found))
+
+
+class _Proven:
+    """The greatest bounds that a plan's certificates allow."""
+
+    def __init__(self, alone: Alone, plan: Plan) -> None:
+        self.alone = alone
+        self.first = alone.problem.terms[0]
+        self._peaks: dict[str, int] = {}
+        self.search: int | None = None
+        """What an exhausted search says of the objective's first term."""
+        self._sharing = 0
+        """What is proven of the sum of peaks, each times its pool's cost."""
+        self._priced = 0
+        """What prices of room prove of the first term."""
+        for certificate in plan.certificates:
+            if certificate.proof is Proof.PRICED_ROOM:
+                self._priced = max(self._priced, certificate.value)
+            elif certificate.proof is Proof.POOL_SHARING:
+                self._sharing = max(self._sharing, certificate.value)
+            elif certificate.pool is not None:
+                self._peaks[certificate.pool] = max(self.peak(certificate.pool), certificate.value)
+            elif certificate.proof is Proof.SEARCH:
+                self.search = max(self.search or 0, certificate.value)
+
+    def peak(self, pool: str) -> int:
+        """Of one pool."""
+        return self._peaks.get(pool, 0)
+
+    def sum_of_peaks(self) -> int:
+        """Of all pools, whatever their bytes cost."""
+        alone = sum(self._peaks.values())
+        if any(pool.cost != 1 for pool in self.alone.problem.pools):
+            return alone
+        searched = (self.search or 0) if self.first is Term.SUM_OF_PEAKS else 0
+        return max(alone, self._sharing, searched)
+
+    def term(self, term: Term, *, is_first: bool) -> int:
+        """Of one term of the objective; only of the first does a search say anything."""
+        searched = (self.search or 0) if is_first else 0
+        match term:
+            case Term.SUM_OF_PEAKS:
+                alone = sum(pool.cost * self.peak(pool.name) for pool in self.alone.problem.pools)
+                return max(alone, self._sharing, searched)
+            case Term.LARGEST_PEAK:
+                return max([searched, *self._peaks.values()])
+            case Term.ACCESS_COST | Term.SPILLED_BYTES:
+                return max(searched, self._least_choice(term), self._priced if is_first else 0)
+            case Term.BALANCED:
+                peaks = self.term(Term.SUM_OF_PEAKS, is_first=False)
+                apart = self._least_choice(term) + self.alone.problem.peak_price * peaks
+                return max(searched, apart, self._priced if is_first else 0)
+            case Term.REUSE_COST:
+                return searched
+
+    def _least_choice(self, term: Term) -> int:
+        """Every buffer in the best pool that it can be in; of one that can be in none, whatever is claimed holds."""
+        total = 0
+        for number in range(len(self.alone.problem.buffers)):
+            homes = self.alone.possible_pools(number)
+            costs = list(choice_costs(self.alone, number, term, homes or self.alone.pools))
+            total += min(costs) if homes else max(costs, default=0)
+        return total
+
+
+def _unproven(what: str, claimed: int, proven: int) -> Iterator[VerifyFinding]:
+    if claimed > proven:
+        text = f"{what} is {claimed}, but the certificates prove {proven}"
+        yield VerifyFinding(FindingKind.UNPROVEN_BOUND, text)

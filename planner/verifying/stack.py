@@ -1,0 +1,87 @@
+"""How high buffers must reach that may not share addresses: the least end, whatever their order, as far as sums can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import gcd
+from typing import NamedTuple
+
+from ..facts.alone import Alone, Spot
+from ..facts.intervals import merged
+from ..problem import Interval
+
+
+class _Slab(NamedTuple):
+    """A stretch of addresses that one group covers, wherever it lies: its length, and what is known of where it begins."""
+
+    length: int
+    modulus: int
+    """0: it begins exactly at `start`."""
+    start: int
+    """It begins here or a multiple of modulus higher."""
+
+
+def least_height(alone: Alone, pool: str, buffers: Iterable[int]) -> int | None:
+    """An end that the highest of these buffers cannot be below if all lie in the pool and only those of one group may overlap.
+
+    None: they cannot lie there together at all.
+    """
+    slabs: list[_Slab] = []
+    ends: list[int] = []
+    spans: dict[int, list[Interval]] = {}
+    """Of groups of several, by the first member."""
+    for buffer in buffers:
+        group, low, size = alone.group(buffer), alone.low(buffer), alone.problem.buffers[buffer].size
+        spot = alone.spot(group, pool)
+        if spot is None:
+            continue
+        ends.append(spot.least + low + size)
+        if len(group.members) > 1:
+            spans.setdefault(group.members[0], []).append((low, low + size))
+        elif size:
+            slabs.append(_slab(spot, 0, size))
+    for first, ranges in spans.items():
+        spot = alone.spot(alone.group(first), pool)
+        slabs.extend(_slab(spot, low, high) for low, high in merged(ranges) if spot is not None)
+    reserved = alone.pools[pool].reserved
+    loose = [slab for slab in slabs if slab.modulus]
+    walls = sorted((slab.start, slab.start + slab.length) for slab in slabs if not slab.modulus)
+    if any(end > begin for (_, end), (begin, _) in pairwise(walls)):
+        return None
+    height = max([0, *ends, _fill(slabs, reserved)])
+    return max(height, _fill(loose, [*reserved, *walls])) if walls else height
+
+
+def _slab(spot: Spot, low: int, high: int) -> _Slab:
+    return _Slab(high - low, 0 if spot.fixed is not None else spot.rule.modulus, spot.least + low)
+
+
+def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:
+    """The least end of the slabs if they could be cut and put in the free stretches, each at a start it may have.
+
+    All starts are congruent modulo a common grain, so in each stretch every slab but the topmost takes a multiple of it.
+    """
+    if not slabs:
+        return 0
+    first = slabs[0].start
+    grain = gcd(*(slab.modulus for slab in slabs), *(slab.start - first for slab in slabs))
+    if not grain:
+        return max(slab.start + slab.length for slab in slabs)
+    rest = sum(slab.length + -slab.length % grain for slab in slabs)
+    padding = max(-slab.length % grain for slab in slabs)
+    shortest = min(slab.length for slab in slabs)
+    whole = (
+        gcd(*(slab.length + -slab.length % grain for slab in slabs)) or grain
+    )  # what any of them add up to is a multiple of this
+    here = min(slab.start for slab in slabs)
+    for begin, end in merged(taken):
+        room = begin - here
+        if room >= shortest:
+            rounded = (room + padding) // whole * whole
+            if rest <= rounded:
+                break
+            rest -= rounded
+        if end > here:
+            here = end + (first - end) % grain
+    return here + max(rest - padding, shortest)

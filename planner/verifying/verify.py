@@ -1,0 +1,186 @@
+"""Is a plan right? Every rule of the problem and every claim of the plan, checked again in exact integers.
+
+Knows nothing of how plans are made: it reads the user's Problem and the Plan, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..errors import echo
+from ..facts.alone import Alone
+from ..facts.colocation import groups
+from ..facts.constants import settled
+from ..facts.digest import digest as digest_of
+from ..facts.intervals import merged
+from ..facts.sweep import Pieces, all_apart, meetings
+from ..plan import Placement, Plan
+from ..problem import Buffer, BufferId, Interval, Problem
+from .certify import objections
+from .claims import check_claims
+from .findings import AddressRange, FindingKind, Findings, VerifyFinding
+from .placed import check_each, pieces, placed
+from .proven import check_proofs
+
+
+def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
+    """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
+    problem = settled(problem)
+    report = Findings()
+    where = _located(problem, plan, report)
+    those = placed(problem, where)
+    check_each(problem, those, report)
+    _check_overlaps(problem, where, pieces(problem, those), report)
+    _check_relations(problem, where, report)
+    report.extend(check_claims(problem, plan, where))
+    alone = Alone(problem)
+    report.extend(check_proofs(alone, plan))
+    for certificate, wrong in objections(alone, plan.certificates):
+        report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
+    if plan.problem_digest != (digest_of(problem) if digest is None else digest):
+        report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
+    return tuple(report.listed)
+
+
+def _located(problem: Problem, plan: Plan, report: Findings) -> list[Placement | None]:
+    """Each buffer's placement, in the order of the problem's buffers; None where there is none that makes sense."""
+    if not plan.placements:
+        return [None] * len(problem.buffers)
+    placements: list[Placement | None] = list(plan.placements)
+    if [p.id for p in plan.placements] != [b.id for b in problem.buffers]:
+        placements = _matched(problem, plan, report)
+    names = {pool.name for pool in problem.pools}
+    for i, place in enumerate(placements):
+        if place is not None and place.pool not in names:
+            text = f"buffer {echo(place.id)} is in pool {echo(place.pool)}, which the problem does not have"
+            report.add(FindingKind.UNKNOWN_POOL, text, (place.id,))
+            placements[i] = None
+    return placements
+
+
+def _matched(problem: Problem, plan: Plan, report: Findings) -> list[Placement | None]:
+    """The placements by buffer where the plan does not simply list them in the problem's order."""
+    known = {buffer.id for buffer in problem.buffers}
+    found: dict[BufferId, Placement] = {}
+    for place in plan.placements:
+        if place.id not in known:
+            text = f"buffer {echo(place.id)} is not in the problem"
+            report.add(FindingKind.UNKNOWN_BUFFER, text, (place.id,))
+        elif place.id in found:
+            text = f"buffer {echo(place.id)} is placed more than once"
+            report.add(FindingKind.DUPLICATE_PLACEMENT, text, (place.id,))
+        else:
+            found[place.id] = place
+    missing = [buffer.id for buffer in problem.buffers if buffer.id not in found]
+    for id_ in missing:
+        report.add(FindingKind.MISSING_BUFFER, f"buffer {echo(id_)} has no placement", (id_,))
+    if list(found) != [buffer.id for buffer in problem.buffers if buffer.id in found]:
+        report.add(FindingKind.WRONG_ORDER, "the placements are not in the order of the problem's buffers")
+    return [found.get(buffer.id) for buffer in problem.buffers]
+
+
+def _check_overlaps(problem: Problem, where: list[Placement | None], used: Iterable[Pieces], report: Findings) -> None:
+    permitted: _Permitted | None = None
+    for here in used:
+        if all_apart(here):
+            continue
+        permitted = permitted or _Permitted(problem)
+        if all_apart(permitted.outlines(here)):
+            continue
+        seen: set[tuple[int, int]] = set()
+        for pair in meetings(here):
+            if pair in seen or permitted.may_share(*pair):
+                continue
+            if report.is_full(FindingKind.OVERLAP):
+                return
+            seen.add(pair)
+            first, second = (problem.buffers[i] for i in pair)
+            _two(
+                report,
+                FindingKind.OVERLAP,
+                first,
+                where[pair[0]],
+                second,
+                where[pair[1]],
+                "are live together and overlap",
+            )
+
+
+class _Permitted:
+    """Pairs of buffers that may share addresses although they are live together."""
+
+    def __init__(self, problem: Problem) -> None:
+        index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+        self._group: dict[int, int] = {}
+        for number, group in enumerate(groups(index, problem.constraints.colocations)):
+            self._group.update((member, number) for member in group.members)
+        self._excluded = {frozenset((index[a], index[b])) for a, b in problem.constraints.exclusions}
+
+    def outlines(self, pieces: Pieces) -> Pieces:
+        """The same memory in fewer pieces: what one group uses of it at different times, or side by side, as one."""
+        times: dict[tuple[int, int, int], list[Interval]] = {}
+        ranges: dict[tuple[int, int, int], list[Interval]] = {}
+        for low, high, start, end, i in pieces.rows():
+            times.setdefault((self._group.get(i, ~i), low, high), []).append((start, end))
+        for (owner, low, high), used in times.items():
+            for start, end in merged(used):
+                ranges.setdefault((owner, start, end), []).append((low, high))
+        return Pieces.of(
+            [
+                (low, high, start, end, owner)
+                for (owner, start, end), taken in ranges.items()
+                for low, high in merged(taken)
+            ]
+        )
+
+    def may_share(self, first: int, second: int) -> bool:
+        group = self._group.get(first)
+        return (group is not None and group == self._group.get(second)) or frozenset((first, second)) in self._excluded
+
+
+def _check_relations(problem: Problem, where: list[Placement | None], report: Findings) -> None:
+    constraints = problem.constraints
+    if not (constraints.conflicts or constraints.colocations or constraints.same_pool or constraints.different_pool):
+        return
+    buffers = {buffer.id: buffer for buffer in problem.buffers}
+    place = {buffer.id: found for buffer, found in zip(problem.buffers, where, strict=True)}
+    for a, b in constraints.conflicts:
+        if _share(buffers[a], place[a], buffers[b], place[b]):
+            text = "must not share addresses but overlap"
+            _two(report, FindingKind.SEPARATION_BROKEN, buffers[a], place[a], buffers[b], place[b], text)
+    for tie in constraints.colocations:
+        mine, base = place[tie.buffer], place[tie.base]
+        if mine and base and (mine.pool != base.pool or mine.offset != base.offset + tie.offset):
+            text = f"are not {tie.offset} bytes apart in one pool, as their colocation says"
+            _two(report, FindingKind.COLOCATION_BROKEN, buffers[tie.buffer], mine, buffers[tie.base], base, text)
+    for group in constraints.same_pool:
+        if len({found.pool for id_ in group if (found := place[id_])}) > 1:
+            text = f"{_names(group)} must share one pool but do not"
+            report.add(FindingKind.SAME_POOL_BROKEN, text, group)
+    for group in constraints.different_pool:
+        used = [found.pool for id_ in group if (found := place[id_])]
+        if len(set(used)) < len(used):
+            text = f"{_names(group)} must be in different pools but are not"
+            report.add(FindingKind.DIFFERENT_POOL_BROKEN, text, group)
+
+
+def _share(a: Buffer, place_a: Placement | None, b: Buffer, place_b: Placement | None) -> bool:
+    """Do two buffers have an address of one pool in common?"""
+    if place_a is None or place_b is None or place_a.pool != place_b.pool:
+        return False
+    return min(place_a.offset + a.size, place_b.offset + b.size) > max(place_a.offset, place_b.offset)
+
+
+def _two(
+    report: Findings, kind: FindingKind, a: Buffer, at_a: Placement | None, b: Buffer, at_b: Placement | None, what: str
+) -> None:
+    assert at_a is not None
+    assert at_b is not None
+    first = AddressRange(at_a.pool, at_a.offset, at_a.offset + a.size)
+    second = AddressRange(at_b.pool, at_b.offset, at_b.offset + b.size)
+    text = f"buffers {echo(a.id)} at {first} and {echo(b.id)} at {second} {what}"
+    report.add(kind, text, (a.id, b.id), (first, second))
+
+
+def _names(ids: tuple[BufferId, ...]) -> str:
+    return "buffers " + ", ".join(echo(id_) for id_ in ids[:8]) + (", …" if len(ids) > 8 else "")

@@ -1,0 +1,85 @@
+"""Measures the native greedy portfolio on synthetic buffers: processor seconds of the kernel call, gap to the bound, memory.
+
+python scripts/measure/greedy.py --buffers 100000 --live 10 --lives uniform
+python scripts/measure/greedy.py --buffers 100000 --kind transformer
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from planner import Buffer, Pool, Problem
+from planner.generate import KINDS, Request, generate
+from planner.placing.lowering import lower
+from solvers.greedy.native import GreedyKernel
+from solvers.kernels.columns import columns
+from solvers.kernels.selection import select
+from solvers.model.instance import Ints
+
+
+def synthetic(buffers: int, live: float, lives: str, seed: int) -> Problem:
+    """Random starts and sizes; on average `live` buffers at a time (fewer if long ones are cut off at the end)."""
+    rng = np.random.default_rng(seed)
+    horizon = 4 * buffers
+    mean = live * horizon / buffers
+    widths = {
+        "uniform": rng.integers(1, int(2 * mean) + 1, buffers),
+        "exponential": 1 + rng.exponential(mean, buffers).astype(np.int64),
+        "pareto": 1 + (mean / 6 * rng.pareto(1.2, buffers)).astype(np.int64),
+    }[lives]
+    starts = rng.integers(0, horizon, buffers)
+    ends = np.minimum(starts + widths, horizon + 1)
+    rows = zip(starts.tolist(), ends.tolist(), rng.integers(1, 1000, buffers).tolist(), strict=True)
+    return Problem(tuple(Buffer(id=i, size=z, live=((s, e),)) for i, (s, e, z) in enumerate(rows)), (Pool("memory"),))
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds now (Linux)."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--buffers", type=int, default=100_000)
+    parser.add_argument("--live", type=float, default=10)
+    parser.add_argument("--lives", choices=("uniform", "exponential", "pareto"), default="uniform")
+    parser.add_argument("--kind", choices=tuple(KINDS), help="what `memplan generate` makes, instead")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    kernel = cast(GreedyKernel, select("native").kernels)
+    if args.kind is None:
+        problem = synthetic(args.buffers, args.live, args.lives, args.seed)
+    else:
+        problem = generate(args.kind, Request(args.buffers, args.seed))
+    instance = lower(problem).instance
+    bound, _ = select("native").kernels.max_live(
+        instance.rect_start, instance.rect_end, instance.part_high, instance.sections
+    )
+    given = columns(instance)
+    before = most = resident()
+    processor, clock = time.process_time(), time.monotonic()
+
+    def report(_: Ints | None) -> bool:
+        nonlocal most
+        most = max(most, resident())
+        return False
+
+    offsets = kernel.greedy(instance.sections, given, None, bound, args.threads, report)
+    processor, clock = time.process_time() - processor, time.monotonic() - clock
+    grown = (most - before) / args.buffers
+    assert offsets is not None
+    gap = int((offsets + instance.block_high).max()) / bound - 1
+    print(
+        f"{processor:.3f} s of processor, {clock:.3f} s by the clock, gap {100 * gap:.2f} %, {grown:.0f} bytes a buffer"
+    )
+
+
+if __name__ == "__main__":
+    main()

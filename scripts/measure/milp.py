@@ -1,0 +1,107 @@
+"""Measures the warm starts of the integer program: `python scripts/measure/milp.py cbc --corpus ../shared/corpus`.
+
+Prints one row per set of instances and arm. Runs in one process, so HiGHS and OR-Tools must not meet here: nothing imports OR-Tools.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from planner.formats import read_problem  # noqa: E402
+from planner.placing.lowering import lower  # noqa: E402
+from solvers.geometry.presolve import scaled, unit  # noqa: E402
+from solvers.milp.terms import floors  # noqa: E402
+from solvers.model.instance import Instance, Placement, PoolSpec, Term  # noqa: E402
+from solvers.model.solver import Limits, Silent, Solver, Task, Warm, get  # noqa: E402
+
+SIZES = (20, 24, 28)
+EACH = 8
+Case = tuple[Instance, Placement | None]
+
+
+def plain_instance(rows: list[tuple[int, int, int]]) -> Instance:
+    """Buffers of (start, end, size) in one unlimited pool."""
+    n = len(rows)
+    start, end, size = np.array(rows, dtype=np.int64).T
+    index = np.arange(n, dtype=np.int64)
+    column = np.zeros((n, 1), dtype=np.int64)
+    none = np.zeros((0, 2), dtype=np.int64)
+    return Instance(
+        (PoolSpec(),), (Term.SUM_OF_PEAKS,), int(end.max()), index, np.zeros(n, dtype=np.int64), size, index, start, end,
+        np.ones((n, 1), dtype=np.bool_), column + 1, column, column, column + (1 << 40), column, index, column,
+        none, none, none, np.zeros((0, 3), dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_),
+        index, index,
+    )  # fmt: skip
+
+
+def greedy(instance: Instance) -> Placement | None:
+    return get("greedy").solve(instance, Task(), Silent()).placement
+
+
+def random_cases(count: int) -> Iterator[Case]:
+    """Instances on which greedy does not meet the bound."""
+    found = 0
+    for seed in range(10_000):
+        rng = random.Random(f"{count}/{seed}")
+        starts = [rng.randrange(count) for _ in range(count)]
+        rows = [(s, s + 1 + rng.randrange(count // 3), rng.choice((1, 2, 3, 5, 8, 13, 20, 33))) for s in starts]
+        instance = plain_instance(rows)
+        start = greedy(instance)
+        if start is not None and int((start.offset + instance.block_high).max()) > floors(instance, ())[0]:
+            yield instance, start
+            found += 1
+            if found == EACH:
+                return
+
+
+def corpus_cases(folder: Path) -> Iterator[Case]:
+    """The kernels of the pypto corpus, each as a whole."""
+    for path in sorted(folder.glob("pypto/*_n*.json")):
+        instance = lower(read_problem(path.read_bytes())[0]).instance
+        instance = scaled(instance, unit(instance))
+        yield instance, greedy(instance)
+
+
+def measure(solver: Solver, cases: list[Case], warm: Warm, seconds: float) -> str:
+    """A row of a Markdown table: runs that ended with a proof, mean gap of the values, seconds in total."""
+    proved, gaps, spent = 0, 0.0, 0.0
+    for instance, start in cases:
+        begun = time.monotonic()
+        limits = Limits(begun + seconds)
+        outcome = solver.solve(instance, Task(limits, start=start, warm=warm), Silent(limits))
+        spent += time.monotonic() - begun
+        proved += outcome.is_optimal or outcome.infeasible
+        if outcome.value is not None:
+            gaps += outcome.value[0] / max(outcome.bound[0], 1) - 1 if outcome.value[0] else 0
+    return f"{warm.value} | {proved}/{len(cases)} | {gaps / len(cases):.2%} | {spent:.1f} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("solver", choices=("cbc", "highs"))
+    parser.add_argument("--seconds", type=float, default=3.0, help="time limit of one run")
+    parser.add_argument("--corpus", type=Path, help="folder with pypto/, measured too")
+    options = parser.parse_args()
+    solver = get(options.solver)
+    sets = {f"random, {count} buffers": list(random_cases(count)) for count in SIZES}
+    if options.corpus is not None:
+        sets["pypto"] = list(corpus_cases(options.corpus))
+    print("| instances | warm start | proved | mean gap | seconds in total |")
+    print("|---|---|---|---|---|")
+    for name, cases in sets.items():
+        for warm in Warm:
+            print(f"| {name} | {measure(solver, cases, warm, options.seconds)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Every planner of other systems, and auto, on real and on generated problems: how far above the bound, and how long it takes.
+
+.venv/bin/python scripts/measure/planners.py [--time-limit 10] [--buffers 300] [--seeds 3] [--solver NAME]... [--each] [--objects] FOLDER...
+
+The ratio is that of the objective's value to the best bound that any of them has proven, over the problems that a planner takes and solves.
+Seconds are of the processor, all solved problems together, solvers' processes included. The generated problems come last, as one group. With
+--objects buffers share storage objects instead of being given offsets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from planner import BadInput, CannotSolve, Options, PlanStatus, Problem, plan, share
+from planner.formats import read_problem
+from planner.generate import Request, generate
+from solvers import sandbox
+from solvers.model.solver import SOLVERS
+from solvers.sharing.solver import SHARERS
+
+NAMED = tuple(name for name, path in SOLVERS.items() if path.startswith("solvers.others.named."))
+KINDS = ("convnet", "transformer", "unet", "recurrent", "training", "random", "packing", "pangu")
+ALIGNMENT = 16
+HEADINGS = ("planner", "solved", "refused", "no plan", "at the bound", "mean ratio", "worst ratio", "seconds")
+
+
+@dataclass(frozen=True)
+class Try:
+    """One planner on one problem."""
+
+    solver: str
+    problem: str
+    value: int | None
+    """None: it found no plan, or the capacities allow none."""
+    bound: int
+    seconds: float
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--time-limit", type=float, default=10.0, help="seconds for each problem and planner")
+    parser.add_argument("--buffers", type=int, default=300, help="of each generated problem; 0: generate none")
+    parser.add_argument("--seeds", type=int, default=3, help="generated problems of each kind")
+    parser.add_argument("--solver", action="append", help="once for each; default auto and all named planners")
+    parser.add_argument("--each", action="store_true", help="a line for each problem, too")
+    parser.add_argument("--objects", action="store_true", help="let buffers share storage objects")
+    arguments = parser.parse_args()
+    solvers = tuple(arguments.solver or (("auto", *SHARERS) if arguments.objects else ("auto", *NAMED)))
+    attempt = shared if arguments.objects else planned
+    for folder in arguments.folders:
+        report(folder.name, read(folder), solvers, attempt, arguments.time_limit, each=arguments.each)
+    if arguments.buffers:
+        report(
+            "generated",
+            made(arguments.buffers, arguments.seeds),
+            solvers,
+            attempt,
+            arguments.time_limit,
+            each=arguments.each,
+        )
+    return 0
+
+
+def report(
+    group: str,
+    problems: Iterable[Problem],
+    solvers: tuple[str, ...],
+    attempt: Callable[[str, Problem, float], Try],
+    limit: float,
+    *,
+    each: bool,
+) -> None:
+    """A table of one group of problems."""
+    tries: list[Try] = []
+    refused = dict.fromkeys(solvers, 0)
+    seen = list(problems)
+    for problem in seen:
+        for solver in solvers:
+            try:
+                tries.append(attempt(solver, problem, limit))
+            except CannotSolve as error:
+                refused[solver] += 1
+                if each:
+                    print(f"{problem.name}: {error}", file=sys.stderr)
+                continue
+            if each:
+                print(tries[-1], file=sys.stderr)
+    bounds: dict[str, int] = {}
+    for done in tries:
+        bounds[done.problem] = max(bounds.get(done.problem, 0), done.bound)
+    print(f"\n{group}: {len(seen)} problems\n\n| {' | '.join(HEADINGS)} |\n|{'---|' * len(HEADINGS)}")
+    for solver in solvers:
+        print(
+            f"| {' | '.join(row(solver, [t for t in tries if t.solver == solver], refused[solver], bounds))} |",
+            flush=True,
+        )
+
+
+def shared(solver: str, problem: Problem, limit: float) -> Try:
+    """With storage objects. Raises CannotSolve if the planner refuses, or if the problem speaks of offsets."""
+    before = processor_seconds()
+    answer = share(problem, Options(solver=solver, time_limit=limit, workers=1))
+    sandbox.shutdown()  # or what its processes took would not show
+    seconds = processor_seconds() - before
+    value = None if answer.status is PlanStatus.UNKNOWN else answer.total
+    return Try(solver, problem.name or "", value, answer.bound, seconds)
+
+
+def planned(solver: str, problem: Problem, limit: float) -> Try:
+    """Raises CannotSolve if the planner refuses."""
+    before = processor_seconds()
+    answer = plan(problem, Options(solver=solver, time_limit=limit, workers=1))
+    sandbox.shutdown()  # or what its processes took would not show
+    seconds = processor_seconds() - before
+    value = None if answer.status is PlanStatus.UNKNOWN else answer.objective.value
+    return Try(solver, problem.name or "", value, answer.objective.bound or 0, seconds)
+
+
+def processor_seconds() -> float:
+    """Of this process, and of those of its children that have ended."""
+    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(use.ru_utime + use.ru_stime for use in uses)
+
+
+def row(solver: str, tries: list[Try], refused: int, bounds: dict[str, int]) -> list[str]:
+    """One line of the table. A problem whose bound is 0 has no ratio."""
+    solved = [t for t in tries if t.value is not None]
+    ratios = [t.value / bounds[t.problem] for t in solved if t.value is not None and bounds[t.problem]]
+    exact = sum(t.value == bounds[t.problem] for t in solved)
+    mean = f"{sum(ratios) / len(ratios):.3f}" if ratios else "–"
+    worst = f"{max(ratios):.3f}" if ratios else "–"
+    seconds = sum(t.seconds for t in solved)
+    return [
+        solver,
+        str(len(solved)),
+        str(refused),
+        str(len(tries) - len(solved)),
+        str(exact),
+        mean,
+        worst,
+        f"{seconds:.1f}",
+    ]
+
+
+def read(folder: Path) -> Iterator[Problem]:
+    """All files of the folder that hold a problem, named after their files."""
+    for path in sorted(p for p in folder.iterdir() if p.suffix in (".json", ".csv")):
+        try:
+            problem, _ = read_problem(path.read_bytes(), name=path.name)
+        except BadInput:
+            continue
+        yield Problem(problem.buffers, problem.pools, problem.constraints, problem.terms, path.stem, problem.lifetimes)
+
+
+def made(buffers: int, seeds: int) -> Iterator[Problem]:
+    """Problems of every kind with a single pool."""
+    for kind in KINDS:
+        for seed in range(seeds):
+            yield generate(kind, Request(buffers, seed, ALIGNMENT))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""A sweep through time that keeps many partial placements side by side."""

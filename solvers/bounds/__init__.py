@@ -1,0 +1,1 @@
+"""How low no placement can be: of one pool, of several, by prices."""

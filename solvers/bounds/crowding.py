@@ -1,0 +1,84 @@
+"""Blocks that must all be in different pools, and have fewer pools to go to than they are: then nothing fits, whatever the sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..model.instance import Instance
+from ..model.outcome import Certificate, Proof
+
+
+def crowded(instance: Instance) -> Certificate | None:
+    """Parts that need more pools than they may go to; None if no such set shows."""
+    if not len(instance.apart):
+        return None
+    homes = _homes(instance)
+    for clique in _cliques(instance):
+        short = _too_many(clique, homes)
+        if short:
+            parts = sorted(int(np.argmax(instance.part_block == block)) for block in short)
+            return Certificate(Proof.TOO_FEW_POOLS, len(parts), parts=tuple(parts))
+    return None
+
+
+def _homes(instance: Instance) -> dict[int, list[int]]:
+    """The pools that each block which must keep apart from others may go to. Those of one class agree on them."""
+    blocks = np.unique(instance.apart).tolist()
+    return {block: np.flatnonzero(instance.allowed[block]).tolist() for block in blocks}
+
+
+def _cliques(instance: Instance) -> Iterator[list[int]]:
+    """Sets of blocks that are all to be in different pools, so that every pair is in one; of each class of blocks, one stands for all."""
+    foes: dict[int, set[int]] = {}
+    stands: dict[int, int] = {}
+    of_class = instance.pool_class.tolist()
+    for pair in instance.apart.tolist():
+        a, b = (stands.setdefault(of_class[block], block) for block in pair)
+        if a != b:
+            foes.setdefault(a, set()).add(b)
+            foes.setdefault(b, set()).add(a)
+    seen: set[frozenset[int]] = set()
+    covered: dict[int, set[int]] = {block: set() for block in foes}
+    for a in sorted(foes):
+        for b in sorted(foes[a]):
+            if b in covered[a]:
+                continue
+            clique = [a, b]
+            for other in sorted(foes[a] & foes[b]):
+                if foes[other].issuperset(clique):
+                    clique.append(other)
+            for block in clique:
+                covered[block].update(clique)
+            key = frozenset(clique)
+            if key not in seen:
+                seen.add(key)
+                yield clique
+
+
+def _too_many(clique: list[int], homes: dict[int, list[int]]) -> list[int]:
+    """Members that have, all together, fewer pools than they are (Hall's theorem, by augmenting paths); empty if each can have its own."""
+    owner: dict[int, int] = {}
+    """Of each pool: the member that has it."""
+    for member in sorted(clique, key=lambda block: (len(homes[block]), block)):
+        came_from: dict[int, int] = {}
+        """By pool: the member that would like to have it."""
+        reached = [member]
+        for block in reached:
+            for pool in homes[block]:
+                if pool not in came_from:
+                    came_from[pool] = block
+                    if pool in owner:
+                        reached.append(owner[pool])
+        free = next((pool for pool in came_from if pool not in owner), None)
+        if free is None:
+            return reached
+        while True:
+            block = came_from[free]
+            previous = next((pool for pool, holder in owner.items() if holder == block), None)
+            owner[free] = block
+            if previous is None:
+                break
+            free = previous
+    return []

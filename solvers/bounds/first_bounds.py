@@ -1,0 +1,71 @@
+"""What is proven of a whole instance before anybody searches: of each pool alone, and of all pools by what is live at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..model.instance import Instance, Term
+from ..model.linear_terms import least_choice_cost, peak_price
+from ..model.outcome import Certificate, Value
+from .one_pool import pool_bound
+from .pool_sharing import busiest_section, sharing_shortage
+
+
+@dataclass(frozen=True, slots=True)
+class FirstBounds:
+    """Proofs, and what they add up to; in bytes."""
+
+    pools: tuple[Certificate, ...]
+    """Of single pools."""
+    sharing: Certificate | None
+    """Of all pools together; None where that says nothing of what is minimised."""
+    shortage: tuple[Certificate, ...]
+    """Those that prove that nothing fits."""
+    value: Value
+    """What the objective's first term cannot be below; of later terms nothing is known yet."""
+
+
+def first_bounds(instance: Instance) -> FirstBounds:
+    """The cheap bounds of an instance."""
+    found = (pool_bound(instance, pool) for pool in range(len(instance.pools)))
+    alone = tuple(certificate for certificate in found if certificate is not None)
+    busiest = busiest_section(instance) if instance.has_choice else None
+    sharing = busiest if any(peak_price(instance, term) for term in instance.terms) else None
+    return FirstBounds(alone, sharing, _shortage(instance, alone, busiest), _value(instance, alone, sharing))
+
+
+def peaks_at_least(instance: Instance, certificates: Sequence[Certificate]) -> tuple[int, ...]:
+    """What is proven of each pool's peak; 0 where nothing is."""
+    bounds = [0] * len(instance.pools)
+    for certificate in certificates:
+        if certificate.pool is not None:
+            bounds[certificate.pool] = max(bounds[certificate.pool], certificate.value)
+    return tuple(bounds)
+
+
+def _shortage(
+    instance: Instance, alone: tuple[Certificate, ...], busiest: Certificate | None
+) -> tuple[Certificate, ...]:
+    capacity = [pool.capacity for pool in instance.pools]
+    short = tuple(c for c in alone if c.pool is not None and (size := capacity[c.pool]) is not None and c.value > size)
+    if short or busiest is None:
+        return short
+    missing = sharing_shortage(instance, busiest.weights)
+    return (replace(busiest, value=missing),) if missing > 0 else ()
+
+
+def _value(instance: Instance, alone: tuple[Certificate, ...], sharing: Certificate | None) -> Value:
+    return (least_of_term(instance, instance.terms[0], alone, sharing),)
+
+
+def least_of_term(instance: Instance, term: Term, alone: Sequence[Certificate], sharing: Certificate | None) -> int:
+    """What the term is never below, whatever the others are."""
+    bounds = peaks_at_least(instance, alone)
+    if term is Term.LARGEST_PEAK:
+        return max(bounds, default=0)
+    if term is Term.REUSE_COST:
+        return 0
+    together = 0 if sharing is None else sharing.value
+    of_peaks = max(sum(p.cost * b for p, b in zip(instance.pools, bounds, strict=True)), together)
+    return least_choice_cost(instance, term) + peak_price(instance, term) * of_peaks

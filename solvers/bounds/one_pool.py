@@ -1,0 +1,249 @@
+"""How low the peak of a pool cannot be: sets of parts that must stand side by side, and how high they stand at least.
+
+Every bound comes with the set that proves it. A bound never exceeds a reachable peak, so it counts alignment padding only where it cannot be
+avoided: with all starts multiples of g, every part but the topmost of a stretch takes a multiple of g.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from math import gcd
+from typing import NamedTuple
+
+import numpy as np
+
+from ..geometry.shape import outline, union
+from ..kernels import active
+from ..model.conflicts import live_pair_count, part_pairs
+from ..model.instance import Bools, Instance, Ints
+from ..model.outcome import Certificate, Proof
+
+EXACT_SECTIONS = 64
+CLIQUE_PAIRS = 2_000_000
+CLIQUE_STEPS = 20_000
+
+
+def pool_bound(instance: Instance, pool: int) -> Certificate | None:
+    """The best lower bound on the pool's peak that is cheap to prove, from the blocks that can go nowhere else."""
+    forced = instance.allowed[:, pool] & (instance.allowed.sum(axis=1) == 1)
+    if not forced.any():
+        return None
+    single = _single(instance, pool, forced)
+    live = _live_together(instance, pool, forced)
+    clique = _clique(instance, pool, forced) if len(instance.conflicts) else None
+    return max((c for c in (live, clique, single) if c is not None), key=lambda c: c.value)
+
+
+def homeless(instance: Instance) -> Certificate | None:
+    """A block that fits into none of its pools, whatever the others do."""
+    for block in np.flatnonzero(~instance.allowed.any(axis=1)).tolist():
+        part = int(np.argmax(instance.part_block == block))
+        return Certificate(Proof.SINGLE_BLOCK, int(instance.block_high[block]), parts=(part,))
+    return None
+
+
+def _single(instance: Instance, pool: int, forced: Bools) -> Certificate:
+    """The block whose own least end is greatest."""
+    end = np.where(forced, instance.lowest[:, pool] + instance.block_high, -1)
+    block = int(np.argmax(end))
+    part = int(np.argmax((instance.part_block == block) & (instance.part_high == instance.block_high[block])))
+    return Certificate(Proof.SINGLE_BLOCK, int(end[block]), pool, parts=(part,))
+
+
+def _live_together(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
+    """The section whose live parts stand highest: ranked by their sizes' sum, then measured exactly."""
+    shape = outline(instance)
+    here = forced[shape.block]
+    if not here.any():
+        return None
+    grain = _grain(instance, pool, np.flatnonzero(forced))
+    height = shape.high[here] - shape.low[here]
+    uniform = _is_uniform(instance, pool)
+    if uniform and grain == 1:
+        value, section = active().kernels.max_live(shape.start[here], shape.end[here], height, instance.sections)
+        assert section is not None, "something is live"
+        parts = _live_at(instance, section, forced)
+        return Certificate(Proof.LIVE_TOGETHER, value, pool, section, tuple(sorted(parts.tolist())))
+    change = np.zeros(instance.sections + 1, dtype=np.int64)
+    np.add.at(change, shape.start[here], height + -height % grain)
+    np.subtract.at(change, shape.end[here], height + -height % grain)
+    total = np.cumsum(change[:-1])
+    best: Certificate | None = None
+    exclusions = _Exclusions(instance)
+    candidates = np.argsort(-total, kind="stable")[:EXACT_SECTIONS]
+    for section in candidates.tolist():
+        if uniform and best is not None and total[section] <= best.value:
+            break
+        parts = exclusions.without(_live_at(instance, section, forced))
+        if uniform:
+            sizes = instance.part_high[parts]
+            value = int(total[section]) - int((-sizes % grain).max(initial=0))
+        else:
+            value = stack_height(instance, pool, parts.tolist())
+        if best is None or value > best.value:
+            best = Certificate(Proof.LIVE_TOGETHER, value, pool, section, tuple(sorted(parts.tolist())))
+    return best
+
+
+def _live_at(instance: Instance, section: int, forced: Bools) -> Ints:
+    """The parts of forced blocks that are live in the section."""
+    parts = instance.rect_part[(instance.rect_start <= section) & (instance.rect_end > section)]
+    here: Ints = parts[forced[instance.part_block[parts]]]
+    return here
+
+
+def _is_uniform(instance: Instance, pool: int) -> bool:
+    """Plain blocks of one alignment, with nothing in their way: then a section's height is its rounded sum less the largest padding."""
+    alike = bool((instance.modulus[:, pool] == instance.modulus[0, pool]).all())
+    return (
+        alike
+        and instance.is_plain
+        and not instance.pools[pool].reserved
+        and not bool(instance.lowest[:, pool].any())
+        and not bool((instance.highest[:, pool] == 0).any())
+    )
+
+
+class _Exclusions:
+    """Chooses, of parts some of which may share addresses, ones that all need room of their own; made once for many sections."""
+
+    def __init__(self, instance: Instance) -> None:
+        both = np.concatenate([instance.exclusions, instance.exclusions[:, ::-1]])
+        both = both[np.argsort(both[:, 0], kind="stable")]
+        count = len(instance.part_block)
+        self._foes = both[:, 1]
+        bounds = np.searchsorted(both[:, 0], np.arange(count + 1))
+        self._has_foes = bounds[1:] > bounds[:-1]
+        self._begin, self._end = bounds[:-1].tolist(), bounds[1:].tolist()
+        self._rank = np.empty(count, dtype=np.int64)
+        self._rank[np.argsort(instance.part_low - instance.part_high, kind="stable")] = np.arange(count)
+
+    def without(self, parts: Ints) -> Ints:
+        """The larger ones first, none that may share addresses with one already taken."""
+        if not len(self._foes):
+            return parts
+        parts = np.unique(parts)
+        taken = np.zeros(len(self._rank), dtype=bool)
+        taken[parts] = True
+        torn = parts[self._has_foes[parts]]
+        for part in torn[np.argsort(self._rank[torn])].tolist():
+            if taken[part]:
+                taken[self._foes[self._begin[part] : self._end[part]]] = False
+        return np.flatnonzero(taken)
+
+
+def _grain(instance: Instance, pool: int, blocks: Ints) -> int:
+    """A number of which every start of these blocks' parts is a multiple."""
+    fixed = instance.lowest[blocks, pool] == instance.highest[blocks, pool]
+    movable = blocks[~fixed]
+    numbers = [
+        instance.lowest[blocks[fixed], pool],
+        instance.modulus[movable, pool],
+        instance.residue[movable, pool],
+    ]
+    raised = instance.part_low > 0
+    if raised.any():
+        numbers.append(instance.part_low[raised & np.isin(instance.part_block, blocks)])
+    return int(np.gcd.reduce(np.concatenate(numbers))) or 1
+
+
+class _Gap(NamedTuple):
+    """A free stretch of addresses; end None: open."""
+
+    start: int
+    end: int | None
+
+
+def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
+    """A height below which these parts, none of which may overlap another of another block, cannot all be placed in the pool."""
+    by_block: dict[int, list[tuple[int, int]]] = {}
+    for part in parts:
+        low, high = int(instance.part_low[part]), int(instance.part_high[part])
+        by_block.setdefault(int(instance.part_block[part]), []).append((low, high))
+    blocks = np.array(sorted(by_block), dtype=np.int64)
+    grain = _grain(instance, pool, blocks)
+    pieces = [high - low for ranges in by_block.values() for low, high in union(ranges)]
+    if not pieces:
+        return 0
+    floor = int(instance.lowest[blocks, pool].min())
+    fixed_ends = [
+        int(instance.lowest[b, pool]) + max(high for _, high in by_block[b])
+        for b in blocks.tolist()
+        if instance.lowest[b, pool] == instance.highest[b, pool]
+    ]
+    gaps = _gaps(instance.pools[pool].reserved, floor, grain)
+    return max([_fill(gaps, pieces, grain), *fixed_ends])
+
+
+@lru_cache(maxsize=16)
+def _gaps(reserved: tuple[tuple[int, int], ...], floor: int, grain: int) -> tuple[_Gap, ...]:
+    """The stretches between reserved ranges, the open one last; the same for most sections of an instance."""
+    gaps = []
+    start = floor
+    for begin, end in reserved:
+        start = -(-start // grain) * grain
+        if begin > start:
+            gaps.append(_Gap(start, begin))
+        start = max(start, end)
+    gaps.append(_Gap(-(-start // grain) * grain, None))
+    return tuple(gaps)
+
+
+def _fill(gaps: tuple[_Gap, ...], pieces: list[int], grain: int) -> int:
+    """The least end that pieces of these heights can have in these gaps, if they could be cut but for their padding."""
+    least = min(pieces)
+    rest = sum(piece + -piece % grain for piece in pieces)
+    padding = max(-piece % grain for piece in pieces)
+    whole = gcd(*(piece + -piece % grain for piece in pieces))
+    for gap in gaps:
+        room = None if gap.end is None else gap.end - gap.start
+        if room is not None and room < least:
+            continue
+        rounded = None if room is None else (room + padding) // whole * whole
+        if rounded is None or rest <= rounded:
+            return gap.start + max(rest - padding, least)
+        rest -= rounded
+    raise AssertionError("the last gap is open")
+
+
+def _clique(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
+    """Parts that conflict pairwise, by lifetime or by constraint: the heaviest set a short branch and bound finds."""
+    if live_pair_count(instance) + len(instance.conflicts) > CLIQUE_PAIRS:
+        return None
+    friends: dict[int, set[int]] = {}
+    for a, b in part_pairs(instance).tolist():
+        if forced[instance.part_block[a]] and forced[instance.part_block[b]]:
+            friends.setdefault(a, set()).add(b)
+            friends.setdefault(b, set()).add(a)
+    if not friends:
+        return None
+    size = (instance.part_high - instance.part_low).tolist()
+    parts = _heaviest_clique(friends, size)
+    return Certificate(Proof.CONFLICT_CLIQUE, stack_height(instance, pool, parts), pool, parts=tuple(sorted(parts)))
+
+
+def _heaviest_clique(friends: dict[int, set[int]], weight: list[int]) -> list[int]:
+    """Depth-first, heaviest candidates first, cut where even all candidates together are too light; ends after CLIQUE_STEPS."""
+    best: list[int] = []
+    best_weight = -1
+    steps = 0
+    order = sorted(friends, key=lambda i: (-weight[i], i))
+    rank = {i: place for place, i in enumerate(order)}
+    # What is chosen and its weight; candidates, how many of them were passed over, and what the others weigh together.
+    stack: list[tuple[list[int], int, list[int], int, int]] = [([], 0, order, 0, sum(weight[i] for i in order))]
+    while stack and steps < CLIQUE_STEPS:
+        steps += 1
+        chosen, total, candidates, passed, rest = stack.pop()
+        if total > best_weight:
+            best, best_weight = chosen, total
+        if passed == len(candidates) or total + rest <= best_weight:
+            continue
+        head = candidates[passed]
+        stack.append((chosen, total, candidates, passed + 1, rest - weight[head]))
+        if candidates is order:  # there may be far more of them than the head has friends
+            follow = sorted((i for i in friends[head] if rank[i] > passed), key=rank.__getitem__)
+        else:
+            follow = [i for i in candidates[passed + 1 :] if i in friends[head]]
+        stack.append(([*chosen, head], total + weight[head], follow, 0, sum(weight[i] for i in follow)))
+    return best

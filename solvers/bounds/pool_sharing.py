@@ -1,0 +1,212 @@
+"""A lower bound for several pools at once, from weights on their sections: exact, whoever made the weights.
+
+Let H[p] be the peak of pool p, and load[p, t] what is live in it at section t, so that H[p] >= load[p, t]. Any weights y[p, t] >= 0 give
+
+    sum over p of Y[p] * H[p]  >=  sum over p, t of y[p, t] * load[p, t]  >=  Z,        with Y[p] = sum over t of y[p, t],
+
+where Z adds up, for each group of blocks that share a pool, the least weight that it can have in any pool it may go to. Then, with
+H[p] <= capacity[p], the cost of the peaks is at least `Z - sum of (Y[p] - cost[p]) * capacity[p]` over the pools where Y[p] exceeds the cost
+(sharing_value); and if Z exceeds `sum of Y[p] * capacity[p]`, nothing fits at all (sharing_shortage). A linear program finds good weights, but
+need not be trusted: both numbers are computed here, in fractions.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from math import ceil, lcm
+from typing import TypeAlias
+
+import numpy as np
+
+from ..geometry.shape import outline, union
+from ..model.instance import Instance
+from ..model.outcome import Certificate, Proof
+
+Weights: TypeAlias = Sequence[tuple[int, int, int, int]]
+"""(pool, section, numerator, denominator), as in a certificate."""
+
+
+class LiveHeights:
+    """How much of a pool each block takes at a section: the union of its live parts, of an excluded pair only the larger part."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._block = instance.part_block.tolist()
+        self._low, self._high = instance.part_low.tolist(), instance.part_high.tolist()
+        self._exclusions = [(a, b) for a, b in instance.exclusions.tolist() if self._block[a] != self._block[b]]
+        self._of_part: dict[int, list[int]] = {}
+        """The exclusions that a part is the first of, by number."""
+        for number, (a, _) in enumerate(self._exclusions):
+            self._of_part.setdefault(a, []).append(number)
+
+    def at(self, section: int) -> dict[int, int]:
+        """By block; blocks that take nothing are left out."""
+        i = self._instance
+        return self._of(set(i.rect_part[(i.rect_start <= section) & (i.rect_end > section)].tolist()))
+
+    def over(self, sections: Iterable[int]) -> Iterator[tuple[int, dict[int, int]]]:
+        """The same for many sections, in ascending order, by one sweep."""
+        i = self._instance
+        part, start, end = i.rect_part.tolist(), i.rect_start.tolist(), i.rect_end.tolist()
+        begins, ends = np.argsort(i.rect_start).tolist(), np.argsort(i.rect_end).tolist()
+        begun = ended = 0
+        live: set[int] = set()
+        for section in sections:
+            while begun < len(begins) and start[begins[begun]] <= section:
+                live.add(begins[begun])
+                begun += 1
+            while ended < len(ends) and end[ends[ended]] <= section:
+                live.discard(ends[ended])
+                ended += 1
+            yield section, self._of({part[rect] for rect in live})
+
+    def _of(self, parts: set[int]) -> dict[int, int]:
+        if self._of_part:
+            for number in sorted(number for part in parts for number in self._of_part.get(part, ())):
+                a, b = self._exclusions[number]
+                if a in parts and b in parts:
+                    parts.discard(b if self._high[a] - self._low[a] >= self._high[b] - self._low[b] else a)
+        ranges: dict[int, list[tuple[int, int]]] = {}
+        for part in sorted(parts):
+            ranges.setdefault(self._block[part], []).append((self._low[part], self._high[part]))
+        heights = {block: sum(high - low for low, high in union(spans)) for block, spans in ranges.items()}
+        return {block: height for block, height in heights.items() if height}
+
+
+def peak_sections(instance: Instance) -> list[int]:
+    """The sections whose live set is contained in no neighbour's: only these can hold the most."""
+    begins = np.bincount(instance.rect_start, minlength=instance.sections + 1) > 0
+    ends = np.bincount(instance.rect_end, minlength=instance.sections + 1) > 0
+    found = []
+    grown = False
+    for section in range(instance.sections):
+        grown = grown or bool(begins[section])
+        if grown and ends[section + 1]:
+            found.append(section)
+            grown = False
+    return found
+
+
+def homes_of_classes(instance: Instance) -> dict[int, list[int]]:
+    """The pools that each class of blocks, which must share one, may go to."""
+    classes, number = np.unique(instance.pool_class, return_inverse=True)
+    common = np.ones((len(classes), len(instance.pools)), dtype=bool)
+    np.logical_and.at(common, number.reshape(-1), instance.allowed)
+    first, pools = np.nonzero(common)
+    ends = np.searchsorted(first, np.arange(1, len(classes) + 1)).tolist()
+    listed = pools.tolist()
+    return {group: listed[a:b] for group, a, b in zip(classes.tolist(), [0, *ends], ends, strict=False)}
+
+
+def sharing_value(instance: Instance, weights: Weights) -> int:
+    """What the cost-weighted sum of peaks cannot be below, by these weights; exact. 0 if they prove nothing."""
+    totals, least = _totals(instance, weights)
+    bound = least
+    for pool, total in totals.items():
+        spec = instance.pools[pool]
+        excess = total - spec.cost
+        if excess > 0:
+            if spec.capacity is None:
+                return 0
+            bound -= excess * spec.capacity
+    return max(0, ceil(bound))
+
+
+def sharing_shortage(instance: Instance, weights: Weights) -> int:
+    """How far, by these weights, the pools' capacities fall short of what must be live in them; more than 0 proves that nothing fits."""
+    totals, least = _totals(instance, weights)
+    room = Fraction(0)
+    for pool, total in totals.items():
+        capacity = instance.pools[pool].capacity
+        if total > 0 and capacity is None:
+            return 0
+        room += total * (capacity or 0)
+    return max(0, ceil(least - room))
+
+
+def _totals(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], Fraction]:
+    """Y[p], and Z."""
+    totals, taken = weigh(instance, weights)
+    homes = homes_of_classes(instance)
+    least = Fraction(0)
+    for group, mine in taken.items():
+        least += min((mine.get(pool, Fraction(0)) for pool in homes[group]), default=Fraction(0))
+    return totals, least
+
+
+def weigh(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], dict[int, dict[int, Fraction]]]:
+    """Y[p], and what each class of blocks weighs in each pool. Weights below zero count as none."""
+    weights = tuple(weight for weight in weights if weight[2] * weight[3] > 0)
+    totals: dict[int, Fraction] = {}
+    for pool, _, numerator, denominator in weights:
+        totals[pool] = totals.get(pool, Fraction(0)) + Fraction(numerator, denominator)
+    return totals, _weigh_one_by_one(instance, weights) if len(instance.exclusions) else _weigh_all(instance, weights)
+
+
+def _weigh_one_by_one(instance: Instance, weights: Weights) -> dict[int, dict[int, Fraction]]:
+    """Section by section, since who counts depends on who else is there."""
+    by_section: dict[int, dict[int, Fraction]] = {}
+    for pool, section, numerator, denominator in weights:
+        here = by_section.setdefault(section, {})
+        here[pool] = here.get(pool, Fraction(0)) + Fraction(numerator, denominator)
+    taken: dict[int, dict[int, Fraction]] = {}
+    for section, heights in LiveHeights(instance).over(sorted(by_section)):
+        of_pool = by_section[section]
+        for block, height in heights.items():
+            mine = taken.setdefault(int(instance.pool_class[block]), {})
+            for pool, weight in of_pool.items():
+                mine[pool] = mine.get(pool, Fraction(0)) + weight * height
+    return taken
+
+
+def _weigh_all(instance: Instance, weights: Weights) -> dict[int, dict[int, Fraction]]:
+    """Rect by rect, with the sums of all weights up to each section. Whole numbers: over the least common denominator."""
+    shape = outline(instance)
+    rows = list(
+        zip(
+            instance.pool_class[shape.block].tolist(),
+            shape.start.tolist(),
+            shape.end.tolist(),
+            (shape.high - shape.low).tolist(),
+            strict=True,
+        )
+    )
+    denominator = lcm(*(weight[3] for weight in weights))
+    taken: dict[int, dict[int, int]] = {}
+    for pool in sorted({weight[0] for weight in weights}):
+        ordered = sorted((s, n * (denominator // d)) for p, s, n, d in weights if p == pool)
+        sections = [section for section, _ in ordered]
+        sums = [0, *accumulate(number for _, number in ordered)]
+        for group, start, end, height in rows:
+            weight = sums[bisect_left(sections, end)] - sums[bisect_left(sections, start)]
+            if weight:
+                mine = taken.setdefault(group, {})
+                mine[pool] = mine.get(pool, 0) + weight * height
+    return {
+        group: {pool: Fraction(number, denominator) for pool, number in mine.items()} for group, mine in taken.items()
+    }
+
+
+def busiest_section(instance: Instance) -> Certificate | None:
+    """Wherever they go, the parts live in the busiest section need their sum somewhere, at the least cost there is."""
+    shape = outline(instance)
+    if not len(shape.block):
+        return None
+    load = np.zeros(instance.sections + 1, dtype=np.int64)
+    np.add.at(load, shape.start, shape.high - shape.low)
+    np.subtract.at(load, shape.end, shape.high - shape.low)
+    section = int(np.argmax(np.cumsum(load)[:-1]))
+    cost = min(pool.cost for pool in instance.pools)
+    weights = tuple((p, section, max(cost, 1), 1) for p in range(len(instance.pools)))
+    rects = (instance.rect_start <= section) & (instance.rect_end > section)
+    parts = tuple(np.unique(instance.rect_part[rects]).tolist())
+    return Certificate(
+        Proof.POOL_SHARING,
+        sharing_value(instance, weights) if cost else 0,
+        section=section,
+        parts=parts,
+        weights=weights,
+    )

@@ -1,0 +1,226 @@
+"""Looks for prices on room in the pools that prove a high bound (solvers.bounds.one_pool.priced_room), by raising them where too many want to be.
+
+With the prices as they are, every class of blocks takes the pool that is cheapest for it. Where more is live than the pool holds, room gets
+dearer, where there is room to spare, cheaper, in steps that shrink. No library, no matrix: a round takes as long as summing over all rects a
+few times. Its numbers are floating-point; what counts is worked out from the prices, exactly.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..geometry.shape import outline
+from ..model.errors import StopReason
+from ..model.instance import Bools, Instance, Ints
+from ..model.linear_terms import choice_cost, peak_price
+from ..model.objective import evaluate
+from ..model.outcome import Certificate, Outcome
+from ..model.solver import Control, Feature, Input, Task
+from .pool_sharing import Weights, peak_sections
+from .priced_room import can_price, priced_value, proof_of
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+ROUNDS = 600
+PATIENCE = 12
+"""Rounds without a better bound after which steps are halved."""
+AVERAGE_EVERY = 20
+"""Every so many rounds the average of the prices is looked at."""
+LEAST_STEP = 1e-3
+DEAREST = 2.0**62
+MOST_WEIGHTS = 4_000
+"""A certificate with more prices would be longer than the plan."""
+WORK_PER_RECT = 0.02
+"""Work of a round for each rect and pool."""
+
+
+class RoomPrices:
+    """A bound on costs that are due for lack of room, from prices on that room; never a placement."""
+
+    name: ClassVar[str] = "room_prices"
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+    wants: ClassVar[Input] = Input.PRESOLVED
+    sandboxed: ClassVar[bool] = False
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        """The best bound that the prices found prove."""
+        if not can_price(instance) or not instance.has_choice or not len(instance.rect_part):
+            return Outcome(StopReason.WORK_LIMIT)
+        goal = None if task.start is None else evaluate(instance, task.start)[0]
+        market = Market(instance)
+        prices, work, stop = market.haggle(goal, task, control)
+        weights = tuple(market.weights(prices))
+        value = priced_value(instance, weights)
+        if value <= 0:
+            return Outcome(stop, work=work, reproducible=stop.is_repeatable)
+        control.bound((value,))
+        proof = Certificate(proof_of(instance), value, weights=weights)
+        return Outcome(stop, bound=(value,), certificates=(proof,), work=work, reproducible=stop.is_repeatable)
+
+
+class Market:
+    """Who wants what, as arrays: over classes of blocks, rects, pools, and the sections in which most is live."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._sections = np.array(peak_sections(instance), dtype=np.int64)
+        classes, number = np.unique(instance.pool_class, return_inverse=True)
+        number = number.reshape(-1)
+        shape = outline(instance)
+        self._class = number[shape.block]
+        self._first = np.searchsorted(self._sections, shape.start)
+        self._last = np.searchsorted(self._sections, shape.end)
+        self._height = (shape.high - shape.low).astype(np.float64)
+        self._cost = _costs(instance, number, len(classes))
+        self._row = np.arange(len(classes))
+        price = peak_price(instance, instance.terms[0])
+        self._free = [float(price * pool.cost) for pool in instance.pools]
+        """What all room of a pool may cost together before its peak, or its capacity, limits it."""
+        self._capacity = [None if pool.capacity is None else float(pool.capacity) for pool in instance.pools]
+
+    def haggle(self, goal: int | None, task: Task, control: Control) -> tuple[Floats, int, StopReason]:
+        """The best prices that were found, the work it took, and why it ended."""
+        offer = _Offer(self._free, self._capacity, len(self._sections), damped=any(self._free))
+        best, kept = -np.inf, offer.prices()
+        idle, work = 0, 0.0
+        cost_of_round = 20 + WORK_PER_RECT * len(self._instance.pools) * (len(self._height) + len(self._sections))
+        stop: StopReason | None = None
+        for number in range(ROUNDS):
+            averaged = number % AVERAGE_EVERY == AVERAGE_EVERY - 1 and any(self._free)
+            prices = offer.average() if averaged else offer.prices()
+            value, load = self._answer(prices)
+            work += cost_of_round
+            idle = 0 if value > best else idle + 1
+            if value > best:
+                best, kept = value, prices
+            stop = self._spent(task, control, work)
+            if stop is not None or (goal is not None and best >= goal):
+                break
+            if averaged:
+                continue
+            if idle >= PATIENCE:
+                idle = 0
+                if not offer.shrink(kept):
+                    break
+            aim = goal if goal is not None else best + abs(best) / 10 + 1
+            offer.answer(load, max(aim - value, 0.001 * abs(aim)))
+        return kept, int(work), stop or StopReason.WORK_LIMIT
+
+    def _spent(self, task: Task, control: Control, work: float) -> StopReason | None:
+        if task.limits.work is not None and work >= task.limits.work:
+            return StopReason.WORK_LIMIT
+        return control.stopped()
+
+    def _load(self, chosen: Bools) -> Floats:
+        """What these rects take at each section."""
+        count, height = len(self._sections), self._height[chosen]
+        begun = np.bincount(self._first[chosen], height, count + 1)
+        ended = np.bincount(self._last[chosen], height, count + 1)
+        load: Floats = np.cumsum(begun - ended)[:count]
+        return load
+
+    def asked(self, prices: Floats) -> Floats:
+        """(classes, P) what each pool costs each class, room included; infinite where it may not be."""
+        asked = self._cost.copy()
+        for pool, line in enumerate(prices):
+            total = np.concatenate([[0.0], np.cumsum(line)])
+            room = self._height * (total[self._last] - total[self._first])
+            asked[:, pool] += np.bincount(self._class, room, len(asked))
+        return asked
+
+    def _answer(self, prices: Floats) -> tuple[float, Floats]:
+        """The bound that the prices prove, and what is live where if everybody follows them."""
+        wanted = self.asked(prices)
+        value = 0.0
+        for pool, line in enumerate(prices):
+            value -= max(0.0, float(line.sum()) - self._free[pool]) * (self._capacity[pool] or 0.0)
+        choice = wanted.argmin(axis=1)
+        value += float(wanted[self._row, choice].sum())
+        return value, np.stack([self._load(choice[self._class] == pool) for pool in range(len(prices))])
+
+    def weights(self, prices: Floats) -> Weights:
+        """The prices as fractions, the largest ones if there are too many."""
+        exponent = 40 - int(np.frexp(prices.max(initial=0.0))[1])
+        scale, denominator = 2.0 ** min(exponent, 60), 1 << min(max(exponent, 0), 60)
+        whole = np.floor(np.minimum(prices * (scale if exponent > 0 else 1.0), DEAREST)).astype(np.int64)
+        if np.count_nonzero(whole) > MOST_WEIGHTS:
+            least = np.sort(whole, axis=None)[-MOST_WEIGHTS]
+            whole[whole < least] = 0
+        found = []
+        for pool, line in enumerate(whole):
+            total, most = sum(line.tolist()), int(self._free[pool]) * denominator
+            fits = self._capacity[pool] is not None or total <= most
+            for at in np.flatnonzero(line).tolist():
+                number = int(line[at]) if fits else int(line[at]) * most // total
+                if number:
+                    found.append((pool, int(self._sections[at]), number, denominator))
+        return tuple(found)
+
+
+def _costs(instance: Instance, number: Ints, classes: int) -> Floats:
+    """(classes, P) what the first term charges for having the class in the pool; infinite where it may not be."""
+    total = np.zeros((classes, len(instance.pools)))
+    cost = choice_cost(instance, instance.terms[0])
+    if cost is not None:
+        np.add.at(total, number, cost.astype(np.float64))
+    closed = np.zeros((classes, len(instance.pools)), dtype=bool)
+    np.logical_or.at(closed, number, ~instance.allowed)
+    total[closed] = np.inf
+    return total
+
+
+class _Offer:
+    """Prices that answer what is live where: shares of what a pool's peak costs, and what its capacity makes dear besides.
+
+    A pool's shares grow by factors where much is live (mirror ascent); of that, averages prove more than what goes into them. The
+    rest goes up where more is live than fits, and down elsewhere.
+    """
+
+    def __init__(self, free: list[float], capacity: list[float | None], sections: int, *, damped: bool) -> None:
+        self._free = np.array(free)[:, None]
+        self._capacity = capacity
+        self._heat = np.zeros((len(free), sections))
+        self._extra = np.zeros((len(free), sections))
+        self._rate = np.log(max(sections, 2)) / 4
+        self._damped = damped
+        self._step = 1.0
+        self._answers = 0
+        self._sum, self._summed, self._next_sum = np.zeros_like(self._heat), 0, 2 * AVERAGE_EVERY
+
+    def prices(self) -> Floats:
+        """What is asked now."""
+        grown = np.exp(self._heat - self._heat.max(axis=1, keepdims=True))
+        asked: Floats = self._free * grown / grown.sum(axis=1, keepdims=True) + self._extra
+        return asked
+
+    def average(self) -> Floats:
+        """What was asked of late."""
+        return self._sum / self._summed if self._summed else self.prices()
+
+    def shrink(self, kept: Floats) -> bool:
+        """Smaller steps from now on, from what was best; false: they are too small to matter. Damped steps shrink by themselves."""
+        if not self._damped:
+            self._step, self._extra = self._step / 2, kept
+        return self._step >= LEAST_STEP
+
+    def answer(self, load: Floats, missing: float) -> None:
+        """Other prices, now that so much is live and the bound is so far from where it should be."""
+        self._sum += self.prices()
+        self._summed += 1
+        self._answers += 1
+        if self._answers >= self._next_sum:
+            self._sum, self._summed, self._next_sum = np.zeros_like(self._sum), 0, 2 * self._next_sum
+        damping = 1.0 / np.sqrt(self._answers) if self._damped else self._step
+        most = np.maximum(load.max(axis=1, keepdims=True), 1.0)
+        self._heat += self._rate * load / most / np.sqrt(self._answers)
+        over = np.stack([load[p] - c if c is not None else 0 * load[p] for p, c in enumerate(self._capacity)])
+        norms = (
+            (over * over).sum(axis=1, keepdims=True) if self._damped else np.full((len(over), 1), (over * over).sum())
+        )
+        self._extra = np.maximum(self._extra + damping * missing * over / np.maximum(norms, 1.0), 0.0)

@@ -1,0 +1,180 @@
+"""Placing blocks in a given order, each into the gap that a fit chooses: the reference that every faster kernel must agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from ..model.instance import Bools, Instance, Ints, Placement
+from .gaps import Fit, Span
+from .neighbours import Neighbours
+from .pool_choice import PoolChoice
+
+
+class PoolPolicy(StrEnum):
+    """Which of the pools a block may go to."""
+
+    PREFERRED = "preferred"
+    """The first one in the block's order of preference in which it fits."""
+    CHEAPEST = "cheapest"
+    """The one whose cost-weighted peak grows least; ties by preference."""
+
+
+Stop = Callable[[], bool]
+CHECK_EVERY = 64
+
+
+def place_all(
+    instance: Instance,
+    order: Ints,
+    near: Neighbours,
+    fit: Fit,
+    policy: PoolPolicy,
+    stop: Stop,
+    soft: dict[int, list[int]] | None = None,
+    *,
+    finish: bool = False,
+) -> Placement | None:
+    """Place the blocks one after the other; None if one fits nowhere or the caller stops it.
+
+    `soft` names, for a block, others whose addresses it should not share: heeded where there is room. With `finish` a stop does not end it:
+    what is left is stacked on top.
+    """
+    run = _Run(instance, near, fit, policy, soft or {})
+    lost = run.all(order, stop, np.zeros(instance.blocks, dtype=np.int64), finish)
+    return None if lost is None or lost else Placement(run.pool, run.offset)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """A placement of those blocks whose component fits as a whole."""
+
+    offset: Ints
+    placed: Bools
+
+
+def place_components(
+    instance: Instance, order: Ints, near: Neighbours, fit: Fit, component: Ints, stop: Stop, *, finish: bool = False
+) -> Partial | None:
+    """The same in a single pool, each component on its own: one in which a block fits nowhere does not end the others."""
+    run = _Run(instance, near, fit, PoolPolicy.PREFERRED, {})
+    lost = run.all(order, stop, component, finish)
+    return None if lost is None else Partial(run.offset, ~np.isin(component, list(lost)))
+
+
+class _Run:
+    """The state of one pass over an order."""
+
+    def __init__(
+        self, instance: Instance, near: Neighbours, fit: Fit, policy: PoolPolicy, soft: dict[int, list[int]]
+    ) -> None:
+        self.instance = instance
+        self.near = near
+        self.fit = fit
+        self.policy = policy
+        self.soft = soft
+        self.pool = np.zeros(instance.blocks, dtype=np.int64)
+        self.offset = np.zeros(instance.blocks, dtype=np.int64)
+        self.peak = [0] * len(instance.pools)
+        self.high = instance.block_high.tolist()
+        self.reserved_rules = reserved_rules(instance)
+        self.modulus = instance.modulus.tolist()
+        self.residue = instance.residue.tolist()
+        self.lowest = instance.lowest.tolist()
+        self.highest = instance.highest.tolist()
+        self.placed: set[int] = set()
+        self.pools = PoolChoice(instance)
+
+    def all(self, order: Ints, stop: Stop, group: Ints, finish: bool) -> set[int] | None:
+        """Place all blocks, fixed ones first; the groups of which one fitted nowhere, or None if it was stopped."""
+        instance = self.instance
+        fixed = instance.allowed & (instance.lowest == instance.highest)
+        first = order[np.argsort(~fixed.any(axis=1)[order], kind="stable")]
+        lost: set[int] = set()
+        hurried = False
+        for step, (block, own) in enumerate(zip(first.tolist(), group[first].tolist(), strict=True)):
+            if step % CHECK_EVERY == 0 and not hurried and stop():
+                if not finish:
+                    return None
+                hurried = True
+            if own not in lost and not ((hurried and self.stack(block)) or self.place(block)):
+                lost.add(own)
+        return lost
+
+    def place(self, block: int) -> bool:
+        best: tuple[int, int, int] | None = None
+        for pool in self.pools.open(block):
+            base = self._base(block, pool)
+            if base is None:
+                continue
+            growth = max(0, base + self.high[block] - self.peak[pool]) * self.instance.pools[pool].cost
+            if best is None or growth < best[0]:
+                best = (growth, pool, base)
+            if self.policy is PoolPolicy.PREFERRED:
+                break
+        if best is None:
+            return False
+        self._put(block, best[1], best[2])
+        return True
+
+    def _base(self, block: int, pool: int) -> int | None:
+        span = Span(
+            self.lowest[block][pool], self.highest[block][pool], self.modulus[block][pool], self.residue[block][pool]
+        )
+        extra = self.reserved_rules[pool][block] if self.reserved_rules else []
+        wishes = self._unwelcome(block, pool)
+        if wishes:
+            base = self.near.open_base(block, pool, span, extra + wishes, self.fit)
+            if base is not None:
+                return base
+        return self.near.open_base(block, pool, span, extra, self.fit)
+
+    def stack(self, block: int) -> bool:
+        """Above everything else in the first pool where that is possible: for when there is no time to look for better."""
+        for pool in self.pools.open(block):
+            modulus, residue = self.modulus[block][pool], self.residue[block][pool]
+            walls = [end for _, end in self.instance.pools[pool].reserved]
+            floor = (
+                max(self.lowest[block][pool], self.peak[pool], *walls)
+                if walls
+                else max(self.lowest[block][pool], self.peak[pool])
+            )
+            base = floor + (residue - floor) % modulus
+            if base <= self.highest[block][pool]:
+                self._put(block, pool, base)
+                return True
+        return False
+
+    def _put(self, block: int, pool: int, base: int) -> None:
+        self.near.place(block, pool, base)
+        self.pool[block], self.offset[block] = pool, base
+        self.peak[pool] = max(self.peak[pool], base + self.high[block])
+        self.placed.add(block)
+        self.pools.put(block, pool)
+
+    def _unwelcome(self, block: int, pool: int) -> list[tuple[int, int]]:
+        return [
+            (int(self.offset[other]) - self.high[block], int(self.offset[other]) + self.high[other])
+            for other in self.soft.get(block, ())
+            if other in self.placed and self.pool[other] == pool
+        ]
+
+
+def reserved_rules(instance: Instance) -> list[list[list[tuple[int, int]]]]:
+    """For each pool and block, the open intervals of bases that reserved ranges close; empty if there are none."""
+    if not any(pool.reserved for pool in instance.pools):
+        return []
+    rules: list[list[list[tuple[int, int]]]] = []
+    for pool in instance.pools:
+        closed: list[list[tuple[int, int]]] = [[] for _ in range(instance.blocks)]
+        for begin, end in pool.reserved:
+            for block, low, high in zip(
+                instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist(), strict=True
+            ):
+                if high > low:
+                    closed[block].append((begin - high, end - low))
+        rules.append(closed)
+    return rules

@@ -1,0 +1,45 @@
+"""Which pools a block may still go to, as others of its class, or kept apart from it, find their places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..model.instance import Instance
+
+
+class PoolChoice:
+    """The pools each block may go to, in its order of preference, less those that placed blocks rule out."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._choices = _choices(instance)
+        self._class_of: list[int] = instance.pool_class.tolist()
+        self._decided: dict[int, int] = {}
+        self._apart: dict[int, list[int]] = {}
+        self._pool: dict[int, int] = {}
+        for a, b in instance.apart.tolist():
+            self._apart.setdefault(a, []).append(b)
+            self._apart.setdefault(b, []).append(a)
+        self._is_free = len(instance.pools) == 1 and not self._apart
+
+    def open(self, block: int) -> list[int]:
+        """Where the block may go now."""
+        if self._is_free:
+            return self._choices[block]
+        decided = self._decided.get(self._class_of[block])
+        pools = self._choices[block] if decided is None else [decided]
+        taken = {self._pool.get(other) for other in self._apart.get(block, ())}
+        return [pool for pool in pools if pool not in taken]
+
+    def put(self, block: int, pool: int) -> None:
+        """The block is in this pool from now on."""
+        if not self._is_free:
+            self._pool[block] = pool
+            self._decided[self._class_of[block]] = pool
+
+
+def _choices(instance: Instance) -> list[list[int]]:
+    if len(instance.pools) == 1:
+        return [[0] if ok else [] for ok in instance.allowed[:, 0].tolist()]
+    ranked = np.argsort(instance.preference, axis=1, kind="stable").tolist()
+    allowed = instance.allowed.tolist()
+    return [[p for p in row if ok[p]] for row, ok in zip(ranked, allowed, strict=True)]

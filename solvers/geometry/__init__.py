@@ -1,0 +1,1 @@
+"""Blocks beside each other: outlines, distances, overlaps, and instances made smaller."""

@@ -1,0 +1,224 @@
+"""Smaller, equal instances: measured in the greatest possible unit, cut into pieces that do not influence each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import gcd
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.instance import Instance, Ints
+
+
+def unit(instance: Instance) -> int:
+    """The greatest g such that some best placement has all its bases at multiples of g.
+
+    In a placement whose blocks are pushed down as far as they go, every base is a residue, a fixed base, or the end of something below it,
+    rounded up to a modulus. A modulus that divides g anyway rounds nothing, so it need not be a multiple of g.
+    """
+    live = instance.allowed
+    fixed = live & (instance.lowest == instance.highest)
+    lengths = [
+        instance.part_low,
+        instance.part_high,
+        instance.residue[live],
+        instance.lowest[live],
+        np.array([end for pool in instance.pools for _, end in pool.reserved], dtype=np.int64),
+    ]
+    g = int(np.gcd.reduce(np.concatenate(lengths)))
+    moduli = sorted(set(instance.modulus[live & ~fixed].tolist()))
+    changed = True
+    while changed:
+        changed = False
+        for modulus in moduli:
+            if g == 0:
+                g = modulus
+            elif g % modulus and modulus % g:
+                g, changed = gcd(g, modulus), True
+    return max(g, 1)
+
+
+def scaled(instance: Instance, g: int) -> Instance:
+    """The same instance in units of g = unit(instance)."""
+    if g == 1:
+        return instance
+    modulus = np.where(instance.modulus % g == 0, instance.modulus // g, 1)
+    residue = np.where(instance.allowed, instance.residue // g, 0) % modulus
+    lowest = instance.lowest // g
+    highest = instance.highest // g
+    highest -= (highest - residue) % modulus
+    return replace(
+        instance,
+        pools=tuple(
+            replace(
+                pool,
+                capacity=None if pool.capacity is None else pool.capacity // g,
+                reserved=tuple((begin // g, end // g) for begin, end in pool.reserved),
+            )
+            for pool in instance.pools
+        ),
+        part_low=instance.part_low // g,
+        part_high=instance.part_high // g,
+        modulus=modulus,
+        residue=residue,
+        lowest=lowest,
+        highest=highest,
+        hint=instance.hint // g,
+        peak_price=instance.peak_price * g,
+    )
+
+
+class Piece(NamedTuple):
+    """A part of an instance that can be solved on its own, and where it came from."""
+
+    instance: Instance
+    blocks: Ints
+    parts: Ints
+    pools: Ints
+    sections: Ints
+    """The original section at which each of the piece's sections begins."""
+
+
+def restrict(instance: Instance, blocks: Ints, pools: Iterable[int], *, squeeze: bool = True) -> Piece:
+    """Only these blocks and pools, time squeezed to what still differs; pairs with outsiders are dropped."""
+    (piece,) = _pieces(instance, [blocks], [np.array(list(pools), dtype=np.int64)], squeeze)
+    return piece
+
+
+def by_pool(instance: Instance, pool_of: Ints) -> Iterator[Piece]:
+    """Each pool's blocks on their own, pools without blocks left out; in one pass, but with time as it is."""
+    if instance.blocks and len(instance.pools) == 1:  # nothing to tell apart, and it is the usual case
+        ranges = (instance.blocks, len(instance.part_block), 1, instance.sections)
+        return iter([Piece(replace(instance, source=None), *map(np.arange, ranges))])
+    pools = np.flatnonzero(np.bincount(pool_of, minlength=len(instance.pools)))
+    groups = _by_group(np.searchsorted(pools, pool_of), len(pools))
+    return _pieces(instance, groups, list(pools[:, None]), squeeze=False)
+
+
+def cut(instance: Instance, groups: Sequence[Ints], pool: int) -> Iterator[Piece]:
+    """Each group of blocks on its own in this pool, as restrict makes it, but all in one pass; no block is in two groups."""
+    return _pieces(instance, groups, [np.array([pool], dtype=np.int64)] * len(groups), squeeze=True)
+
+
+def _pieces(instance: Instance, groups: Sequence[Ints], pools_of: Sequence[Ints], squeeze: bool) -> Iterator[Piece]:
+    group = np.full(instance.blocks, -1, dtype=np.int64)
+    new_block = np.zeros(instance.blocks, dtype=np.int64)
+    for number, blocks in enumerate(groups):
+        group[blocks], new_block[blocks] = number, np.arange(len(blocks))
+    part_group = group[instance.part_block]
+    parts_of = _by_group(part_group, len(groups))
+    new_part = np.zeros(len(part_group), dtype=np.int64)
+    for parts in parts_of:
+        new_part[parts] = np.arange(len(parts))
+    rects_of = _by_group(part_group[instance.rect_part], len(groups))
+    apart_of = _by_group(_common(group[instance.apart]), len(groups))
+    pairs_of = {
+        name: _by_group(_common(part_group[getattr(instance, name)[:, :2]]), len(groups))
+        for name in ("conflicts", "exclusions", "penalties")
+    }
+    for number, (blocks, pools) in enumerate(zip(groups, pools_of, strict=True)):
+        parts, rects, grid = parts_of[number], rects_of[number], np.ix_(blocks, pools)
+
+        def pairs(name: str, number: int = number) -> Ints:
+            kept = getattr(instance, name)[pairs_of[name][number]]
+            return np.concatenate([new_part[kept[:, :2]], kept[:, 2:]], axis=1)
+
+        start, end, sections = instance.rect_start[rects], instance.rect_end[rects], np.arange(instance.sections)
+        if squeeze:
+            start, end, sections = _squeeze(start, end)
+        _, pool_class = np.unique(instance.pool_class[blocks], return_inverse=True)
+        small = replace(
+            instance,
+            pools=tuple(instance.pools[p] for p in pools.tolist()),
+            sections=len(sections),
+            part_block=new_block[instance.part_block[parts]],
+            part_low=instance.part_low[parts],
+            part_high=instance.part_high[parts],
+            rect_part=new_part[instance.rect_part[rects]],
+            rect_start=start,
+            rect_end=end,
+            allowed=instance.allowed[grid],
+            modulus=instance.modulus[grid],
+            residue=instance.residue[grid],
+            lowest=instance.lowest[grid],
+            highest=instance.highest[grid],
+            access_cost=instance.access_cost[grid],
+            pool_class=pool_class.reshape(-1).astype(np.int64),
+            preference=instance.preference[grid],
+            apart=new_block[instance.apart[apart_of[number]]],
+            conflicts=pairs("conflicts"),
+            exclusions=pairs("exclusions"),
+            penalties=pairs("penalties"),
+            hint=instance.hint[blocks],
+            hinted=instance.hinted[blocks],
+            input_rank=instance.input_rank[blocks],
+            name_rank=instance.name_rank[blocks],
+            source=None,
+        )
+        yield Piece(small, blocks, parts, pools, sections)
+
+
+def _by_group(group: Ints, count: int) -> list[Ints]:
+    """The places of each group's number, ascending; -1 belongs to none."""
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(count + 1))
+    return [order[a:b] for a, b in pairwise(bounds.tolist())]
+
+
+def _common(ends: Ints) -> Ints:
+    """The group that both ends of each pair are in; -1 if they differ."""
+    return np.where(ends[:, 0] == ends[:, 1], ends[:, 0], -1)
+
+
+def _squeeze(start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
+    """Drop every section whose live set is contained in a neighbour's: only sections where something begins after something ended remain."""
+    if not len(start):
+        return start, end, start[:0]
+    times = np.unique(np.concatenate([start, end]))
+    begins = np.isin(times, start)
+    ends = np.isin(times, end)
+    # A new section opens at a begin that follows an end (or is the very first).
+    ended = np.maximum.accumulate(np.where(ends, np.arange(len(times)), -1))
+    begun = np.concatenate([[-1], np.maximum.accumulate(np.where(begins, np.arange(len(times)), -1))[:-1]])
+    opens = begins & (ended > begun) | (np.arange(len(times)) == 0)
+    number = np.cumsum(opens) - 1
+    new_start = number[np.searchsorted(times, start)]
+    before = np.concatenate([[0], number[:-1] + 1])
+    new_end = before[np.searchsorted(times, end)]
+    # Of a run of begins the last one has the whole live set: it stands for the section.
+    last_begin = np.zeros(int(number[-1]) + 1, dtype=np.int64)
+    last_begin[number[begins]] = times[begins]
+    return new_start, new_end, last_begin
+
+
+def components(instance: Instance) -> Ints:
+    """A number per block: blocks with different numbers neither are live at a common time nor meet in a pair. For one pool."""
+    label = np.arange(instance.blocks, dtype=np.int64)
+    block = instance.part_block[instance.rect_part]
+    order = np.argsort(instance.rect_start, kind="stable")
+    reach = np.maximum.accumulate(instance.rect_end[order])
+    fresh = (
+        np.concatenate([[True], instance.rect_start[order][1:] >= reach[:-1]])
+        if len(order)
+        else np.zeros(0, dtype=bool)
+    )
+    run = np.cumsum(fresh) - 1
+    anchors = block[order][fresh]
+    links = np.stack([anchors[run], block[order]], axis=1) if len(order) else np.zeros((0, 2), dtype=np.int64)
+    extra = instance.part_block[instance.conflicts]
+    return _connected(label, np.concatenate([links, extra]))
+
+
+def _connected(label: Ints, links: Ints) -> Ints:
+    """The least member of each connected set, by hooking and pointer jumping."""
+    while True:
+        a, b = label[links[:, 0]], label[links[:, 1]]
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        if (low == high).all():
+            return label
+        np.minimum.at(label, high, low)
+        while not (label == label[label]).all():
+            label = label[label]

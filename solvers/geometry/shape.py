@@ -1,0 +1,146 @@
+"""The outline of blocks of several parts: which address ranges they cover at which time, each address once."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.instance import Bools, Instance, Ints
+
+
+def union(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges that cover the same numbers, sorted, disjoint and not touching."""
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted(r for r in ranges if r[1] > r[0]):
+        if joined and low <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+        else:
+            joined.append((low, high))
+    return joined
+
+
+class Outline(NamedTuple):
+    """Rectangles of blocks in which no two of one block overlap; together they cover what the block's rects cover."""
+
+    block: Ints
+    start: Ints
+    end: Ints
+    low: Ints
+    high: Ints
+
+
+def outline(instance: Instance) -> Outline:
+    """The outline of all blocks; for plain blocks these are their rects."""
+    block = instance.part_block[instance.rect_part]
+    low, high = instance.part_low[instance.rect_part], instance.part_high[instance.rect_part]
+    start, end = instance.rect_start, instance.rect_end
+    parts = np.bincount(instance.part_block, minlength=instance.blocks)
+    tangled = parts[block] > 1
+    if not tangled.any():
+        return Outline(block, start, end, low, high)
+    extra = np.array(_disjoint(*(a[tangled] for a in (block, start, end, low, high))), dtype=np.int64).reshape(-1, 5)
+    keep = ~tangled
+    return Outline(*(np.concatenate([a[keep], extra[:, i]]) for i, a in enumerate((block, start, end, low, high))))
+
+
+def _disjoint(block: Ints, start: Ints, end: Ints, low: Ints, high: Ints) -> list[tuple[int, int, int, int, int]]:
+    """What the rects of each block cover, cut at the times at which a stretch of addresses grows, shrinks, splits or joins another.
+
+    The work grows with what changes, not with the rects that are live meanwhile; but many long thin rects across many short high ones leave a
+    grid of holes, which no smaller set of rectangles has.
+    """
+    solid = (high > low) & (end > start)
+    block, start, end, low, high = (a[solid] for a in (block, start, end, low, high))
+    column, owner, address = _columns(block, low, high)
+    first, last = column[: len(block)], column[len(block) :]
+    order = np.lexsort((-end, start))
+    changes = _changes(len(owner), *(a[order] for a in (start, end, first, last)))
+    places = owner.tolist(), address.tolist()
+    rows: list[tuple[int, int, int, int, int]] = []
+    for begun, ended, a, b in _stretches(changes):
+        rows.append((places[0][a], begun, ended, places[1][a], places[1][b]))
+    return rows
+
+
+def _columns(block: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
+    """Number the addresses at which a rect of a block begins or ends, block after block: so one sweep serves all blocks.
+
+    Column c reaches from address[c] to address[c + 1] of block owner[c]; a block's last is not covered by anything.
+    """
+    blocks, addresses = np.concatenate([block, block]), np.concatenate([low, high])
+    order = np.lexsort((addresses, blocks))
+    blocks, addresses = blocks[order], addresses[order]
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (np.diff(blocks) != 0) | (np.diff(addresses) != 0)
+    column = np.empty(len(order), dtype=np.int64)
+    column[order] = np.cumsum(fresh) - 1
+    return column, blocks[fresh], addresses[fresh]
+
+
+@dataclass(slots=True)
+class _Change:
+    """The ranges of columns that something begins to cover at a time, and those that nothing covers any more."""
+
+    covered: list[tuple[int, int]] = field(default_factory=list)
+    freed: list[tuple[int, int]] = field(default_factory=list)
+
+
+def _changes(columns: int, start: Ints, end: Ints, first: Ints, last: Ints) -> dict[int, _Change]:
+    """What changes at which time, for rects sorted by start. Remembering until when a column is covered saves looking at the ends."""
+    changes: defaultdict[int, _Change] = defaultdict(_Change)
+    until = np.full(columns, -1, dtype=np.int64)  # -1: never covered so far
+    for s, e, a, b in zip(*(x.tolist() for x in (start, end, first, last)), strict=True):
+        here = until[a:b]
+        least = int(here.min())
+        if least >= e:
+            continue
+        if least < s:
+            alike = int(here.max()) == least
+            for p, q, ended in [(0, b - a, least)] if alike else _runs(here, here < s):
+                changes[s].covered.append((a + p, a + q))
+                if ended >= 0:
+                    changes[ended].freed.append((a + p, a + q))
+        np.maximum(here, e, out=here)
+    for p, q, ended in _runs(until, until >= 0):
+        changes[ended].freed.append((p, q))
+    return changes
+
+
+def _runs(values: Ints, chosen: Bools) -> list[tuple[int, int, int]]:
+    """The longest ranges of chosen places with equal values, and these values."""
+    places = np.flatnonzero(chosen)
+    if not len(places):
+        return []
+    value = values[places]
+    cuts = np.flatnonzero((np.diff(places) > 1) | (np.diff(value) != 0)) + 1
+    begins, ends = np.concatenate([[0], cuts]), np.concatenate([cuts, [len(places)]]) - 1
+    return list(zip(places[begins].tolist(), (places[ends] + 1).tolist(), value[begins].tolist(), strict=True))
+
+
+def _stretches(changes: dict[int, _Change]) -> Iterator[tuple[int, int, int, int]]:
+    """Every longest range of covered columns, with the time at which it comes to be and that at which it changes."""
+    lows: list[int] = []
+    highs: list[int] = []
+    since: list[int] = []
+    for now in sorted(changes):
+        for a, b in union(changes[now].freed):
+            i = bisect_right(lows, a) - 1
+            low, high = lows[i], highs[i]
+            if since[i] < now:
+                yield since[i], now, low, high
+            rest = [(p, q) for p, q in ((low, a), (b, high)) if p < q]
+            lows[i : i + 1], highs[i : i + 1] = [p for p, _ in rest], [q for _, q in rest]
+            since[i : i + 1] = [now] * len(rest)
+        for a, b in union(changes[now].covered):
+            i, j = bisect_left(highs, a), bisect_right(lows, b)
+            for k in range(i, j):
+                if since[k] < now:
+                    yield since[k], now, lows[k], highs[k]
+            if i < j:
+                a, b = min(a, lows[i]), max(b, highs[j - 1])
+            lows[i:j], highs[i:j], since[i:j] = [a], [b], [now]

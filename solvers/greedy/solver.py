@@ -1,0 +1,29 @@
+"""Many cheap placements, the best one kept, until the bound is met or every order has been tried."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ..model.instance import Instance
+from ..model.outcome import Outcome
+from ..model.solver import Control, Feature, Input, Task
+from .one_pool import is_one_pool, solve_one_pool
+
+
+class Greedy:
+    """About ten orders, lowest fit and best fit."""
+
+    name: ClassVar[str] = "greedy"
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+    wants: ClassVar[Input] = Input.PRESOLVED
+    sandboxed: ClassVar[bool] = False
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        if is_one_pool(instance):
+            return solve_one_pool(self.name, instance, task, control)
+        from .many_pools import solve_many_pools  # most problems do without
+
+        return solve_many_pools(self.name, instance, task, control)

@@ -1,0 +1,139 @@
+"""The improvement of a known placement behind the Solver protocol: one pool, no proofs, cheap where there are very many blocks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, Protocol, cast
+
+import numpy as np
+
+from ..greedy.native import greedy_kernel
+from ..greedy.one_pool import is_one_pool, peak_worth
+from ..kernels.columns import Columns, columns
+from ..kernels.python.improve import improve
+from ..model.conflicts import live_pair_count
+from ..model.errors import StopReason, Unsupported
+from ..model.instance import Instance, Ints, Placement
+from ..model.objective import evaluate, peaks
+from ..model.outcome import Outcome
+from ..model.solver import Control, Feature, Goal, Input, Task
+
+LISTED_PAIRS = 400_000
+"""Most conflicting pairs for which it runs without the native kernels, which list none."""
+
+NO_LIMIT = 1 << 53
+"""More work than can be done."""
+
+
+Report = Callable[[Ints | None], bool]
+"""Hears of better offsets; true stops."""
+
+
+class Lower(Protocol):
+    """A native kernel that lowers the peak of a placement."""
+
+    def __call__(
+        self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
+    ) -> tuple[Ints, int]:
+        """Offsets that are no worse than those of the start, and the work done."""
+
+
+class ImproveKernel(Protocol):
+    """The part of the native kernels that this solver needs."""
+
+    improve: Lower
+
+
+class Improver(ABC):
+    """What only ever improves a known placement, of one pool whose peak alone counts."""
+
+    name: ClassVar[str]
+    features: ClassVar[frozenset[Feature]]
+    wants: ClassVar[Input] = Input.PRESOLVED
+    sandboxed: ClassVar[bool] = False
+
+    @abstractmethod
+    def lower(
+        self, instance: Instance, start: Ints, enough: int, seed: int, work: int, report: Report
+    ) -> tuple[Ints, int] | None:
+        """Offsets that are no worse than those of the start, and the work done; None if the instance is not for this one."""
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        """Nothing without a start: a first placement is the business of others."""
+        if not is_one_pool(instance):
+            raise Unsupported(self.name, "it takes one pool at a time, and only its peak counts for it")
+        if task.start is None or not instance.blocks:
+            return self._outcome(instance, task, StopReason.WORK_LIMIT, task.start, 0)
+        enough = peak_worth(instance, task.enough) or 0
+        if task.goal is Goal.FIT:
+            return self._outcome(instance, task, StopReason.GOAL_MET, task.start, 0)
+        if peaks(instance, task.start)[0] <= enough:
+            return self._outcome(instance, task, StopReason.PROVED, task.start, 0)
+
+        def report(offset: Ints | None) -> bool:
+            if offset is not None:
+                control.incumbent(_placement(offset))
+            return control.stopped() is not None
+
+        start = np.ascontiguousarray(task.start.offset, dtype=np.int64)
+        work = NO_LIMIT if task.limits.work is None else task.limits.work
+        lowered = self.lower(instance, start, enough, task.seed % (1 << 64), work, report)
+        if lowered is None:
+            return self._outcome(instance, task, StopReason.WORK_LIMIT, task.start, 0)
+        placement = _placement(lowered[0])
+        done = peaks(instance, placement)[0] <= enough
+        stop = StopReason.PROVED if done else control.stopped() or StopReason.WORK_LIMIT
+        return self._outcome(instance, task, stop, placement, lowered[1])
+
+    def _outcome(
+        self, instance: Instance, task: Task, stop: StopReason, placement: Placement | None, work: int
+    ) -> Outcome:
+        return Outcome(
+            stop,
+            placement=placement,
+            value=None if placement is None else evaluate(instance, placement),
+            bound=task.bound,
+            pool_bounds=task.pool_bounds,
+            solver=self.name if work else None,
+            work=work,
+            reproducible=stop.is_repeatable,
+        )
+
+
+class Improve(Improver):
+    """Puts what ends too high elsewhere; what stands there is thrown out if need be, and put elsewhere in its turn."""
+
+    name: ClassVar[str] = "improve"
+    features: ClassVar[frozenset[Feature]] = frozenset(
+        {
+            Feature.FIXED,
+            Feature.RESERVED,
+            Feature.CAPACITY,
+            Feature.MULTI_RECT,
+            Feature.CONFLICTS,
+            Feature.EXCLUSIONS,
+        }
+    )
+
+    def lower(
+        self, instance: Instance, start: Ints, enough: int, seed: int, work: int, report: Report
+    ) -> tuple[Ints, int] | None:
+        kernel = _kernel(instance)
+        if kernel is not None:
+            return kernel.improve(instance.sections, columns(instance), start, enough, seed, work, report)
+        if live_pair_count(instance) + len(instance.conflicts) > LISTED_PAIRS:
+            return None
+        return improve(instance, start, enough, seed, work, report)
+
+
+def _kernel(instance: Instance) -> ImproveKernel | None:
+    kernel = greedy_kernel(instance)
+    return cast(ImproveKernel, kernel) if hasattr(kernel, "improve") else None
+
+
+def _placement(offset: Ints) -> Placement:
+    return Placement(np.zeros(len(offset), dtype=np.int64), offset)

@@ -1,0 +1,77 @@
+// What Python sees of the greedy passes.
+#include "greedy/bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+
+#include <atomic>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "shared/columns.hpp"
+#include "greedy/orders.hpp"
+#include "greedy/pass.hpp"
+#include "greedy/portfolio.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace memplan {
+
+namespace {
+
+using Ints = IntArray;
+
+nb::object portfolio(std::int64_t sections, const nb::tuple& columns, std::optional<Ints> start, std::optional<std::int64_t> enough, int threads,
+                     nb::callable report) {
+    const SearchInput input = input_of(sections, columns);
+    GreedyOptions options;
+    options.enough = enough.value_or(options.enough), options.threads = threads;
+    if (start) options.start = span_of(*start);
+    if (start && options.start.size() != input.blocks()) throw BadInput("one start offset a block");
+    for (const Coord base : options.start) {
+        if (base < 0 || base > kAddressLimit) throw BadInput("start offsets are addresses");
+    }
+
+    GreedyResult result = reporting_to(report, [&](const GreedyReport& tell) { return greedy(input, options, tell); });
+    return result.complete ? to_numpy(std::move(result.offsets)) : nb::none();
+}
+
+nb::object order(std::int64_t sections, const nb::tuple& columns, Index number) {
+    if (number >= Orders::kCount) throw BadInput("there is no such order");
+    const Blocks blocks(input_of(sections, columns));
+    return to_numpy(Orders(blocks).order(number));
+}
+
+nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& order, bool best_fit) {
+    const Blocks blocks(input_of(sections, columns));
+    const std::vector<Index> sequence(order.data(), order.data() + order.shape(0));
+    for (const Index block : sequence) {
+        if (block >= blocks.count) throw BadInput("an order is of blocks");
+    }
+    const Layout layout(blocks);
+    const std::atomic<bool> stop = false;
+    const std::atomic<Index> last_pass = 1;
+    PassLimits limits;
+    limits.highest_end.assign(blocks.components, kAddressLimit);
+    limits.stop = &stop, limits.last_pass = &last_pass;
+    Pass pass(blocks, layout);
+    const PassResult result = pass.run(sequence, best_fit ? Fit::kBest : Fit::kLowest, limits);
+    for (const Coord top : result.tops) {
+        if (top < 0) return nb::none();
+    }
+    return to_numpy(pass.offsets());
+}
+
+}  // namespace
+
+void bind_greedy(nb::module_& m) {
+    m.def("greedy", &portfolio, "sections"_a, "columns"_a, "start"_a.none(), "enough"_a.none(), "threads"_a, "report"_a,
+          "The best placement of every component that ten orders and two fits find: offsets, or None if a component fits nowhere.\n\n"
+          "report(offsets or None) is called every few milliseconds; True stops, but a first placement is finished in a hurry.");
+    m.def("greedy_order", &order, "sections"_a, "columns"_a, "number"_a, "One of the orders, fixed blocks first.");
+    m.def("greedy_place", &place, "sections"_a, "columns"_a, "order"_a.noconvert(), "best_fit"_a,
+          "Offsets of blocks placed one after the other; None if one fits nowhere.");
+}
+
+}  // namespace memplan

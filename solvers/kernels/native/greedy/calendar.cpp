@@ -1,0 +1,56 @@
+#include "greedy/calendar.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace memplan {
+
+namespace {
+
+constexpr Index kClasses = 18;
+constexpr Index kWidestShift = 31;
+// Buckets that are hardly ever filled cost more than long ones.
+constexpr std::uint64_t kFilling = 4;
+
+}  // namespace
+
+CalendarLayout::CalendarLayout(const Blocks& blocks, const std::function<bool(const Rect&)>& takes) : level_of_length_(kClasses, 0) {
+    std::array<std::uint64_t, kClasses> count{};
+    std::array<Index, kClasses> longest{};
+    for (const Rect& rect : blocks.rects) {
+        if (!takes(rect)) continue;
+        const Index length = rect.end - rect.start, c = class_of(length);
+        ++count[c];
+        longest[c] = std::max(longest[c], length);
+    }
+    const auto sections = static_cast<std::uint64_t>(blocks.input.sections);
+    Index buckets = 0;
+    for (Index c = 0; c < kClasses; ++c) {
+        if (count[c] == 0) continue;
+        Index shift = static_cast<Index>(std::bit_width(longest[c] - 1));
+        while (shift < kWidestShift && (count[c] << shift) < kFilling * sections) ++shift;
+        level_of_length_[c] = static_cast<Index>(levels.size());
+        levels.push_back({longest[c], shift, buckets});
+        buckets += static_cast<Index>((sections - 1) >> shift) + 1;
+    }
+    first_slot.assign(std::size_t{buckets} + 1, 0);
+    for (const Rect& rect : blocks.rects) {
+        if (takes(rect)) ++first_slot[bucket_of(rect) + 1];
+    }
+    for (std::size_t b = 1; b < first_slot.size(); ++b) first_slot[b] += first_slot[b - 1];
+}
+
+Calendar::Calendar(const CalendarLayout& layout) : layout_(&layout), used_(layout.first_slot.size() - 1, 0), rects_(layout.first_slot.back()) {}
+
+void Calendar::clear() { std::fill(used_.begin(), used_.end(), Index{0}); }
+
+void Calendar::place(const Rect& rect) {
+    const Index bucket = layout_->bucket_of(rect);
+    Rect* const begin = rects_.data() + layout_->first_slot[bucket];
+    Rect* const end = begin + used_[bucket]++;
+    Rect* const at = std::upper_bound(begin, end, rect.low, [](Coord low, const Rect& other) { return low < other.low; });
+    std::move_backward(at, end, end + 1);
+    *at = rect;
+}
+
+}  // namespace memplan

@@ -1,0 +1,88 @@
+// Placed rects by time: each stands in one bucket, chosen by its length and its start, and a bucket is sorted by address.
+//
+// Rects of like length share a level, whose buckets are about as long as they: a query looks at the few buckets of each level in which
+// something that reaches into its time can have started. Every rect's bucket is known beforehand, so all buckets lie in one array.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <vector>
+
+#include "shared/blocks.hpp"
+
+namespace memplan {
+
+inline void prefetch(const void* address) {
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#else
+    static_cast<void>(address);
+#endif
+}
+
+class CalendarLayout {
+public:
+    // Of the rects for which `takes` is true.
+    CalendarLayout(const Blocks& blocks, const std::function<bool(const Rect&)>& takes);
+
+    struct Level {
+        Index longest = 0;       // of its rects
+        Index shift = 0;         // a bucket is 2^shift sections long
+        Index first_bucket = 0;  // the number of its first bucket among all
+    };
+
+    Index bucket_of(const Rect& rect) const {
+        const Level& level = levels[level_of_length_[class_of(rect.end - rect.start)]];
+        return level.first_bucket + (rect.start >> level.shift);
+    }
+
+    std::vector<Level> levels;
+    std::vector<Index> first_slot;  // of each bucket, and one more
+
+private:
+    // Lengths up to 4^c belong to class c.
+    static Index class_of(Index length) { return (static_cast<Index>(std::bit_width(length - 1)) + 1) / 2; }
+
+    std::vector<Index> level_of_length_;
+};
+
+class Calendar {
+public:
+    explicit Calendar(const CalendarLayout& layout);
+
+    void clear();
+    void place(const Rect& rect);
+    // Calls visit(rects) for stretches of rects sorted by address, among which are all that live in [start, end).
+    template <typename Visit>
+    void near(Index start, Index end, Visit visit) const {
+        for (const CalendarLayout::Level& level : layout_->levels) {
+            const Index earliest = start >= level.longest ? start - level.longest + 1 : 0;
+            const Index last = level.first_bucket + ((end - 1) >> level.shift);
+            for (Index bucket = level.first_bucket + (earliest >> level.shift); bucket <= last; ++bucket) {
+                if (used_[bucket] == 0) continue;
+                const Rect* begin = rects_.data() + layout_->first_slot[bucket];
+                visit(std::span(begin, used_[bucket]));
+            }
+        }
+    }
+
+    void fetch(Index start, Index end) const {
+        for (const CalendarLayout::Level& level : layout_->levels) {
+            const Index earliest = start >= level.longest ? start - level.longest + 1 : 0;
+            const Index last = level.first_bucket + ((end - 1) >> level.shift);
+            Index bucket = level.first_bucket + (earliest >> level.shift);
+            for (Index most = std::min(last, bucket + 3); bucket <= most; ++bucket) {
+                const char* line = reinterpret_cast<const char*>(rects_.data() + layout_->first_slot[bucket]);
+                for (std::size_t at = 0; at < used_[bucket] * sizeof(Rect); at += 64) prefetch(line + at);
+            }
+        }
+    }
+
+private:
+    const CalendarLayout* layout_;
+    std::vector<Index> used_;  // how many of each bucket's slots
+    std::vector<Rect> rects_;
+};
+
+}  // namespace memplan

@@ -1,0 +1,34 @@
+// Many small sets of addresses, each kept as sorted stretches that neither overlap nor touch; all live in one block of memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "shared/blocks.hpp"
+
+namespace memplan {
+
+class IntervalSets {
+public:
+    explicit IntervalSets(std::size_t count) : sets_(count) {}
+
+    std::span<const Interval> of(std::size_t set) const { return {memory_.data() + sets_[set].first, sets_[set].size}; }
+    // False if all of it was in the set already.
+    bool add(std::size_t set, Interval added);
+    void clear();
+
+private:
+    struct Set {
+        std::uint32_t first = 0, size = 0, room = 0;
+    };
+
+    void grow(Set& set);
+
+    std::vector<Set> sets_;
+    std::vector<Interval> memory_;
+    std::array<std::vector<std::uint32_t>, 32> free_;  // places given up, by the logarithm of their room
+};
+
+}  // namespace memplan

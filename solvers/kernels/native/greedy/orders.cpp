@@ -1,0 +1,134 @@
+#include "greedy/orders.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "shared/radix_sort.hpp"
+#include "greedy/range_maxima.hpp"
+
+namespace memplan {
+
+namespace {
+
+// Doubles hold whole numbers exactly up to here.
+constexpr double kExact = 9007199254740992.0;
+
+struct Ranking {
+    std::vector<Index> rank;
+    int bits = 0;
+};
+
+// The places of the values among all different ones, smallest first.
+Ranking ranked(const std::vector<std::uint64_t>& values) {
+    std::vector<Keyed> items(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) items[i] = {values[i], static_cast<Index>(i)};
+    radix_sort(items);
+    Ranking result{std::vector<Index>(values.size()), 0};
+    Index place = 0;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (i > 0 && items[i].key != items[i - 1].key) ++place;
+        result.rank[items[i].item] = place;
+    }
+    result.bits = std::bit_width(place);
+    return result;
+}
+
+Ranking ranked_down(std::vector<std::uint64_t> values) {
+    const std::uint64_t most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+    for (std::uint64_t& value : values) value = most - value;
+    return ranked(values);
+}
+
+std::vector<std::uint64_t> areas(const std::vector<std::uint64_t>& size, const std::vector<std::uint64_t>& width) {
+    double most = 0;
+    for (std::size_t i = 0; i < size.size(); ++i) most = std::max(most, static_cast<double>(size[i]) * static_cast<double>(width[i]));
+    std::vector<std::uint64_t> area(size.size());
+    for (std::size_t i = 0; i < size.size(); ++i) {
+        // Doubles that are not negative are ordered as their bits are.
+        area[i] = most < kExact ? size[i] * width[i] : std::bit_cast<std::uint64_t>(static_cast<double>(size[i]) * static_cast<double>(width[i]));
+    }
+    return area;
+}
+
+// Of each block: the greatest sum of sizes live in any of its sections.
+std::vector<std::uint64_t> totals(const Blocks& blocks) {
+    const SearchInput& input = blocks.input;
+    std::vector<Coord> load(static_cast<std::size_t>(input.sections) + 1, 0);
+    for (const Rect& rect : blocks.rects) {
+        load[rect.start] += rect.high - rect.low;
+        load[rect.end] -= rect.high - rect.low;
+    }
+    for (std::size_t s = 1; s < load.size(); ++s) load[s] += load[s - 1];
+    const RangeMaxima maxima(std::move(load));
+    std::vector<std::uint64_t> total(blocks.count, 0);
+    for (std::size_t r = 0; r < input.rects(); ++r) {
+        std::uint64_t& most = total[static_cast<std::size_t>(input.part_block[static_cast<std::size_t>(input.rect_part[r])])];
+        const Coord here = maxima.of(static_cast<std::size_t>(input.rect_start[r]), static_cast<std::size_t>(input.rect_end[r]));
+        most = std::max(most, static_cast<std::uint64_t>(here));
+    }
+    return total;
+}
+
+}  // namespace
+
+const std::array<std::vector<Orders::Measure>, Orders::kCount> Orders::kKeys{{
+    {kSize, kBirth},
+    {kArea, kSize},
+    {kWidth, kArea, kTotal},
+    {kTotal, kArea, kWidth},
+    {kTotal, kWidth, kArea},
+    {kTotal, kSize},
+    {kSize, kWidth},
+    {kWidth, kSize},
+    {kBirth, kSize},
+    {kDeath, kSize},
+}};
+
+Orders::Orders(const Blocks& blocks) : blocks_(&blocks) {
+    const SearchInput& input = blocks.input;
+    std::vector<std::uint64_t> size(blocks.high.begin(), blocks.high.end()), width(blocks.count, 0);
+    std::vector<std::uint64_t> birth(blocks.count, static_cast<std::uint64_t>(input.sections)), death(blocks.count, 0);
+    for (std::size_t r = 0; r < input.rects(); ++r) {
+        const auto block = static_cast<std::size_t>(input.part_block[static_cast<std::size_t>(input.rect_part[r])]);
+        const auto start = static_cast<std::uint64_t>(input.rect_start[r]), end = static_cast<std::uint64_t>(input.rect_end[r]);
+        width[block] += end - start;
+        birth[block] = std::min(birth[block], start);
+        death[block] = std::max(death[block], end);
+    }
+    const auto keep = [&](Measure measure, Ranking ranking) {
+        rank_[measure] = std::move(ranking.rank);
+        bits_[measure] = ranking.bits;
+    };
+    keep(kBirth, ranked(birth));
+    birth = {};
+    keep(kDeath, ranked_down(std::move(death)));
+    keep(kTotal, ranked_down(totals(blocks)));
+    keep(kArea, ranked_down(areas(size, width)));
+    keep(kWidth, ranked_down(std::move(width)));
+    keep(kSize, ranked_down(std::move(size)));
+}
+
+std::vector<Index> Orders::order(Index number) const {
+    std::vector<Keyed> items(blocks_->count);
+    for (Index i = 0; i < blocks_->count; ++i) items[i].item = i;
+    // The last key is sorted by first; as many keys at once as fit into a word.
+    const std::vector<Measure>& keys = kKeys[number];
+    for (std::size_t end = keys.size(); end > 0;) {
+        int bits = 0;
+        std::size_t begin = end;
+        while (begin > 0 && bits + bits_[keys[begin - 1]] <= 64) bits += bits_[keys[--begin]];
+        for (Keyed& item : items) {
+            item.key = 0;
+            for (std::size_t k = begin; k < end; ++k) item.key = (item.key << bits_[keys[k]]) | rank_[keys[k]][item.item];
+        }
+        radix_sort(items);
+        end = begin;
+    }
+    std::vector<Index> order(items.size());
+    std::transform(items.begin(), items.end(), order.begin(), [](const Keyed& item) { return item.item; });
+    std::stable_partition(order.begin(), order.end(), [&](Index block) { return blocks_->is_fixed(block); });
+    return order;
+}
+
+}  // namespace memplan

@@ -1,0 +1,92 @@
+// One pass: the blocks in a given order, each at the base that a fit chooses among those that what is placed already leaves open.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "greedy/calendar.hpp"
+#include "greedy/timeline.hpp"
+
+namespace memplan {
+
+enum class Fit { kLowest, kBest };
+
+// What may end a pass, or make it hurry.
+struct PassLimits {
+    std::vector<Coord> highest_end;          // of each component: a block that would end above it ends the component; -1: not even begun
+    const std::atomic<bool>* stop = nullptr;  // ends the pass,
+    bool finish = false;                      // unless it has to be finished: then what is left is stacked on top
+    const std::atomic<Index>* last_pass = nullptr;  // no pass above this is of use any more
+    Index number = 0;
+};
+
+struct PassResult {
+    bool ended = true;         // false: stopped on the way
+    std::vector<Coord> tops;   // of each component: where its highest block ends; -1 if it was given up
+};
+
+// What all passes over the same blocks share.
+struct Layout {
+    explicit Layout(const Blocks& blocks);
+
+    TimelineLayout timeline;       // what is long-lived,
+    CalendarLayout short_lived;    // what is not,
+    CalendarLayout told_apart;     // and, of either kind, what has friends
+};
+
+class Pass {
+public:
+    Pass(const Blocks& blocks, const Layout& layout);
+
+    PassResult run(std::span<const Index> order, Fit fit, const PassLimits& limits);
+    // Where the last run put each block; of a component that was given up only some count.
+    const std::vector<Coord>& offsets() const { return offsets_; }
+
+private:
+    // Addresses that are taken, sorted, as one part of the block to be placed meets them.
+    struct Run {
+        const Interval* at;
+        const Interval* end;
+        Coord low, high;  // of the part
+    };
+
+    // Ask the memory for what placing the block will need: in steps, since where one thing is stands in another.
+    void fetch_columns(Index block) const;
+    void fetch_neighbours(Index block) const;
+    void collect(Index block);
+    void collect_short_lived(const Rect& own, Index start, Index end);
+    void collect_told_apart(const Rect& own);
+    void collect_foes(Index part);
+    // Without a branch: what lives together and what does not comes in no order.
+    void copy_if(bool wanted, Interval addresses) {
+        copied_[filled_] = addresses;
+        filled_ += wanted;
+    }
+    // What was copied since then is a run.
+    void add_copied(std::size_t since, Coord low, Coord high);
+    std::size_t most_copies(Index block) const;
+    // The least open base from `base` on, or none up to `highest`.
+    std::optional<Coord> open_from(Coord base, Coord highest);
+    std::optional<Coord> tightest_from(Coord base, Coord highest, Coord give_up);
+    // Of the next thing above an open base: where it begins and ends as bases that it closes.
+    std::optional<std::pair<Coord, Coord>> next_closed();
+    std::optional<Coord> base_of(Index block, Fit fit, Coord highest_end);
+    std::optional<Coord> stacked(Index block, Coord peak) const;
+    void put(Index block, Coord base);
+    Coord aligned(Coord base) const;
+
+    const Blocks* blocks_;
+    const Layout* layout_;
+    Timeline timeline_;
+    Calendar short_lived_, told_apart_;
+    std::vector<Coord> offsets_;
+    std::vector<std::uint8_t> placed_;  // only where conflicts ask for it
+    std::vector<Run> runs_;
+    std::vector<Interval> copied_;
+    std::size_t filled_ = 0;
+    Coord modulus_ = 1, residue_ = 0;
+};
+
+}  // namespace memplan

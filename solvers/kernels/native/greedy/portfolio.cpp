@@ -1,0 +1,224 @@
+#include "greedy/portfolio.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "greedy/orders.hpp"
+#include "greedy/pass.hpp"
+
+namespace memplan {
+
+namespace {
+
+constexpr std::chrono::milliseconds kBreath{3};
+constexpr std::chrono::milliseconds kGrace{100};  // after a stop, before the one placement that there must be is finished in haste
+constexpr std::size_t kFew = 400;  // blocks and rects that all passes place in less time than anybody waits for, and one in hardly more than a thread takes to begin
+using Clock = std::chrono::steady_clock;
+constexpr Index kPasses = 2 * Orders::kCount;
+
+// Which order with which fit, one pass after the other: as PASSES in solvers/fitting/orders.py.
+struct Turn {
+    Index order;
+    Fit fit;
+};
+
+constexpr std::array<Turn, kPasses> kTurns{{
+    {0, Fit::kLowest}, {4, Fit::kBest}, {3, Fit::kBest}, {9, Fit::kLowest}, {5, Fit::kBest},
+    {1, Fit::kBest}, {5, Fit::kLowest}, {1, Fit::kLowest}, {8, Fit::kBest}, {2, Fit::kLowest},
+    {3, Fit::kLowest}, {4, Fit::kLowest}, {6, Fit::kLowest}, {7, Fit::kLowest}, {8, Fit::kLowest},
+    {0, Fit::kBest}, {2, Fit::kBest}, {6, Fit::kBest}, {7, Fit::kBest}, {9, Fit::kBest},
+}};
+
+constexpr Index kStart = 0;  // what was known before counts as a pass before the first one
+
+// The best of each component. What ends low enough is all alike, then the earlier pass wins: so the order of arrival does not matter.
+class Best {
+public:
+    Best(const Blocks& blocks, const GreedyOptions& options)
+        : blocks_(blocks), enough_(options.enough), components_(blocks.components), offsets_(blocks.count, 0) {
+        if (options.start.empty()) return;
+        PassResult known{true, std::vector<Coord>(blocks.components, 0)};
+        for (Index b = 0; b < blocks.count; ++b) {
+            Coord& top = known.tops[blocks.component[b]];
+            top = std::max(top, options.start[b] + blocks.high[b]);
+        }
+        take(kStart, known, options.start);
+    }
+
+    // True if something got better.
+    bool take(Index pass, const PassResult& result, std::span<const Coord> offsets) {
+        std::vector<std::uint8_t> better(components_.size(), 0);
+        bool any = false;
+        for (std::size_t c = 0; c < components_.size(); ++c) {
+            if (result.tops[c] < 0 || result.tops[c] > highest_end(c, pass)) continue;
+            components_[c] = {true, std::max(result.tops[c], enough_), pass};
+            better[c] = 1, any = true;
+        }
+        for (Index b = 0; any && b < blocks_.count; ++b) {
+            if (better[blocks_.component[b]]) offsets_[b] = offsets[b];
+        }
+        return any;
+    }
+
+    // Where a component may end at most for the pass to be of use; -1 if it never is.
+    Coord highest_end(std::size_t component, Index pass) const {
+        const Known& known = components_[component];
+        if (!known.placed) return kAddressLimit;
+        if (pass < known.pass) return known.top;
+        return known.top <= enough_ ? -1 : known.top - 1;
+    }
+
+    bool complete() const {
+        return std::all_of(components_.begin(), components_.end(), [](const Known& known) { return known.placed; });
+    }
+
+    // The pass after which none can be of use.
+    Index last_pass() const {
+        Index last = kStart;
+        for (const Known& known : components_) {
+            if (!known.placed || known.top > enough_) return kPasses;
+            last = std::max(last, known.pass);
+        }
+        return last;
+    }
+
+    const std::vector<Coord>& offsets() const { return offsets_; }
+    std::vector<Coord> give_offsets() { return std::move(offsets_); }
+
+private:
+    struct Known {
+        bool placed = false;
+        Coord top = 0;
+        Index pass = 0;
+    };
+
+    const Blocks& blocks_;
+    Coord enough_;
+    std::vector<Known> components_;
+    std::vector<Coord> offsets_;
+};
+
+class Portfolio {
+public:
+    Portfolio(const SearchInput& input, const GreedyOptions& options)
+        : blocks_(input), layout_(blocks_), best_(blocks_, options), last_pass_(best_.last_pass()), must_place_(options.start.empty()) {}
+
+    GreedyResult run(int threads, const GreedyReport& report) {
+        const bool few = std::max<std::size_t>(blocks_.count, blocks_.rects.size()) <= kFew;
+        const auto wanted = few ? std::size_t{0} : static_cast<std::size_t>(std::clamp(threads, 1, static_cast<int>(kPasses)));
+        std::vector<std::thread> workers;
+        workers.reserve(wanted);
+        try {
+            while (workers.size() < wanted) workers.emplace_back([this] { work(); });
+        } catch (const std::exception&) {  // No more threads are to be had: then those that there are do it all.
+        }
+        if (workers.empty()) work();
+        try {
+            wait(workers.size(), report);
+        } catch (...) {
+            break_off();
+        }
+        for (std::thread& worker : workers) worker.join();
+        if (broken_) std::rethrow_exception(broken_);
+        return {best_.complete(), best_.give_offsets()};
+    }
+
+private:
+    void wait(std::size_t workers, const GreedyReport& report) {
+        std::unique_lock lock(mutex_);
+        std::optional<Clock::time_point> stopped;
+        while (ended_ < workers) {
+            changed_.wait_for(lock, kBreath, [&] { return ended_ == workers; });
+            if (stopped && Clock::now() - *stopped >= kGrace) hurry_ = true;
+            if (ended_ == workers || stop_) continue;
+            std::vector<Coord> better;
+            if (improved_ && best_.complete()) better = best_.offsets();
+            improved_ = improved_ && better.empty();
+            lock.unlock();
+            if (report(better.empty() ? nullptr : &better)) stop_ = true, stopped = Clock::now();
+            lock.lock();
+        }
+    }
+
+    void work() {
+        try {
+            passes();
+        } catch (...) {
+            break_off();
+        }
+        const std::scoped_lock lock(mutex_);
+        ++ended_;
+        changed_.notify_one();
+    }
+
+    // To be called where something was caught that one thread cannot bear, no memory above all: it ends the work of all of them.
+    void break_off() {
+        const std::scoped_lock lock(mutex_);
+        broken_ = std::current_exception();
+        stop_ = true, hurry_ = true;
+    }
+
+    void passes() {
+        Pass pass(blocks_, layout_);
+        PassLimits limits;
+        limits.last_pass = &last_pass_;
+        while (true) {
+            const Index number = ++taken_;
+            limits.finish = number == 1 && must_place_;
+            limits.stop = limits.finish ? &hurry_ : &stop_;
+            if (number > last_pass_ || (stop_ && !limits.finish)) return;
+            limits.number = number;
+            limits.highest_end.resize(blocks_.components);
+            {
+                const std::scoped_lock lock(mutex_);
+                for (Index c = 0; c < blocks_.components; ++c) limits.highest_end[c] = best_.highest_end(c, number);
+            }
+            const Turn turn = kTurns[static_cast<std::size_t>(number - 1)];
+            const PassResult result = pass.run(order(turn.order), turn.fit, limits);
+            if (!result.ended) continue;
+            const std::scoped_lock lock(mutex_);
+            improved_ = best_.take(number, result, pass.offsets()) || improved_;
+            last_pass_ = best_.last_pass();
+        }
+    }
+
+    // Sorted when first asked for, then kept for the other fit.
+    const std::vector<Index>& order(Index number) {
+        std::call_once(measured_, [this] { orders_.emplace(blocks_); });
+        std::call_once(sorted_[number], [&] { order_[number] = orders_->order(number); });
+        return order_[number];
+    }
+
+    const Blocks blocks_;
+    const Layout layout_;
+    std::once_flag measured_;
+    std::optional<Orders> orders_;
+    std::array<std::once_flag, Orders::kCount> sorted_;
+    std::array<std::vector<Index>, Orders::kCount> order_;
+
+    std::mutex mutex_;  // guards what follows, but for the atomics
+    std::condition_variable changed_;
+    Best best_;
+    bool improved_ = false;
+    std::size_t ended_ = 0;
+    std::exception_ptr broken_;
+    std::atomic<bool> stop_ = false, hurry_ = false;
+    std::atomic<Index> taken_ = 0;
+    std::atomic<Index> last_pass_;
+    bool must_place_;
+};
+
+}  // namespace
+
+GreedyResult greedy(const SearchInput& input, const GreedyOptions& options, const GreedyReport& report) {
+    return Portfolio(input, options).run(options.threads, report);
+}
+
+}  // namespace memplan

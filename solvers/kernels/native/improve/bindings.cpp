@@ -1,0 +1,55 @@
+// What Python sees of the kernels that lower the peak of a placement.
+#include "improve/bindings.hpp"
+
+#include "beam/layouts.hpp"
+#include "shared/columns.hpp"
+#include "improve/ejection.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace memplan {
+
+namespace {
+
+using Kernel = Improvement (*)(const SearchInput&, const ImprovementOptions&, const ImprovementReport&);
+
+nb::tuple lowered(Kernel kernel, std::int64_t looks_per_microsecond, const SearchInput& input, const IntArray& start, std::int64_t enough,
+                  std::uint64_t seed, std::int64_t work, const nb::callable& report) {
+    ImprovementOptions options;
+    options.start = span_of(start), options.enough = enough, options.seed = seed;
+    if (options.start.size() != input.blocks()) throw BadInput("one start offset a block");
+    for (std::size_t block = 0; block < input.blocks(); ++block) {
+        const Coord base = options.start[block];
+        if (base < input.lowest[block] || base > input.highest[block]) throw BadInput("a start offset is out of its block's bounds");
+    }
+    if (enough < 0 || work < 0) throw BadInput("neither a peak nor work is negative");
+    options.work = work > options.work / looks_per_microsecond ? options.work : work * looks_per_microsecond;
+
+    const Improvement found = reporting_to(report, [&](const ImprovementReport& tell) { return kernel(input, options, tell); });
+    return nb::make_tuple(to_numpy(found.offsets), found.work / looks_per_microsecond);
+}
+
+nb::tuple improve_placement(std::int64_t sections, const nb::tuple& columns, const IntArray& start, std::int64_t enough, std::uint64_t seed,
+                            std::int64_t work, nb::callable report) {
+    return lowered(&improve, kLooksPerMicrosecond, input_of(sections, columns), start, enough, seed, work, report);
+}
+
+nb::tuple beam(std::int64_t sections, const nb::tuple& columns, const IntArray& start, std::int64_t enough, std::uint64_t seed, std::int64_t work,
+               nb::callable report) {
+    const SearchInput input = input_of(sections, columns);
+    if (!beam_takes(input)) throw BadInput("blocks of one rect each, without pairs or reserved ranges");
+    return lowered(&sweep_with_beam, kBeamLooksPerMicrosecond, input, start, enough, seed, work, report);
+}
+
+}  // namespace
+
+void bind_improve(nb::module_& m) {
+    m.def("improve", &improve_placement, "sections"_a, "columns"_a, "start"_a.noconvert(), "enough"_a, "seed"_a, "work"_a, "report"_a,
+          "Lowers the peak of a valid placement: (offsets, work in about microseconds); never worse than the start.\n\n"
+          "report(offsets or None) is called every few milliseconds; True stops.");
+    m.def("beam", &beam, "sections"_a, "columns"_a, "start"_a.noconvert(), "enough"_a, "seed"_a, "work"_a, "report"_a,
+          "The same for plain blocks, sweeping through time.");
+}
+
+}  // namespace memplan

@@ -1,0 +1,227 @@
+#include "improve/ejection.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <tuple>
+
+#include "shared/blocks.hpp"
+#include "improve/calendar.hpp"
+#include "improve/places.hpp"
+#include "shared/random.hpp"
+
+namespace memplan {
+
+namespace {
+
+// The same numbers stand in solvers/kernels/python/improve.py.
+constexpr int kPriceBits = 20;
+constexpr Coord kHighestGrudge = Coord{1} << 12;
+constexpr int kHeights = 7;                     // the bound, a half of the way to it, a quarter and so on; one step back for each success,
+constexpr int kMildHeight = 3;                  // and an eighth after the bound
+constexpr std::int64_t kPatience = 250'000;      // looks since there were last so few blocks out; doubled when all heights have failed,
+constexpr int kHopeless = 3;                    // and so often in a row
+constexpr std::int64_t kLooksAMove = 50;
+constexpr std::int64_t kLooksBetweenTicks = 10'000;
+constexpr std::chrono::milliseconds kBreath{3};
+
+__extension__ using Wide = unsigned __int128;
+
+// What it costs at first to throw a block out: the harder it will be to place again, the more.
+std::vector<Coord> prices(const Blocks& blocks) {
+    std::vector<Wide> area(blocks.count, 0);
+    Wide most = 0;
+    for (Index block = 0; block < blocks.count; ++block) {
+        Wide width = 0;
+        for (const Rect& rect : blocks.rects_of(block)) width += rect.end - rect.start;
+        area[block] = width * static_cast<Wide>(blocks.high[block]);
+        most = std::max(most, area[block]);
+    }
+    int shift = 0;
+    while ((most >> shift) >> (2 * kPriceBits) != 0) ++shift;
+    std::vector<Coord> price(blocks.count);
+    for (Index block = 0; block < blocks.count; ++block) {
+        // Exact: the root of a number below 2^40 is rounded to 53 bits.
+        price[block] = 1 + static_cast<Coord>(std::sqrt(static_cast<double>(static_cast<std::uint64_t>(area[block] >> shift))));
+    }
+    return price;
+}
+
+class Ejection {
+public:
+    Ejection(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report)
+        : blocks_(input), calendar_(blocks_), options_(options), report_(report), random_(options.seed), price_(prices(blocks_)),
+          grudge_(blocks_.count, 1), offsets_(options.start.begin(), options.start.end()), placed_(blocks_.count, 1) {
+        repeats_ = !blocks_.foes.empty();
+        for (Index block = 0; block < blocks_.count; ++block) repeats_ = repeats_ || blocks_.rects_of(block).size() > 1;
+        result_.offsets = offsets_;
+        result_.peak = peak();
+        // No height below that of what cannot move is worth a try.
+        floor_ = options.enough;
+        for (Index block = 0; block < blocks_.count; ++block) {
+            if (blocks_.is_fixed(block)) floor_ = std::max(floor_, offsets_[block] + blocks_.high[block]);
+        }
+    }
+
+    Improvement run() {
+        std::int64_t patience = kPatience;
+        int step = 0, in_vain = 0;
+        while (result_.peak > floor_ && in_vain < kHopeless && !is_over()) {
+            const Coord gap = result_.peak - floor_;
+            if (lower_to(result_.peak - std::max<Coord>(1, gap >> step), patience)) {
+                step = std::max(0, step - 1);
+                in_vain = 0;
+                continue;
+            }
+            step = step == 0 ? kMildHeight : step + 1;
+            if (step >= kHeights || (gap >> step) == 0) {
+                step = 0;
+                ++in_vain;
+                patience *= 2;
+            }
+        }
+        return std::move(result_);
+    }
+
+private:
+    bool is_over() {
+        if (result_.work >= options_.work) return true;
+        if (!stopped_ && result_.work - ticked_ >= kLooksBetweenTicks) tick();
+        return stopped_;
+    }
+
+    void tick() {
+        ticked_ = result_.work;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_tick_ < kBreath) return;
+        last_tick_ = now;
+        stopped_ = report_(news_ ? &result_.offsets : nullptr);
+        news_ = false;
+    }
+
+    Coord peak() const {
+        Coord peak = 0;
+        for (Index block = 0; block < blocks_.count; ++block) peak = std::max(peak, offsets_[block] + blocks_.high[block]);
+        return peak;
+    }
+
+    // From the best placement so far. False: no luck, for all patience.
+    bool lower_to(Coord height, std::int64_t patience) {
+        result_.work += blocks_.count;
+        offsets_ = result_.offsets;
+        std::fill(placed_.begin(), placed_.end(), std::uint8_t{1});
+        out_.clear();
+        for (Index block = 0; block < blocks_.count; ++block) {
+            if (offsets_[block] + blocks_.high[block] > height) throw_out(block);
+        }
+        std::size_t fewest = out_.size();
+        std::int64_t since = result_.work;
+        while (!out_.empty()) {
+            if (is_over() || result_.work - since > patience) return false;
+            if (!put(take_one(), height)) return false;
+            if (out_.size() < fewest) fewest = out_.size(), since = result_.work;
+        }
+        result_.offsets = offsets_;
+        result_.peak = peak();
+        news_ = true;
+        return true;
+    }
+
+    // The dearest first.
+    bool comes_later(Index a, Index b) const { return std::tie(price_[a], a) < std::tie(price_[b], b); }
+
+    void throw_out(Index block) {
+        placed_[block] = 0;
+        out_.push_back(block);
+        std::push_heap(out_.begin(), out_.end(), [this](Index a, Index b) { return comes_later(a, b); });
+    }
+
+    Index take_one() {
+        std::pop_heap(out_.begin(), out_.end(), [this](Index a, Index b) { return comes_later(a, b); });
+        const Index block = out_.back();
+        out_.pop_back();
+        return block;
+    }
+
+    bool put(Index block, Coord height) {
+        const SearchInput& input = blocks_.input;
+        Span span{input.lowest[block], std::min(input.highest[block], height - blocks_.high[block]), input.modulus[block], input.residue[block]};
+        collect(block);
+        result_.work += kLooksAMove + static_cast<std::int64_t>(closed_.size());
+        // The highest base is aligned too; below the lowest one there is none.
+        const Coord over = span.highest < span.lowest ? 0 : (span.highest - span.lowest) % span.modulus;
+        span.highest -= over;
+        const auto place = places_.best(closed_, span, random_);
+        if (!place) return false;
+        offsets_[block] = place->base;
+        placed_[block] = 1;
+        if (place->price == 0) return true;
+        grudge_[block] = std::min(grudge_[block] + 1, kHighestGrudge);
+        for (const Closed& closed : closed_) {
+            const bool in_the_way = closed.low < place->base && place->base < closed.high;
+            if (in_the_way && placed_[closed.block]) throw_out(closed.block);
+        }
+        return true;
+    }
+
+    // What stands in the block's way, and where.
+    void collect(Index block) {
+        closed_.clear();
+        for (const Rect& own : blocks_.rects_of(block)) {
+            const auto friends = blocks_.friends.of(own.part);
+            calendar_.near(own.start, own.end, [&](const Living& other) {
+                if (!placed_[other.block] || other.block == block) return;
+                if (!friends.empty() && std::binary_search(friends.begin(), friends.end(), other.part)) return;
+                close(other.block, other.low, other.high, own.low, own.high);
+            });
+        }
+        for (const Index part : blocks_.solid_parts.of(block)) {
+            const SearchInput& input = blocks_.input;
+            const Coord low = input.part_low[part], high = input.part_high[part];
+            for (const Interval& wall : blocks_.walls) closed_.push_back({wall.low - high, wall.high - low, 0, kNone, true});
+            for (const Index foe : blocks_.foes.of(part)) {
+                const auto owner = static_cast<Index>(input.part_block[foe]);
+                if (placed_[owner]) close(owner, input.part_low[foe], input.part_high[foe], low, high);
+            }
+        }
+        // Parts may meet more than once, but count once.
+        if (!repeats_) return;
+        const auto key = [](const Closed& closed) { return std::tuple(closed.block, closed.low, closed.high); };
+        std::sort(closed_.begin(), closed_.end(), [&](const Closed& a, const Closed& b) { return key(a) < key(b); });
+        closed_.erase(std::unique(closed_.begin(), closed_.end(), [&](const Closed& a, const Closed& b) { return key(a) == key(b); }), closed_.end());
+    }
+
+    void close(Index other, Coord low, Coord high, Coord own_low, Coord own_high) {
+        const Coord base = offsets_[other];
+        closed_.push_back({base + low - own_high, base + high - own_low, price_[other] * grudge_[other], other, blocks_.is_fixed(other)});
+    }
+
+    const Blocks blocks_;
+    const LifeCalendar calendar_;
+    const ImprovementOptions& options_;
+    const ImprovementReport& report_;
+    Random random_;
+    const std::vector<Coord> price_;
+    std::vector<Coord> grudge_;  // the more often a block had to throw others out, the dearer it is itself
+    std::vector<Coord> offsets_;
+    std::vector<std::uint8_t> placed_;
+    std::vector<Index> out_;  // a heap
+    std::vector<Closed> closed_;
+    Places places_;
+    Improvement result_;
+    Coord floor_ = 0;
+    bool repeats_ = false;  // may two parts meet in more than one way?
+    bool stopped_ = false, news_ = false;
+    std::int64_t ticked_ = 0;
+    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+Improvement improve(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report) {
+    return Ejection(input, options, report).run();
+}
+
+}  // namespace memplan

@@ -1,0 +1,29 @@
+// What all kernels are told and answer that lower the peak of a placement which is good already.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "shared/input.hpp"
+
+namespace memplan {
+
+struct ImprovementOptions {
+    std::span<const Coord> start;  // a placement that keeps all rules
+    Coord enough = 0;              // a peak that needs no lowering
+    std::uint64_t seed = 0;
+    std::int64_t work = std::numeric_limits<std::int64_t>::max() / 4;  // in looks, of which each kernel says how many take about a microsecond
+};
+
+struct Improvement {
+    std::vector<Coord> offsets;
+    Coord peak = 0;
+    std::int64_t work = 0;
+};
+
+// Called every few milliseconds, with a better placement if there is one. Returns true to stop.
+using ImprovementReport = std::function<bool(const std::vector<Coord>* better)>;
+
+}  // namespace memplan

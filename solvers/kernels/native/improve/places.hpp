@@ -1,0 +1,57 @@
+// The best base for a block among others that may be thrown out for it, each at a price.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "shared/blocks.hpp"
+#include "shared/radix_sort.hpp"
+#include "shared/random.hpp"
+
+namespace memplan {
+
+// Bases strictly between low and high are closed, by a block that stands there.
+struct Closed {
+    Coord low = 0, high = 0;
+    Coord price = 0;
+    Index block = 0;
+    bool stays = false;  // at no price is it thrown out
+};
+
+struct Span {
+    Coord lowest = 0, highest = 0;
+    Coord modulus = 1, residue = 0;
+};
+
+struct Place {
+    Coord base = 0, price = 0;
+};
+
+class Places {
+public:
+    // Of bases at which something ends or begins, or that are the lowest or the highest: a free one with as little room above as there is, else
+    // the cheapest; among equally cheap ones chance decides. None if everywhere something stays.
+    std::optional<Place> best(const std::vector<Closed>& closed, const Span& span, Random& random);
+
+private:
+    struct Edge {
+        Coord at = 0, price = 0;
+        std::int64_t stays = 0;
+    };
+    struct Choice {
+        std::optional<Place> place;
+        Coord room = 0;
+        std::uint64_t ties = 0;
+    };
+
+    void sort_edges(const std::vector<Closed>& closed, Coord Closed::*side, std::vector<Edge>& edges);
+    // One sweep over ascending candidates: candidate(i) for i < count.
+    template <typename Candidate>
+    void sweep(std::size_t count, Candidate candidate, const Span& span, Choice& choice, Random& random) const;
+
+    std::vector<Keyed> keys_;
+    std::vector<Edge> begins_, ends_;
+};
+
+}  // namespace memplan

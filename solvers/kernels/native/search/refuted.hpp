@@ -1,0 +1,58 @@
+// Remembers what has been searched in vain, across restarts.
+//
+// What is left to do depends on nothing but the unplaced blocks and their lows: is there a placement with every block at its low or above,
+// and below the height? Stacks in another order lead there again and again. A state is kept as 128 bits of hash; that two states of one search
+// agree in all of them is less likely than an undetected error of the machine.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "search/model.hpp"
+
+namespace memplan {
+
+class Refuted {
+  public:
+    static constexpr int kMostBlocks = 1000;  // beyond, attempts rarely come back to where they were
+
+    using Key = std::pair<std::uint64_t, std::uint64_t>;
+
+    static void add(Key& key, int block, Coord low) {
+        const std::uint64_t z = mix(static_cast<std::uint64_t>(low) * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(block) * 0xD1B54A32D192ED03ULL);
+        key.first += z;
+        key.second += mix(z ^ 0xA0761D6478BD642FULL);
+    }
+
+    // What is inserted from here on can be forgotten again.
+    void begin() { replaced_.clear(); }
+
+    void forget() {
+        for (auto slot = replaced_.rbegin(); slot != replaced_.rend(); ++slot) known_[slot->first] = slot->second;
+        replaced_.clear();
+    }
+
+    void insert(const Key& key) {
+        if (known_.empty()) known_.resize(kSlots);
+        Key& slot = known_[key.first % kSlots];
+        replaced_.emplace_back(key.first % kSlots, slot);
+        slot = key;
+    }
+
+    bool contains(const Key& key) const { return !known_.empty() && known_[key.first % kSlots] == key; }
+
+  private:
+    static constexpr std::size_t kSlots = std::size_t{1} << 18;
+
+    static std::uint64_t mix(std::uint64_t z) {
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+        return z ^ (z >> 31);
+    }
+
+    std::vector<Key> known_;  // the latest of each slot
+    std::vector<std::pair<std::size_t, Key>> replaced_;  // since begin()
+};
+
+}  // namespace memplan

@@ -1,0 +1,74 @@
+// Numpy arrays as the kernels read and write them: nothing is copied on the way in, and a vector becomes an array on the way out.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "shared/bad_input.hpp"
+#include "shared/check.hpp"
+
+namespace memplan {
+
+using IntArray = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+
+inline constexpr Coord kMostSections = Coord{1} << 31;
+
+inline std::span<const Coord> span_of(const IntArray& array) { return {array.data(), array.shape(0)}; }
+
+inline nanobind::object to_numpy(std::vector<Coord>&& values) {
+    auto owned = std::make_unique<std::vector<Coord>>(std::move(values));
+    nanobind::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<Coord>*>(p); });
+    auto* data = owned.release();
+    return nanobind::cast(nanobind::ndarray<nanobind::numpy, Coord, nanobind::ndim<1>>(data->data(), {data->size()}, owner));
+}
+
+template <typename Item>
+nanobind::object to_numpy(const std::vector<Item>& values) {
+    return to_numpy(std::vector<Coord>(values.begin(), values.end()));
+}
+
+// The arrays of one pool's instance, in the order in which SearchInput names them. They belong to the caller's tuple.
+inline SearchInput input_of(std::int64_t sections, const nanobind::tuple& columns) {
+    SearchInput input;
+    input.sections = sections;
+    const auto fields = {&input.part_block, &input.part_low, &input.part_high, &input.rect_part, &input.rect_start,
+                         &input.rect_end,   &input.modulus,  &input.residue,   &input.lowest,    &input.highest,
+                         &input.reserved,   &input.conflicts, &input.exclusions};
+    if (columns.size() != fields.size()) throw BadInput("not as many columns as there should be");
+    std::size_t i = 0;
+    for (auto* field : fields) *field = span_of(nanobind::cast<IntArray>(columns[i++], false));
+    if (sections < 0 || sections > kMostSections) throw BadInput("too few or too many sections");
+    check_search_input(input);
+    return input;
+}
+
+// Does work without the GIL, and tells Python of better offsets, which are given away if they are not const, and what more there is to say. An error of the callback (Ctrl-C, say) must not fly past threads: it stops the
+// work, and is raised afterwards.
+template <typename Work>
+auto reporting_to(const nanobind::callable& report, const Work& work) {
+    std::exception_ptr broken;
+    const auto tell = [&](auto* offsets, auto... more) {
+        nanobind::gil_scoped_acquire locked;
+        try {
+            return nanobind::cast<bool>(report(offsets ? to_numpy(std::move(*offsets)) : nanobind::none(), more...));
+        } catch (...) {
+            broken = std::current_exception();
+            return true;
+        }
+    };
+    auto result = [&] {
+        nanobind::gil_scoped_release unlocked;
+        return work(tell);
+    }();
+    if (broken) std::rethrow_exception(broken);
+    return result;
+}
+
+}  // namespace memplan

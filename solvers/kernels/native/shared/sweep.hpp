@@ -1,0 +1,24 @@
+// Sweeps over time: the largest sum of weights that are live together (the bound that most plans meet), and whether a plan keeps all apart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "shared/column.hpp"
+
+namespace memplan {
+
+struct MaxLive {
+    std::int64_t sum = 0;
+    std::optional<std::int64_t> section;  // the first with that sum; none if there is no section at all
+};
+
+// Weight i counts in the sections starts[i] <= s < ends[i]. Takes O(n + sections) time and sections + 1 words of memory.
+// Demanded and checked: 0 <= start <= end <= sections, weights not negative, their total below 2^62 (so no sum overflows).
+MaxLive max_live(Column starts, Column ends, Column weights, std::int64_t sections);
+
+// Rect i covers the addresses lows[i] <= a < highs[i] of a pool in the times starts[i] <= t < ends[i]; an empty one covers nothing.
+// Has no address of a pool two rects at any time? Takes O(n log n) time and some 60 bytes a rect. Demanded and checked: fewer than 2^32 rects.
+bool apart(Column starts, Column ends, Column pools, Column lows, Column highs);
+
+}  // namespace memplan

@@ -1,0 +1,268 @@
+"""The beam in plain Python: the same decisions as the native kernel, one by one. Its oracle in tests, and the fallback without it.
+
+Time is swept from the first section to the last. A layout is what is live at the moment, by address. The next block goes into every gap of every
+layout that is kept: at the gap's bottom, at its top, and where exactly the room is left that a later block will need, measured from what will still
+stand then. The layouts are kept that promise the fewest gaps: those whose blocks touch each other, or floor or ceiling, for long. Where no layout had
+room, more of them are kept the next time on the way there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from ...model.instance import Instance, Ints
+from .search.generator import GOLDEN, WORD, Generator
+
+# The same numbers stand in kernels/native/beam_layouts.cpp and beam_later.hpp.
+WIDTH = 20
+WIDEST = 256
+STRETCH = 15
+MOST_TIMES = 8
+MOST_KEPT = 512
+PATIENCE = 16
+HEIGHTS = 7
+MILD_HEIGHT = 3
+MISMATCH = (0, 5, 2, 8)
+WHOLE = 16
+SECTION = 1024
+NOISE = 128
+MOST_LATER = 6
+LOOK_AHEAD = 64
+LOOKS_A_CANDIDATE = 5
+LOOKS_A_LAYOUT = 100
+LOOKS_PER_MICROSECOND = 600
+
+
+def beam(
+    instance: Instance, start: Ints, enough: int, seed: int, work: int, report: Callable[[Ints | None], bool]
+) -> tuple[Ints, int]:
+    """Offsets that are no worse than those of the start, and the work done, in about microseconds of native code."""
+    run = _Beam(instance, start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
+    run.run()
+    return np.array(run.best, dtype=np.int64), run.work // LOOKS_PER_MICROSECOND
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Where one block went, and the step before it."""
+
+    before: _Step | None
+    base: int
+
+
+@dataclass(slots=True)
+class _Layout:
+    """What is live, by address; equal layouts have equal names."""
+
+    live: list[int]
+    base: list[int]
+    worth: int
+    name: int
+    step: _Step | None
+
+
+class _Beam:
+    def __init__(
+        self,
+        instance: Instance,
+        start: Ints,
+        enough: int,
+        seed: int,
+        limit: int,
+        report: Callable[[Ints | None], bool],
+    ) -> None:
+        self.size: list[int] = instance.block_high.tolist()
+        owner = instance.part_block[instance.rect_part]
+        begin, end = np.zeros((2, instance.blocks), dtype=np.int64)
+        begin[owner], end[owner] = instance.rect_start, instance.rect_end
+        self.begin: list[int] = begin.tolist()
+        self.end: list[int] = end.tolist()
+        columns = (instance.lowest, instance.highest, instance.modulus, instance.residue)
+        self.lowest, self.highest, self.modulus, self.residue = (column[:, 0].tolist() for column in columns)
+        self.sections = instance.sections
+        # What begins together: the longest first, and of those the largest.
+        self.order = sorted(range(instance.blocks), key=lambda b: (self.begin[b], -self.end[b], -self.size[b], b))
+        self.later = self._later_sizes()
+        self.times = [1] * instance.blocks
+        self.random = Generator(seed & WORD)
+        self.enough, self.limit, self.report = enough, limit, report
+        self.work = 0
+        self.stopped = False
+        self.best: list[int] = start.tolist()
+        self.height = self.now = self.mismatch = 0
+        self.until: list[int] = []
+        self.kept: list[_Layout] = []
+
+    @property
+    def peak(self) -> int:
+        return max((b + s for b, s in zip(self.best, self.size, strict=True)), default=0)
+
+    def run(self) -> None:
+        step, width, attempt, failed = 0, WIDTH, 0, 0
+        while self.peak > self.enough and width <= WIDEST and not self._is_over():
+            gap = self.peak - self.enough
+            self.mismatch = MISMATCH[attempt % len(MISMATCH)]
+            attempt += 1
+            if self._sweep(self.peak - max(1, gap >> step), width):
+                step = max(0, step - 1)
+                continue
+            if step == 0:
+                failed += 1
+                if failed % PATIENCE:
+                    continue
+                self.times = [1] * len(self.order)
+            step = step + 1 if step else MILD_HEIGHT
+            if step >= HEIGHTS or gap >> step == 0:
+                step, width = 0, 2 * width
+
+    def _later_sizes(self) -> list[list[int]]:
+        """For each block the sizes of what begins during its life and outlasts it: room for one of these is best left beside it from the start."""
+        later: list[list[int]] = [[] for _ in self.order]
+        for turn, block in enumerate(self.order):
+            sizes: dict[int, None] = {}
+            for other in self.order[turn + 1 : turn + 1 + LOOK_AHEAD]:
+                if len(sizes) == MOST_LATER or self.begin[other] >= self.end[block]:
+                    break
+                if self.end[other] > self.end[block]:
+                    sizes[self.size[other]] = None
+            later[block] = list(sizes)
+        return later
+
+    def _sweep(self, height: int, width: int) -> bool:
+        """A layout in which everything has ended at or below the height. False: none was found."""
+        self.height = height
+        # With a little noise, so that another sweep, or another seed, goes another way.
+        lengths = [SECTION + self.random.next() % NOISE for _ in range(self.sections)]
+        self.until = list(accumulate(lengths, initial=0))
+        self.kept = [_Layout([], [], 0, 0, None)]
+        self.now = -1
+        for turn, block in enumerate(self.order):
+            if self._is_over():
+                return False
+            if self.begin[block] != self.now:
+                self._move_on_to(self.begin[block])
+            places = [place for number in range(len(self.kept)) for place in self._places(number, block)]
+            if not places:
+                self._learn(turn)
+                return False
+            self._keep_the_best(block, places, min(width * self.times[turn], MOST_KEPT))
+        step = self.kept[0].step
+        for block in reversed(self.order):
+            assert step is not None, "every block had its step"
+            self.best[block], step = step.base, step.before
+        self.stopped = self.stopped or self.report(np.array(self.best, dtype=np.int64))
+        return True
+
+    def _move_on_to(self, now: int) -> None:
+        self.now = now
+        kept: dict[int, _Layout] = {}
+        for layout in self.kept:
+            self.work += 2 * len(layout.live)
+            stay = [
+                (block, base) for block, base in zip(layout.live, layout.base, strict=True) if self.end[block] > now
+            ]
+            gone = [
+                (block, base) for block, base in zip(layout.live, layout.base, strict=True) if self.end[block] <= now
+            ]
+            layout.name = (layout.name - sum(_name(block, base) for block, base in gone)) & WORD
+            layout.live, layout.base = [block for block, _ in stay], [base for _, base in stay]
+            kept.setdefault(layout.name, layout)
+        self.kept = list(kept.values())
+        for layout in self.kept:
+            layout.worth = sum(
+                self._contact(below, above)
+                for floor, top, below, above in self._gaps(layout)
+                if floor == top and layout.live
+            )
+
+    def _gaps(self, layout: _Layout) -> Iterator[tuple[int, int, int, int]]:
+        """From where to where, and when what is below and above ends: walls outlast everything."""
+        floor, below = 0, self.sections
+        for block, base in zip(layout.live, layout.base, strict=True):
+            yield floor, base, below, self.end[block]
+            floor, below = base + self.size[block], self.end[block]
+        yield floor, self.height, below, self.sections
+
+    def _contact(self, end: int, other: int) -> int:
+        """What it is worth that two blocks touch, or one a wall: no gap between them for as long as both are there.
+
+        But in some sweeps a neighbour that lives much longer is left to another.
+        """
+        first, last = self.until[min(end, other)], self.until[max(end, other)]
+        return WHOLE * (first - self.until[self.now]) - self.mismatch * (last - first)
+
+    def _places(self, number: int, block: int) -> Iterator[tuple[int, int, int, int]]:
+        """Where it can go in every gap: by worth, the layout, the base and the gap."""
+        layout, size = self.kept[number], self.size[block]
+        self.work += len(layout.live) + 1
+        for gap, (floor, top, below, above) in enumerate(self._gaps(layout)):
+            if top - floor < size:
+                continue
+            for base in self._bases(
+                layout, gap, block, max(floor, self.lowest[block]), min(top - size, self.highest[block])
+            ):
+                worth = layout.worth
+                if base == floor:
+                    worth += self._contact(below, self.end[block])
+                if base + size == top:
+                    worth += self._contact(above, self.end[block])
+                self.work += LOOKS_A_CANDIDATE
+                yield -worth, number, base, gap
+
+    def _bases(self, layout: _Layout, gap: int, block: int, lowest: int, highest: int) -> list[int]:
+        """The gap's bottom and top, and what leaves room for a later block."""
+        modulus, residue = self.modulus[block], self.residue[block]
+        low, high = lowest + (residue - lowest) % modulus, highest - (highest - residue) % modulus
+        if low > high:
+            return []
+        bases = {low: None, high: None}
+        for floor, top in self._rooms(layout, gap, block) if self.later[block] else ():
+            for room in self.later[block]:
+                bases[floor + room + (residue - floor - room) % modulus] = None
+                base = top - room - self.size[block]
+                bases[base - (base - residue) % modulus] = None
+        return [base for base in bases if low <= base <= high]
+
+    def _rooms(self, layout: _Layout, gap: int, block: int) -> Iterator[tuple[int, int]]:
+        """The gap; and what it will be without neighbours that end before the block."""
+        bounds = [0, *(base + self.size[other] for other, base in zip(layout.live, layout.base, strict=True))]
+        tops = [*layout.base, self.height]
+        yield bounds[gap], tops[gap]
+        down = gap > 0 and self.end[layout.live[gap - 1]] < self.end[block]
+        up = gap < len(layout.live) and self.end[layout.live[gap]] < self.end[block]
+        if down or up:
+            yield bounds[gap - down], tops[gap + up]
+
+    def _keep_the_best(self, block: int, places: list[tuple[int, int, int, int]], width: int) -> None:
+        """More than the width are looked at, since some may turn out to be the same."""
+        kept: dict[int, _Layout] = {}
+        for worth, number, base, gap in sorted(places)[: 2 * width]:
+            if len(kept) == width:
+                break
+            layout = self.kept[number]
+            name = (layout.name + _name(block, base)) & WORD
+            if name in kept:
+                continue
+            live = [*layout.live[:gap], block, *layout.live[gap:]]
+            bases = [*layout.base[:gap], base, *layout.base[gap:]]
+            kept[name] = _Layout(live, bases, -worth, name, _Step(layout.step, base))
+            self.work += len(live) + LOOKS_A_LAYOUT
+        self.kept = list(kept.values())
+
+    def _learn(self, turn: int) -> None:
+        """Where no layout had room more of them are to be kept on the way there."""
+        for i in range(max(0, turn - STRETCH), turn + 1):
+            self.times[i] = min(2 * self.times[i], MOST_TIMES)
+
+    def _is_over(self) -> bool:
+        if self.work < self.limit and not self.stopped:
+            self.stopped = self.report(None)
+        return self.work >= self.limit or self.stopped
+
+
+def _name(block: int, base: int) -> int:
+    return Generator((block * GOLDEN & WORD) ^ base).next()

@@ -1,0 +1,46 @@
+"""The kernel's entry: arrays in, the best offsets, a bound and why it ended out."""
+
+from __future__ import annotations
+
+from ....model.instance import Ints
+from ...columns import Columns
+from .building import build_model
+from .check import check_columns, check_given
+from .descent import Descent, End, Wish
+from .errors import Stopped
+from .given import from_columns
+from .watch import Report, Watch
+
+WORK_PER_MICROSECOND = 512
+"""Work is counted in steps, of which the native search makes about so many in a microsecond; limits and totals are given in these microseconds."""
+
+
+def search(
+    sections: int,
+    columns: Columns,
+    bound: int,
+    incumbent: int | None,
+    fit: bool,
+    seed: int,
+    threads: int,
+    work: int | None,
+    max_pairs: int,
+    report: Report,
+) -> tuple[str, Ints | None, int, int, int]:
+    """Searches one pool for the least peak: (how it ended, offsets or None, bound, nodes, work in about microseconds of the native search).
+
+    report(offsets or None, bound) is called every few milliseconds and at every better plan; True stops the search. The answer does not depend on
+    the number of threads: here there is one.
+    """
+    check_columns(columns)
+    given = from_columns(columns)
+    check_given(given, sections)
+    watch = Watch(report, bound)
+    try:
+        model = build_model(given, max_pairs, watch)
+    except Stopped:
+        return End.STOPPED, None, bound, 0, 0
+    wish = Wish(bound, incumbent, fit, seed, None if work is None else work * WORK_PER_MICROSECOND)
+    descent = Descent(model, wish, watch)
+    end = descent.run()
+    return end, descent.offsets, descent.bound, descent.nodes, descent.work // WORK_PER_MICROSECOND

@@ -1,0 +1,1 @@
+"""Other people's planners: their methods (named), themselves (peers), and those of users."""

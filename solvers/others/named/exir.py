@@ -1,0 +1,115 @@
+"""ExecuTorch's planners for any target: naive, which shares nothing, and greedy, which lets buffers share objects.
+
+Sizes count rounded up to the alignment. A graph's submodules, which ExecuTorch gives arenas of their own, are no matter of a flat list of buffers.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...model.instance import Instance, Placement
+from ...model.solver import Feature
+from .heuristic import Heuristic, Run
+from .rigid import Rigid
+from .shared_objects import Grid, SharedObject, homes, lay_out
+
+FEATURES = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.CONFLICTS, Feature.EXCLUSIONS})
+
+
+class ExirNaive(Heuristic):
+    """One buffer after the other, in input order."""
+
+    name: ClassVar[str] = "exir_naive"
+    features: ClassVar[frozenset[Feature]] = FEATURES
+
+    def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
+        found: dict[int, tuple[Grid, list[SharedObject]]] = {}
+        for pool, members in homes(instance).items():
+            grid = Grid(blocks, pool, members, self.name)
+            objects = [SharedObject() for _ in members]
+            for thing, block in zip(objects, members, strict=True):
+                _put(blocks, pool, thing, block, grid.offset(block, 0))
+            found[pool] = (grid, objects)
+        return lay_out(blocks, found)
+
+
+class ExirGreedy(Heuristic):
+    """The largest first, each in the first object where it fits: at the object's begin if nothing there meets it in time, else above all that does.
+
+    An object is as large as the first buffer that was put into it. Of equal sizes the last comes first, as ExecuTorch sorts them.
+    """
+
+    name: ClassVar[str] = "exir_greedy"
+    features: ClassVar[frozenset[Feature]] = FEATURES
+
+    def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
+        found: dict[int, tuple[Grid, list[SharedObject]]] = {}
+        for pool, members in homes(instance).items():
+            grid = Grid(blocks, pool, members, self.name)
+            found[pool] = (grid, greedy_objects(blocks, pool, members, grid, run))
+        return lay_out(blocks, found)
+
+
+def greedy_objects(
+    blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run, *, inside: bool = True
+) -> list[SharedObject]:
+    """The pool's objects in the order in which they are made. Without `inside`, every block lies at its object's begin, as it must where objects have no inside."""
+    meets = _Meetings(blocks)
+    objects: list[SharedObject] = []
+    for block in sorted(members, key=lambda b: (-blocks.rounded(b, pool), -b)):
+        _share(blocks, pool, grid, objects, block, meets, run, inside=inside)
+    return objects
+
+
+def _share(
+    blocks: Rigid,
+    pool: int,
+    grid: Grid,
+    objects: list[SharedObject],
+    block: int,
+    meets: _Meetings,
+    run: Run,
+    *,
+    inside: bool,
+) -> None:
+    size = blocks.rounded(block, pool)
+    tops: list[int] = []
+    for thing in objects:
+        run.spend(1 + len(thing.members) // 4)
+        top = max((at + blocks.rounded(other, pool) for other, at in thing.members if meets(block, other)), default=0)
+        start = grid.offset(block, 0)
+        if top == 0 and start + size <= thing.size:
+            thing.members.append((block, start))
+            return
+        tops.append(top)
+    for thing, top in zip(objects, tops, strict=True):
+        at = grid.offset(block, top)
+        if inside and top and at + size <= thing.size:
+            thing.members.append((block, at))
+            return
+    objects.append(SharedObject())
+    _put(blocks, pool, objects[-1], block, grid.offset(block, 0))
+
+
+class _Meetings:
+    """Which blocks must not share addresses, by hull, constraint and exclusion."""
+
+    def __init__(self, blocks: Rigid) -> None:
+        self._start, self._end = blocks.start, blocks.end
+        self._apart = _both_ways(blocks.instance.conflicts.tolist())
+        self._free = _both_ways(blocks.instance.exclusions.tolist())
+
+    def __call__(self, a: int, b: int) -> bool:
+        if self._apart and (a, b) in self._apart:
+            return True
+        together = self._start[a] < self._end[b] and self._start[b] < self._end[a]
+        return together and not (self._free and (a, b) in self._free)
+
+
+def _both_ways(pairs: list[list[int]]) -> set[tuple[int, int]]:
+    return {(a, b) for a, b in pairs} | {(b, a) for a, b in pairs}
+
+
+def _put(blocks: Rigid, pool: int, thing: SharedObject, block: int, at: int) -> None:
+    thing.members.append((block, at))
+    thing.size = max(thing.size, at + blocks.rounded(block, pool))

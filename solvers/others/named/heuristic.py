@@ -1,0 +1,125 @@
+"""What all named planners share: one placement, made as the other system makes it, or the block for which there was no place."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ...model.errors import SolverError, StopReason, Unsupported
+from ...model.instance import Instance, Placement
+from ...model.needs import is_joint, needs, refusal
+from ...model.objective import evaluate, violation
+from ...model.outcome import Outcome
+from ...model.solver import Control, Feature, Goal, Input, Task
+from .rigid import Rigid, rigid
+
+CHECK_EVERY = 64
+"""Blocks placed between two questions whether to stop."""
+
+ASYMMETRIC = (
+    "the planner went by conflict lists that are not symmetric, as its own system does, and let two buffers that conflict share addresses; "
+    "what it found is withheld"
+)
+
+
+class NothingFits(SolverError):
+    """The planner found no place for a block."""
+
+    def __init__(self, block: int) -> None:
+        super().__init__(f"block {block} fits nowhere")
+        self.block = block
+
+
+class Interrupted(SolverError):
+    """Whoever started the planner wants it to end now."""
+
+
+@dataclass(slots=True)
+class Run:
+    """One run: what the planner is asked, when it must end, and its answer so far."""
+
+    control: Control
+    task: Task
+    answer: Placement | None = None
+    work: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def spend(self, work: int) -> None:
+        """Count work. Raises Interrupted where it is enough."""
+        before, self.work = self.work, self.work + work
+        if before // CHECK_EVERY != self.work // CHECK_EVERY and self.control.stopped() is not None:
+            raise Interrupted
+
+    def is_spent(self, rounds: int) -> bool:
+        """Is the work limit reached, after so many rounds? A planner that goes from round to round then ends; the first one is always made."""
+        limit = self.task.limits.work
+        if limit is None or self.work < limit or not rounds:
+            return False
+        self.notes.append(
+            f"the work limit ended the planner after {rounds} rounds; by its own rules it would have gone on"
+        )
+        return True
+
+
+class Heuristic(ABC):
+    """A planner of another system."""
+
+    name: ClassVar[str]
+    features: ClassVar[frozenset[Feature]]
+    wants: ClassVar[Input] = Input.RAW
+    sandboxed: ClassVar[bool] = False
+
+    def unavailable(self) -> str | None:
+        return None
+
+    @abstractmethod
+    def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
+        """Where the other system puts the blocks. Raises NothingFits; improving planners keep the best so far in `run.answer`."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        missing = needs(instance, is_joint(instance)) - self.features
+        if missing:
+            raise Unsupported(self.name, refusal(missing))
+        run = Run(control, task)
+        stuck: int | None = None
+        try:
+            run.answer = self.place(instance, rigid(instance), run)
+        except NothingFits as error:
+            run.answer, stuck = None, first_part(instance, error.block)
+        except Interrupted:
+            pass  # what there is by now is the answer
+        return self._outcome(instance, run, stuck)
+
+    def _outcome(self, instance: Instance, run: Run, stuck: int | None) -> Outcome:
+        answer, notes = run.answer, run.notes
+        if answer is not None and instance.source is not None and len(instance.source.listed):
+            broken = violation(instance, answer)
+            if broken is not None:
+                answer = None
+                notes.append(ASYMMETRIC)
+        value = None if answer is None else evaluate(instance, answer)
+        stop = run.control.stopped() or StopReason.WORK_LIMIT
+        if answer is not None and value is not None:
+            run.control.incumbent(answer)
+            if value <= run.task.enough:
+                stop = StopReason.PROVED
+            elif run.task.goal is Goal.FIT:
+                stop = StopReason.GOAL_MET
+        return Outcome(
+            stop=stop,
+            placement=answer,
+            value=value,
+            bound=run.task.bound,
+            pool_bounds=run.task.pool_bounds,
+            solver=None if answer is None else self.name,
+            work=run.work,
+            reproducible=stop.is_repeatable,
+            notes=tuple(notes),
+            stuck=stuck,
+        )
+
+
+def first_part(instance: Instance, block: int) -> int:
+    """A part of the block: people know parts by name."""
+    return int((instance.part_block == block).argmax())

@@ -1,0 +1,91 @@
+"""Relay's PlanMemory: storage tokens, taken from a list of free ones of about the right size, and given back after the last use.
+
+A token serves one buffer at a time, and grows to the largest. Of one step, what is allocated there comes first, then what had its last use there is
+given back, results that nobody uses before the others. A buffer that is never live needs no token.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import ClassVar
+
+from ...model.instance import Instance, Placement
+from ...model.solver import Feature
+from .heuristic import Heuristic, Run
+from .rigid import Rigid
+from .shared_objects import Grid, SharedObject, homes, lay_out
+
+MATCH_RANGE = 16
+"""A free token fits if its size is within this factor of what is wanted."""
+
+
+class RelayTokens(Heuristic):
+    """See the module. A pool is a device: tokens are never shared between two."""
+
+    name: ClassVar[str] = "relay_tokens"
+    features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.EXCLUSIONS})
+
+    def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
+        found: dict[int, tuple[Grid, list[SharedObject]]] = {}
+        for pool, members in homes(instance).items():
+            grid = Grid(blocks, pool, members, self.name)
+            found[pool] = (grid, tokens_of(blocks, pool, members, grid, run))
+        return lay_out(blocks, found)
+
+
+def tokens_of(blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run) -> list[SharedObject]:
+    """The pool's tokens: first one for all that is never live, then the others in the order in which they are made."""
+    tokens: list[SharedObject] = []
+    free = _FreeList()
+    held: dict[int, SharedObject] = {}
+    for _, begins, _, block in _events(blocks, members):
+        run.spend(2)
+        if not begins:
+            free.add(held.pop(block))
+            continue
+        token = free.take(blocks.size[block])
+        if token is None:
+            token = SharedObject()
+            tokens.append(token)
+        at = grid.offset(block, 0)
+        token.members.append((block, at))
+        token.size = max(token.size, at + blocks.size[block])
+        held[block] = token
+    idle = [block for block in members if not blocks.is_live(block)]
+    if idle:
+        unused = SharedObject(0, [(block, grid.offset(block, 0)) for block in idle])
+        tokens.insert(0, unused)
+    return tokens
+
+
+def _events(blocks: Rigid, members: list[int]) -> list[tuple[int, int, int, int]]:
+    """(time, 1 if the block begins, order within these, block), sorted."""
+    live = [block for block in members if blocks.is_live(block)]
+    ends = [(blocks.end[b], 0, int(blocks.start[b] + 1 < blocks.end[b]), b) for b in live]
+    return sorted(ends + [(blocks.start[b], 1, 0, b) for b in live])
+
+
+class _FreeList:
+    """Free tokens by size; of equal ones, the one that was given back first comes first."""
+
+    def __init__(self) -> None:
+        self._sizes: list[int] = []
+        self._tokens: list[SharedObject] = []
+
+    def add(self, token: SharedObject) -> None:
+        at = bisect_right(self._sizes, token.size)
+        self._sizes.insert(at, token.size)
+        self._tokens.insert(at, token)
+
+    def take(self, size: int) -> SharedObject | None:
+        """The smallest of at least this size and less than 16 times that, else the largest of at least a sixteenth; None if there is neither."""
+        at = bisect_left(self._sizes, size)
+        if at < len(self._sizes) and self._sizes[at] < max(size * MATCH_RANGE, 1):
+            return self._pop(at)
+        if at and self._sizes[at - 1] >= size // MATCH_RANGE:
+            return self._pop(at - 1)
+        return None
+
+    def _pop(self, at: int) -> SharedObject:
+        del self._sizes[at]
+        return self._tokens.pop(at)

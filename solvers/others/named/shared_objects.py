@@ -1,0 +1,73 @@
+"""Storage that buffers share, laid out: objects one after the other, each as large as what it must hold.
+
+Some planners only decide who shares a storage with whom; a runtime then allocates one object for each. As offsets, that is the objects side by
+side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...model.errors import Unsupported
+from ...model.instance import Instance, Placement
+from .heuristic import NothingFits
+from .rigid import Rigid
+
+
+@dataclass(slots=True)
+class SharedObject:
+    """A piece of storage, and which blocks lie where in it."""
+
+    size: int = 0
+    members: list[tuple[int, int]] = field(default_factory=list)
+    """Blocks with their offsets in the object."""
+
+
+class Grid:
+    """Where in a pool objects may begin, so that what suits a member's alignment can be said from the object's begin alone."""
+
+    def __init__(self, blocks: Rigid, pool: int, members: list[int], solver: str) -> None:
+        self._blocks, self._pool = blocks, pool
+        coarsest = max(members, key=lambda b: blocks.modulus[b][pool])
+        if any(blocks.modulus[coarsest][pool] % blocks.modulus[b][pool] for b in members):
+            raise Unsupported(solver, "it takes only alignments that divide the largest one of their pool")
+        self.residue = blocks.residue[coarsest][pool]
+
+    def begin(self, address: int, members: Iterable[int]) -> int:
+        """The first address from this one on at which an object of these members may begin."""
+        coarsest = max((self._blocks.modulus[b][self._pool] for b in members), default=1)
+        return address + (self.residue - address) % coarsest
+
+    def offset(self, block: int, start: int) -> int:
+        """The first offset in an object, from this one on, that suits the block."""
+        return self._blocks.aligned(block, self._pool, self.residue + start) - self.residue
+
+
+def homes(instance: Instance) -> dict[int, list[int]]:
+    """The blocks of each pool, where none has a choice. Raises NothingFits if two that must be apart have the same one."""
+    found: dict[int, list[int]] = {}
+    home: list[int] = instance.allowed.argmax(axis=1).tolist()
+    for a, b in instance.apart.tolist():
+        if home[a] == home[b]:
+            raise NothingFits(max(a, b))
+    for block, pool in enumerate(home):
+        found.setdefault(pool, []).append(block)
+    return found
+
+
+def lay_out(blocks: Rigid, objects: dict[int, tuple[Grid, list[SharedObject]]]) -> Placement:
+    """The objects of each pool one after the other. Raises NothingFits for the first member that would lie too high."""
+    pool_of, offset = np.zeros(len(blocks), dtype=np.int64), np.zeros(len(blocks), dtype=np.int64)
+    for pool, (grid, found) in objects.items():
+        end = 0
+        for thing in found:
+            begin = grid.begin(end, (block for block, _ in thing.members))
+            for block, at in thing.members:
+                if blocks.base(block, pool, begin + at) != begin + at:
+                    raise NothingFits(block)
+                pool_of[block], offset[block] = pool, begin + at
+            end = begin + thing.size
+    return Placement(pool_of, offset)

@@ -1,0 +1,121 @@
+"""Arm Vela's hill climb: first fit in an order, bettered by exchanging two buffers that push the highest one up.
+
+The first order goes by urgency: the most that is live at any time of a buffer's life. It ends when the largest sum of live sizes is reached; or
+nothing got better for 500 rounds and the memory's size is kept; or after 99 999 rounds. Draws are those of Python's generator seeded with 1, as
+Vela's are. A round that fails leaves its half-made placement behind, from which the next one's exchange is chosen: as there, so here.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import ClassVar
+
+import numpy as np
+
+from ...model.instance import Instance, Placement
+from ...model.solver import Feature
+from .conflict_lists import conflict_lists
+from .heuristic import Heuristic, NothingFits, Run
+from .rigid import Rigid
+from .shared_objects import homes
+from .vela_passes import Passes
+
+MOST_ROUNDS = 99_999
+ROUNDS_AFTER_IMPROVEMENT = 500
+ROUNDS_STUCK = 50
+"""Without a better result for more rounds than this, two further buffers change places in each."""
+NO_NEIGHBOUR_PERCENT = 30
+
+
+class VelaHillClimb(Heuristic):
+    """See the module. Pools are planned one by one."""
+
+    name: ClassVar[str] = "vela_hill_climb"
+    features: ClassVar[frozenset[Feature]] = frozenset(
+        {Feature.CAPACITY, Feature.MULTI_RECT, Feature.CONFLICTS, Feature.EXCLUSIONS}
+    )
+
+    def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
+        near = conflict_lists(blocks.instance, self.name)
+        pool_of = instance.allowed.argmax(axis=1).astype(np.int64)
+        climbs = [
+            _Climb(instance, Passes(blocks, pool, members, near), instance.pools[pool].capacity)
+            for pool, members in homes(instance).items()
+        ]
+
+        try:
+            for climb in climbs:
+                climb.climb(run)
+        finally:
+            base: dict[int, int] = {}
+            for climb in climbs:
+                base.update(zip(climb.passes.members, climb.best_base, strict=False))
+            stuck = _highest_too_high(blocks, base, pool_of.tolist())
+            if len(base) == len(blocks) and stuck is None:
+                run.answer = Placement(pool_of, np.array([base[b] for b in range(len(blocks))], dtype=np.int64))
+        if stuck is not None:
+            raise NothingFits(stuck)
+        assert run.answer is not None
+        return run.answer
+
+
+class _Climb:
+    """One pool's order, and the best placement that an order gave."""
+
+    def __init__(self, instance: Instance, passes: Passes, capacity: int | None) -> None:
+        self.passes = passes
+        self.capacity = capacity
+        self.order = passes.by_urgency(instance)
+        self.best_base: list[int] = []
+        self.random = Random(1)
+
+    def climb(self, run: Run) -> None:
+        """Raises Interrupted; the best so far is kept."""
+        passes = self.passes
+        best = passes.make(self.order, None, run)
+        assert best is not None
+        self.best_base = passes.bases()
+        best_order = list(self.order)
+        improved = number = 0
+        while best > passes.most_live and self._goes_on(best, number, number - improved):
+            if run.is_spent(number + 1):
+                break
+            self._exchange(number - improved)
+            new = passes.make(self.order, best, run)
+            if new is None:
+                self.order = list(best_order)
+            else:
+                improved = number if new < best else improved
+                best, best_order, self.best_base = new, list(self.order), passes.bases()
+            number += 1
+
+    def _goes_on(self, best: int, number: int, idle: int) -> bool:
+        too_large = self.capacity is not None and best > self.capacity
+        return (too_large and number < MOST_ROUNDS) or idle < ROUNDS_AFTER_IMPROVEMENT
+
+    def _exchange(self, idle: int) -> None:
+        """Two of the turns that had a say in where the highest block ended; after long idleness two more, from further away."""
+        draw, order, passes = self.random.randint, self.order, self.passes
+        top = passes.highest()
+        turns = passes.turns_below(top)
+        strangers = [turn for turn in turns if order[turn] != top and order[turn] not in passes.near_set[top]]
+        if draw(0, 100) < NO_NEIGHBOUR_PERCENT and strangers:
+            one = strangers[draw(0, len(strangers) - 1)]
+        else:
+            one = turns[draw(0, len(turns) - 1)]
+        if len(turns) == 1:
+            return  # there is nothing to exchange it with
+        other = turns[draw(0, len(turns) - 2)]
+        if one == other:
+            other = turns[-1]
+        order[one], order[other] = order[other], order[one]
+        if idle > ROUNDS_STUCK:
+            turns = list(dict.fromkeys([*turns, *passes.turns_near([order[turn] for turn in strangers])]))
+            one, other = turns[draw(0, len(turns) - 1)], turns[draw(0, len(turns) - 1)]
+            order[one], order[other] = order[other], order[one]
+
+
+def _highest_too_high(blocks: Rigid, base: dict[int, int], pool: list[int]) -> int | None:
+    """The highest block of those that lie higher than they may."""
+    wrong = [b for b, at in base.items() if at > blocks.highest[b][pool[b]]]
+    return max(wrong, key=lambda b: (base[b] + blocks.size[b], -b), default=None)

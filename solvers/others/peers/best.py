@@ -1,0 +1,87 @@
+"""What a planner of boxes has shown so far, and whether it may rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...model.errors import StopReason
+from ...model.instance import Instance, Placement
+from ...model.objective import evaluate
+from ...model.outcome import Certificate, Outcome, Proof, Value
+from ...model.solver import Control, Goal, Task
+from .boxes import Boxes
+
+
+class Best:
+    """The best placement of one run."""
+
+    def __init__(self, boxes: Boxes, task: Task, control: Control) -> None:
+        self.placement: Placement | None = None
+        """The best one within the capacity."""
+        self._peak: int | None = None
+        """The lowest that the highest box has ended, be it within the capacity or not."""
+        self._boxes = boxes
+        self._control = control
+        self._capacity = boxes.instance.pools[0].capacity
+        self._fit = task.goal is Goal.FIT
+        self._bound = task.pool_bounds[0] if task.pool_bounds else 0
+        self._deadline = deadline_of(task)
+
+    @property
+    def enough(self) -> int | None:
+        """An end of the highest box that nobody wants to be lower; None: any will do."""
+        return self._capacity if self._fit else self._bound
+
+    def offer(self, offsets: Sequence[int]) -> StopReason | None:
+        """Show the boxes' offsets if they are better than those before; a reason to stop if there is one."""
+        peak = max((offset + size for offset, size in zip(offsets, self._boxes.size, strict=True)), default=0)
+        if self._peak is None or peak < self._peak:
+            self._peak = peak
+            placement = self._boxes.placement(offsets)
+            if placement is not None:
+                self.placement = placement
+                self._control.incumbent(placement)
+        return self.stopped()
+
+    def stopped(self) -> StopReason | None:
+        """Is it good enough, or the time over?"""
+        if self.placement is not None and self._peak is not None:
+            if self._peak <= self._bound:
+                return StopReason.PROVED
+            if self.enough is None or self._peak <= self.enough:
+                return StopReason.GOAL_MET
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            return StopReason.TIME_LIMIT
+        return self._control.stopped()
+
+    def outcome(self, solver: str, stop: StopReason, *, proven: int = 0, reproducible: bool = True) -> Outcome:
+        """The answer. `proven`: the solver says that it went through all placements that end below this."""
+        infeasible = self._capacity is not None and proven > self._capacity
+        certificate = Certificate(Proof.SEARCH, proven, pool=0, solver=solver)
+        least = max(proven, self._bound)
+        return Outcome(
+            StopReason.PROVED if infeasible else stop,
+            placement=None if infeasible else self.placement,
+            bound=_worth(self._boxes.instance, least),
+            pool_bounds=(least,),
+            certificates=(certificate,) if proven else (),
+            infeasible=infeasible,
+            solver=solver,
+            reproducible=reproducible and (infeasible or stop.is_repeatable),
+        )
+
+
+def _worth(instance: Instance, peak: int) -> Value:
+    """What the objective's terms are worth if everything ends at this peak."""
+    return evaluate(instance, Placement(np.zeros(instance.blocks, dtype=np.int64), peak - instance.block_high))
+
+
+def deadline_of(task: Task) -> float | None:
+    """When to end, on the clock of time.monotonic(): these planners do not count their work, so a limit of work is taken for microseconds."""
+    limits = task.limits
+    if limits.deadline is not None or limits.work is None:
+        return limits.deadline
+    return time.monotonic() + limits.work * 1e-6

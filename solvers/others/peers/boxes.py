@@ -1,0 +1,81 @@
+"""The part of an instance that every planner of memory understands: boxes in one pool, each of a size, each live from one time to another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...model.errors import Unsupported
+from ...model.instance import Instance, Ints, Placement, Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """What has a size and a time, in the user's order; whatever else there is in the instance lies at the bottom and is in nobody's way."""
+
+    instance: Instance
+    block: Ints
+    """The block of each box."""
+    size: list[int]
+    start: list[int]
+    end: list[int]
+    """First section in which the box is no longer live."""
+    alignment: list[int]
+
+    def placement(self, offsets: Sequence[int]) -> Placement | None:
+        """Where all blocks are, given the boxes' offsets; None where one ends above the pool's capacity."""
+        offset = self.instance.lowest[:, 0].copy()
+        offset[self.block] = offsets
+        if (offset > self.instance.highest[:, 0]).any():
+            return None
+        return Placement(np.zeros(len(offset), dtype=np.int64), offset)
+
+
+def boxes_of(solver: str, instance: Instance) -> Boxes:
+    """The instance as boxes. Raises Unsupported where it is more than that."""
+    why = _what_is_more(instance)
+    if why is not None:
+        raise Unsupported(solver, why)
+    part = instance.rect_part
+    size = (instance.part_high - instance.part_low)[part]
+    solid = size > 0
+    block = instance.part_block[part][solid]
+    boxes = Boxes(
+        instance,
+        block,
+        size[solid].tolist(),
+        instance.rect_start[solid].tolist(),
+        instance.rect_end[solid].tolist(),
+        instance.modulus[block, 0].tolist(),
+    )
+    if _is_held_down(boxes):
+        raise Unsupported(solver, "it knows no greatest offsets")
+    return boxes
+
+
+def _what_is_more(instance: Instance) -> str | None:
+    if len(instance.pools) != 1:
+        return "it takes one pool"
+    if instance.pools[0].reserved:
+        return "it knows no reserved ranges"
+    if len(instance.part_block) != instance.blocks or len(np.unique(instance.rect_part)) != len(instance.rect_part):
+        return "it knows buffers of one lifetime alone, and no colocations"
+    if len(instance.conflicts) or len(instance.exclusions) or len(instance.apart):
+        return "lifetimes are all that it knows of conflicts"
+    if Term.REUSE_COST in instance.terms and len(instance.penalties):
+        return "it knows no reuse penalties"
+    if not instance.allowed.all():
+        return "a buffer fits nowhere"
+    if instance.residue.any():
+        return "it knows no base address"
+    if (instance.lowest > 0).any():
+        return "it knows no fixed offsets"
+    return None
+
+
+def _is_held_down(boxes: Boxes) -> bool:
+    """Does a box have to end lower than another may?"""
+    top = boxes.instance.highest[boxes.block, 0] + boxes.instance.block_high[boxes.block]
+    return bool((top + boxes.instance.modulus[boxes.block, 0] <= top.max(initial=0)).any())

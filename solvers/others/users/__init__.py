@@ -1,0 +1,1 @@
+"""Planners of the user's own."""

@@ -1,0 +1,1 @@
+"""Who works on what, and when: from an instance to an outcome."""

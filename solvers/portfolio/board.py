@@ -1,0 +1,56 @@
+"""What is known of the whole instance while its pieces are being solved: the best placement of each, and the bounds."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+import numpy as np
+
+from ..model.errors import StopReason
+from ..model.instance import Instance, Ints, Placement
+from ..model.objective import evaluate
+from ..model.outcome import Value
+from ..model.solver import Control
+
+
+class Board:
+    """Puts the pieces' placements together and tells the caller whenever the whole got better."""
+
+    def __init__(self, instance: Instance, control: Control) -> None:
+        self._instance = instance
+        self._control = control
+        self._pool = np.zeros(instance.blocks, dtype=np.int64)
+        self._offset = np.zeros(instance.blocks, dtype=np.int64)
+        self._placed = np.zeros(instance.blocks, dtype=bool)
+        self._lock = Lock()
+        self.value: Value | None = None
+        self.bound: Value = ()
+
+    def put(self, blocks: Ints, pool: Ints | int, offset: Ints) -> None:
+        """These blocks have a better place than before."""
+        with self._lock:
+            self._pool[blocks], self._offset[blocks], self._placed[blocks] = pool, offset, True
+            placement = self.placement
+            if placement is not None:
+                value = evaluate(self._instance, placement)
+                if self.value is None or value < self.value:
+                    self.value = value
+                    self._control.incumbent(placement)
+
+    def prove(self, bound: Value) -> None:
+        """No placement of the whole has a smaller value."""
+        with self._lock:
+            if bound > self.bound:
+                self.bound = bound
+                self._control.bound(bound)
+
+    @property
+    def placement(self) -> Placement | None:
+        """The whole, once every block is placed."""
+        return Placement(self._pool.copy(), self._offset.copy()) if self._placed.all() else None
+
+    def log(self, line: str) -> None:
+        self._control.log(line)
+
+    def stopped(self) -> StopReason | None:
+        return self._control.stopped()

@@ -1,0 +1,329 @@
+"""Everything that does not come apart into single pools: a choice of pools, or objectives that weigh shared addresses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..bounds.first_bounds import first_bounds, least_of_term, peaks_at_least
+from ..bounds.pool_sharing import Weights, sharing_shortage
+from ..bounds.priced_room import priced_value
+from ..geometry.presolve import scaled, unit
+from ..geometry.ties import can_tie, least_tie, preferring, rank_tie
+from ..model.errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
+from ..model.instance import Instance, Placement
+from ..model.linear_terms import choice_cost, is_counted_in_bytes
+from ..model.objective import evaluate
+from ..model.outcome import Certificate, Outcome, Proof, Value
+from ..model.solver import BOUNDERS, Control, Goal, Task
+from .board import Board
+from .execute import execute, failed
+from .repack import PACKER, can_repack, repack
+from .rounds import SEED_STEP, round_work
+
+LOCAL_SEARCH = "assign"
+SHARE_OF_GREEDY = 8
+"""Where the choice of pools costs, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
+SHARE_FOR_PEAKS = 3
+"""Where only peaks count first, its many orders are worth more."""
+MANY_BLOCKS = 5_000
+"""From so many on, greedy's passes take seconds where there are several pools."""
+GROWTH = 4
+"""From round to round: these engines start anew in each, and what they prove they mostly prove in one long run."""
+
+
+def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
+    """Greedy, then the engines one after the other on what is still open, in rounds, each told what is known by then."""
+    run = Joint(instance, task, control, engines, by_name)
+    run.begin()
+    while run.is_open and (budget := round_work(task.limits.work, run.work, run.shares, growth=GROWTH)):
+        run.round(budget)
+    run.settle_ties()
+    return run.outcome()
+
+
+class Joint:
+    """One run. The instance is scaled as a whole; terms counted in bytes are scaled back at the end."""
+
+    def __init__(
+        self, instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool
+    ) -> None:
+        self.original = instance
+        self.unit = unit(instance)
+        self.instance = scaled(instance, self.unit)
+        self.task = replace(task, start=None)  # in bytes, as no engine has it
+        self.start = task.start
+        self.engines = [e for e in engines if e not in BOUNDERS]
+        self.bounders = [e for e in engines if e in BOUNDERS and instance.has_choice]
+        self.settler = self.engines[-1] if self.engines else None
+        """Who is asked for the best of several placements of the least cost."""
+        self.repacks = not by_name and bool(engines) and can_repack(instance)
+        self.by_name = by_name
+        self.board = Board(instance, control)
+        first = first_bounds(instance)
+        self.infeasible = bool(first.shortage)
+        self.certificates = list(first.shortage or first.pools)
+        self.sharing = None if self.infeasible else first.sharing
+        """The best proof of all pools' peaks together."""
+        self.priced: Certificate | None = None
+        """The best proof of what a lack of room costs."""
+        self.bound: Value = self._in_units(first.value)
+        self.placement: Placement | None = None
+        self.value: Value | None = None
+        self.solver: str | None = None
+        self.notes: list[str] = []
+        self.refusals: list[SolverError] = []
+        self.broken: StopReason | None = None
+        self.asked: dict[str, None] = {}
+        self.packed: bytes | None = None
+        """The choice of pools that cannot be packed any lower."""
+        self.steady = True
+        """Would what settled the ties settle them alike again?"""
+        self.rounds = 0
+        self.work = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Is there more to find or to prove, and somebody who could?"""
+        return self._finished() is None and bool(self.engines)
+
+    @property
+    def shares(self) -> int:
+        """How many there are to share the work of a round."""
+        return len(self.engines) + self._can_repack()
+
+    def begin(self) -> None:
+        """What is known without a search, and greedy's placement."""
+        self.board.prove(self._in_bytes(self.bound))
+        if self.start is not None and not self.infeasible:
+            known = Placement(self.start.pool, self.start.offset // self.unit)
+            self.take(known, evaluate(self.instance, known), None)
+        for name in ("greedy", *self.bounders):
+            if self._finished() is None:
+                self._ask(name, self._greedy_work() if name == "greedy" else self._left())
+
+    def round(self, work: int) -> None:
+        """Every engine once, with that much work each."""
+        self.rounds += 1
+        before = self.work
+        if self._can_repack() and self._finished() is None:
+            self._repack(work)
+        for name in list(self.engines):
+            if self._finished() is None:
+                self._ask(name, work)
+        if self.work == before:
+            self.engines.clear()  # all that they can do is done
+
+    def _greedy_work(self) -> int | None:
+        """All there is, unless local search comes after: then a share, and where a pass takes long only the first one, which is always made."""
+        left = self._left()
+        if left is None or LOCAL_SEARCH not in self.engines:
+            return left
+        share = SHARE_OF_GREEDY if choice_cost(self.instance, self.instance.terms[0]) is not None else SHARE_FOR_PEAKS
+        return left // share if self.instance.blocks < MANY_BLOCKS else 0
+
+    def _left(self) -> int | None:
+        return None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0)
+
+    def settle_ties(self) -> None:
+        """With the sum of peaks at its least: could the same be had with less in the pools to use last?"""
+        if self._finished() is not StopReason.PROVED or self.infeasible or not can_tie(self.instance):
+            return
+        assert self.placement is not None
+        assert self.value is not None
+        settled = rank_tie(self.instance, self.placement) == least_tie(self.instance, self._bounds_in_units())
+        if self.settler is None or settled:
+            return
+        instance, bound = preferring(self.instance, self.value)
+        left = self._left()
+        limits = replace(self.task.limits, work=None if left is None else left // 4)
+        task = replace(self.task, limits=limits, start=self.placement, bound=bound, pool_bounds=())
+        try:
+            outcome = execute(self.settler, instance, task, _Relay(self, self.settler))
+        except SolverError:
+            return  # the sum is proven; only the tie stays as it is
+        self.work += outcome.work
+        self.asked[self.settler] = None
+        self.steady = outcome.reproducible
+        if outcome.placement is not None:
+            self.take(outcome.placement, evaluate(self.instance, outcome.placement), self.settler)
+
+    def _pool_bounds(self) -> tuple[int, ...]:
+        return peaks_at_least(self.original, self.certificates)
+
+    def _floors(self) -> Value:
+        return tuple(
+            least_of_term(self.original, term, self.certificates, self.sharing) for term in self.original.terms
+        )
+
+    def _bounds_in_units(self) -> tuple[int, ...]:
+        return tuple(bound // self.unit for bound in self._pool_bounds())
+
+    def _can_repack(self) -> bool:
+        return self.repacks and self.placement is not None and self.placement.pool.tobytes() != self.packed
+
+    def _repack(self, work: int) -> None:
+        """The best placement's choice of pools, packed lower."""
+        assert self.placement is not None
+        tried = self.placement.pool.tobytes()
+        task = replace(
+            self.task, limits=replace(self.task.limits, work=work), seed=self.task.seed + self.rounds * SEED_STEP
+        )
+        relay = _Relay(self, PACKER)
+        outcome = repack(self.instance, self.placement, task, relay)
+        self.work += outcome.work
+        self.asked.update(dict.fromkeys(outcome.asked))
+        if outcome.stop is StopReason.PROVED:
+            self.packed = tried
+        if outcome.placement is not None:
+            relay.incumbent(outcome.placement)
+
+    def _ask(self, name: str, work: int | None) -> None:
+        task = replace(
+            self.task,
+            limits=replace(self.task.limits, work=work),
+            seed=self.task.seed + self.rounds * SEED_STEP,
+            start=self.placement,
+            bound=self.bound,
+            pool_bounds=self._bounds_in_units(),
+        )
+        try:
+            outcome = execute(name, self.instance, task, _Relay(self, name))
+        except (Unsupported, Unavailable) as refusal:
+            if name in self.engines:
+                self.engines.remove(name)
+                self.refusals.append(refusal)
+                self.notes.append(str(refusal))
+            return
+        except SolverFailed as error:
+            outcome = failed(error)
+        self.work += outcome.work
+        self.asked[name] = None
+        self.notes.extend(note for note in outcome.notes if note not in self.notes)
+        if outcome.stop in (StopReason.MEMORY_LIMIT, StopReason.SOLVER_FAILED):
+            self.broken = outcome.stop
+            if name in self.engines:
+                self.engines.remove(name)
+        if outcome.placement is not None and outcome.value is not None:
+            self.take(outcome.placement, outcome.value, outcome.solver or name)
+        self.infeasible |= outcome.infeasible
+        if name in BOUNDERS:
+            self._take_sharing(outcome)
+        elif outcome.infeasible or outcome.bound > self.bound:
+            self._take_proof(outcome, name)
+
+    def _take_proof(self, outcome: Outcome, name: str) -> None:
+        """A solver went through everything below its bound, or through everything."""
+        if outcome.bound > self.bound:
+            self.bound = outcome.bound
+            self.board.prove(self._in_bytes(self.bound))
+        searched = Certificate(Proof.SEARCH, self._in_bytes(self.bound)[0], solver=name)
+        self.certificates = [c for c in self.certificates if c.proof is not Proof.SEARCH] + [searched]
+
+    def _take_sharing(self, outcome: Outcome) -> None:
+        """Weights count for what they prove of the original: there capacities are not rounded down to units."""
+        for found in outcome.certificates:
+            if outcome.infeasible:
+                if sharing_shortage(self.original, found.weights) > 0:
+                    self.sharing = replace(found, value=sharing_shortage(self.original, found.weights))
+                else:
+                    self._take_proof(outcome, found.solver or "pool_sharing")
+                return
+            weights = self._weights_in_bytes(found.weights)
+            proof = replace(found, value=priced_value(self.original, weights), weights=weights)
+            if found.proof is Proof.PRICED_ROOM:
+                self.priced = _better(proof, self.priced)
+            else:
+                self.sharing = _better(proof, self.sharing)
+            self.bound = max(self.bound, self._in_units((proof.value,)))
+            self.board.prove(self._in_bytes(self.bound))
+
+    def _weights_in_bytes(self, weights: Weights) -> tuple[tuple[int, int, int, int], ...]:
+        """Prices of a byte, made of prices of a unit; where the term is counted in bytes itself, they are no prices but shares."""
+        unit = 1 if is_counted_in_bytes(self.original.terms[0]) else self.unit
+        return tuple(
+            (pool, section, numerator, denominator * unit) for pool, section, numerator, denominator in weights
+        )
+
+    def take(self, placement: Placement, value: Value, name: str | None) -> None:
+        """Keep it if it is better."""
+        if self.value is None or value < self.value:
+            self.placement, self.value, self.solver = placement, value, name
+            blocks = np.arange(self.instance.blocks)
+            self.board.put(blocks, placement.pool, placement.offset * self.unit)
+        elif self._is_preferred(placement, value):
+            self.placement = placement
+            self.board.put(np.arange(self.instance.blocks), placement.pool, placement.offset * self.unit)
+
+    def _is_preferred(self, placement: Placement, value: Value) -> bool:
+        """As good as the best, with more of it in the pools to use first?"""
+        if self.placement is None or value != self.value:
+            return False
+        return rank_tie(self.instance, placement) < rank_tie(self.instance, self.placement)
+
+    def _finished(self) -> StopReason | None:
+        if self.infeasible:
+            return StopReason.PROVED
+        if self.value is not None:
+            if self.task.goal is Goal.FIT:
+                return StopReason.GOAL_MET
+            if self.value == self.bound:
+                return StopReason.PROVED
+        return self.board.stopped()
+
+    def _in_bytes(self, value: Value) -> Value:
+        return tuple(
+            v * self.unit if is_counted_in_bytes(t) else v for v, t in zip(value, self.original.terms, strict=False)
+        )
+
+    def _in_units(self, value: Value) -> Value:
+        return tuple(
+            v // self.unit if is_counted_in_bytes(t) else v for v, t in zip(value, self.original.terms, strict=False)
+        )
+
+    def outcome(self) -> Outcome:
+        """What was found and proven, and why it ended."""
+        if self.refusals and self.by_name:
+            raise self.refusals[0]
+        stop = self._finished() or self.broken or StopReason.WORK_LIMIT
+        placement = None if self.infeasible else self.board.placement
+        together = [proof for proof in (self.sharing, self.priced) if proof is not None and proof.value]
+        certificates = [*self.certificates, *together]
+        return Outcome(
+            stop=stop,
+            placement=placement,
+            value=None if placement is None else self.board.value,
+            bound=self._in_bytes(self.bound),
+            floors=() if self.infeasible else self._floors(),
+            pool_bounds=self._pool_bounds(),
+            certificates=tuple(certificates),
+            infeasible=self.infeasible,
+            solver=self.solver,
+            work=self.work,
+            asked=tuple(self.asked),
+            reproducible=stop.is_repeatable and self.broken is None and self.steady,
+            notes=tuple(self.notes),
+        )
+
+
+def _better(one: Certificate, other: Certificate | None) -> Certificate:
+    return one if other is None or one.value > other.value else other
+
+
+class _Relay:
+    """Passes an engine's incumbents and bounds on at once."""
+
+    def __init__(self, run: Joint, name: str) -> None:
+        self._run, self._name = run, name
+
+    def incumbent(self, placement: Placement) -> None:
+        self._run.take(placement, evaluate(self._run.instance, placement), self._name)
+
+    def bound(self, bound: Value) -> None: ...
+
+    def log(self, line: str) -> None:
+        self._run.board.log(line)
+
+    def stopped(self) -> StopReason | None:
+        return self._run.board.stopped()

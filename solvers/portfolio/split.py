@@ -1,0 +1,162 @@
+"""Problems that weigh shared addresses, but come apart: no block has a choice of pools, so what costs arise in one pool says nothing of another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..geometry.presolve import Piece, components, restrict
+from ..model.errors import StopReason
+from ..model.instance import Instance, Ints, Placement, Term
+from ..model.linear_terms import LINEAR
+from ..model.objective import evaluate
+from ..model.outcome import Certificate, Outcome, Proof, Value
+from ..model.solver import Control, Task
+from .board import Board
+from .joint import GROWTH, Joint
+from .rounds import round_work
+
+ADDITIVE = LINEAR | {Term.REUSE_COST}
+"""Terms whose value is the sum of what the pools contribute."""
+
+
+def pieces_of(instance: Instance) -> list[Ints]:
+    """Sets of blocks whose terms simply add up, so that each can be solved for itself; one set if there is no such split."""
+    everything = [np.arange(instance.blocks)]
+    if instance.has_choice or len(instance.apart) or not ADDITIVE.issuperset(instance.terms):
+        return everything
+    label = np.argmax(instance.allowed, axis=1)
+    if instance.terms == (Term.REUSE_COST,):
+        # With no peak to minimise, even blocks of one pool are free of each other unless they meet or share a penalty.
+        pairs = np.concatenate([instance.conflicts, instance.penalties[:, :2]])
+        together = components(replace(instance, conflicts=pairs))
+        label = np.unique(np.stack([label, together], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    return [np.flatnonzero(label == mark) for mark in np.unique(label).tolist()]
+
+
+def solve_split(
+    instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool, pieces: list[Ints]
+) -> Outcome:
+    """Every piece for itself, in rounds, so that what one leaves of the work the others get; then the sum."""
+    board = Board(instance, control)
+    least = [0] * len(pieces)
+    cuts: list[Piece] = []
+    runs: list[Joint] = []
+    for number, blocks in enumerate(pieces):
+        pools = np.unique(np.argmax(instance.allowed[blocks], axis=1)).tolist()
+        cut = restrict(instance, blocks, pools)
+        mine = replace(task, start=_part_of(task.start, cut))
+        run = Joint(cut.instance, mine, _PieceControl(board, cut, least, number), engines, by_name)
+        run.begin()
+        cuts.append(cut)
+        runs.append(run)
+        if run.infeasible:
+            break
+    while not any(run.infeasible for run in runs) and (todo := [run for run in runs if run.is_open]):
+        spent = sum(run.work for run in runs)
+        budget = round_work(task.limits.work, spent, sum(run.shares for run in todo), growth=GROWTH)
+        if not budget:
+            break
+        for run in todo:
+            run.round(budget)
+            if run.infeasible:
+                break
+    outcomes = [run.outcome() for run in runs]
+    for cut, outcome in zip(cuts, outcomes, strict=True):
+        if outcome.placement is not None:
+            board.put(cut.blocks, cut.pools[outcome.placement.pool], outcome.placement.offset)
+    return _sum(instance, board, cuts, outcomes, sum(run.work for run in runs))
+
+
+def _part_of(start: Placement | None, cut: Piece) -> Placement | None:
+    """What a placement of the whole says of a piece."""
+    if start is None:
+        return None
+    return Placement(np.searchsorted(cut.pools, start.pool[cut.blocks]), start.offset[cut.blocks])
+
+
+def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Outcome], work: int) -> Outcome:
+    """What the pieces' outcomes say of the whole."""
+    infeasible = any(outcome.infeasible for outcome in outcomes)
+    bounds = [0] * len(instance.pools)
+    certificates: list[Certificate] = []
+    for cut, outcome in zip(cuts, outcomes, strict=True):
+        for pool, bound in zip(cut.pools.tolist(), outcome.pool_bounds, strict=True):
+            bounds[pool] = max(bounds[pool], bound)
+        if outcome.infeasible or not infeasible:
+            certificates.extend(_translated(certificate, cut) for certificate in outcome.certificates)
+    least = () if infeasible else _sum_of_bounds(outcomes)
+    if not infeasible:
+        certificates = _with_one_search(certificates, least)
+    placement = None if infeasible else board.placement
+    stops = [outcome.stop for outcome in outcomes]
+    if infeasible:
+        stop = StopReason.PROVED
+    else:
+        stop = next((s for s in stops if s is not StopReason.PROVED), StopReason.PROVED)
+    return Outcome(
+        stop=stop,
+        placement=placement,
+        value=None if placement is None else evaluate(instance, placement),
+        bound=least,
+        pool_bounds=tuple(bounds),
+        certificates=tuple(certificates),
+        infeasible=infeasible,
+        solver=next(
+            (outcome.solver for outcome in outcomes if outcome.solver not in (None, "greedy")), outcomes[0].solver
+        ),
+        work=work,
+        asked=tuple(dict.fromkeys(name for outcome in outcomes for name in outcome.asked)),
+        reproducible=all(outcome.reproducible for outcome in outcomes),
+        notes=tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes)),
+    )
+
+
+def _sum_of_bounds(outcomes: list[Outcome]) -> Value:
+    """Term by term, as far as the earlier terms are at their least in every piece."""
+    total: list[int] = []
+    for term in range(min(len(outcome.bound) for outcome in outcomes)):
+        total.append(sum(outcome.bound[term] for outcome in outcomes))
+        if any(o.value is None or o.value[term] != o.bound[term] for o in outcomes):
+            break
+    return tuple(total)
+
+
+def _with_one_search(certificates: list[Certificate], bound: Value) -> list[Certificate]:
+    """A piece's search speaks of the piece's part of the objective; together they speak of the whole."""
+    searches = [c for c in certificates if c.proof is Proof.SEARCH and c.pool is None]
+    if not searches or not bound:
+        return certificates
+    others = [c for c in certificates if c not in searches]
+    return [*others, Certificate(Proof.SEARCH, bound[0], solver=searches[0].solver)]
+
+
+def _translated(certificate: Certificate, cut: Piece) -> Certificate:
+    """The same in the whole's numbers."""
+    return replace(
+        certificate,
+        pool=None if certificate.pool is None else int(cut.pools[certificate.pool]),
+        section=None if certificate.section is None else int(cut.sections[certificate.section]),
+        parts=tuple(cut.parts[list(certificate.parts)].tolist()),
+    )
+
+
+class _PieceControl:
+    """A piece's line to the whole's board; `least` holds what is proven of every piece's first term."""
+
+    def __init__(self, board: Board, cut: Piece, least: list[int], number: int) -> None:
+        self._board, self._cut, self._least, self._number = board, cut, least, number
+
+    def incumbent(self, placement: Placement) -> None:
+        self._board.put(self._cut.blocks, self._cut.pools[placement.pool], placement.offset)
+
+    def bound(self, bound: Value) -> None:
+        self._least[self._number] = bound[0]
+        self._board.prove((sum(self._least),))
+
+    def log(self, line: str) -> None:
+        self._board.log(line)
+
+    def stopped(self) -> StopReason | None:
+        return self._board.stopped()

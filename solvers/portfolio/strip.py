@@ -1,0 +1,152 @@
+"""One pool of its own whose peak is to be as low as possible: scaled, and cut into components that are solved one by one.
+
+The pool's peak is the greatest of its components' peaks, so a component is done as soon as it ends no higher than the strip's bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..bounds.one_pool import pool_bound
+from ..geometry.presolve import Piece, components, cut, scaled, unit
+from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
+from ..model.outcome import Certificate, Proof
+
+
+@dataclass(slots=True)
+class Component:
+    """Blocks that influence only each other."""
+
+    piece: Piece
+    """Cut from the strip's scaled instance."""
+    bound: int
+    """Proven least peak, in the strip's units."""
+    placement: Placement | None = None
+    """Within the capacity, in the strip's units; None while none is known."""
+    peak: int | None = None
+
+
+class Strip:
+    """A single pool's blocks, what is known of their peak, and the components still open."""
+
+    def __init__(self, cut: Piece) -> None:
+        pool, blocks = int(cut.pools[0]), cut.blocks
+        single = replace(cut.instance, terms=(Term.SUM_OF_PEAKS,), pools=(replace(cut.instance.pools[0], cost=1),))
+        self.pool = pool
+        self.blocks = blocks
+        self.unit = unit(single)
+        self.instance = scaled(single, self.unit)
+        found = pool_bound(single, 0)
+        assert found is not None, "every strip has blocks, and all of them are forced into its pool"
+        self.certificate = Certificate(
+            found.proof,
+            found.value,
+            pool,
+            None if found.section is None else int(cut.sections[found.section]),
+            tuple(cut.parts[list(found.parts)].tolist()),
+        )
+        self.bound = found.value // self.unit
+        self.capacity = self.instance.pools[0].capacity
+        self.offset: Ints = np.zeros(len(blocks), dtype=np.int64)
+        """A base for every block that is placed, in the strip's units."""
+        self.placed = np.zeros(len(blocks), dtype=bool)
+        self.open: list[Component] = []
+        self._hopeless = False
+
+    @property
+    def impossible(self) -> bool:
+        """Is it proven that the blocks do not fit?"""
+        return self._hopeless or (self.capacity is not None and self.bound > self.capacity)
+
+    def give_up(self, solver: str) -> None:
+        """A solver proved that a component fits nowhere: for want of capacity, or because its blocks are kept too low."""
+        self._hopeless = True
+        pool = None
+        if self.capacity is not None:
+            pool, self.bound = self.pool, max(self.bound, self.capacity + 1)
+        self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, pool, solver=solver)
+
+    @property
+    def peak(self) -> int | None:
+        """In units; None unless every block is placed."""
+        return int((self.offset + self.instance.block_high).max(initial=0)) if self.placed.all() else None
+
+    @property
+    def done(self) -> bool:
+        return self.peak is not None and self.peak <= self.bound
+
+    def uncapped(self) -> Instance:
+        """The instance without its capacity: components that fit are found although others do not."""
+        if self.capacity is None:
+            return self.instance
+        i = self.instance
+        ceiling = (self.capacity - i.block_high)[:, None]
+        roof = (
+            int(i.lowest.max(initial=0))
+            + int((i.block_high + i.modulus[:, 0]).sum())
+            + max((e for _, e in i.pools[0].reserved), default=0)
+        )
+        capped = (i.highest > ceiling - i.modulus) & (i.highest != i.lowest)
+        lifted = min(roof, ADDRESS_LIMIT - 1) - i.block_high[:, None]
+        lifted = lifted - (lifted - i.residue) % i.modulus
+        highest = np.where(capped, np.maximum(lifted, i.highest), i.highest)
+        return replace(i, highest=highest, pools=(replace(i.pools[0], capacity=None),))
+
+    def accept(self, offset: Ints) -> None:
+        """A first placement of the uncapped instance: what ends above the bound becomes an open component."""
+        self.offset = offset
+        if int((offset + self.instance.block_high).max(initial=0)) <= self.bound:  # and so within the capacity
+            self.placed[:] = True
+            return
+        label = components(self.instance)
+        top = np.zeros(self.instance.blocks, dtype=np.int64)
+        np.maximum.at(top, label, offset + self.instance.block_high)
+        self.placed = (top <= self.capacity)[label] if self.capacity is not None else np.ones(len(offset), dtype=bool)
+        self._open(label, top > self.bound)
+
+    def split_all(self) -> None:
+        """Without a first placement: every component is open."""
+        label = components(self.instance)
+        self._open(label, np.ones(len(label), dtype=bool))
+
+    def _open(self, label: Ints, wanted: Bools) -> None:
+        """The components whose labels are wanted."""
+        order = np.argsort(label, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+        chosen = [blocks for blocks in groups if len(blocks) and wanted[label[blocks[0]]]]
+        self.open = [self._component(piece) for piece in cut(self.instance, chosen, 0)]
+
+    def _component(self, piece: Piece) -> Component:
+        blocks = piece.blocks
+        found = pool_bound(piece.instance, 0)
+        bound = 0 if found is None else found.value
+        if not self.placed[blocks].all():
+            return Component(piece, bound)
+        offset = self.offset[blocks]
+        peak = int((offset + piece.instance.block_high).max())
+        return Component(piece, bound, Placement(np.zeros(len(blocks), dtype=np.int64), offset), peak)
+
+    def improve(self, component: Component, placement: Placement, peak: int) -> bool:
+        """Take a better placement of a component; False if it is no better."""
+        if component.peak is not None and peak >= component.peak:
+            return False
+        component.placement, component.peak = placement, peak
+        self.offset = self.offset.copy()
+        self.offset[component.piece.blocks] = placement.offset
+        self.placed[component.piece.blocks] = True
+        return True
+
+    def refute(self, component: Component, bound: int, solver: str) -> bool:
+        """A solver proved more of a component; does that raise the strip's bound?"""
+        component.bound = max(component.bound, bound)
+        if component.bound <= self.bound or self.impossible:
+            return False
+        self.bound = component.bound
+        self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, self.pool, solver=solver)
+        return True
+
+    def close(self) -> None:
+        """Forget the components that no longer matter."""
+        self.open = [c for c in self.open if c.peak is None or c.peak > self.bound]

@@ -1,0 +1,113 @@
+"""A plan on a terminal: its status, its figures, and what is short."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from api.cli.terminal import plan_report
+from api.cli.terminal.plan_report import print_report
+from planner.plan import Objective, Plan, PlanStatus, Shortage, TermValue
+from planner.problem import Buffer, Problem
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+from tests.api.sample_plans import make_plan, stacked
+
+PROBLEM = Problem((Buffer("a", 64),))
+
+
+def shown(problem: Problem, plan: Plan, *, explain: bool = False, width: int = 100, colour: bool = False) -> str:
+    stream = io.StringIO()
+    console = Console(
+        file=stream, width=width, markup=False, emoji=False, highlight=False, force_terminal=colour, no_color=not colour
+    )
+    print_report(problem, plan, explain=explain, console=console)
+    return stream.getvalue()
+
+
+def test_an_optimal_plan() -> None:
+    text = shown(*stacked([("a", 1 << 20), ("b", 24)], name="net"))
+    assert text.startswith("optimal   net: 2 buffers   0.25 s   greedy\n")
+    assert "peak   1 048 600 B (1.0 MiB)" in text
+    assert "no plan can have a smaller peak" in text
+    assert "gap" not in text
+
+
+def test_a_feasible_plan_says_how_far_it_may_be_off_and_why_it_stopped() -> None:
+    plan = make_plan(PlanStatus.FEASIBLE, stop=StopReason.TIME_LIMIT, peak=110, bound=100)
+    text = shown(PROBLEM, plan)
+    assert "stopped by the time limit" in text
+    assert "gap    10.0 %" in text
+
+
+def test_every_stop_reason_has_words() -> None:
+    assert set(plan_report.STOPPED) == set(StopReason)
+
+
+@pytest.mark.parametrize(("status", "colour"), [("optimal", "32"), ("feasible", "33"), ("infeasible", "31")])
+def test_the_status_has_a_colour(status: str, colour: str) -> None:
+    assert f"\x1b[1;{colour}m{status}\x1b[0m" in shown(PROBLEM, make_plan(PlanStatus(status)), colour=True)
+
+
+SHORTAGE = Shortage("pool 'sram' is too small", "sram", 512, 7, ("a", "\x1b[31mb"), ("a", 3), True)
+
+
+def test_an_infeasible_plan_says_what_is_short() -> None:
+    text = shown(PROBLEM, make_plan(PlanStatus.INFEASIBLE, shortage=SHORTAGE), explain=True)
+    for fact in (
+        "pool 'sram' is too small",
+        "short by 512 B",
+        "at time  7",
+        r"a, \x1b[31mb",
+        "These 2 cannot be placed",
+    ):
+        assert fact in text
+    assert "\x1b" not in text
+
+
+def test_a_subset_that_may_not_be_the_smallest_says_so() -> None:
+    plan = make_plan(PlanStatus.INFEASIBLE, shortage=replace(SHORTAGE, irreducible=False))
+    assert "perhaps not the fewest" in shown(PROBLEM, plan)
+
+
+def test_an_infeasible_plan_without_a_subset_says_how_to_get_one() -> None:
+    plan = make_plan(PlanStatus.INFEASIBLE, shortage=replace(SHORTAGE, subset=None, irreducible=None))
+    assert "--explain finds" in shown(PROBLEM, plan)
+    assert "--explain finds" not in shown(PROBLEM, plan, explain=True)
+
+
+def test_many_buffers_are_not_all_named() -> None:
+    plan = make_plan(PlanStatus.INFEASIBLE, shortage=replace(SHORTAGE, buffers=tuple(range(100))))
+    assert "39 … and 60 more" in shown(PROBLEM, plan)
+
+
+def test_no_plan_in_time() -> None:
+    text = shown(PROBLEM, make_plan(PlanStatus.UNKNOWN, stop=StopReason.TIME_LIMIT))
+    assert text.startswith("unknown")
+    assert "--time-limit" in text
+
+
+def test_names_and_warnings_cannot_control_the_terminal() -> None:
+    problem, plan = stacked([("\x1b[2J\u202ex", 1)], name="\x1b]0;title\x07 [red]")
+    text = shown(problem, replace(plan, warnings=("\x9b31m [/bold]",)))
+    assert text.replace("\n", "").isprintable()
+    assert "[red]" in text
+    assert "[/bold]" in text
+
+
+def test_several_terms_are_all_shown() -> None:
+    problem, plan = stacked([("a", 64)])
+    terms = (TermValue(Term.ACCESS_COST, 5, 5), TermValue(Term.LARGEST_PEAK, 64, None))
+    text = shown(problem, replace(plan, objective=Objective(5, 5, terms)))
+    assert "access cost  5   bound 5" in text
+    assert "largest peak  64   nothing proven" in text
+
+
+def test_an_explanation_is_printed_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan_report, "explain_bound", lambda problem, plan: "these \x1b[1m add up\nand so on")
+    problem, plan = stacked([("a", 64)])
+    assert "these \\x1b[1m add up\nand so on\n" in shown(problem, plan, explain=True)
+    assert "add up" not in shown(problem, plan)

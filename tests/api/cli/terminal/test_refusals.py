@@ -1,0 +1,52 @@
+"""Bad input is told in one line per finding, or as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+
+from api.cli.terminal.refusals import refusing
+from planner.errors import BadInput, CannotSolve, Code, Finding
+
+
+def test_people_get_a_line_per_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    finding = Finding(Code.OUT_OF_RANGE, "/buffers/0/si\x1bze", "a size is at least 0")
+    with pytest.raises(typer.Exit) as caught, refusing("prob\nlem.json", as_json=False):
+        raise BadInput(finding)
+    assert caught.value.exit_code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "error: prob\\nlem.json: /buffers/0/si\\x1bze: a size is at least 0 [out_of_range]\n"
+
+
+def test_at_most_twenty_are_listed_and_the_rest_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    findings = [Finding(Code.WRONG_TYPE, f"/buffers/{i}", "wrong") for i in range(25)]
+    with pytest.raises(typer.Exit), refusing("p", as_json=False):
+        raise BadInput(*findings, more=10)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "error: and 15 more"
+
+
+def test_programs_get_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    with pytest.raises(typer.Exit), refusing("p", as_json=True):
+        raise BadInput(Finding(Code.WRONG_TYPE, "/a", "wrong"), more=1)
+    out, err = capfdbinary.readouterr()
+    assert json.loads(out) == {"errors": [{"code": "wrong_type", "pointer": "/a", "message": "wrong"}], "more": 1}
+    assert err == b""
+
+
+def test_what_is_not_about_the_file_does_not_name_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit), refusing("p.json", as_json=False):
+        raise CannotSolve(
+            Finding(Code.UNKNOWN_SOLVER, "/options/solver", "no solver is named 'x'"),
+            Finding(Code.INVALID_OPTION, "/options/memory_limit_bytes", "is too small"),
+            Finding(Code.INVALID_OPTION, "", "cannot write x"),
+        )
+    assert capsys.readouterr().err.splitlines() == [
+        "error: --solver: no solver is named 'x' [unknown_solver]",
+        "error: --memory-limit: is too small [invalid_option]",
+        "error: cannot write x [invalid_option]",
+    ]

@@ -1,0 +1,150 @@
+"""The report on a terminal: every figure in full, names without power, and Cadence's tables column by column."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from api.cli.terminal.report_tables import print_cadence, print_full
+from planner import Options, plan
+from planner.problem import Buffer, Pool, Problem
+from planner.reporting.report import MemoryReport, memory_report
+
+HOSTILE = "\x1b[2J\u202e\n[bold]"
+
+
+def reported(problem: Problem, **options: object) -> MemoryReport:
+    return memory_report(problem, plan(problem, Options(solver="greedy", workers=1, **options)))  # type: ignore[arg-type]
+
+
+def shown(report: MemoryReport, *, cadence: bool = False, width: int = 100) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, markup=False, emoji=False, highlight=False)
+    (print_cadence if cadence else print_full)(report, console)
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+TWO = Problem(
+    (
+        Buffer("a", 60, live=((0, 3),), pools=("SPACE A",)),
+        Buffer("b", 50, live=((2, 6),), pools=("SPACE A",)),
+        Buffer("c", 36864, live=((2, 3),), pools=("SPACE B",)),
+    ),
+    (Pool("SPACE A", 65213, 16, 0x57BE0000), Pool("SPACE B", 65521, base=0x57BF0000), Pool("SPACE C")),
+    name="two",
+)
+
+
+def test_cadence_prints_its_two_tables() -> None:
+    assert shown(reported(TWO), cadence=True, width=40) == [
+        "+--------------+--------------+---------------------+---------------------------+",
+        "| Memory Space | Base Address | Memory Size (Bytes) | Peak Memory Usage (Bytes) |",
+        "+==============+==============+=====================+===========================+",
+        "| SPACE A      |   0x57be0000 |               65213 |                       114 |",
+        "| SPACE B      |   0x57bf0000 |               65521 |                     36864 |",
+        "| SPACE C      |              |                     |                         0 |",
+        "+--------------+--------------+---------------------+---------------------------+",
+        "+-------------------------------------+-------------+--------+",
+        "| Peak memory usage across all spaces | 36974 bytes | Node 2 |",
+        "+-------------------------------------+-------------+--------+",
+    ]
+
+
+def test_cadence_without_a_plan_or_without_anything() -> None:
+    none = reported(replace(TWO, pools=(Pool("SPACE A", 10), *TWO.pools[1:])))
+    assert "| SPACE A      |              |                  10 |                           |" in shown(
+        none, cadence=True
+    )
+    assert "| Peak memory usage across all spaces | not known |  |" in shown(none, cadence=True)
+    nothing = shown(reported(Problem((), (Pool("p", 1),))), cadence=True)
+    assert "| Peak memory usage across all spaces | 0 bytes | Node 0 |" in nothing
+
+
+def test_everything_on_one_screen() -> None:
+    lines = shown(reported(TWO))
+    assert lines[0] == "optimal   two   peak 36 978 B (36.1 KiB)   bound 36 978 B (36.1 KiB)"
+    assert lines[2].split() == [
+        "Memory",
+        "Base",
+        "Size",
+        "(B)",
+        "Peak",
+        "(B)",
+        "Bound",
+        "(B)",
+        "Most",
+        "live",
+        "(B)",
+        "Free",
+        "(B)",
+        "Fragmented",
+    ]
+    assert lines[4].split() == ["SPACE", "A", "0x57be0000", "65", "213", "114", "114", "110", "65", "099", "3.5", "%"]
+    assert lines[6].split() == ["SPACE", "C", "unlimited", "0", "0"]
+    text = "\n".join(lines)
+    assert "Most in use at once: 36 974 B (36.1 KiB), first at step 2" in text
+    assert [line.split() for line in lines if line.startswith("b ")] == [
+        ["b", "SPACE", "A", "64", "114", "50", "2", "to", "5"]
+    ]
+    assert "SPACE B: no plan has a smaller peak unless one of these shrinks (all are needed at step 2): c" in text
+
+
+def test_a_peak_that_may_be_smaller() -> None:
+    report = reported(TWO)
+    pools = tuple(
+        replace(pool, bound=0, cause=replace(pool.cause, proven=False)) for pool in report.pools[:1] if pool.cause
+    )
+    assert "SPACE A: in another plan the peak may be up to 114 B smaller; in this plan these hold it up: a, b" in shown(
+        replace(report, pools=pools), width=140
+    )
+    proven = tuple(replace(pool, bound=pool.peak or 0) for pool in pools)
+    lines = shown(replace(report, pools=proven), width=140)
+    assert "SPACE A: no plan has a smaller peak; in this plan these hold it up: a, b" in lines
+
+
+def test_several_moments() -> None:
+    buffers = (Buffer("a", 8, live=((0, 9),)), Buffer("b", 8, live=((1, 2),)), Buffer("c", 8, live=((3, 4),)))
+    text = " ".join(shown(reported(Problem(buffers)), width=300))
+    assert "So much is in use at 2 times" in text
+    assert "In use at all of them: a. The first time:" in text
+    text = " ".join(
+        shown(reported(Problem((Buffer("a", 8, live=((0, 1),)), Buffer("b", 8, live=((1, 2),))))), width=300)
+    )
+    assert "None is in use at all of them." in text
+
+
+def test_buffers_without_lifetimes_are_mentioned() -> None:
+    assert "1 buffer has no lifetime, and so counts at no step" in shown(reported(Problem((Buffer("a", 8),))))
+    assert "2 buffers have no lifetime, and so count at no step" in shown(
+        reported(Problem((Buffer("a", 8), Buffer("b", 8))))
+    )
+
+
+def test_numbers_and_strings_are_told_apart() -> None:
+    mixed = (Buffer(3, 8, live=((0, 2),)), Buffer("3", 8, live=((0, 2),)))
+    lines = shown(reported(Problem(mixed)))
+    assert sorted(line.split()[0] for line in lines if line.startswith(("3", '"3"'))) == ['"3"', "3"]
+    plain = (Buffer("3", 8, live=((0, 2),)),)
+    assert "shrinks (all are needed at step 0): 3" in "\n".join(shown(reported(Problem(plain)), width=140))
+
+
+@pytest.mark.parametrize("cadence", [True, False])
+def test_names_have_no_power(cadence: bool) -> None:
+    problem = Problem((Buffer(HOSTILE, 8, live=((0, 2),)),), (Pool(HOSTILE, 8),), name=HOSTILE)
+    lines = shown(reported(problem), cadence=cadence)
+    assert all(line.isprintable() for line in lines)
+    assert any(r"\x1b[2J\u202e\n[bold]" in line for line in lines)
+
+
+def test_long_lists_and_long_names_are_cut_and_figures_never() -> None:
+    buffers = tuple(Buffer(f"layer/{'x' * 300}/{i}", 1 << 50, live=((0, 2),)) for i in range(50))
+    lines = shown(reported(Problem(buffers, tuple(Pool(f"pool{'y' * 300}{i}") for i in range(45)))), width=120)
+    assert "… and 5 more; --json lists all" in lines
+    assert "… and 10 more; --json lists all" in lines
+    assert "and 38 more" in " ".join(lines)
+    assert max(map(cell_len, lines)) <= 120
+    assert any(str(50 * (1 << 50)) in line.replace(" ", "") for line in lines)

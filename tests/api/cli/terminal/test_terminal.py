@@ -1,0 +1,58 @@
+"""What comes from a file cannot control the terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from api.cli.terminal.text import can_redraw, is_terminal, say, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred", r"\x1b[31mred"),
+        ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
+        ("two\nlines\r", r"two\nlines\r"),
+        ("\x7f\x9b2J", r"\x7f\x9b2J"),
+        ("\u202egpj.exe\u2066", r"\u202egpj.exe\u2066"),
+        ("\u200b\ufeff\u061c", r"\u200b\ufeff\u061c"),
+        ("\u2028\u2029", r"\u2028\u2029"),
+        ("\ud800", r"\ud800"),
+        ("\U000e0041", r"\U000e0041"),
+        ("no\xa0break", r"no\xa0break"),
+    ],
+)
+def test_what_is_not_printable_is_written_as_an_escape(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@pytest.mark.parametrize("text", ["", "conv1/weights:0", "[bold]x[/bold]", "naïve 数据 😀"])
+def test_what_is_printable_stays(text: str) -> None:
+    assert visible(text) == text
+
+
+def test_a_closed_or_missing_stream_is_no_terminal() -> None:
+    closed = io.StringIO()
+    closed.close()
+    assert not is_terminal(closed)
+    assert not is_terminal(None)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_dumb_terminal_cannot_redraw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    assert can_redraw(Terminal())
+    monkeypatch.setenv("TERM", "dumb")
+    assert not can_redraw(Terminal())
+
+
+def test_nobody_listening_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    say("hello")

@@ -1,0 +1,442 @@
+"""What contradicts itself is bad input; what merely cannot fit is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from planner.checks import check, examine, require_sound
+from planner.errors import BadInput, Code
+from planner.problem import (
+    Buffer,
+    Colocation,
+    Constraints,
+    Fixed,
+    Pool,
+    Problem,
+    ReusePenalty,
+)
+from solvers.model.instance import Term
+
+TOP = 1 << 62
+TWO = (Pool("p", 100), Pool("q", rank=1))
+
+
+def make(id_: int | str, size: int = 8, **rest: Any) -> Buffer:
+    return Buffer(id_, size, **{"live": ((0, 10),), **rest})
+
+
+def at(id_: int | str, offset: int, size: int = 8, pool: str = "default", **rest: Any) -> Buffer:
+    return make(id_, size, fixed=Fixed(pool, offset), **rest)
+
+
+def problem(
+    *buffers: Buffer,
+    pools: tuple[Pool, ...] = (Pool("default"),),
+    terms: tuple[Term, ...] = (Term.SUM_OF_PEAKS,),
+    peak_price: int = 1,
+    **constraints: Any,
+) -> Problem:
+    return Problem(buffers, pools, Constraints(**constraints), terms, peak_price=peak_price)
+
+
+def found(*buffers: Buffer, **rest: Any) -> list[tuple[str, str]]:
+    return [(str(f.code), f.pointer) for f in check(problem(*buffers, **rest))]
+
+
+def follows(*ties: tuple[int | str, int | str, int]) -> tuple[Colocation, ...]:
+    return tuple(Colocation(*tie) for tie in ties)
+
+
+# What is fixed
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "rest"),
+    [
+        (at("a", 0), at("b", 8), {}),
+        (at("a", 0), at("b", 4, live=((10, 20),)), {}),
+        (at("a", 0), at("b", 4, live=None), {}),
+        (at("a", 0), at("b", 4, live=()), {}),
+        (at("a", 0), at("b", 4, live=((5, 5),)), {}),
+        (at("a", 0), at("b", 4, live=((-3, 0), (10, 11))), {}),
+        (at("a", 0), at("b", 4, size=0), {}),
+        (at("a", 0), at("b", 4), {"exclusions": (("b", "a"),)}),
+        (at("a", 0, pool="p"), at("b", 4, pool="q"), {"pools": TWO}),
+        (at("a", 0), at("b", 4), {"colocations": follows(("b", "a", 4))}),
+        (at("a", 0), at("b", 8, live=None), {"conflicts": (("a", "b"),)}),
+        (at("a", 0), at("b", 4, size=0), {"conflicts": (("a", "b"),)}),
+        (at("a", 0), make("b", fixed=Fixed("default")), {}),
+    ],
+)
+def test_fixed_buffers_that_get_along(first: Buffer, second: Buffer, rest: dict[str, Any]) -> None:
+    assert found(first, second, **rest) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "rest", "place"),
+    [
+        (at("a", 0), at("b", 4), {}, "/buffers/1/fixed"),
+        (at("a", 4), at("b", 0), {}, "/buffers/1/fixed"),
+        (at("a", 0), at("b", 7, live=((-3, -2), (9, 20))), {}, "/buffers/1/fixed"),
+        (at("a", 0), at("b", 2, size=1), {}, "/buffers/1/fixed"),
+        (at("a", 0), at("b", 4, live=((10, 20),)), {"conflicts": (("b", "a"),)}, "/constraints/conflicts/0"),
+        (at("a", 0, live=None), at("b", 4, live=None), {"conflicts": (("a", "b"),)}, "/constraints/conflicts/0"),
+        (at("a", 0, pool="p"), at("b", 4, pool="p"), {"pools": TWO}, "/buffers/1/fixed"),
+        (at("a", 0), at("b", 4), {"exclusions": (("b", "c"),)}, "/buffers/1/fixed"),
+    ],
+)
+def test_fixed_buffers_that_overlap_and_conflict(
+    first: Buffer, second: Buffer, rest: dict[str, Any], place: str
+) -> None:
+    third = make("c")
+    assert found(first, second, third, **rest) == [("contradiction", place)]
+
+
+@pytest.mark.parametrize(
+    ("buffer", "pool"),
+    [
+        (at("a", 93, pool="p"), Pool("p", 100)),
+        (at("a", 101, size=0, pool="p"), Pool("p", 100)),
+        (at("a", 4, pool="p"), Pool("p", 100, reserved=((0, 5),))),
+        (at("a", 4, pool="p"), Pool("p", 100, reserved=((20, 30), (11, 12), (0, 1)))),
+        (at("a", 4, pool="p", alignment=3), Pool("p", 100)),
+        (at("a", 6, pool="p", alignment=3), Pool("p", 100, alignment=4)),
+        (at("a", 8, pool="p", alignment=16), Pool("p", 100, base=16)),
+        (at("a", 8, pool="p", max_offset=7), Pool("p", 100)),
+        (make("a", fixed=Fixed("p"), pools=("q",)), Pool("p", 100)),
+    ],
+)
+def test_a_fixed_buffer_where_it_may_not_be(buffer: Buffer, pool: Pool) -> None:
+    [(code, place)] = found(buffer, pools=(pool, Pool("q", rank=1)))
+    assert code == "contradiction"
+    assert place.startswith("/buffers/0/fixed/")
+
+
+@pytest.mark.parametrize(
+    ("buffer", "pool"),
+    [
+        (at("a", 92, pool="p"), Pool("p", 100)),
+        (at("a", 100, size=0, pool="p"), Pool("p", 100)),
+        (at("a", 5, pool="p"), Pool("p", 100, reserved=((0, 5), (13, 20)))),
+        (at("a", 5, size=0, pool="p"), Pool("p", 100, reserved=((0, 10),))),
+        (at("a", 12, pool="p", alignment=3), Pool("p", 100, alignment=4)),
+        (at("a", 8, pool="p", alignment=16), Pool("p", 100, base=8)),
+        (at("a", 8, pool="p", max_offset=8), Pool("p", 100)),
+    ],
+)
+def test_a_fixed_buffer_where_it_may_be(buffer: Buffer, pool: Pool) -> None:
+    assert found(buffer, pools=(pool, Pool("q", rank=1))) == []
+
+
+def test_what_cannot_fit_is_no_contradiction() -> None:
+    assert found(make("a", 1000), pools=(Pool("p", 100),)) == []
+    assert found(make("a", 60), make("b", 60), pools=(Pool("p", 100),)) == []
+    assert found(make("a", 60), pools=(Pool("p", 100, reserved=((50, 51),)),)) == []
+    assert found(make("a", max_offset=0), make("b", max_offset=0)) == []
+    assert found(make("a"), make("b"), different_pool=(("a", "b"),)) == []
+    assert found(make("a", pools=("p",)), make("b", pools=("q",)), pools=TWO, same_pool=(("a", "b"),)) == []
+    assert found(make("a", alignment=64, max_offset=3), pools=(Pool("p", base=8),)) == []
+
+
+# Pairs
+
+
+def test_no_pair_is_kept_apart_and_let_together() -> None:
+    conflicts = (("a", "b"), ("b", "c"))
+    found_here = found(make("a"), make("b"), make("c"), conflicts=conflicts, exclusions=(("a", "c"), ("b", "a")))
+    assert found_here == [("contradiction", "/constraints/exclusions/1")]
+
+
+@pytest.mark.parametrize(
+    ("constraints", "place"),
+    [
+        ({"conflicts": (("a", "a"),)}, "conflicts/0"),
+        ({"exclusions": (("a", "b"), ("a", "a"))}, "exclusions/1"),
+        ({"colocations": follows(("a", "a", 0))}, "colocations/0"),
+        ({"reuse_penalties": (ReusePenalty("a", "a", 1),)}, "reuse_penalties/0"),
+        ({"different_pool": (("a", "b", "a"),)}, "different_pool/0/2"),
+    ],
+)
+def test_no_buffer_is_related_to_itself(constraints: dict[str, Any], place: str) -> None:
+    assert found(make("a"), make("b"), **constraints) == [("self_reference", f"/constraints/{place}")]
+
+
+def test_doubled_pairs_are_harmless() -> None:
+    pairs = (("a", "b"), ("b", "a"), ("a", "b"))
+    assert found(make("a"), make("b"), conflicts=pairs) == []
+    assert found(make("a"), make("b"), exclusions=pairs, same_pool=(("a", "a"), (), ("b",))) == []
+
+
+# Colocations
+
+
+@pytest.mark.parametrize(
+    ("ties", "code", "place"),
+    [
+        (follows(("a", "b", 0), ("b", "a", 0)), "cyclic_colocation", 1),
+        (follows(("a", "b", 0), ("b", "c", 4), ("c", "d", 0), ("d", "b", 0)), "cyclic_colocation", 3),
+        (follows(("c", "a", 0), ("a", "b", 0), ("a", "d", 0), ("d", "a", 0)), "cyclic_colocation", 3),
+        (follows(("a", "b", 4), ("a", "b", 5)), "contradiction", 1),
+        (follows(("a", "b", 4), ("b", "c", 4), ("a", "c", 9)), "contradiction", 2),
+        (follows(("a", "c", 4), ("a", "d", 0), ("b", "c", 4), ("b", "d", 1)), "contradiction", 3),
+    ],
+)
+def test_colocations_that_contradict_each_other(ties: tuple[Colocation, ...], code: str, place: int) -> None:
+    findings = found(*map(make, "abcd"), colocations=ties)
+    assert findings[0][0] == code
+    if code == "cyclic_colocation":
+        assert findings[0] == (code, f"/constraints/colocations/{place}")
+    else:
+        assert len(findings) == 1
+
+
+@pytest.mark.parametrize(
+    "ties",
+    [
+        follows(("a", "b", 4), ("a", "b", 4)),
+        follows(("a", "b", 4), ("b", "c", 4), ("a", "c", 8)),
+        follows(("a", "c", 4), ("a", "d", 0), ("b", "c", 5), ("b", "d", 1)),
+        follows(("a", "b", 0), ("b", "c", 0), ("d", "c", 0)),
+    ],
+)
+def test_colocations_that_agree(ties: tuple[Colocation, ...]) -> None:
+    assert found(*map(make, "abcd"), colocations=ties) == []
+
+
+def test_two_circles_are_both_named() -> None:
+    ties = follows(("a", "b", 0), ("b", "a", 0), ("c", "d", 0), ("d", "c", 0), ("a", "c", 0))
+    assert [code for code, _ in found(*map(make, "abcd"), colocations=ties)].count("cyclic_colocation") == 2
+
+
+def test_a_long_chain_does_not_recurse() -> None:
+    many = [make(i) for i in range(20_000)]
+    chain = [(i + 1, i, 1) for i in range(len(many) - 1)]
+    assert found(*many, colocations=follows(*chain)) == []
+    [(code, _)] = found(*many, colocations=follows(*chain, (0, len(many) - 1, 0)))[:1]
+    assert code == "cyclic_colocation"
+
+
+def test_a_conflict_inside_a_group_must_be_possible() -> None:
+    conflicts = (("a", "b"),)
+    overlapping = found(make("a"), make("b"), colocations=follows(("a", "b", 7)), conflicts=conflicts)
+    assert overlapping == [("contradiction", "/constraints/conflicts/0")]
+    assert found(make("a"), make("b"), colocations=follows(("a", "b", 8)), conflicts=conflicts) == []
+    assert found(make("a", 0), make("b"), colocations=follows(("a", "b", 7)), conflicts=conflicts) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "distance", "pools", "fine"),
+    [
+        (16, 16, 8, (Pool("p"),), False),
+        (16, 16, 32, (Pool("p"),), True),
+        (16, 8, 8, (Pool("p"),), True),
+        (8, 16, 4, (Pool("p"),), False),
+        (4, 6, 3, (Pool("p"),), False),
+        (4, 6, 2, (Pool("p"),), True),
+        (4, 9, 5, (Pool("p"),), True),
+        (1, 1, 8, (Pool("p", alignment=16),), False),
+        (1, 1, 8, (Pool("p", alignment=16), Pool("q", alignment=8)), True),
+        (1, 1, 4, (Pool("p", alignment=16), Pool("q", alignment=8)), False),
+        (16, 1, 8, (Pool("p", base=8),), True),
+        (16, 16, 8, (Pool("p", base=8),), False),
+        (1 << 61, 3**38, 1, (Pool("p", 1 << 40),), True),
+    ],
+)
+def test_a_group_must_have_an_aligned_address(
+    first: int, second: int, distance: int, pools: tuple[Pool, ...], fine: bool
+) -> None:
+    ties = follows(("b", "a", distance))
+    pools = tuple(replace(pool, size=100) if pool.size is None else pool for pool in pools)
+    codes = {
+        code
+        for code, _ in found(make("a", alignment=first), make("b", alignment=second), pools=pools, colocations=ties)
+    }
+    assert codes - {"too_large"} == (set() if fine else {"contradiction"})
+
+
+def test_only_pools_that_the_whole_group_may_use_count() -> None:
+    pools = (Pool("p", 100, alignment=16), Pool("q", 100, alignment=8))
+    ties = follows(("b", "a", 8))
+    assert found(make("a", pools=("p",)), make("b"), pools=pools, colocations=ties) == [
+        ("contradiction", "/constraints/colocations/0")
+    ]
+    assert found(make("a", pools=("p",)), make("b", pools=("q",)), pools=pools, colocations=ties) == []
+    fixed = make("c", fixed=Fixed("p"))
+    same = {"colocations": ties, "same_pool": (("a", "c"),)}
+    assert found(make("a"), make("b"), fixed, pools=pools, **same) == [("contradiction", "/constraints/colocations/0")]
+
+
+@pytest.mark.parametrize(
+    ("buffers", "place"),
+    [
+        ((at("a", 0), at("b", 5)), "/buffers/1/fixed/offset"),
+        ((make("a"), at("b", 3)), "/buffers/1/fixed/offset"),
+        ((at("a", 2), make("b", alignment=4)), "/buffers/0/fixed/offset"),
+        ((at("a", 0), make("b", max_offset=3)), "/buffers/0/fixed/offset"),
+        ((at("a", 90), make("b", 20)), "/buffers/0/fixed/offset"),
+        ((at("a", 0), make("b"), at("c", 9)), "/buffers/2/fixed"),
+    ],
+)
+def test_what_follows_something_fixed_is_fixed_too(buffers: tuple[Buffer, ...], place: str) -> None:
+    found_here = found(*buffers, pools=(Pool("default", 100),), colocations=follows(("b", "a", 4)))
+    assert found_here == [("contradiction", place)]
+
+
+# Pools
+
+
+@pytest.mark.parametrize(
+    ("buffers", "constraints", "place"),
+    [
+        (
+            (make("a", fixed=Fixed("p")), make("b", fixed=Fixed("q"))),
+            {"same_pool": (("a", "b"),)},
+            "/buffers/1/fixed/pool",
+        ),
+        (
+            (make("a", fixed=Fixed("p")), make("b", fixed=Fixed("q"))),
+            {"colocations": follows(("a", "b", 0))},
+            "/buffers/1/fixed/pool",
+        ),
+        (
+            (make("a", fixed=Fixed("p")), make("c"), make("b", fixed=Fixed("q"))),
+            {"same_pool": (("a", "c"),), "colocations": follows(("c", "b", 0))},
+            "/buffers/2/fixed/pool",
+        ),
+        ((make("a", fixed=Fixed("p")), make("b", pools=("q",))), {"same_pool": (("a", "b"),)}, "/buffers/1/pools"),
+        (
+            (make("a"), make("c"), make("b")),
+            {"same_pool": (("a", "c"), ("c", "b")), "different_pool": (("a", "b"),)},
+            "/constraints/different_pool/0/1",
+        ),
+        (
+            (make("a"), make("b")),
+            {"colocations": follows(("a", "b", 0)), "different_pool": (("b", "a"),)},
+            "/constraints/different_pool/0/1",
+        ),
+        (
+            (make("a", fixed=Fixed("p")), make("b", fixed=Fixed("p"))),
+            {"different_pool": (("b", "a"),)},
+            "/constraints/different_pool/0/1",
+        ),
+        (
+            (make("a", fixed=Fixed("p")), make("c", fixed=Fixed("p")), make("b")),
+            {"same_pool": (("b", "c"),), "different_pool": (("b", "a"),)},
+            "/constraints/different_pool/0/1",
+        ),
+    ],
+)
+def test_contradictory_choices_of_pools(buffers: tuple[Buffer, ...], constraints: dict[str, Any], place: str) -> None:
+    assert found(*buffers, pools=TWO, **constraints) == [("contradiction", place)]
+
+
+def test_choices_of_pools_that_agree() -> None:
+    buffers = (make("a", fixed=Fixed("p")), make("b", fixed=Fixed("q")), make("c"), make("d", pools=("q",)))
+    together = {"same_pool": (("a", "c"), ("b", "d")), "different_pool": (("a", "b"), ("c", "d"))}
+    assert found(*buffers, pools=TWO, **together) == []
+
+
+# Problems built in Python
+
+
+@pytest.mark.parametrize(
+    ("bad", "code", "place"),
+    [
+        (problem(make("a"), make("a")), "duplicate_id", "/buffers/1/id"),
+        (problem(make(True)), "wrong_type", "/buffers/0/id"),
+        (problem(make("")), "wrong_type", "/buffers/0/id"),
+        (problem(make(TOP + 1)), "out_of_range", "/buffers/0/id"),
+        (problem(make("a", -1)), "out_of_range", "/buffers/0/size"),
+        (problem(make("a", 1.5)), "wrong_type", "/buffers/0/size"),  # type: ignore[arg-type]
+        (problem(make("a", alignment=0)), "out_of_range", "/buffers/0/alignment"),
+        (problem(make("a", live=((3, 2),))), "interval_reversed", "/buffers/0/live/0"),
+        (problem(make("a", live=((0, TOP + 1),))), "out_of_range", "/buffers/0/live/0/1"),
+        (problem(make("a", pools=())), "invalid_value", "/buffers/0/pools"),
+        (problem(make("a", pools=("x",))), "unknown_pool", "/buffers/0/pools/0"),
+        (problem(make("a", pools=("default", "default"))), "invalid_value", "/buffers/0/pools/1"),
+        (problem(make("a", fixed=Fixed("x"))), "unknown_pool", "/buffers/0/fixed/pool"),
+        (problem(at("a", -1)), "out_of_range", "/buffers/0/fixed/offset"),
+        (problem(make("a", hint=-1)), "out_of_range", "/buffers/0/hint"),
+        (problem(make("a", accesses=True)), "wrong_type", "/buffers/0/accesses"),
+        (problem(pools=()), "invalid_value", "/pools"),
+        (problem(pools=(Pool("p"), Pool("p"))), "duplicate_id", "/pools/1/name"),
+        (problem(pools=(Pool(""),)), "invalid_value", "/pools/0/name"),
+        (problem(pools=(Pool("p", alignment=16, base=8),)), "contradiction", "/pools/0/base"),
+        (problem(pools=(Pool("p", reserved=((3, 2),)),)), "interval_reversed", "/pools/0/reserved/0"),
+        (problem(make("a"), conflicts=(("a", "x"),)), "unknown_buffer", "/constraints/conflicts/0/1"),
+        (
+            problem(make("a"), make("b"), colocations=follows(("a", "b", -1))),
+            "out_of_range",
+            "/constraints/colocations/0/offset",
+        ),
+        (
+            problem(make("a"), make("b"), reuse_penalties=(ReusePenalty("a", "b", -1),)),
+            "out_of_range",
+            "/constraints/reuse_penalties/0/cost",
+        ),
+        (Problem((), terms=()), "invalid_value", "/objective/terms"),
+        (Problem((), terms=(Term.REUSE_COST,) * 2), "invalid_value", "/objective/terms/1"),
+    ],
+)
+def test_numbers_and_names_are_checked(bad: Problem, code: str, place: str) -> None:
+    assert [(f.code, f.pointer) for f in check(bad)] == [(code, place)]
+
+
+def test_findings_are_listed_up_to_a_number_and_counted_beyond() -> None:
+    bad = problem(*[make("a")] * 1001)
+    assert len(check(bad)) == 20
+    assert examine(bad).found == 1000
+    with pytest.raises(BadInput) as caught:
+        require_sound(bad)
+    assert (len(caught.value.findings), caught.value.more) == (20, 980)
+
+
+# Sums
+
+
+@pytest.mark.parametrize(
+    ("large", "place"),
+    [
+        (problem(make("a", TOP // 2), make("b", TOP // 2)), "/buffers"),
+        (problem(make("a", TOP)), "/buffers"),
+        (problem(make("a", alignment=TOP)), "/buffers"),
+        (problem(make("a", alignment=(1 << 40) + 1), pools=(Pool("p", alignment=1 << 40),)), "/buffers"),
+        (problem(at("a", TOP - 8)), "/buffers"),
+        (problem(make("a"), make("b"), colocations=follows(("a", "b", TOP))), "/buffers"),
+        (problem(make("a"), pools=(Pool("p", reserved=((TOP - 1, TOP),)),)), "/pools/0/reserved"),
+        (problem(make("a", 1 << 40), pools=(Pool("p", cost=1 << 40),)), "/pools"),
+        (problem(make("a", accesses=1 << 61), pools=(Pool("p", rank=4),), terms=(Term.ACCESS_COST,)), "/buffers"),
+        (problem(make("a", 1 << 60), pools=(Pool("p", 1 << 61, rank=4),), terms=(Term.SPILLED_BYTES,)), "/pools"),
+        (
+            problem(make("a", 1 << 40), pools=(Pool("p", 1 << 50),), terms=(Term.BALANCED,), peak_price=1 << 30),
+            "/objective/peak_price",
+        ),
+        (
+            problem(make("a"), make("b"), reuse_penalties=(ReusePenalty("a", "b", TOP // 2),) * 2),
+            "/constraints/reuse_penalties",
+        ),
+    ],
+)
+def test_sums_that_leave_the_number_range(large: Problem, place: str) -> None:
+    first = check(large)[0]
+    assert (first.code, first.pointer) == (Code.TOO_LARGE, place)
+
+
+def test_large_numbers_that_stay_within_it() -> None:
+    assert found(*(make(i, 1 << 40) for i in range(1000))) == []
+    assert found(make("a", TOP // 2 - 8), make("b", TOP // 2 - 8)) == []
+    assert found(make("a"), pools=(Pool("p", TOP - 1, reserved=((TOP - 2, TOP - 1),)),)) == []
+    assert found(make("a", accesses=TOP)) == []
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_a_buffer_kept_from_the_pool_its_fellows_are_fixed_in_contradicts_in_any_order(names: str) -> None:
+    both = {"a": Buffer("a", 1, pools=("p0",)), "b": Buffer("b", 1, fixed=Fixed("p1"))}
+    problem = Problem(
+        tuple(both[name] for name in names), (Pool("p0"), Pool("p1")), Constraints(same_pool=(("a", "b"),))
+    )
+    with pytest.raises(BadInput, match="may not use pool 'p1'"):
+        require_sound(problem)

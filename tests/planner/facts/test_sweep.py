@@ -1,0 +1,83 @@
+"""The sweep finds the pairs that looking at every pair finds."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.facts import sweep
+from planner.facts.sweep import WORD, Piece, Pieces, RankSet, all_apart, meetings
+from tests.oracle import shares
+from tests.strategies import effort
+
+
+@st.composite
+def pieces(draw: st.DrawFn) -> list[Piece]:
+    numbers = st.integers(0, 12)
+    lengths = st.integers(1, 5)
+    rows = draw(st.lists(st.tuples(numbers, lengths, numbers, lengths, st.integers(0, 7)), max_size=12))
+    return [(low, low + high, start, start + end, owner) for low, high, start, end, owner in rows]
+
+
+def every_pair(those: list[Piece]) -> list[tuple[int, int]]:
+    return [
+        (min(a[4], b[4]), max(a[4], b[4]))
+        for a, b in combinations(those, 2)
+        if shares(a[:2], b[:2]) and shares(a[2:4], b[2:4])
+    ]
+
+
+@effort(200, 10_000)
+@given(pieces())
+def test_all_meetings_are_found_and_no_other(those: list[Piece]) -> None:
+    assert set(meetings(Pieces.of(those))) == {pair for pair in every_pair(those) if pair[0] != pair[1]}
+
+
+@pytest.mark.parametrize("pairs", [0, 100], ids=["by neighbours", "by pairs"])
+@pytest.mark.parametrize("at_once", [1, 4, 1 << 18])
+@pytest.mark.parametrize("unit", [1, 1 << 58, 1 << 70])
+@effort(60, 3000)
+@given(those=pieces())
+def test_all_apart_says_whether_there_is_any(pairs: int, at_once: int, unit: int, those: list[Piece]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "PAIRS_PER_PIECE", pairs)
+        patch.setattr(sweep, "PAIRS_AT_ONCE", at_once)
+        scaled = [(unit * low, unit * high, start, end, owner) for low, high, start, end, owner in those]
+        assert all_apart(Pieces.of(scaled)) is not bool(every_pair(those))
+
+
+def test_touching_in_time_or_in_space_is_not_meeting() -> None:
+    those = Pieces.of([(0, 4, 0, 2, 0), (0, 4, 2, 3, 1), (4, 8, 0, 2, 2)])
+    assert all_apart(those)
+    assert list(meetings(those)) == []
+
+
+def test_nothing_meets_in_an_empty_list() -> None:
+    assert all_apart(Pieces.of([]))
+    assert list(meetings(Pieces.of([]))) == []
+
+
+def test_many_pieces_are_kept_apart_across_words() -> None:
+    count = 3 * WORD
+    stack = [(10 * n, 10 * n + 10, 0, 5, n) for n in range(count)]
+    assert all_apart(Pieces.of(stack))
+    met = meetings(Pieces.of([*stack, (10 * WORD - 5, 10 * WORD + 5, 4, 6, count)]))
+    assert list(met) == [(WORD - 1, count), (WORD, count)]
+
+
+@pytest.mark.parametrize("size", [1, WORD - 1, WORD, WORD + 1, 3 * WORD])
+def test_a_rank_set_knows_its_neighbours(size: int) -> None:
+    members = sorted({size * n // 7 for n in range(7)})
+    ranks = RankSet(size)
+    for rank in members:
+        ranks.add(rank)
+    for rank in {0, size // 2, size - 1, *members}:
+        assert ranks.before(rank) == max((m for m in members if m < rank), default=None)
+        assert ranks.after(rank) == min((m for m in members if m > rank), default=None)
+    for rank in members:
+        ranks.discard(rank)
+    assert ranks.before(size) is None
+    assert ranks.after(0) is None

@@ -1,0 +1,159 @@
+"""Certificates in words: what is short and by how much, and why a peak cannot be lower."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+
+from planner import Options, PlanStatus, plan
+from planner.plan import PlanCertificate
+from planner.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
+from planner.reporting.explain import NAMED, explain_bound, shortage
+from solvers.model.outcome import Proof
+from tests.plans import infeasible_plan, optimal_plan
+from tests.strategies import effort, problems
+
+GREEDY = Options(solver="greedy", workers=1)
+
+TIGHT = Problem(
+    (Buffer("a", 60, 1, ((0, 3),)), Buffer("b", 50, 1, ((2, 5),)), Buffer("c", 10, 1, ((4, 6),))),
+    (Pool("sram", 100),),
+)
+
+
+def test_the_message_names_pool_bytes_time_and_buffers() -> None:
+    why = plan(TIGHT, GREEDY).shortage
+    assert why is not None
+    assert why.message == (
+        "pool 'sram' is 10 bytes too small: it has 100 bytes, but buffers 'a', 'b', live together at time 2, need 110 bytes"
+    )
+    assert (why.pool, why.bytes_short, why.time, why.buffers) == ("sram", 10, 2, ("a", "b"))
+    assert why.subset is None
+
+
+def test_on_request_the_subset_comes_with_it() -> None:
+    why = plan(TIGHT, replace(GREEDY, explain=True)).shortage
+    assert why is not None
+    assert (why.subset, why.irreducible) == (("a", "b"), True)
+
+
+def test_the_greatest_shortage_is_told() -> None:
+    two = [
+        PlanCertificate(Proof.LIVE_TOGETHER, 110, "sram", 2, ("a", "b")),
+        PlanCertificate(Proof.CONFLICT_CLIQUE, 120, "sram", None, ("a", "b", "c")),
+        PlanCertificate(Proof.SINGLE_BLOCK, 90, "sram", None, ("c",)),
+    ]
+    why = shortage(TIGHT, two)
+    assert why.bytes_short == 20
+    assert "which all conflict with each other, need 120 bytes" in why.message
+
+
+def test_a_buffer_that_ends_too_high_alone() -> None:
+    why = shortage(TIGHT, [PlanCertificate(Proof.SINGLE_BLOCK, 101, "sram", None, ("c",))])
+    assert why.message.startswith("pool 'sram' is 1 byte too small")
+    assert "buffer 'c' cannot end below 101 there" in why.message
+
+
+def test_a_buffer_larger_than_every_pool_it_may_use() -> None:
+    problem = Problem((Buffer("x", 500, pools=("a", "b")),), (Pool("a", 100), Pool("b", 450), Pool("c", None)))
+    why = plan(problem, GREEDY).shortage
+    assert why is not None
+    assert why.message == "buffer 'x' needs 500 bytes, 50 bytes more than the largest pool allowed, 'b', has"
+    assert (why.pool, why.bytes_short, why.buffers) == ("b", 50, ("x",))
+
+
+def test_a_buffer_that_fits_nowhere_for_other_reasons() -> None:
+    problem = Problem((Buffer("x", 8, max_offset=3),), (Pool("a", 100, reserved=((4, 90),)),))
+    why = shortage(problem, [PlanCertificate(Proof.SINGLE_BLOCK, 8, buffers=("x",))])
+    assert "buffer 'x' needs 8 bytes and fits nowhere, even alone" in why.message
+    assert why.bytes_short is None
+
+
+def test_a_group_that_moves_as_one_is_named_whole() -> None:
+    problem = Problem(
+        (Buffer("x", 8), Buffer("view", 8)), (Pool("a", 10),), Constraints(colocations=(Colocation("view", "x", 4),))
+    )
+    why = shortage(problem, [PlanCertificate(Proof.SINGLE_BLOCK, 12, buffers=("x",))])
+    assert why.message.startswith("buffers 'x', 'view', which move as one, need 12 bytes, 2 bytes more than")
+
+
+def test_pools_that_are_too_small_together() -> None:
+    problem = replace(TIGHT, pools=(Pool("a", 61), Pool("b", 45)))
+    weights = (("a", 2, 1, 1), ("b", 2, 1, 1))
+    why = shortage(problem, [PlanCertificate(Proof.POOL_SHARING, 4, buffers=("a", "b"), weights=weights)])
+    assert (
+        why.message == "pools 'a', 'b' are too small together (106 bytes) for what is live at time 2: buffers 'a', 'b'"
+    )
+    assert why.time == 2
+
+
+def test_a_proof_by_search_is_told_as_such() -> None:
+    why = shortage(TIGHT, [PlanCertificate(Proof.SEARCH, 101, "sram", solver="cpsat")])
+    assert "there is no way to place the 3 buffers where 'sram' has 100 bytes (cpsat went through all)" in why.message
+
+
+def test_without_any_certificate_there_is_still_a_sentence() -> None:
+    assert "no way to place" in shortage(TIGHT, []).message
+
+
+def test_names_are_escaped_and_long_lists_cut() -> None:
+    names = ["\x1b[31mred", *(f"b{n}" for n in range(40))]
+    problem = Problem(tuple(Buffer(name, 9, 1, ((0, 1),)) for name in names), (Pool("sram", 100),))
+    why = plan(problem, GREEDY).shortage
+    assert why is not None
+    assert "\x1b" not in why.message
+    assert f"and {41 - NAMED} more" in why.message
+    assert len(why.buffers) == 41
+
+
+def test_a_bound_that_is_met_is_explained() -> None:
+    roomy = replace(TIGHT, pools=(Pool("sram"),))
+    made = plan(roomy, GREEDY)
+    assert explain_bound(roomy, made) == (
+        "The peak of pool 'sram' cannot be below 110: at time 2 these are live together, 110 bytes in all: 'a' (60), 'b' (50)\n"
+        "The plan meets this, so no plan is better."
+    )
+
+
+def test_a_bound_that_is_not_met_says_what_could_be_saved() -> None:
+    roomy = replace(TIGHT, pools=(Pool("sram"),))
+    made = plan(roomy, GREEDY)
+    worse = replace(made, status=PlanStatus.FEASIBLE, peak=120)
+    assert explain_bound(roomy, worse).endswith("The plan's peak is 120 bytes: at most 10 bytes could be saved.")
+
+
+def test_every_kind_of_proof_has_words() -> None:
+    certificates = (
+        PlanCertificate(Proof.CONFLICT_CLIQUE, 110, "sram", None, ("a", "b")),
+        PlanCertificate(Proof.SINGLE_BLOCK, 60, "sram", None, ("a",)),
+        PlanCertificate(Proof.POOL_SHARING, 110, weights=(("sram", 2, 1, 1),)),
+        PlanCertificate(Proof.SEARCH, 111, None, solver="cbc"),
+    )
+    lines = explain_bound(TIGHT, replace(optimal_plan(TIGHT), certificates=certificates)).splitlines()
+    assert "conflict with each other" in lines[0]
+    assert "'a' (60) cannot end lower, even alone" in lines[1]
+    assert lines[2].startswith("The sum of the pools' peaks, each times its cost, cannot be below 110")
+    assert "cbc tried every placement below it" in lines[3]
+
+
+def test_an_infeasible_plan_ends_with_its_shortage() -> None:
+    made = replace(infeasible_plan(TIGHT), shortage=shortage(TIGHT, []))
+    assert explain_bound(TIGHT, made).startswith("So nothing fits: there is no way")
+
+
+def test_a_fixed_place_that_is_too_high_is_explained() -> None:
+    problem = Problem((Buffer("x", 8, fixed=Fixed("a", 96)), Buffer("y", 4)), (Pool("a"),))
+    text = explain_bound(problem, plan(problem, GREEDY))
+    assert "cannot be below 104: 'x' (8) cannot end lower, even alone" in text
+
+
+@effort(60, 2000)
+@given(problems())
+def test_every_plan_of_a_random_problem_can_be_explained(problem: Problem) -> None:
+    made = plan(problem, GREEDY)
+    text = explain_bound(problem, made)
+    assert len(text.splitlines()) >= len(made.certificates)
+    if made.status is PlanStatus.INFEASIBLE:
+        assert made.shortage is not None
+        assert made.shortage.message in text

@@ -1,0 +1,107 @@
+"""Bounds: as high as they can be shown to be, and never above a reachable peak."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solvers.bounds.one_pool import homeless, pool_bound, stack_height
+from solvers.bounds.pool_sharing import busiest_section
+from solvers.model.instance import Instance, PoolSpec
+from solvers.model.outcome import Certificate, Proof
+from tests.support import Block, make_instance, plain
+
+
+def bound(instance: Instance) -> Certificate:
+    found = pool_bound(instance, 0)
+    assert found is not None
+    return found
+
+
+def test_plain_bound_is_the_largest_live_sum_and_names_it() -> None:
+    found = bound(make_instance([(0, 2, 5), (1, 3, 4), (2, 4, 3), (5, 6, 8)]))
+    assert (found.proof, found.value, found.section, found.parts) == (Proof.LIVE_TOGETHER, 9, 1, (0, 1))
+
+
+def test_only_the_topmost_needs_no_padding() -> None:
+    found = bound(
+        make_instance([plain(0, 1, 5, alignment=4), plain(0, 1, 7, alignment=4), plain(0, 1, 1, alignment=4)])
+    )
+    assert found.value == 8 + 8 + 4 - 3
+
+
+def test_mixed_alignments_count_only_their_common_divisor() -> None:
+    assert bound(make_instance([plain(0, 1, 5, alignment=4), plain(0, 1, 5, alignment=6)])).value == 6 + 6 - 1
+
+
+def test_a_residue_spoils_the_grain() -> None:
+    assert bound(make_instance([plain(0, 1, 5, alignment=4, residue=1), plain(0, 1, 5, alignment=4)])).value == 10
+
+
+def test_excluded_pairs_count_once() -> None:
+    found = bound(make_instance([(0, 1, 5), (0, 1, 4), (0, 1, 3)], exclusions=[(0, 1)]))
+    assert found.value == 8
+    assert found.parts == (0, 2)
+
+
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=7), st.data())
+def test_of_parts_that_exclude_each_other_the_larger_ones_count(sizes: list[int], data: st.DataObject) -> None:
+    pairs = [(a, b) for a in range(len(sizes)) for b in range(a)]
+    excluded = data.draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
+    taken: list[int] = []
+    for part in sorted(range(len(sizes)), key=lambda i: (-sizes[i], i)):
+        if not any((part, other) in excluded or (other, part) in excluded for other in taken):
+            taken.append(part)
+    found = bound(make_instance([(0, 1, size) for size in sizes], exclusions=excluded))
+    assert (found.proof, found.parts) == (Proof.LIVE_TOGETHER, tuple(sorted(taken)))
+
+
+def test_excluded_pairs_count_in_every_section_for_itself() -> None:
+    found = bound(make_instance([(0, 2, 5), (0, 4, 4), (1, 4, 3), (3, 4, 3)], exclusions=[(0, 1), (2, 3)]))
+    assert (found.value, found.section, found.parts) == (8, 1, (0, 2))
+
+
+def test_views_count_once() -> None:
+    group = Block([(0, 10, [(0, 2)]), (2, 6, [(1, 3)]), (8, 10, [(2, 3)])])
+    assert bound(make_instance([group, (0, 3, 1)])).value == 11
+    assert bound(make_instance([Block([(0, 2, [(0, 1)]), (6, 8, [(0, 1)])]), (0, 1, 9)])).value == 13
+
+
+def test_reserved_ranges_push_up_what_does_not_fit_below() -> None:
+    low = make_instance([(0, 1, 4), (0, 1, 4)], pools=[PoolSpec(None, ((5, 20),))])
+    assert bound(low).value == 24  # the free 5 below hold one block only
+    assert bound(make_instance([(0, 1, 6)], pools=[PoolSpec(None, ((5, 20),))])).value == 26
+    assert bound(make_instance([(0, 1, 4)], pools=[PoolSpec(None, ((5, 20),))])).value == 4
+
+
+def test_fixed_blocks_bound_the_peak() -> None:
+    assert bound(make_instance([plain(0, 1, 4, fixed=100), (3, 4, 5)])).value == 104
+
+
+def test_conflicts_without_time_form_cliques() -> None:
+    timeless = [Block([(0, size, [])]) for size in (4, 3, 2)]
+    found = bound(make_instance([*timeless, (0, 1, 1)], conflicts=[(0, 1), (1, 2), (0, 2)]))
+    assert (found.proof, found.value, found.parts) == (Proof.CONFLICT_CLIQUE, 9, (0, 1, 2))
+
+
+def test_blocks_with_a_choice_do_not_bound_a_single_pool() -> None:
+    instance = make_instance([plain(0, 1, 9), plain(0, 1, 4, pools=[0])], pools=[PoolSpec(), PoolSpec()])
+    assert bound(instance).value == 4
+    assert pool_bound(instance, 1) is None
+
+
+def test_the_busiest_section_counts_at_the_least_cost() -> None:
+    found = busiest_section(make_instance([(0, 1, 9), (0, 1, 4)], pools=[PoolSpec(cost=3), PoolSpec(cost=2)]))
+    assert found is not None
+    assert found.value == 2 * 13
+
+
+def test_a_block_larger_than_every_pool_is_homeless() -> None:
+    found = homeless(make_instance([(0, 1, 3), (0, 1, 9)], capacity=8))
+    assert found is not None
+    assert found.parts == (1,)
+    assert homeless(make_instance([(0, 1, 8)], capacity=8)) is None
+
+
+def test_nothing_stands_at_zero() -> None:
+    assert stack_height(make_instance([(0, 1, 3)]), 0, []) == 0

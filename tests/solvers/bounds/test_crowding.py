@@ -1,0 +1,52 @@
+"""Blocks that want a pool each: a crowd is found exactly where there is one."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solvers.bounds.crowding import crowded
+from solvers.model.instance import Instance, PoolSpec
+from solvers.model.outcome import Proof
+from tests.support import make_instance, plain
+
+
+def instance(homes: list[frozenset[int]], apart: list[tuple[int, int]], pools: int) -> Instance:
+    blocks = [plain(0, 1, 4, pools=tuple(sorted(mine))) for mine in homes]
+    return make_instance(blocks, pools=[PoolSpec(16)] * pools, apart=apart)
+
+
+def test_more_blocks_than_pools() -> None:
+    found = crowded(instance([frozenset({0, 1})] * 4, [(0, 2), (0, 3), (2, 3)], 2))
+    assert found is not None
+    assert (found.proof, found.value, found.parts) == (Proof.TOO_FEW_POOLS, 3, (0, 2, 3))
+
+
+def test_only_those_that_crowd_are_named() -> None:
+    homes = [frozenset({0, 1, 2}), frozenset({2}), frozenset({0, 1, 2}), frozenset({2})]
+    found = crowded(instance(homes, list(combinations(range(4), 2)), 4))
+    assert found is not None
+    assert found.parts == (1, 3)
+
+
+def test_nothing_to_keep_apart() -> None:
+    assert crowded(instance([frozenset({0})] * 3, [], 1)) is None
+
+
+@given(st.lists(st.frozensets(st.integers(0, 3), min_size=1), min_size=2, max_size=5))
+def test_a_group_fits_if_it_can_be_matched(homes: list[frozenset[int]]) -> None:
+    everyone = range(len(homes))
+    found = crowded(instance(homes, list(combinations(everyone, 2)), 4))
+    matched = (
+        any(
+            all(p in mine for p, mine in zip(chosen, homes, strict=True))
+            for chosen in permutations(range(4), len(homes))
+        )
+        if len(homes) <= 4
+        else False
+    )
+    assert (found is None) == matched
+    if found is not None:
+        assert found.value == len(found.parts) > len(frozenset().union(*(homes[part] for part in found.parts)))

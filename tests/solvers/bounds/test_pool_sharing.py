@@ -1,0 +1,155 @@
+"""A bound on several pools at once, exact whoever made the weights."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from planner.placing.lowering import lower
+from planner.problem import Problem
+from solvers.bounds.pool_sharing import (
+    LiveHeights,
+    homes_of_classes,
+    peak_sections,
+    sharing_shortage,
+    sharing_value,
+)
+from solvers.bounds.priced_room import priced_value, proof_of
+from solvers.model.errors import StopReason
+from solvers.model.instance import PoolSpec, Term
+from solvers.model.outcome import Proof
+from solvers.model.solver import Task
+from tests import oracle
+from tests.solvers.milp.milp_child import Child
+from tests.strategies import problems
+from tests.support import Block, make_instance, plain
+
+
+@pytest.fixture(scope="module")
+def child() -> Iterator[Child]:
+    made = Child()
+    yield made
+    made.close()
+
+
+def test_the_live_parts_of_a_block_count_as_their_union() -> None:
+    comb = Block([(0, 4, [(0, 2)]), (2, 6, [(0, 1)]), (9, 10, [(1, 2)])])
+    instance = make_instance([comb, (0, 2, 3), (0, 2, 0)])
+    assert dict(LiveHeights(instance).over([0, 1])) == {0: {0: 6, 1: 3}, 1: {0: 5, 1: 3}}
+
+
+def test_of_an_excluded_pair_only_the_larger_counts() -> None:
+    instance = make_instance([(0, 1, 3), (0, 1, 5), (0, 1, 2)], exclusions=[(0, 1)])
+    assert LiveHeights(instance).at(0) == {1: 5, 2: 2}
+
+
+def test_only_sections_that_no_neighbour_contains_are_peaks() -> None:
+    instance = make_instance([(0, 3, 1), (1, 2, 1), (4, 6, 1), (5, 7, 1)])
+    assert peak_sections(instance) == [1, 5]
+    assert peak_sections(make_instance([])) == []
+
+
+def test_a_dear_small_pool_and_a_cheap_one_share_what_is_live() -> None:
+    pools = [PoolSpec(None, cost=5), PoolSpec(10, cost=1)]
+    instance = make_instance([(0, 1, 8), (0, 1, 8)], pools=pools)
+    assert sharing_value(instance, [(0, 0, 5, 1), (1, 0, 5, 1)]) == 80 - 4 * 10
+    assert sharing_value(instance, [(0, 0, 6, 1), (1, 0, 6, 1)]) == 0, "an unlimited pool weighed above its cost"
+    assert sharing_value(instance, [(0, 0, 1, 3), (1, 0, 1, 3)]) == 6, "a third of 16, rounded up"
+    assert sharing_value(instance, [(0, 0, -7, 1), (1, 0, 1, 1)]) == 0
+    assert sharing_value(instance, []) == 0
+
+
+def test_blocks_of_one_class_go_to_one_pool_together() -> None:
+    pools = [PoolSpec(None, cost=3), PoolSpec(None, cost=3)]
+    apart = make_instance([plain(0, 1, 4, pools=[0]), plain(0, 1, 6)], pools=pools)
+    tied = make_instance([plain(0, 1, 4, pools=[0], pool_class=0), plain(0, 1, 6, pool_class=0)], pools=pools)
+    assert sharing_value(apart, [(0, 0, 3, 1)]) == 12
+    assert sharing_value(tied, [(0, 0, 3, 1)]) == 30
+
+
+def test_a_shortage_is_what_the_capacities_lack() -> None:
+    pools = [PoolSpec(10), PoolSpec(6)]
+    instance = make_instance([(0, 1, 6), (0, 1, 6), (0, 1, 5)], pools=pools)
+    assert sharing_shortage(instance, [(0, 0, 1, 1), (1, 0, 1, 1)]) == 1
+    assert sharing_shortage(make_instance([(0, 1, 6)], pools=[PoolSpec()]), [(0, 0, 1, 1)]) == 0
+
+
+@settings(max_examples=60, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(problem=problems(max_buffers=5), seed=st.integers(0, 1000))
+def test_no_weights_whatever_prove_more_than_is_true(problem: Problem, seed: int) -> None:
+    instance = lower(problem).instance
+    rng = random.Random(seed)
+    truth = oracle.solve(problem)
+    for _ in range(5):
+        places = [(p, t) for p in range(len(instance.pools)) for t in range(instance.sections) if rng.random() < 0.4]
+        weights = [(p, t, rng.randrange(-1, 5), rng.randrange(1, 4)) for p, t in places]
+        if truth.value is None:
+            continue
+        assert sharing_shortage(instance, weights) == 0
+        if instance.terms[0] is Term.SUM_OF_PEAKS:
+            assert sharing_value(instance, weights) <= truth.value[0]
+
+
+@settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(problem=problems(max_buffers=5))
+def test_the_bound_found_is_true_and_its_certificate_proves_it(child: Child, problem: Problem) -> None:
+    instance = lower(problem).instance
+    outcome = child.solve("PoolSharing", instance)
+    truth = oracle.solve(problem)
+    for certificate in outcome.certificates:
+        assert certificate.proof is (Proof.POOL_SHARING if outcome.infeasible else proof_of(instance))
+        proven = sharing_shortage if outcome.infeasible else priced_value
+        assert proven(instance, certificate.weights) == certificate.value
+    if outcome.infeasible:
+        assert truth.value is None
+    elif outcome.bound and truth.value is not None:
+        assert outcome.bound[0] == outcome.certificates[0].value
+        assert outcome.bound[0] <= truth.value[0]
+
+
+def test_fractional_sharing_is_found(child: Child) -> None:
+    """Three sections, each pair of blocks live together in one: half of each block in each pool would be best."""
+    pools = [PoolSpec(None, cost=2), PoolSpec(30, cost=1)]
+    instance = make_instance([(0, 2, 20), (1, 3, 20), (0, 3, 15)], pools=pools)
+    outcome = child.solve("PoolSharing", instance)
+    # 55 live in section 1: 30 of it at cost 1, the rest at cost 2
+    assert outcome.bound == (30 + 2 * 25,)
+    assert outcome.stop is StopReason.WORK_LIMIT, "it is not a solver that ends with a placement"
+
+
+def test_capacities_that_cannot_hold_it_all_are_found(child: Child) -> None:
+    pools = [PoolSpec(10), PoolSpec(6), PoolSpec(None)]
+    blocks = [plain(0, 2, 6, pools=[0, 1]), plain(0, 2, 6, pools=[0, 1]), plain(1, 3, 5, pools=[0, 1]), plain(0, 3, 9)]
+    outcome = child.solve("PoolSharing", make_instance(blocks, pools=pools), Task())
+    assert outcome.infeasible
+    assert sharing_shortage(make_instance(blocks, pools=pools), outcome.certificates[0].weights) == 1
+
+
+def test_no_blocks_prove_nothing(child: Child) -> None:
+    outcome = child.solve("PoolSharing", make_instance([], pools=[PoolSpec(5), PoolSpec()]))
+    assert outcome.bound == ()
+    assert not outcome.infeasible
+
+
+@settings(deadline=None, derandomize=True, database=None)
+@given(problems(max_pools=3))
+def test_one_sweep_says_what_looking_at_each_section_says(problem: Problem) -> None:
+    instance = lower(problem).instance
+    heights = LiveHeights(instance)
+    assert list(heights.over(range(instance.sections))) == [(s, heights.at(s)) for s in range(instance.sections)]
+
+
+@settings(deadline=None, derandomize=True, database=None)
+@given(problems(max_pools=3))
+def test_a_class_may_go_where_all_its_blocks_may_go(problem: Problem) -> None:
+    instance = lower(problem).instance
+    expected: dict[int, set[int]] = {}
+    for block, group in enumerate(instance.pool_class.tolist()):
+        here = set(np.flatnonzero(instance.allowed[block]).tolist())
+        expected[group] = expected.get(group, here) & here
+    assert homes_of_classes(instance) == {group: sorted(pools) for group, pools in expected.items()}

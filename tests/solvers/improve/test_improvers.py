@@ -1,0 +1,45 @@
+"""Where an improver takes part: on large components that greedy leaves open, before the exact solvers, and never alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.model.errors import UnknownSolver
+from solvers.model.instance import Instance
+from solvers.model.objective import violation
+from solvers.model.solver import IMPROVERS, Limits, Silent, Task, get, names
+from solvers.portfolio.solve import solve
+from solvers.portfolio.teams import SMALLEST
+from tests.support import make_instance, plain
+
+MANY = SMALLEST["improve"]
+
+
+def chained(blocks: int) -> Instance:
+    """One component that greedy does not place at its bound."""
+    rng = np.random.default_rng(5)
+    starts, lengths, sizes = (rng.integers(1, high, blocks).tolist() for high in (blocks // 4, 40, 1000))
+    return make_instance([plain(s, s + w, z) for s, w, z in zip(starts, lengths, sizes, strict=True)])
+
+
+@pytest.mark.parametrize(("blocks", "takes_part"), [(MANY // 4, False), (MANY + 500, True)])
+def test_it_takes_part_where_blocks_are_many(blocks: int, takes_part: bool) -> None:
+    instance = chained(blocks)
+    outcome = solve(instance, Task(limits=Limits(work=30_000)), Silent())
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert ("improve" in outcome.asked) == takes_part
+
+
+def test_all_work_together_keeps_to_the_limit() -> None:
+    outcome = solve(chained(MANY), Task(limits=Limits(work=40_000)), Silent())
+    assert outcome.work <= 44_000  # an engine ends soon after its share is spent
+
+
+def test_it_is_not_asked_for_alone() -> None:
+    for name in IMPROVERS:
+        assert name not in names()
+        assert get(name).unavailable() is None
+        with pytest.raises(UnknownSolver):
+            solve(chained(10), Task(), Silent(), name)

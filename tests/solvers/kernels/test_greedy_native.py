@@ -1,0 +1,334 @@
+"""The native greedy kernel makes the decisions of the reference in Python, block for block."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from solvers.fitting.gaps import Fit
+from solvers.fitting.neighbours import ListedNeighbours, ScannedNeighbours
+from solvers.fitting.orders import orders
+from solvers.fitting.placing import PoolPolicy, place_all
+from solvers.greedy import one_pool
+from solvers.greedy.native import GreedyKernel
+from solvers.greedy.solver import Greedy
+from solvers.kernels import Kind
+from solvers.kernels.columns import columns
+from solvers.kernels.errors import BadKernelInput
+from solvers.kernels.selection import select
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Ints, Placement, PoolSpec, Term
+from solvers.model.objective import violation
+from solvers.model.outcome import Outcome
+from solvers.model.solver import Control, Goal, Limits, Silent, Task
+from tests.support import Block, make_instance, plain
+
+
+@pytest.fixture
+def kernel() -> GreedyKernel:
+    found = select("auto")
+    if found.kind is not Kind.NATIVE:
+        pytest.skip(f"no native kernels: {found.reason}")
+    if not hasattr(found.kernels, "greedy"):
+        pytest.skip("the native kernels are older than the rest")
+    return cast(GreedyKernel, found.kernels)
+
+
+def random_block(rng: np.random.Generator, times: int, many: bool, life: int, scale: int) -> Block:
+    parts = []
+    for number in range(int(rng.integers(2, 4)) if many and rng.random() < 0.5 else 1):
+        low = int(rng.integers(0, 12)) if number else 0
+        size = int(rng.integers(0, 9)) if rng.random() < 0.9 else 0
+        rects: list[tuple[int, int]] = []
+        end = 0
+        for _ in range(int(rng.integers(1, 4)) if many else 1):
+            start = int(rng.integers(0, times)) if not rects else end + int(rng.integers(1, times))
+            end = start + int(rng.integers(1, max(2, life // 2)))
+            rects.append((start, end))
+        parts.append((low, low + size, rects))
+    if rng.random() < 0.04 / scale**2:
+        return Block(parts, fixed=int(rng.integers(0, 90)))
+    alignment = int(rng.integers(1, 7)) if rng.random() < 0.5 else 1
+    bounded = int(rng.integers(40, 90)) if rng.random() < 0.06 / scale**2 else None
+    return Block(parts, alignment, int(rng.integers(0, alignment)), max_offset=bounded)
+
+
+def random_instance(seed: int, scale: int = 1) -> Instance:
+    """Every kind of constraint now and then; some have no solution."""
+    rng = np.random.default_rng(seed)
+    times, many = scale * int(rng.integers(3, 40)), bool(rng.random() < 0.6)
+    # Of many blocks, most are short-lived.
+    lives = [times if scale == 1 or rng.random() < 0.1 else 12 for _ in range(scale * int(rng.integers(1, 30)))]
+    blocks = [random_block(rng, times, many, life, scale) for life in lives]
+    owner = [number for number, block in enumerate(blocks) for _ in block.parts]
+
+    def some_pairs() -> list[tuple[int, int]]:
+        rows = rng.integers(0, len(owner), (int(rng.integers(1, 8)) if rng.random() < 0.5 else 0, 2)).tolist()
+        return [(a, b) for a, b in rows if owner[a] != owner[b]]
+
+    walls: list[tuple[int, int]] = []
+    while rng.random() < 0.3:
+        begin = (walls[-1][1] if walls else 0) + int(rng.integers(1, 20))
+        walls.append((begin, begin + int(rng.integers(1, 8))))
+    capacity = scale**2 * int(rng.integers(60, 200)) if rng.random() < 0.2 else None
+    pools = [PoolSpec(capacity, tuple(walls))]
+    return make_instance(blocks, pools=pools, conflicts=some_pairs(), exclusions=some_pairs())
+
+
+def fixed_first(instance: Instance, order: Ints) -> Ints:
+    movable = (instance.lowest != instance.highest)[:, 0]
+    return order[np.argsort(movable[order], kind="stable")]
+
+
+@pytest.mark.parametrize("seeds", [range(first, first + 100) for first in range(0, 500, 100)], ids=str)
+def test_every_block_goes_where_the_reference_puts_it(kernel: GreedyKernel, seeds: range) -> None:
+    placed = 0
+    for seed in seeds:
+        instance = random_instance(seed)
+        if not instance.allowed.all():
+            continue
+        near = ListedNeighbours(instance)
+        for number, order in enumerate(orders(instance).values()):
+            sequence = fixed_first(instance, order)
+            assert kernel.greedy_order(instance.sections, columns(instance), number).tolist() == sequence.tolist()
+            if number % 4 != seed % 4:
+                continue
+            for fit in Fit:
+                found = kernel.greedy_place(instance.sections, columns(instance), sequence, fit is Fit.BEST)
+                expected = place_all(instance, order, near.fresh(), fit, PoolPolicy.PREFERRED, lambda: False)
+                assert (None if found is None else found.tolist()) == (
+                    None if expected is None else expected.offset.tolist()
+                ), (seed, number, fit)
+                placed += found is not None
+    assert placed > 100  # not everything fits nowhere
+
+
+def test_long_lives_among_short_ones_agree(kernel: GreedyKernel) -> None:
+    placed = 0
+    for seed in range(12):
+        instance = random_instance(2000 + seed, scale=60)
+        near = ListedNeighbours(instance)
+        for number, order in enumerate(orders(instance).values()):
+            if number % 6 != seed % 6 or not instance.allowed.all():
+                continue
+            sequence = fixed_first(instance, order)
+            for fit in Fit:
+                found = kernel.greedy_place(instance.sections, columns(instance), sequence, fit is Fit.BEST)
+                expected = place_all(instance, order, near.fresh(), fit, PoolPolicy.PREFERRED, lambda: False)
+                assert (found is None) == (expected is None)
+                if found is not None and expected is not None:
+                    assert found.tolist() == expected.offset.tolist(), (seed, number, fit)
+                placed += found is not None
+    assert placed > 10
+
+
+def test_many_blocks_of_very_different_lives_agree(kernel: GreedyKernel) -> None:
+    rng = np.random.default_rng(3)
+    lives = np.minimum(1 + (4 * rng.pareto(0.7, 1500)).astype(np.int64), 3000)
+    births = rng.integers(0, 3000, 1500)
+    sizes = 1 + (20 * rng.pareto(1.5, 1500)).astype(np.int64)
+    rows = zip(births.tolist(), lives.tolist(), sizes.tolist(), strict=True)
+    instance = make_instance([plain(b, b + w, s, alignment=1 + s % 3) for b, w, s in rows])
+    for order in list(orders(instance).values())[::3]:
+        for fit in Fit:
+            expected = place_all(instance, order, ScannedNeighbours(instance), fit, PoolPolicy.PREFERRED, lambda: False)
+            found = kernel.greedy_place(instance.sections, columns(instance), order, fit is Fit.BEST)
+            assert found is not None
+            assert expected is not None
+            assert found.tolist() == expected.offset.tolist()
+
+
+def test_orders_stay_exact_where_areas_exceed_what_floats_hold(kernel: GreedyKernel) -> None:
+    rng = np.random.default_rng(4)
+    sizes = (1 << 50) + rng.integers(0, 3, 60)
+    starts = rng.integers(0, 40, 60)
+    blocks = [plain(s, s + 1 + (s * 7) % 30, z) for s, z in zip(starts.tolist(), sizes.tolist(), strict=True)]
+    instance = make_instance(blocks)
+    instance = replace(instance, highest=np.full_like(instance.highest, (1 << 61) - (1 << 51)))
+    for number, order in enumerate(orders(instance).values()):
+        assert kernel.greedy_order(instance.sections, columns(instance), number).tolist() == order.tolist()
+
+
+def solve_both(
+    instance: Instance, task: Task, monkeypatch: pytest.MonkeyPatch, control: Control | None = None
+) -> tuple[Outcome, Outcome]:
+    native = Greedy().solve(instance, task, control or Silent())
+    with monkeypatch.context() as patch:
+        patch.setattr(one_pool, "greedy_kernel", lambda _: None)
+        return native, Greedy().solve(instance, task, control or Silent())
+
+
+def assert_alike(one: Outcome, other: Outcome) -> None:
+    assert (one.stop, one.value, one.solver) == (other.stop, other.value, other.solver)
+    assert (one.placement is None) == (other.placement is None)
+    if one.placement is not None and other.placement is not None:
+        assert one.placement.offset.tolist() == other.placement.offset.tolist()
+
+
+@pytest.mark.usefixtures("kernel")
+def test_the_whole_portfolio_gives_the_same_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(1000, 1120):
+        rng = np.random.default_rng(seed)
+        instance = random_instance(seed)
+        size = int(instance.block_high.max())
+        tasks = [
+            Task(limits=Limits(workers=1 + seed % 3)),
+            Task(goal=Goal.FIT),
+            Task(target=(int(rng.integers(size, 3 * size + 2)),), limits=Limits(workers=2)),
+        ]
+        native, reference = solve_both(instance, tasks[seed % 3], monkeypatch)
+        assert_alike(native, reference)
+        if native.placement is not None:
+            assert violation(instance, native.placement) is None
+            tasks = [replace(task, start=native.placement) for task in tasks]
+            assert_alike(*solve_both(instance, tasks[(seed + 1) % 3], monkeypatch))
+
+
+@pytest.mark.usefixtures("kernel")
+def test_components_keep_their_own_best_and_never_wait_for_one_that_fits_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(1)
+    left = [(int(s), int(s + w), int(h)) for s, w, h in rng.integers(1, 30, (40, 3))]
+    right = [(s + 100, e + 100, 40 - h) for s, e, h in left]
+    both = make_instance(left + right)
+    native, reference = solve_both(both, Task(limits=Limits(workers=2)), monkeypatch)
+    assert_alike(native, reference)
+    alone = [Greedy().solve(make_instance(side), Task(), Silent()).value for side in (left, right)]
+    assert native.value == max(v for v in alone if v is not None)
+    # The narrow component fits only if what dies last comes first.
+    narrow = make_instance([plain(1, 3, 1, max_offset=0), (0, 2, 2), *right])
+    native, reference = solve_both(narrow, Task(), monkeypatch)
+    assert_alike(native, reference)
+    assert native.value == Greedy().solve(make_instance(right), Task(), Silent()).value
+
+
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize(
+    "terms",
+    [
+        (Term.LARGEST_PEAK,),
+        (Term.ACCESS_COST, Term.SUM_OF_PEAKS),
+        (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.REUSE_COST),
+    ],
+    ids="+".join,
+)
+def test_the_bound_is_met_in_every_objective(terms: tuple[Term, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = [plain(0, 2, 4, access=[3]), plain(1, 3, 4, access=[5]), plain(2, 4, 4, access=[0])]
+    instance = make_instance(blocks, pools=[PoolSpec(None, cost=3)], terms=terms)
+    worth = {Term.LARGEST_PEAK: 8, Term.ACCESS_COST: 8, Term.SUM_OF_PEAKS: 24, Term.REUSE_COST: 0}
+    bound = tuple(worth[term] for term in terms)
+    native, reference = solve_both(instance, Task(bound=bound), monkeypatch)
+    assert_alike(native, reference)
+    assert (native.stop, native.value) == (StopReason.PROVED, bound)
+
+
+@pytest.mark.parametrize("count", [400, 700])  # of so few, one thread places all; of more, several do
+def test_the_number_of_threads_changes_nothing(kernel: GreedyKernel, count: int) -> None:
+    rng = np.random.default_rng(9)
+    rows = rng.integers(1, 60, (count, 3)).tolist()
+    instance = make_instance([(s, s + w, h) for s, w, h in rows])
+    answers = []
+    for threads in (1, 2, 5, 64):
+        for enough in (None, 1, 900):
+            found = kernel.greedy(instance.sections, columns(instance), None, enough, threads, lambda _: False)
+            assert found is not None
+            answers.append((enough, found.tolist()))
+    for enough in (None, 1, 900):
+        assert len({tuple(found) for each, found in answers if each == enough}) == 1
+
+
+class Stopped(Silent):
+    """Out of time from the start."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Placement] = []
+
+    def incumbent(self, placement: Placement) -> None:
+        self.found.append(placement)
+
+    def stopped(self) -> StopReason | None:
+        return StopReason.TIME_LIMIT
+
+
+def big(count: int) -> Instance:
+    rng = np.random.default_rng(2)
+    starts, lives, sizes = rng.integers(0, count, count), rng.integers(1, 400, count), rng.integers(1, 99, count)
+    rows = zip(starts.tolist(), lives.tolist(), sizes.tolist(), strict=True)
+    return make_instance([(s, s + w, z) for s, w, z in rows])
+
+
+@pytest.mark.usefixtures("kernel")
+def test_out_of_time_there_is_still_a_first_placement() -> None:
+    instance = big(20_000)
+    control = Stopped()
+    outcome = Greedy().solve(instance, Task(), control)
+    assert outcome.stop is StopReason.TIME_LIMIT
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert len(control.found) == 1
+
+
+def test_other_threads_run_and_a_stop_is_heeded(kernel: GreedyKernel) -> None:
+    instance = big(20_000)
+    asked: list[int] = []
+    begin = threading.Event()
+
+    def report(offsets: Ints | None) -> bool:
+        asked.append(threading.get_ident())
+        begin.set()
+        return len(asked) > 2
+
+    answer: list[Ints | None] = []
+    worker = threading.Thread(
+        target=lambda: answer.append(kernel.greedy(instance.sections, columns(instance), None, None, 2, report))
+    )
+    worker.start()
+    assert begin.wait(60)  # this thread could run, so the kernel does not hold the interpreter
+    worker.join()
+    assert answer[0] is not None
+    assert set(asked) == {worker.ident}
+
+
+def test_an_error_of_the_caller_comes_back_to_the_caller(kernel: GreedyKernel) -> None:
+    instance = big(20_000)
+
+    def report(_: Ints | None) -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kernel.greedy(instance.sections, columns(instance), None, None, 1, report)
+
+
+def test_arrays_that_make_no_sense_are_refused(kernel: GreedyKernel) -> None:
+    instance = make_instance([(0, 2, 4), (1, 3, 4)])
+    good = columns(instance)
+    with pytest.raises(BadKernelInput):
+        kernel.greedy(instance.sections, good[:-1], None, None, 1, lambda _: False)  # type: ignore[arg-type]
+    with pytest.raises(BadKernelInput):
+        kernel.greedy(1, good, None, None, 1, lambda _: False)
+    with pytest.raises(BadKernelInput):
+        kernel.greedy(instance.sections, good, np.zeros(1, dtype=np.int64), None, 1, lambda _: False)
+    for nowhere in (-1, np.iinfo(np.int64).max):
+        with pytest.raises(BadKernelInput):
+            kernel.greedy(instance.sections, good, np.array([0, nowhere]), None, 1, lambda _: False)
+    with pytest.raises(BadKernelInput):
+        kernel.greedy_place(instance.sections, good, np.array([0, 2]), False)
+
+
+def test_nothing_at_all_is_placed_at_once(kernel: GreedyKernel) -> None:
+    empty = make_instance([(0, 1, 1)])
+    fields = "part_block part_low part_high rect_part rect_start rect_end allowed modulus residue lowest highest"
+    nothing = replace(empty, sections=0, **{name: getattr(empty, name)[:0] for name in fields.split()})
+    found = kernel.greedy(0, columns(nothing), None, None, 1, lambda _: False)
+    assert found is not None
+    assert found.tolist() == []
+    flat = make_instance([(0, 3, 0), plain(0, 3, 0, alignment=4, residue=3)])
+    found = kernel.greedy(flat.sections, columns(flat), None, None, 1, lambda _: False)
+    assert found is not None
+    assert found.tolist() == [0, 3]

@@ -1,0 +1,79 @@
+"""A kernel that gets no memory, or no threads, says so or does without: the process goes on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from solvers.kernels.selection import Kind, Wanted, select
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux does"),
+    pytest.mark.skipif(
+        select(Wanted.AUTO).kind is not Kind.NATIVE, reason=f"no native kernels: {select(Wanted.AUTO).reason}"
+    ),
+]
+
+ROOT = Path(__file__).resolve().parents[3]
+
+STACK = 1 << 30
+"""Of each thread, so that it is the limit alone that says how many there can be, and plenty is left for what they allocate."""
+
+SCRIPT = """
+import random, resource
+from pathlib import Path
+from solvers.kernels.columns import columns
+from solvers.kernels.errors import BadKernelInput
+from solvers.kernels.selection import active
+from tests.support import make_instance
+
+r = random.Random(5)
+rows = [(s := r.randrange(COUNT), s + r.randint(1, 50), r.randint(1, 10**6)) for _ in range(COUNT)]
+instance = make_instance(rows)
+given, kernel = columns(instance), active().kernels
+calls = {
+    "greedy": lambda: kernel.greedy(instance.sections, given, None, None, 4, lambda offsets: False),
+    "search": lambda: kernel.search(
+        instance.sections, given, 0, None, False, 1, 4, 3_000, 10**7, lambda offsets, bound: False
+    )[1],
+}
+try:
+    kernel.greedy(0, given[:-1], None, None, 1, None)  # throwing for the first time takes memory, too
+except (BadKernelInput, TypeError):
+    pass
+said = []
+for room in ROOMS:
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + room, resource.RLIM_INFINITY))
+    try:
+        said.append(hash(calls["KERNEL"]().tobytes()))
+    except MemoryError:
+        said.append("no memory")
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(*said, sep=",")
+"""
+
+
+def said(kernel: str, count: int, rooms: list[int]) -> list[str]:
+    """What a process of its own says, with that many bytes beyond those that it has."""
+    script = SCRIPT.replace("KERNEL", kernel).replace("COUNT", str(count)).replace("ROOMS", str(rooms))
+    command = ["sh", "-c", f'ulimit -S -s {STACK >> 10} && exec "$0" -c "$1"', sys.executable, script]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.strip().split(",")
+
+
+@pytest.mark.parametrize(("kernel", "count"), [("greedy", 30_000), ("search", 1_200)])
+def test_without_memory_it_raises_an_error(kernel: str, count: int) -> None:
+    assert said(kernel, count, [1]) == ["no memory"]
+
+
+@pytest.mark.parametrize(("kernel", "count"), [("greedy", 2_000), ("search", 1_200)])
+def test_with_fewer_threads_than_asked_for_the_answer_is_the_same(kernel: str, count: int) -> None:
+    answers = said(kernel, count, [threads * STACK + STACK // 2 for threads in (0, 1, 2, 8)])
+    assert len(answers) == 4
+    assert set(answers) == {answers[0]} != {"no memory"}

@@ -1,0 +1,64 @@
+"""Kernels that run at the same time, on several threads each, know nothing of each other."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from solvers.greedy.solver import Greedy
+from solvers.improve.ejection import Improve
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance
+from solvers.model.outcome import Outcome
+from solvers.model.solver import Limits, Silent, Task
+from solvers.search.solver import Search
+from tests.support import make_instance
+
+
+class Until(Silent):
+    """Cancelled as soon as somebody says so; tells when it is first asked."""
+
+    def __init__(self) -> None:
+        self.asked, self.cancelled = threading.Event(), threading.Event()
+
+    def stopped(self) -> StopReason | None:
+        self.asked.set()
+        return StopReason.CANCELLED if self.cancelled.is_set() else None
+
+
+def rows(seed: int, count: int) -> Instance:
+    r = random.Random(seed)
+    return make_instance([(s := r.randrange(count), s + r.randint(1, 40), r.randint(1, 10**6)) for _ in range(count)])
+
+
+def said(outcome: Outcome) -> tuple[object, ...]:
+    offsets = None if outcome.placement is None else outcome.placement.offset.tolist()
+    return outcome.stop, offsets, outcome.bound, outcome.work
+
+
+def test_answers_are_those_of_kernels_that_run_alone() -> None:
+    few, many = rows(1, 90), rows(2, 500)
+    start = Greedy().solve(few, Task(), Silent()).placement
+    limits = Limits(work=10_000, workers=2)
+    calls: list[Callable[[], Outcome]] = [
+        lambda: Search().solve(few, Task(limits, seed=3), Silent()),
+        lambda: Search().solve(few, Task(limits, seed=4), Silent()),
+        lambda: Improve().solve(few, Task(limits, start=start), Silent()),
+        lambda: Greedy().solve(many, Task(limits), Silent()),
+    ]
+    alone = [said(call()) for call in calls]
+    with ThreadPoolExecutor(len(calls)) as pool:
+        assert [said(future.result()) for future in [pool.submit(call) for call in calls]] == alone
+
+
+def test_one_is_cancelled_by_another_thread_while_the_others_go_on() -> None:
+    hard = rows(5, 600)
+    controls = [Until(), Until()]
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(Search().solve, hard, Task(Limits(workers=2)), control) for control in controls]
+        for control, run in zip(controls, runs, strict=True):
+            assert control.asked.wait(60)
+            control.cancelled.set()
+            assert run.result(60).stop is StopReason.CANCELLED

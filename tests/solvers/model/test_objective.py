@@ -1,0 +1,112 @@
+"""Values and violations of placements, each rule broken once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solvers.geometry.presolve import scaled
+from solvers.model.conflicts import live_pair_count, part_pairs
+from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.objective import evaluate, peaks, violation
+from tests.support import Block, make_instance, plain
+
+
+def placed(offsets: list[int], pools: list[int] | None = None) -> Placement:
+    return Placement(np.array(pools or [0] * len(offsets), dtype=np.int64), np.array(offsets, dtype=np.int64))
+
+
+TWO_POOLS = [PoolSpec(20, cost=3, rank=0), PoolSpec(None, cost=1, rank=1)]
+
+
+def test_every_term_counts_what_it_says() -> None:
+    instance = make_instance(
+        [plain(0, 1, 4, access=[0, 5]), plain(0, 1, 6, access=[0, 7]), plain(2, 3, 2, access=[0, 1])],
+        pools=TWO_POOLS,
+        terms=list(Term),
+        penalties=[(0, 2, 10), (0, 1, 100)],
+    )
+    placement = placed([0, 0, 3], [0, 1, 0])
+    assert peaks(instance, placement) == (5, 6)
+    assert dict(zip(Term, evaluate(instance, placement), strict=True)) == {
+        Term.ACCESS_COST: 7,
+        Term.SUM_OF_PEAKS: 3 * 5 + 6,
+        Term.LARGEST_PEAK: 6,
+        Term.REUSE_COST: 10,
+        Term.SPILLED_BYTES: 6,
+        Term.BALANCED: 7 + 3 * 5 + 6,
+    }
+
+
+def test_the_balanced_term_weighs_peaks_by_their_price_in_any_unit() -> None:
+    instance = replace(
+        make_instance(
+            [plain(0, 1, 8, access=[0, 5]), plain(0, 1, 16, access=[0, 7])], pools=TWO_POOLS, terms=[Term.BALANCED]
+        ),
+        peak_price=4,
+    )
+    whole = placed([0, 0], [0, 1])
+    assert evaluate(instance, whole) == (7 + 4 * (3 * 8 + 16),)
+    assert evaluate(scaled(instance, 8), whole) == evaluate(instance, whole)
+
+
+BROKEN: dict[str, tuple[Instance, Placement, str]] = {
+    "overlap": (make_instance([(0, 2, 4), (1, 3, 4)]), placed([0, 3]), "overlap"),
+    "overlap_of_parts": (
+        make_instance([Block([(0, 2, [(0, 2)]), (4, 6, [(0, 2)])]), (1, 3, 3)]),
+        placed([0, 2]),
+        "overlap",
+    ),
+    "outside": (make_instance([(0, 1, 4)], capacity=6), placed([3]), "outside"),
+    "misaligned": (make_instance([plain(0, 1, 4, alignment=4)]), placed([2]), "alignment"),
+    "not_fixed": (make_instance([plain(0, 1, 4, fixed=8)]), placed([0]), "bounds"),
+    "wrong_pool": (make_instance([plain(0, 1, 4, pools=[1])], pools=TWO_POOLS), placed([0]), "pool"),
+    "no_such_pool": (make_instance([(0, 1, 4)]), placed([0], [1]), "does not exist"),
+    "reserved": (make_instance([(0, 1, 4)], pools=[PoolSpec(None, ((3, 5),))]), placed([0]), "reserved"),
+    "conflict": (make_instance([(0, 1, 4), (5, 6, 4)], conflicts=[(0, 1)]), placed([0, 0]), "conflicting"),
+    "apart": (make_instance([(0, 1, 4), (5, 6, 4)], pools=TWO_POOLS, apart=[(0, 1)]), placed([0, 0]), "different"),
+    "class": (
+        make_instance([plain(0, 1, 4, pool_class=0), plain(5, 6, 4, pool_class=0)], pools=TWO_POOLS),
+        placed([0, 0], [0, 1]),
+        "share a pool",
+    ),
+    "too_few": (make_instance([(0, 1, 4)]), placed([]), "0 offsets"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_each_violation_is_named(name: str) -> None:
+    instance, placement, word = BROKEN[name]
+    found = violation(instance, placement)
+    assert found is not None
+    assert word in found
+
+
+def test_what_may_overlap_does() -> None:
+    views = Block([(0, 8, [(0, 2)]), (2, 4, [(1, 3)])])
+    assert violation(make_instance([views, (2, 3, 2)]), placed([0, 0])) is None
+    assert violation(make_instance([(0, 2, 4), (1, 3, 4)], exclusions=[(0, 1)]), placed([0, 0])) is None
+    assert violation(make_instance([(0, 2, 4), (1, 3, 4)], pools=TWO_POOLS), placed([0, 0], [0, 1])) is None
+    assert violation(make_instance([(0, 2, 0), (1, 3, 4)]), placed([2, 0])) is None
+
+
+def test_touching_in_time_or_space_is_no_overlap() -> None:
+    assert violation(make_instance([(0, 2, 4), (2, 3, 4), (0, 3, 2)]), placed([0, 0, 4])) is None
+
+
+def test_part_pairs_are_all_and_only_those_that_bind() -> None:
+    instance = make_instance(
+        [(0, 2, 4), (1, 3, 4), (1, 2, 0), (1, 2, 5), Block([(0, 1, [(0, 1)]), (3, 5, [(1, 2)])]), (9, 10, 1)],
+        conflicts=[(0, 6), (2, 5)],
+        exclusions=[(0, 3)],
+    )
+    assert part_pairs(instance).tolist() == [[0, 1], [0, 4], [0, 5], [0, 6], [1, 3], [1, 5], [3, 5]]
+    assert live_pair_count(make_instance([(0, 2, 1), (1, 3, 1), (2, 4, 1)])) == 2
+    assert part_pairs(make_instance([])).tolist() == []
+
+
+def test_pools_without_a_common_one_do_not_bind() -> None:
+    instance = make_instance([plain(0, 1, 4, pools=[0]), plain(0, 1, 4, pools=[1]), (0, 1, 1)], pools=TWO_POOLS)
+    assert part_pairs(instance).tolist() == [[0, 2], [1, 2]]

@@ -1,0 +1,78 @@
+"""Solvers that see the whole instance: nothing is done to it before, and what is proven does not depend on them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from solvers.model import solver as registry
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Placement
+from solvers.model.outcome import Outcome, Proof
+from solvers.model.solver import Control, Feature, Input, Silent, Task
+from solvers.portfolio.solve import solve
+from tests.support import make_instance, plain
+
+THREE = make_instance([plain(0, 2, 6, alignment=2), plain(1, 3, 4, alignment=2), plain(2, 4, 6, alignment=2)])
+
+
+class Stacker:
+    """Puts everything on top of each other, in the order in which it comes."""
+
+    name: ClassVar[str] = "stacker"
+    features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
+    wants: ClassVar[Input] = Input.RAW
+    sandboxed: ClassVar[bool] = False
+    asked: ClassVar[list[tuple[Instance, Task]]] = []
+    placement: ClassVar[list[int] | None] = None
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        self.asked.append((instance, task))
+        high = instance.block_high
+        offset = np.cumsum(high) - high if self.placement is None else np.array(self.placement)
+        return Outcome(StopReason.WORK_LIMIT, Placement(np.zeros(len(high), dtype=np.int64), offset))
+
+
+@pytest.fixture
+def stacker(monkeypatch: pytest.MonkeyPatch) -> type[Stacker]:
+    monkeypatch.setitem(registry.SOLVERS, Stacker.name, f"{__name__}:{Stacker.__name__}")
+    monkeypatch.setattr(Stacker, "asked", [])
+    return Stacker
+
+
+def run(instance: Instance) -> Outcome:
+    return solve(instance, Task(), Silent(), Stacker.name)
+
+
+def test_it_gets_the_instance_as_it_is_and_the_bound(stacker: type[Stacker]) -> None:
+    outcome = run(THREE)
+    ((instance, task),) = stacker.asked
+    assert instance is THREE
+    assert (task.bound, task.pool_bounds) == ((10,), (10,))
+    assert (outcome.value, outcome.bound, outcome.pool_bounds) == ((16,), (10,), (10,))
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert [c.proof for c in outcome.certificates] == [Proof.LIVE_TOGETHER]
+
+
+def test_a_placement_at_the_bound_is_proven(stacker: type[Stacker], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacker, "placement", [0, 6, 0])
+    assert run(THREE).is_optimal
+
+
+def test_one_that_breaks_a_rule_leaves_the_bound(stacker: type[Stacker], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacker, "placement", [0, 3, 0])
+    outcome = run(THREE)
+    assert (outcome.stop, outcome.placement, outcome.bound) == (StopReason.SOLVER_FAILED, None, (10,))
+    assert "breaks a rule" in outcome.notes[0]
+
+
+def test_what_cannot_fit_is_not_asked(stacker: type[Stacker]) -> None:
+    outcome = run(make_instance([(0, 2, 6), (1, 3, 4)], capacity=9))
+    assert outcome.infeasible
+    assert (outcome.stop, outcome.pool_bounds, stacker.asked) == (StopReason.PROVED, (10,), [])
+    assert [c.value for c in outcome.certificates] == [10]

@@ -1,0 +1,28 @@
+"""Pieces that are solved one by one: what their searches prove is proven of the whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.placing.planning import plan
+from planner.plan import PlanStatus
+from planner.problem import Buffer, Constraints, Fixed, Pool, Problem, ReusePenalty
+from planner.verifying.verify import verify
+from solvers.model.instance import Term
+from solvers.model.outcome import Proof
+
+
+def test_the_searches_of_all_pieces_add_up_to_one() -> None:
+    pytest.importorskip("ortools")
+    buffers = tuple(
+        Buffer(f"{name}{pool}", 10, 1, ((time, time + 1),), fixed=Fixed(pool))
+        for pool in ("one", "two")
+        for time, name in enumerate("ab")
+    )
+    penalties = (ReusePenalty("aone", "bone", 7), ReusePenalty("atwo", "btwo", 5))
+    pools = (Pool("one", 15), Pool("two", 15))
+    problem = Problem(buffers, pools, Constraints(reuse_penalties=penalties), (Term.REUSE_COST,))
+    made = plan(problem)
+    assert (made.status, made.objective.value, made.objective.bound) == (PlanStatus.OPTIMAL, 12, 12)
+    assert [c.value for c in made.certificates if c.proof is Proof.SEARCH] == [12]
+    assert verify(problem, made) == ()

@@ -1,0 +1,214 @@
+"""Rounds of engines over open components, with engines made up for the purpose."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from types import ModuleType
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from solvers.geometry.presolve import restrict
+from solvers.greedy.solver import Greedy
+from solvers.model import solver as registry
+from solvers.model.errors import SolverFailed, StopReason, Unsupported
+from solvers.model.instance import Instance, Placement, PoolSpec
+from solvers.model.outcome import Outcome, Proof
+from solvers.model.solver import Control, Feature, Goal, Input, Limits, Silent, Task
+from solvers.portfolio.rounds import SEED_STEP
+from solvers.portfolio.solve import solve
+from solvers.portfolio.strip import Strip
+from solvers.portfolio.strips import solve_strips
+from solvers.portfolio.teams import FROM_ROUND
+from tests.support import make_instance, plain
+
+
+class Engine:
+    """Base of the made-up engines: takes everything, runs in this process."""
+
+    name: ClassVar[str] = "engine"
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+    wants: ClassVar[Input] = Input.PRESOLVED
+    sandboxed: ClassVar[bool] = False
+    calls: ClassVar[list[Task]] = []
+
+    def unavailable(self) -> str | None:
+        return None
+
+
+class Refuter(Engine):
+    """Proves one unit more at each call, and uses up its work."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        Engine.calls.append(task)
+        bound = task.bound[0] + 1
+        return Outcome(StopReason.WORK_LIMIT, bound=(bound,), work=task.limits.work or 0)
+
+
+class Breaker(Engine):
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        raise SolverFailed("engine", "it broke")
+
+
+class Liar(Engine):
+    """Returns everything at offset 0 and calls it optimal."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        zeros = np.zeros(instance.blocks, dtype=np.int64)
+        return Outcome(StopReason.PROVED, Placement(zeros, zeros), (1,), (1,), work=1)
+
+
+class Picky(Engine):
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        raise Unsupported("engine", "it does not like it")
+
+
+class Denier(Engine):
+    """Proves that nothing fits."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        return Outcome(StopReason.PROVED, infeasible=True, work=1)
+
+
+@pytest.fixture(autouse=True)
+def engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    Engine.calls.clear()
+    for made_up in (Refuter, Breaker, Liar, Picky, Denier):
+        monkeypatch.setitem(registry.SOLVERS, made_up.__name__.lower(), f"{__name__}:{made_up.__name__}")
+        monkeypatch.setattr(made_up, "name", made_up.__name__.lower())
+    monkeypatch.setitem(sys.modules, __name__, ModuleType(__name__))
+    vars(sys.modules[__name__]).update(globals())
+
+
+OPEN = [
+    plain(int(s), int(s + w), 50 * int(h) + i)
+    for i, (s, w, h) in enumerate(np.random.default_rng(1).integers(1, 12, (30, 3)))
+]
+
+
+def open_instance(capacity: int | None = None) -> Instance:
+    """One on which greedy stays above the bound."""
+    return make_instance(OPEN, capacity=capacity)
+
+
+def run(instance: Instance, solver: str, work: int | None = 1_000_000, goal: Goal = Goal.MINIMISE) -> Outcome:
+    return solve(instance, Task(limits=Limits(work=work), goal=goal), Silent(), solver)
+
+
+def test_greedy_leaves_this_one_open() -> None:
+    outcome = run(open_instance(), "greedy")
+    assert outcome.value is not None
+    assert outcome.value > outcome.bound
+    assert outcome.stop is StopReason.WORK_LIMIT
+
+
+def test_refutations_raise_the_bound_until_it_is_met() -> None:
+    greedy = run(open_instance(), "greedy")
+    outcome = run(open_instance(), "refuter", work=None)
+    assert outcome.stop is StopReason.PROVED
+    assert outcome.bound == outcome.value == greedy.value
+    assert outcome.certificates[0].proof is Proof.SEARCH
+    assert outcome.certificates[0].solver == "refuter"
+
+
+def test_rounds_grow_and_end_with_the_work() -> None:
+    outcome = run(open_instance(), "refuter", work=400_000)
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert outcome.reproducible
+    assert 300_000 <= outcome.work <= 400_000
+    spent = [task.limits.work or 0 for task in Engine.calls]
+    assert spent == sorted(spent)
+
+
+def test_a_broken_engine_costs_nothing_but_itself() -> None:
+    outcome = run(open_instance(), "breaker")
+    assert outcome.stop is StopReason.SOLVER_FAILED
+    assert outcome.placement is not None
+    assert not outcome.reproducible
+    assert any("it broke" in note for note in outcome.notes)
+
+
+def test_a_lying_engine_is_not_believed() -> None:
+    outcome = run(open_instance(), "liar")
+    assert outcome.stop is StopReason.SOLVER_FAILED
+    assert outcome.solver == "greedy"
+    assert not outcome.is_optimal
+
+
+def test_a_refusal_is_raised_to_whoever_asked_for_the_engine() -> None:
+    with pytest.raises(Unsupported, match="does not like"):
+        run(open_instance(), "picky")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_who_works_in_a_round_does_not_depend_on_what_others_meet_in_it(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A refusal on the first component leaves the second component's engines as they were until the next round."""
+    monkeypatch.setitem(FROM_ROUND, "refuter", 3)
+    blocks = [replace(block, pools=(pool,)) for pool in (0, 1) for block in OPEN]
+    instance = make_instance(blocks, pools=[PoolSpec(), PoolSpec()])
+    limits = Limits(work=1_000_000, workers=workers)
+    outcome = solve_strips(instance, Task(limits=limits), Silent(), ("picky", "refuter"), by_name=False)
+    assert outcome.notes == ("engine cannot take this problem: it does not like it",)
+    assert len(Engine.calls) >= 4
+    assert {task.seed // SEED_STEP for task in Engine.calls[:2]} == {2}
+
+
+def test_a_proof_that_nothing_fits_is_the_answer() -> None:
+    best = run(open_instance(), "greedy")
+    assert best.value is not None
+    outcome = run(open_instance(capacity=best.value[0] - 1), "denier")
+    assert outcome.infeasible
+    assert outcome.placement is None
+    assert outcome.certificates[0].proof is Proof.SEARCH
+
+
+def test_components_that_fit_are_kept_although_others_do_not() -> None:
+    best = run(open_instance(), "greedy").value
+    assert best is not None
+    hard = open_instance()
+    rects = [
+        *zip(hard.rect_start.tolist(), hard.rect_end.tolist(), hard.part_high.tolist(), strict=True),
+        (100, 101, 7),
+    ]
+    strip = Strip(restrict(make_instance(rects, capacity=best[0] - 1), np.arange(31), [0], squeeze=False))
+    outcome = Greedy().solve(strip.uncapped(), Task(target=(strip.bound,)), Silent())
+    assert outcome.placement is not None
+    strip.accept(outcome.placement.offset)
+    assert strip.placed.tolist() == [False] * 30 + [True]
+    assert [component.piece.blocks.tolist() for component in strip.open] == [list(range(30))]
+    assert strip.open[0].placement is None
+    assert strip.peak is None
+
+
+def test_capacity_below_the_bound_is_infeasible_at_once() -> None:
+    outcome = run(make_instance([(0, 2, 4), (1, 3, 4)], capacity=7), "auto")
+    assert outcome.infeasible
+    assert outcome.certificates[0].proof is Proof.LIVE_TOGETHER
+    assert outcome.certificates[0].value == 8
+
+
+def test_pools_without_choice_are_solved_apart() -> None:
+    pools = [PoolSpec(None, cost=2), PoolSpec(None)]
+    instance = make_instance(
+        [plain(0, 2, 4, pools=[0]), plain(1, 3, 4, pools=[0]), plain(0, 9, 5, pools=[1])], pools=pools
+    )
+    outcome = run(instance, "auto")
+    assert outcome.is_optimal
+    assert outcome.value == (2 * 8 + 5,)
+    assert outcome.pool_bounds == (8, 5)
+
+
+def test_fit_stops_at_the_first_placement_within_the_capacity() -> None:
+    outcome = run(open_instance(capacity=100_000), "auto", goal=Goal.FIT)
+    assert outcome.stop is StopReason.GOAL_MET
+    assert outcome.placement is not None
+
+
+def test_an_empty_instance_is_optimal() -> None:
+    outcome = run(make_instance([]), "auto")
+    assert outcome.is_optimal
+    assert outcome.value == (0,)

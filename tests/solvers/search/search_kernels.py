@@ -1,0 +1,79 @@
+"""Calls the search kernels, native and reference, on instances, and keeps all that they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import pytest
+
+from solvers.kernels.columns import columns
+from solvers.kernels.selection import Kind, Wanted, select
+from solvers.model.instance import Instance, Ints
+from solvers.search.solver import SearchKernel
+
+
+@dataclass(frozen=True)
+class Said:
+    """All that a kernel said."""
+
+    end: str
+    offsets: list[int] | None
+    bound: int
+    nodes: int
+    work: int
+    better: tuple[tuple[list[int], int], ...]
+    """Offsets and bound whenever it knew better offsets."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a kernel is asked."""
+
+    bound: int = 0
+    incumbent: int | None = None
+    fit: bool = False
+    seed: int = 0
+    threads: int = 1
+    work: int | None = None
+    max_pairs: int = 1_000_000
+    until: Callable[[], bool] = lambda: False
+    """Asked at every report; true stops the search."""
+
+
+def reference() -> SearchKernel:
+    return cast(SearchKernel, select(Wanted.REFERENCE).kernels)
+
+
+def native() -> SearchKernel:
+    """Skips the test where there are none."""
+    found = select(Wanted.AUTO)
+    if found.kind is not Kind.NATIVE:
+        pytest.skip(f"no native kernels: {found.reason}")
+    if not hasattr(found.kernels, "search"):
+        pytest.skip("the native kernels are older than the rest")
+    return cast(SearchKernel, found.kernels)
+
+
+def ask(kernel: SearchKernel, instance: Instance, wish: Ask) -> Said:
+    better: list[tuple[list[int], int]] = []
+
+    def report(offsets: Ints | None, bound: int) -> bool:
+        if offsets is not None:
+            better.append((offsets.tolist(), bound))
+        return wish.until()
+
+    end, offsets, bound, nodes, work = kernel.search(
+        sections=instance.sections,
+        columns=columns(instance),
+        bound=wish.bound,
+        incumbent=wish.incumbent,
+        fit=wish.fit,
+        seed=wish.seed,
+        threads=wish.threads,
+        work=wish.work,
+        max_pairs=wish.max_pairs,
+        report=report,
+    )
+    return Said(str(end), None if offsets is None else offsets.tolist(), bound, nodes, work, tuple(better))
