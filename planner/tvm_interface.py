@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from .checks.conflict_lists import from_lists
 from .checks.report import Report
 from .errors import Code, Finding, NoPlan
-from .facts.conflict_lists import from_lists
 from .options.options import Options
 from .placing.planning import plan
 from .plan import Plan, PlanStatus

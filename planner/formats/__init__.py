@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..graph.operators import Graph
     from ..plan import Plan
     from ..problem import Problem
-    from ..sharing.answer import Sharing
+    from ..storage import Sharing
     from .scan import Scanned
 
 

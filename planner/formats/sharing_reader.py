@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from solvers.model.errors import StopReason
 
 from ..plan import PlanStatus, Run
-from ..sharing.answer import (
+from ..storage import (
     Assignment,
     Kind,
     PoolTotal,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..sharing.answer import Kind, Sharing, SharingCertificate
+from ..storage import Kind, Sharing, SharingCertificate
 from .lines import Written, compact, document
 from .plan_writer import run_fields, shortage_fields
 from .tags import SHARING_FORMAT

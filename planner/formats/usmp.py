@@ -14,10 +14,10 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from ..checks import sound_as_read
+from ..checks.conflict_lists import from_lists
 from ..checks.limits import MAX_ADDRESS, MAX_TIME
 from ..checks.report import Report, printable, quoted
 from ..errors import MAX_ECHO, Code
-from ..facts.conflict_lists import from_lists
 from ..facts.constants import CONSTANT
 from ..problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
 from .memories import SPEED_FIELDS, read_data

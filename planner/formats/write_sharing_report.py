@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ..sharing.answer import Kind
 from ..sharing.report import KindReport, SharingReport
+from ..storage import Kind
 from .lines import document
 from .tags import SHARING_REPORT_FORMAT
 

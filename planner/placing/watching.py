@@ -17,7 +17,7 @@ from solvers.model.outcome import Value
 from ..plan import Plan, TracePoint
 
 if TYPE_CHECKING:
-    from ..sharing.answer import Sharing
+    from ..storage import Sharing
 
 
 @dataclass(frozen=True, slots=True)

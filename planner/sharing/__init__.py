@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .answer import Sharing
+from ..storage import Sharing
 
 if TYPE_CHECKING:
     from ..options.options import Options

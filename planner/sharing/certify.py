@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from ..errors import echo
-from .answer import SharingCertificate, SharingProof, Witness
+from ..storage import SharingCertificate, SharingProof, Witness
 from .users import Users
 
 

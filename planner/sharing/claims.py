@@ -10,7 +10,7 @@ from solvers.model.errors import StopReason
 from ..errors import echo
 from ..plan import PlanStatus
 from ..problem import Problem
-from .answer import Kind, Sharing, SharingProof, StorageObject
+from ..storage import Kind, Sharing, SharingProof, StorageObject
 from .findings import SharingFinding, SharingFindingKind
 from .users import Users
 

@@ -10,7 +10,7 @@ from ..checks.report import Report, quoted
 from ..errors import CannotSolve, Code
 from ..facts.alone import Alone
 from ..problem import Buffer, Pool, Problem
-from .answer import Kind
+from ..storage import Kind
 
 
 def kinds_of(problem: Problem) -> list[Kind]:

@@ -12,8 +12,7 @@ from solvers.sharing.solver import SharingOutcome
 from ..errors import echo
 from ..plan import PlanStatus, Shortage
 from ..problem import Problem
-from ..versions import versions
-from .answer import (
+from ..storage import (
     Assignment,
     Kind,
     PoolTotal,
@@ -23,6 +22,7 @@ from .answer import (
     StorageObject,
     Witness,
 )
+from ..versions import versions
 from .claims import expected_gap
 from .lowering import LoweredSharing
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..placing.lowering import Lowered, lower
 from ..problem import Buffer, Constraints, Pool, Problem
-from .answer import Kind
+from ..storage import Kind
 from .kinds import kinds_of, need
 
 

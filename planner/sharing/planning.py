@@ -20,8 +20,8 @@ from ..placing.planning import WORK_PER_SECOND, cannot_solve
 from ..placing.watching import Cancelled, Clock, OnLog, OnProgress, Watch
 from ..plan import PlanStatus, Run
 from ..problem import Problem
+from ..storage import Sharing
 from ..versions import cores, machine
-from .answer import Sharing
 from .findings import SharingFinding, SharingFindingKind
 from .lifting import Lift
 from .lowering import LoweredSharing, lower_sharing

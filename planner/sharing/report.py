@@ -12,7 +12,7 @@ from itertools import pairwise
 from ..facts.intervals import merged
 from ..plan import PlanStatus
 from ..problem import Buffer, BufferId, Interval, Problem
-from .answer import Kind, Sharing, StorageObject
+from ..storage import Kind, Sharing, StorageObject
 from .claims import proven_of_kinds
 from .kinds import kinds_of
 

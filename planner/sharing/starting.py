@@ -8,7 +8,7 @@ from solvers.sharing.arrangement import Arrangement
 
 from ..placing.lowering import Lowered
 from ..problem import Problem
-from .answer import Sharing
+from ..storage import Sharing
 
 
 def as_arrangement(problem: Problem, lowered: Lowered, sharing: Sharing) -> Arrangement | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from ..errors import echo
 from ..facts.digest import digest as digest_of
 from ..problem import BufferId, Problem
-from .answer import Sharing, StorageObject
+from ..storage import Sharing, StorageObject
 from .certify import objections
 from .claims import check_claims
 from .findings import SharingFinding, SharingFindingKind, listed

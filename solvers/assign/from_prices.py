@@ -8,8 +8,8 @@ import numpy as np
 
 from ..bounds.room_prices import Floats, Market
 from ..fitting.gaps import Fit
+from ..geometry.rules import violation
 from ..model.instance import Instance, Ints, Placement
-from ..model.objective import violation
 from ..model.solver import Control, Task
 from .packing import ORDERS, packed
 

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from ..model.conflicts import part_pairs
 from ..model.instance import Instance, Ints, Placement
-from ..model.objective import evaluate, violation
+from ..model.objective import evaluate
+from .rules import violation
 from .separation import Separations, forbidden_bases, separations
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..geometry.rules import violation
 from ..model.errors import SolverFailed, StopReason, Unavailable
 from ..model.instance import Instance
-from ..model.objective import evaluate, violation
+from ..model.objective import evaluate
 from ..model.outcome import Outcome
 from ..model.solver import Control, Task, get
 

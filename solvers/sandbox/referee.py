@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement
-from solvers.model.objective import evaluate, peaks, violation
+from solvers.model.objective import evaluate, peaks
 from solvers.model.outcome import Outcome, Value
 from solvers.model.solver import Task
 

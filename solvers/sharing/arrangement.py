@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..geometry.rules import violation
 from ..model.errors import SolverFailed
 from ..model.instance import Instance, Ints, Placement
-from ..model.objective import violation
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ...geometry.rules import violation
 from ...model.errors import SolverError, StopReason, Unsupported
 from ...model.instance import Instance, Placement
 from ...model.needs import is_joint, needs, refusal
-from ...model.objective import evaluate, violation
+from ...model.objective import evaluate
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Goal, Input, Task
 from .rigid import Rigid, rigid

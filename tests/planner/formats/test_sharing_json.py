@@ -18,7 +18,7 @@ from planner.facts.digest import digest
 from planner.formats import is_sharing, read_plan, write_sharing
 from planner.formats.sharing_wire import SharingWire
 from planner.plan import Run, Shortage, TracePoint
-from planner.sharing.answer import (
+from planner.storage import (
     Assignment,
     Kind,
     PoolTotal,

@@ -23,8 +23,8 @@ from planner import (
     verify_sharing,
 )
 from planner.formats.write_sharing_report import COLUMNS, write_sharing_report_csv, write_sharing_report_json
-from planner.sharing.answer import Kind, StorageObject
 from planner.sharing.report import KindReport, ObjectReport, SharingReport, sharing_report
+from planner.storage import Kind, StorageObject
 from tests.planner.sharing.truth import sharable
 from tests.strategies import effort
 

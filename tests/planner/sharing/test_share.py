@@ -31,7 +31,7 @@ from planner import (
 from planner.errors import PlannerError
 from planner.plan import Run
 from planner.problem import Fixed
-from planner.sharing.answer import SharingProof
+from planner.storage import SharingProof
 from tests.planner.sharing.tangles import FOUND_BY_SEARCH, PROVED_BY_SEARCH
 
 FIRST, SECOND = Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((2, 3),))

@@ -18,11 +18,12 @@ from solvers.assign.packing import ORDERS, packed
 from solvers.assign.search import Assign
 from solvers.bounds.room_prices import RoomPrices
 from solvers.fitting.gaps import Fit
+from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy
 from solvers.kernels import Kind, Selection, selection
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
-from solvers.model.objective import evaluate, violation
+from solvers.model.objective import evaluate
 from solvers.model.solver import Goal, Limits, Silent, Task
 from solvers.portfolio.execute import execute
 from tests import oracle

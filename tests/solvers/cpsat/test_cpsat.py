@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from solvers import sandbox
+from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
-from solvers.model.objective import evaluate, violation
+from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome, Value
 from solvers.model.solver import Silent, Task
 from tests.support import Block, make_instance, plain

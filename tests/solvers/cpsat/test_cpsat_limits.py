@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from solvers import sandbox
+from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
-from solvers.model.objective import evaluate, violation
+from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome, Proof, Value
 from solvers.model.solver import Goal, Limits, Silent, Task, Warm
 from tests.support import make_instance, plain

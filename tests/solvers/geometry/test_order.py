@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from solvers.geometry.order import least_offsets, place, repair, rules_from_offsets
+from solvers.geometry.rules import violation
 from solvers.geometry.separation import forbidden_bases, separations
 from solvers.model.conflicts import part_pairs
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec
-from solvers.model.objective import peaks, violation
+from solvers.model.objective import peaks
 from tests.support import Block, make_instance, plain
 
 

@@ -10,10 +10,11 @@ from solvers.fitting.gaps import Fit
 from solvers.fitting.neighbours import ListedNeighbours, Neighbours, ScannedNeighbours, neighbours
 from solvers.fitting.orders import measure, orders
 from solvers.fitting.placing import PoolPolicy, place_all
+from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
-from solvers.model.objective import evaluate, violation
+from solvers.model.objective import evaluate
 from solvers.model.solver import Goal, Silent, Task
 from tests.support import Block, make_instance, plain
 

@@ -9,6 +9,7 @@ import pytest
 
 from planner.generate import Request, generate
 from planner.placing.lowering import lower
+from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy
 from solvers.improve import beam as solver
 from solvers.improve.beam import Beam, BeamKernel
@@ -17,7 +18,6 @@ from solvers.kernels.errors import BadKernelInput
 from solvers.kernels.python.beam import beam
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
-from solvers.model.objective import violation
 from solvers.model.solver import Limits, Silent, Task
 from tests.solvers.improve.improvers import first_placement, native_kernels, never, peak, placement, recurrent
 from tests.support import Block, make_instance, plain

@@ -7,6 +7,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from solvers.geometry.rules import violation
 from solvers.improve import beam as beam_solver
 from solvers.improve import ejection as improve_solver
 from solvers.improve.beam import Beam
@@ -14,7 +15,6 @@ from solvers.improve.ejection import Improve, Improver
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
 from solvers.model.instance import Ints, Placement
-from solvers.model.objective import violation
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
 from tests.solvers.improve.improvers import first_placement, native_kernels, peak, placement, recurrent

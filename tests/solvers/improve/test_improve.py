@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 import pytest
 
+from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy
 from solvers.improve import ejection as solver
 from solvers.improve.ejection import Improve, ImproveKernel
@@ -15,7 +16,6 @@ from solvers.kernels.errors import BadKernelInput
 from solvers.kernels.python.improve import improve
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
-from solvers.model.objective import violation
 from solvers.model.solver import Goal, Limits, Silent, Task
 from tests.solvers.improve.improvers import first_placement, native_kernels, never, peak, placement
 from tests.solvers.kernels.test_greedy_native import random_instance

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solvers.geometry.rules import violation
 from solvers.model.errors import UnknownSolver
 from solvers.model.instance import Instance
-from solvers.model.objective import violation
 from solvers.model.solver import IMPROVERS, Limits, Silent, Task, get, names
 from solvers.portfolio.solve import solve
 from solvers.portfolio.teams import SMALLEST

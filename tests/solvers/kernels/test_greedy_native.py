@@ -13,6 +13,7 @@ from solvers.fitting.gaps import Fit
 from solvers.fitting.neighbours import ListedNeighbours, ScannedNeighbours
 from solvers.fitting.orders import orders
 from solvers.fitting.placing import PoolPolicy, place_all
+from solvers.geometry.rules import violation
 from solvers.greedy import one_pool
 from solvers.greedy.native import GreedyKernel
 from solvers.greedy.solver import Greedy
@@ -22,7 +23,6 @@ from solvers.kernels.errors import BadKernelInput
 from solvers.kernels.selection import select
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec, Term
-from solvers.model.objective import violation
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Goal, Limits, Silent, Task
 from tests.support import Block, make_instance, plain

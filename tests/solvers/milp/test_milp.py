@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, given, settings
 
 from planner.placing.lowering import lower
 from planner.problem import Problem
+from solvers.geometry.rules import violation
 from solvers.milp import Cbc, Highs
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
-from solvers.model.objective import evaluate, violation
+from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Goal, Limits, Solver, Task, Warm
 from tests import oracle

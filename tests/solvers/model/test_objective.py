@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from solvers.geometry.presolve import scaled
+from solvers.geometry.rules import violation
 from solvers.model.conflicts import live_pair_count, part_pairs
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
-from solvers.model.objective import evaluate, peaks, violation
+from solvers.model.objective import evaluate, peaks
 from tests.support import Block, make_instance, plain
 
 

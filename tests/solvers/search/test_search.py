@@ -9,10 +9,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from solvers.geometry.rules import violation
 from solvers.kernels import Kind, active
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec
-from solvers.model.objective import evaluate, violation
+from solvers.model.objective import evaluate
 from solvers.model.solver import Feature, Goal, Limits, Silent, Task
 from solvers.search.solver import Search
 from tests.small_instances import KINDS, brute_force, random_block, random_instance

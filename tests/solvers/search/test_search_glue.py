@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
+from solvers.geometry.rules import violation
 from solvers.kernels import Kind, active
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
-from solvers.model.objective import violation
 from solvers.model.solver import Limits, Silent, Task
 from solvers.search.solver import Search
 from tests.small_instances import brute_force

@@ -16,12 +16,13 @@ from planner.placing.lowering import lower
 from planner.problem import Problem
 from solvers.bounds.one_pool import homeless
 from solvers.geometry.presolve import scaled, unit
+from solvers.geometry.rules import violation
 from solvers.kernels.errors import BadKernelInput
 from solvers.kernels.python.search import plain_state
 from solvers.kernels.python.search.strategies import MANY_BLOCKS, luby
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec
-from solvers.model.objective import evaluate, violation
+from solvers.model.objective import evaluate
 from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.execute import execute
 from solvers.search import solver as search_solver

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from planner.placing.lowering import lower
 from planner.problem import DEFAULT_TERMS, Buffer, Pool, Problem
 from solvers.bounds.one_pool import homeless
+from solvers.geometry.rules import violation
 from solvers.model import solver as registry
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.needs import is_joint, needs
-from solvers.model.objective import violation
 from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.execute import execute
 from tests.oracle import solve

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from solvers.geometry.rules import violation
 from solvers.model.errors import Unsupported
 from solvers.model.instance import Instance, PoolSpec, Term
-from solvers.model.objective import violation
 from solvers.others.peers.boxes import boxes_of
 from tests.support import Block, make_instance, plain
 

@@ -12,10 +12,10 @@ import pytest
 
 from planner import Buffer, Options, PlanStatus, Pool, Problem, plan, verify
 from planner.placing.lowering import lower
+from solvers.geometry.rules import violation
 from solvers.model import solver as registry
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance
-from solvers.model.objective import violation
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Goal, Input, Limits, Silent, Task
 from solvers.others.peers import omnimalloc

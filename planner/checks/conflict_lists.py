@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..checks.report import Report, quoted
 from ..errors import Code
 from ..problem import BufferId, Constraints, Pair
+from .report import Report, quoted
 
 
 def from_lists(lists: Sequence[tuple[BufferId, Iterable[BufferId]]], report: Report) -> Constraints:

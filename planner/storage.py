@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from solvers.model.errors import StopReason
 
-from ..plan import PlanStatus, Run, Shortage
-from ..problem import BufferId
+from .plan import PlanStatus, Run, Shortage
+from .problem import BufferId
 
 
 @dataclass(frozen=True, slots=True)
