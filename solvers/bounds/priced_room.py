@@ -8,7 +8,7 @@ costs less than
     minus sum over p of                             max(0, Y[p] - s * cost[p]) * capacity[p],
 
 since what is live in p at t is no more than the peak, and the peak no more than the capacity. Good prices make pools with too many
-takers dear; solvers.bounds.one_pool.room_prices looks for them.
+takers dear; solvers.bounds.room_prices looks for them.
 """
 
 from __future__ import annotations

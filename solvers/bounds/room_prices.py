@@ -1,4 +1,4 @@
-"""Looks for prices on room in the pools that prove a high bound (solvers.bounds.one_pool.priced_room), by raising them where too many want to be.
+"""Looks for prices on room in the pools that prove a high bound (solvers.bounds.priced_room), by raising them where too many want to be.
 
 With the prices as they are, every class of blocks takes the pool that is cheapest for it. Where more is live than the pool holds, room gets
 dearer, where there is room to spare, cheaper, in steps that shrink. No library, no matrix: a round takes as long as summing over all rects a

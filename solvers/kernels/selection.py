@@ -72,7 +72,7 @@ def select(wanted: str) -> Selection:
 
 
 def _reference(reason: str) -> Selection:
-    return Selection(Kind.REFERENCE, cast(Kernels, import_module("solvers.kernels.python")), reason)
+    return Selection(Kind.REFERENCE, cast(Kernels, import_module("solvers.kernels.python.kernels")), reason)
 
 
 def _native() -> Kernels | str:

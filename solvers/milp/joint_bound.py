@@ -1,4 +1,4 @@
-"""A bound on several pools at once: a linear program finds weights, solvers.bounds.one_pool.pool_sharing makes an exact bound of them."""
+"""A bound on several pools at once: a linear program finds weights, solvers.bounds.pool_sharing makes an exact bound of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .process import run_owned
 MOST_NUMBERS = 1_000_000
 """Largest size of the linear program, in coefficients."""
 MOST_BLOCKS = 2_000
-"""With more blocks than this the program takes many seconds, and solvers.bounds.one_pool.room_prices comes as near in one."""
+"""With more blocks than this the program takes many seconds, and solvers.bounds.room_prices comes as near in one."""
 DENOMINATORS = (1, 2, 3, 4, 6, 12, 60, 840, 10_000, 1_000_000, 10**9, 10**12)
 """Weights are rounded to these in turn; simple fractions are usually the exact ones."""
 

@@ -177,7 +177,7 @@ SOLVERS: dict[str, str] = {
 """name -> module:class. A module is imported when its solver is first asked for; none of them imports its library on import."""
 
 BOUNDERS: dict[str, str] = {
-    "room_prices": "solvers.bounds.one_pool.room_prices:RoomPrices",
+    "room_prices": "solvers.bounds.room_prices:RoomPrices",
     "pool_sharing": "solvers.milp:PoolSharing",
 }
 """Of the same form, but they only ever prove: of use beside a solver, not to be asked for alone."""

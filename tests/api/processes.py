@@ -19,7 +19,7 @@ UNHURRIED = """
 import sys, time
 import planner
 from planner.plan import PlanStatus
-from solvers.errors import StopReason
+from solvers.model.errors import StopReason
 from tests.api.sample_plans import make_plan
 
 def plan(problem, options, on_progress=None, cancelled=None, on_log=None, begun=None):

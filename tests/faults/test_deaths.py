@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 10.0
 SCRIPT = """
 import os, signal
 from solvers import sandbox
-from solvers.solver import Silent, Task
+from solvers.model.solver import Silent, Task
 from tests.support import make_instance
 
 class Telling(Silent):
@@ -161,7 +161,7 @@ FORKING = """
 import os, time
 from solvers import sandbox
 from solvers.sandbox.launcher import launcher
-from solvers.solver import Silent, Task
+from solvers.model.solver import Silent, Task
 from tests.support import make_instance
 
 honest = "tests.faults.faulty_solvers:Honest", make_instance([(0, 1, 1)]), Task(), Silent()

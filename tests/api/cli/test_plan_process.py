@@ -196,7 +196,8 @@ def test_an_interrupt_while_reading_ends_it() -> None:
 
 READING = """
 import sys
-from api.cli import main, reading
+from api.cli import main
+from api.cli.terminal import reading
 read = reading._read
 def announced(stream):
     sys.stderr.write("reading\\n")
@@ -226,7 +227,7 @@ def test_a_plain_plan_in_a_pipe_imports_nothing_that_takes_long(problem: str) ->
     done = run("plan", problem, command=(sys.executable, "-c", LISTS_ITS_MODULES))
     assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "optimal")
     imported = set(done.stderr.decode().split())
-    assert {"numpy", "planner.verifying.verify", "solvers.portfolio.solve.solve"} <= imported
+    assert {"numpy", "planner.verifying.verify", "solvers.portfolio.solve"} <= imported
     solver_libraries = {"ortools", "pulp", "pandas", "highspy"}
     of_other_cases = {
         "rich",

@@ -45,7 +45,7 @@ RUNNER = """
 import sys
 from pathlib import Path
 from planner.bench import Cell, File, Settings
-from planner.bench.process import CellProcess
+from planner.bench.running.process import CellProcess
 process = CellProcess(Cell(File("x", Path(sys.argv[1]), "x"), "cbc", 0, Settings(time_limit=600)))
 print(process._process.pid, flush=True)
 process.result()

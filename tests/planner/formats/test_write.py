@@ -116,7 +116,7 @@ def test_a_name_that_utf8_cannot_carry_stays_escaped() -> None:
     assert b"\\ud800" in write_problem(Problem((), name="\ud800é"))
 
 
-@pytest.mark.parametrize("path", corpus("*/*.json"))
+@pytest.mark.parametrize("path", [path for folder in ("nets", "pypto", "usmp") for path in corpus(f"{folder}/*.json")])
 def test_the_corpus_survives_writing_and_reading(path: Any) -> None:
     problem, _ = read_problem(path.read_bytes(), name=path.name)
     again, _ = read_problem(write_problem(problem))

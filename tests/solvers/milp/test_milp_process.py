@@ -128,7 +128,7 @@ def _is_running(pid: int) -> bool:
 SOLVE = """
 import sys, time
 from solvers.milp import Cbc
-from solvers.solver import Limits, Silent, Task
+from solvers.model.solver import Limits, Silent, Task
 from tests.support import make_instance, plain
 # 12 is live at once, but alignment leaves a hole: the least peak is 13
 instance = make_instance([plain(0, 1, 4, alignment=a) for a in (7, 5, 3)])

@@ -189,7 +189,7 @@ def test_the_process_that_forks_has_one_thread() -> None:
 
 UNGUARDED = """
 from solvers import sandbox
-from solvers.solver import Silent, Task
+from solvers.model.solver import Silent, Task
 from tests.support import make_instance
 
 print(sandbox.run("cpsat", make_instance([(0, 2, 4), (1, 3, 4)]), Task(), Silent()).value)
@@ -200,7 +200,7 @@ import multiprocessing
 
 def work():
     from solvers import sandbox
-    from solvers.solver import Silent, Task
+    from solvers.model.solver import Silent, Task
     from tests.support import make_instance
     print(sandbox.run("cpsat", make_instance([(0, 2, 4), (1, 3, 4)]), Task(), Silent()).value, flush=True)
 
@@ -213,8 +213,8 @@ if __name__ == "__main__":
 INTERRUPTED = """
 import os, signal
 from solvers import sandbox
-from solvers.errors import StopReason
-from solvers.solver import Silent, Task
+from solvers.model.errors import StopReason
+from solvers.model.solver import Silent, Task
 from tests.support import make_instance
 
 asked = []

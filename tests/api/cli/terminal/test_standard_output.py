@@ -12,7 +12,7 @@ from tests.api.processes import environment
 
 DRIVER = """
 import os, sys
-from api.cli.standard_output import write_out
+from api.cli.terminal.standard_output import write_out
 if "--nonblocking" in sys.argv:
     os.set_blocking(1, False)
 write_out(bytes(range(256)) * 4000)

@@ -14,10 +14,10 @@ from solvers import sandbox
 from solvers.model import solver as registry
 
 MODULE = '''
-from solvers.errors import StopReason
-from solvers.instance import Placement
-from solvers.outcome import Outcome
-from solvers.solver import Feature
+from solvers.model.errors import StopReason
+from solvers.model.instance import Placement
+from solvers.model.outcome import Outcome
+from solvers.model.solver import Feature
 
 import numpy as np
 
