@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .sweep import apart as apart
-from .sweep import max_live as max_live
+from .sweep import apart, max_live
+
+__all__ = ["apart", "max_live"]
 
 
 def __getattr__(name: str) -> Any:
