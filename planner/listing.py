@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.model.solver import Feature, get, names
+from solvers.model.registry import entry_of, get, names
+from solvers.model.solver import Feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +17,17 @@ class SolverInfo:
     available: bool
     reason: str | None
     """Why it is not available."""
+    kind: str = "user"
+    """Whose method it is: docs/planners.md."""
+    summary: str = ""
+    """In one line what it is."""
 
 
 def solver_list() -> list[SolverInfo]:
     """All registered solvers; no solver's library is imported for it."""
     listed = []
     for name in names():
-        solver = get(name)
+        entry, solver = entry_of(name), get(name)
         reason = solver.unavailable()
-        listed.append(SolverInfo(name, solver.features, reason is None, reason))
+        listed.append(SolverInfo(name, solver.features, reason is None, reason, entry.kind.value, entry.summary))
     return listed

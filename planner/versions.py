@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 
+from solvers.model.registry import libraries_of
+
 MEMPLAN = "0.1.0"
 """The distribution's version: pyproject.toml takes it from here, since asking what is installed takes longer than a small plan."""
 
@@ -22,20 +24,9 @@ def _installed(distribution: str) -> str | None:
         return None
 
 
-_LIBRARIES = {
-    "cpsat": ("ortools",),
-    "cpsat_peak": ("ortools",),
-    "cbc": ("pulp",),
-    "highs": ("pulp", "highspy"),
-    "omnimalloc": ("omnimalloc",),
-    "vela": ("ethos-u-vela",),
-    "pool_sharing": ("pulp",),
-}
-
-
 def versions(asked: Iterable[str]) -> dict[str, str]:
     """memplan's version, and those of the libraries of the solvers that took part; nothing is imported for it."""
-    libraries = dict.fromkeys(library for name in asked for library in _LIBRARIES.get(name, ()))
+    libraries = dict.fromkeys(library.distribution for name in asked for library in libraries_of(name))
     found = {"memplan": MEMPLAN, **{name: _installed(name) for name in libraries}}
     return {name: number for name, number in found.items() if number is not None}
 

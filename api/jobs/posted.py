@@ -20,7 +20,7 @@ from planner.plan import Plan
 from planner.problem import Problem
 from planner.sharing import Sharing
 from planner.versions import versions
-from solvers.model.solver import BOUNDERS, names
+from solvers.model.registry import SOLVERS
 from solvers.sharing.solver import SHARERS
 
 from ..errors import Refusal, refused_findings, too_large
@@ -148,7 +148,7 @@ def below(name: str, error: PlannerError) -> PlannerError:
 @cache
 def all_versions() -> dict[str, str]:
     """Of everything that may have a part in a plan."""
-    return versions((*names(), *BOUNDERS))
+    return versions(SOLVERS)
 
 
 def as_message(refusal: Refusal) -> dict[str, Any]:

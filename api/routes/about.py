@@ -34,6 +34,8 @@ def _solvers(offered: tuple[str, ...]) -> bytes:
     listed = [
         {
             "name": solver.name,
+            "kind": solver.kind,
+            "summary": solver.summary,
             "features": sorted(feature.value for feature in solver.features),
             "available": solver.available and (not offered or solver.name in offered),
             "reason": solver.reason or (None if not offered or solver.name in offered else "not offered here"),

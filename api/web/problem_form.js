@@ -26,10 +26,10 @@ export class ProblemForm extends EventTarget {
     const [{ examples }, { solvers }] = await Promise.all([asJson("/v1/examples"), asJson("/v1/solvers")]);
     const options = examples.map((each) => element("option", { value: each.name }, each.title));
     this.examples.replaceChildren(element("option", { value: "" }, "Examples…"), ...options);
-    const usable = solvers.filter((solver) => solver.available).map((solver) => solver.name);
+    const usable = solvers.filter((solver) => solver.available);
     const chosen = this.form.elements.solver.value;
-    this.form.elements.solver.replaceChildren(...["auto", ...usable].map((each) => element("option", {}, each)));
-    this.form.elements.solver.value = usable.includes(chosen) ? chosen : "auto";
+    this.form.elements.solver.replaceChildren(...usable.map(({ name, summary }) => element("option", { title: summary }, name)));
+    this.form.elements.solver.value = usable.some(({ name }) => name === chosen) ? chosen : "auto";
     return examples;
   }
 

@@ -21,7 +21,8 @@ from planner.placing.lowering import lower  # noqa: E402
 from solvers import sandbox  # noqa: E402
 from solvers.geometry.presolve import restrict, scaled, unit  # noqa: E402
 from solvers.model.instance import Instance, Placement  # noqa: E402
-from solvers.model.solver import Limits, Silent, Task, Warm, get  # noqa: E402
+from solvers.model.registry import get  # noqa: E402
+from solvers.model.solver import Limits, Silent, Task, Warm  # noqa: E402
 
 MODES = {"fixed": "cpsat", "variable": "solvers.cpsat:CpSatPeak"}
 NETS = ("bert_base_128_nofold", "llama_kv_prefill64", "unetpp_256")

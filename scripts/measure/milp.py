@@ -22,7 +22,8 @@ from planner.placing.lowering import lower  # noqa: E402
 from solvers.geometry.presolve import scaled, unit  # noqa: E402
 from solvers.milp.terms import floors  # noqa: E402
 from solvers.model.instance import Instance, Placement, PoolSpec, Term  # noqa: E402
-from solvers.model.solver import Limits, Silent, Solver, Task, Warm, get  # noqa: E402
+from solvers.model.registry import get  # noqa: E402
+from solvers.model.solver import Limits, Silent, Solver, Task, Warm  # noqa: E402
 
 SIZES = (20, 24, 28)
 EACH = 8

@@ -18,7 +18,7 @@ from ..model.errors import StopReason
 from ..model.instance import Instance, Ints, Placement
 from ..model.objective import evaluate
 from ..model.outcome import Outcome
-from ..model.solver import Control, Feature, Goal, Input, Task
+from ..model.solver import Control, Feature, Goal, Solver, Task
 from .from_prices import from_prices
 from .layout import Layout, Spots
 from .packing import ORDERS, packed
@@ -42,16 +42,11 @@ WORK_OF_PACKING = 2
 """What packing takes for each block."""
 
 
-class Assign:
+class Assign(Solver):
     """Improves the choice of pools of a known placement; proves nothing."""
 
     name: ClassVar[str] = "assign"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
-    wants: ClassVar[Input] = Input.PRESOLVED
-    sandboxed: ClassVar[bool] = False
-
-    def unavailable(self) -> str | None:
-        return None
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement that changes lead to from the start; nothing without one."""

@@ -18,7 +18,7 @@ from ..model.instance import Bools, Instance, Ints
 from ..model.linear_terms import choice_cost, peak_price
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome
-from ..model.solver import Control, Feature, Input, Task
+from ..model.solver import Control, Feature, Solver, Task
 from .pool_sharing import Weights, peak_sections
 from .priced_room import can_price, priced_value, proof_of
 
@@ -37,16 +37,11 @@ WORK_PER_RECT = 0.02
 """Work of a round for each rect and pool."""
 
 
-class RoomPrices:
+class RoomPrices(Solver):
     """A bound on costs that are due for lack of room, from prices on that room; never a placement."""
 
     name: ClassVar[str] = "room_prices"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
-    wants: ClassVar[Input] = Input.PRESOLVED
-    sandboxed: ClassVar[bool] = False
-
-    def unavailable(self) -> str | None:
-        return None
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best bound that the prices found prove."""

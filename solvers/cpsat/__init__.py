@@ -6,15 +6,15 @@ Importing this package imports nothing heavy; solving does, so it happens in a c
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import ADDRESS_LIMIT, Instance, Placement
+from solvers.model.libraries import ORTOOLS, Library
 from solvers.model.outcome import Outcome
-from solvers.model.solver import Control, Feature, Input, Task, Warm
+from solvers.model.solver import Control, Feature, Solver, Task, Warm
 
 if TYPE_CHECKING:
     from .descent import Descent
@@ -24,18 +24,15 @@ WORKERS = 1
 """Constant, so that every machine gives the same answer. One was faster than eight that take turns deterministically."""
 
 
-class CpSat:
+class CpSat(Solver):
     """Decides whether a height suffices, from the bound upwards; with several pools or terms, minimises them as variables."""
 
     name: ClassVar[str] = "cpsat"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
-    wants: ClassVar[Input] = Input.PRESOLVED
     sandboxed: ClassVar[bool] = True
+    libraries: ClassVar[tuple[Library, ...]] = (ORTOOLS,)
     warm: ClassVar[Warm] = Warm.BOUND
     """What it is told of the best known placement unless the task says otherwise: docs/experiments.md has the figures."""
-
-    def unavailable(self) -> str | None:
-        return None if find_spec("ortools") else "OR-Tools is not installed: pip install ortools"
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits."""

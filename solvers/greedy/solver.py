@@ -6,20 +6,15 @@ from typing import ClassVar
 
 from ..model.instance import Instance
 from ..model.outcome import Outcome
-from ..model.solver import Control, Feature, Input, Task
+from ..model.solver import Control, Feature, Solver, Task
 from .one_pool import is_one_pool, solve_one_pool
 
 
-class Greedy:
+class Greedy(Solver):
     """About ten orders, lowest fit and best fit."""
 
     name: ClassVar[str] = "greedy"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
-    wants: ClassVar[Input] = Input.PRESOLVED
-    sandboxed: ClassVar[bool] = False
-
-    def unavailable(self) -> str | None:
-        return None
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         if is_one_pool(instance):

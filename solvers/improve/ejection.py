@@ -17,7 +17,7 @@ from ..model.errors import StopReason, Unsupported
 from ..model.instance import Instance, Ints, Placement
 from ..model.objective import evaluate, peaks
 from ..model.outcome import Outcome
-from ..model.solver import Control, Feature, Goal, Input, Task
+from ..model.solver import Control, Feature, Goal, Solver, Task
 
 LISTED_PAIRS = 400_000
 """Most conflicting pairs for which it runs without the native kernels, which list none."""
@@ -45,22 +45,17 @@ class ImproveKernel(Protocol):
     improve: Lower
 
 
-class Improver(ABC):
+class Improver(Solver, ABC):
     """What only ever improves a known placement, of one pool whose peak alone counts."""
 
     name: ClassVar[str]
     features: ClassVar[frozenset[Feature]]
-    wants: ClassVar[Input] = Input.PRESOLVED
-    sandboxed: ClassVar[bool] = False
 
     @abstractmethod
     def lower(
         self, instance: Instance, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int] | None:
         """Offsets that are no worse than those of the start, and the work done; None if the instance is not for this one."""
-
-    def unavailable(self) -> str | None:
-        return None
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """Nothing without a start: a first placement is the business of others."""

@@ -53,6 +53,17 @@ def find_cbc() -> Path | None:
     return _bundled()
 
 
+def no_cbc() -> str | None:
+    """Why there is no cbc program; None if there is one."""
+    if find_cbc() is not None:
+        return None
+    return (
+        f"{VARIABLE} does not name a program"
+        if VARIABLE in os.environ
+        else "no cbc program was found on the PATH or in PuLP"
+    )
+
+
 def _bundled() -> Path | None:
     """PuLP's, found without importing PuLP."""
     try:

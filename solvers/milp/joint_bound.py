@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tempfile
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -13,10 +12,11 @@ from ..bounds.pool_sharing import LiveHeights, Weights, homes_of_classes, peak_s
 from ..bounds.priced_room import can_price, class_costs, priced_value, proof_of
 from ..model.errors import SolverFailed, StopReason, Unavailable, Unsupported
 from ..model.instance import Instance
+from ..model.libraries import PULP, Library, missing
 from ..model.linear_terms import peak_price
 from ..model.outcome import Certificate, Outcome, Proof
-from ..model.solver import Control, Feature, Input, Task
-from .cbc import find_cbc, read_duals
+from ..model.solver import Control, Feature, Solver, Task
+from .cbc import find_cbc, no_cbc, read_duals
 from .process import run_owned
 
 MOST_NUMBERS = 1_000_000
@@ -30,19 +30,16 @@ Duals = Mapping[tuple[int, int], float]
 """(pool, section) -> what a unit of live memory there adds to the optimum."""
 
 
-class PoolSharing:
+class PoolSharing(Solver):
     """However blocks are shared out among their pools, a weighted sum of live memory remains: a bound, no placement."""
 
     name: ClassVar[str] = "pool_sharing"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
-    wants: ClassVar[Input] = Input.PRESOLVED
     sandboxed: ClassVar[bool] = True
+    libraries: ClassVar[tuple[Library, ...]] = (PULP,)
 
     def unavailable(self) -> str | None:
-        """Needs PuLP and a cbc program."""
-        if importlib.util.find_spec("pulp") is None or find_cbc() is None:
-            return "PuLP or the cbc program is not installed"
-        return None
+        return missing(self.libraries) or no_cbc()
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """A bound on a first term that adds up, or a proof that the capacities do not suffice; never a placement."""

@@ -1,17 +1,17 @@
-"""What every solver looks like, what it is asked, and the registry that finds it by name."""
+"""What every solver looks like, and what it is asked."""
 
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from enum import StrEnum
-from importlib import import_module
 from typing import ClassVar, Protocol
 
-from .errors import StopReason, UnknownSolver
+from .errors import StopReason
 from .instance import Instance, Placement
+from .libraries import Library, missing
 from .outcome import Outcome, Value
-from .user_names import allowed, path_of_user_planner
 
 
 class Goal(StrEnum):
@@ -133,77 +133,20 @@ class Input(StrEnum):
 
 
 class Solver(Protocol):
-    """Places the blocks of one instance."""
+    """Places the blocks of one instance. A class that names this one as its base says only what is special about it."""
 
     name: ClassVar[str]
     features: ClassVar[frozenset[Feature]]
-    wants: ClassVar[Input]
-    sandboxed: ClassVar[bool]
+    wants: ClassVar[Input] = Input.PRESOLVED
+    sandboxed: ClassVar[bool] = False
     """Must it run in a child process of its own?"""
+    libraries: ClassVar[tuple[Library, ...]] = ()
+    """Without these it cannot run."""
 
     def unavailable(self) -> str | None:
         """Why this solver cannot run here, or None. Cheap: imports no solver library."""
+        return missing(self.libraries)
 
+    @abstractmethod
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits. Raises Unsupported for what it does not take."""
-
-
-SOLVERS: dict[str, str] = {
-    "greedy": "solvers.greedy.solver:Greedy",
-    "search": "solvers.search.solver:Search",
-    "assign": "solvers.assign.search:Assign",
-    "cpsat": "solvers.cpsat:CpSat",
-    "cpsat_peak": "solvers.cpsat:CpSatPeak",
-    "cbc": "solvers.milp:Cbc",
-    "highs": "solvers.milp:Highs",
-    "cadence_position": "solvers.others.named.cadence:CadencePosition",
-    "cadence_best_fit": "solvers.others.named.cadence:CadenceBestFit",
-    "tflm_greedy": "solvers.others.named.tflm:TflmGreedy",
-    "tflm_greedy_last_first": "solvers.others.named.tflm:TflmGreedyLastFirst",
-    "usmp_by_size": "solvers.others.named.usmp:UsmpBySize",
-    "usmp_by_conflicts": "solvers.others.named.usmp:UsmpByConflicts",
-    "usmp_hill_climb": "solvers.others.named.usmp_hill_climb:UsmpHillClimb",
-    "exir_naive": "solvers.others.named.exir:ExirNaive",
-    "exir_greedy": "solvers.others.named.exir:ExirGreedy",
-    "relay_tokens": "solvers.others.named.relay:RelayTokens",
-    "xla_heap": "solvers.others.named.xla:XlaHeap",
-    "xla_heap_spatial": "solvers.others.named.xla:XlaHeapSpatial",
-    "xla_heap_temporal": "solvers.others.named.xla:XlaHeapTemporal",
-    "vela_hill_climb": "solvers.others.named.vela:VelaHillClimb",
-    "two_ended": "solvers.others.named.two_ended:TwoEnded",
-    "omnimalloc": "solvers.others.peers.omnimalloc:Omnimalloc",
-    "vela": "solvers.others.peers.vela:Vela",
-}
-"""name -> module:class. A module is imported when its solver is first asked for; none of them imports its library on import."""
-
-BOUNDERS: dict[str, str] = {
-    "room_prices": "solvers.bounds.room_prices:RoomPrices",
-    "pool_sharing": "solvers.milp:PoolSharing",
-}
-"""Of the same form, but they only ever prove: of use beside a solver, not to be asked for alone."""
-
-IMPROVERS: dict[str, str] = {"improve": "solvers.improve.ejection:Improve", "beam": "solvers.improve.beam:Beam"}
-"""Of the same form, but they only ever improve what is known: likewise."""
-
-HELPERS = {**BOUNDERS, **IMPROVERS}
-
-
-def names() -> tuple[str, ...]:
-    """All registered solvers, and those of the user's own that may run."""
-    own = (name for name in allowed() if name not in HELPERS and name != "auto")
-    return tuple(dict.fromkeys((*SOLVERS, *own)))
-
-
-def path_of(name: str) -> str | None:
-    """Where the solver of that name is, as module:Class."""
-    return SOLVERS.get(name) or HELPERS.get(name) or path_of_user_planner(name)
-
-
-def get(name: str) -> Solver:
-    """The solver of that name."""
-    path = path_of(name)
-    if path is None:
-        raise UnknownSolver(name, ("auto", *names()))
-    module, _, attribute = path.partition(":")
-    solver: Solver = getattr(import_module(module), attribute)()
-    return solver

@@ -9,7 +9,8 @@ from ..model.errors import SolverFailed, StopReason, Unavailable
 from ..model.instance import Instance
 from ..model.objective import evaluate
 from ..model.outcome import Outcome
-from ..model.solver import Control, Task, get
+from ..model.registry import get
+from ..model.solver import Control, Task
 
 
 def execute(name: str, instance: Instance, task: Task, control: Control) -> Outcome:

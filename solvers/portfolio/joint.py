@@ -16,7 +16,8 @@ from ..model.instance import Instance, Placement
 from ..model.linear_terms import choice_cost, is_counted_in_bytes
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome, Proof, Value
-from ..model.solver import BOUNDERS, Control, Goal, Task
+from ..model.registry import Kind, is_of
+from ..model.solver import Control, Goal, Task
 from .board import Board
 from .execute import execute, failed
 from .repack import PACKER, can_repack, repack
@@ -54,8 +55,8 @@ class Joint:
         self.instance = scaled(instance, self.unit)
         self.task = replace(task, start=None)  # in bytes, as no engine has it
         self.start = task.start
-        self.engines = [e for e in engines if e not in BOUNDERS]
-        self.bounders = [e for e in engines if e in BOUNDERS and instance.has_choice]
+        self.engines = [e for e in engines if not is_of(Kind.BOUNDER, e)]
+        self.bounders = [e for e in engines if is_of(Kind.BOUNDER, e) and instance.has_choice]
         self.settler = self.engines[-1] if self.engines else None
         """Who is asked for the best of several placements of the least cost."""
         self.repacks = not by_name and bool(engines) and can_repack(instance)
@@ -208,7 +209,7 @@ class Joint:
         if outcome.placement is not None and outcome.value is not None:
             self.take(outcome.placement, outcome.value, outcome.solver or name)
         self.infeasible |= outcome.infeasible
-        if name in BOUNDERS:
+        if is_of(Kind.BOUNDER, name):
             self._take_sharing(outcome)
         elif outcome.infeasible or outcome.bound > self.bound:
             self._take_proof(outcome, name)

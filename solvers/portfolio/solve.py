@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..bounds.crowding import crowded
 from ..bounds.one_pool import homeless
-from ..kernels import Kind, active
+from ..kernels import Kind as Kernels
+from ..kernels import active
 from ..model.errors import StopReason, Unavailable, UnknownSolver, Unsupported
 from ..model.instance import Instance, Placement
 from ..model.needs import is_joint, needs, refusal
 from ..model.outcome import Outcome
-from ..model.solver import HELPERS, Control, Input, Solver, Task, get, names
+from ..model.registry import AUTO, Kind, get, is_of, names
+from ..model.solver import Control, Feature, Input, Solver, Task
 from .strips import solve_strips
 
-AUTO = "auto"
-STRIP_ENGINES = {Kind.NATIVE: ("improve", "search", "beam", "cpsat"), Kind.REFERENCE: ("cpsat", "search")}
+STRIP_ENGINES = {Kernels.NATIVE: ("improve", "search", "beam", "cpsat"), Kernels.REFERENCE: ("cpsat", "search")}
 """What auto runs on components that greedy leaves open, the first one first. Without native kernels CP-SAT is the fastest."""
 JOINT_ENGINES = ("room_prices", "pool_sharing", "assign", "cpsat")
+
+
+class Auto(Solver):
+    """All solvers that are of use, as one."""
+
+    name: ClassVar[str] = AUTO
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        return solve(instance, task, control)
 
 
 def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) -> Outcome:
@@ -27,8 +40,8 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         zeros = (0,) * len(instance.terms)
         return Outcome(StopReason.PROVED, nothing, zeros, zeros, (0,) * len(instance.pools))
     joint = is_joint(instance)
-    if solver in HELPERS:
-        raise UnknownSolver(solver, (AUTO, *names()))
+    if is_of(Kind.BOUNDER, solver):
+        raise UnknownSolver(solver, names())
     chosen = None if solver == AUTO else _willing(get(solver), instance, joint)
     lost = homeless(instance) or crowded(instance)
     if lost is not None:

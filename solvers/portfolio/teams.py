@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..model.solver import IMPROVERS
+from ..model.registry import Kind, is_of
 
 USUAL = 2
 PARTS = {"search": 6, "improve": 1, "beam": 1}
@@ -29,7 +29,6 @@ def team(engines: Iterable[str], blocks: int, number: int) -> tuple[tuple[str, i
     ready = [
         n for n in engines if SMALLEST.get(n, 0) <= blocks <= LARGEST.get(n, blocks) and number >= FROM_ROUND.get(n, 1)
     ]
-    exact = [name for name in engines if name not in IMPROVERS]
-    quick = [name for name in ready if name not in IMPROVERS] or exact
-    improvers = [name for name in ready if name in IMPROVERS]
-    return tuple((name, PARTS.get(name, USUAL)) for name in engines if name in quick or name in improvers)
+    if not any(not is_of(Kind.IMPROVER, name) for name in ready):
+        ready += [name for name in engines if not is_of(Kind.IMPROVER, name)] or engines
+    return tuple((name, PARTS.get(name, USUAL)) for name in engines if name in ready)

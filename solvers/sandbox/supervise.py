@@ -6,10 +6,11 @@ import math
 import time
 from dataclasses import replace
 
-from solvers.model.errors import StopReason, UnknownSolver
+from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
-from solvers.model.solver import SOLVERS, Control, Task, path_of
+from solvers.model.registry import entry_of
+from solvers.model.solver import Control, Task
 
 from .child import Job
 from .launcher import launcher
@@ -31,10 +32,8 @@ def run(solver: str, instance: Instance, task: Task, control: Control) -> Outcom
     `solver` is a registered name or "module:Class". Placements and bounds go to `control` as they are found, each checked before. The child is
     killed, with all that it started, when the deadline is over or `control` says stop; what it had shown until then is the answer.
     """
-    path = path_of(solver) or solver
-    module, colon, _ = path.partition(":")
-    if not colon:
-        raise UnknownSolver(solver, ("auto", *SOLVERS))
+    path = solver if ":" in solver else entry_of(solver).path
+    module = path.partition(":")[0]
     supervision = Supervision(solver, instance, task, control)
     reason = supervision.reason_to_stop()
     if reason is not None:

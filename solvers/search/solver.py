@@ -13,7 +13,7 @@ from ..model.instance import Instance, Ints, Placement, Term
 from ..model.linear_terms import line_of_peak
 from ..model.objective import evaluate, peaks
 from ..model.outcome import Certificate, Outcome, Proof, Value
-from ..model.solver import Control, Feature, Goal, Input, Task
+from ..model.solver import Control, Feature, Goal, Solver, Task
 
 MAX_PAIRS = 20_000_000
 """Most conflicting pairs that are listed where blocks are of several rectangles or pairs are given; plain blocks need no list of pairs, and
@@ -56,7 +56,7 @@ class SearchKernel(Protocol):
     TooLarge: type[Exception]
 
 
-class Search:
+class Search(Solver):
     """Decides, height by height, whether all blocks fit below it; what it exhausts without success raises the bound."""
 
     name: ClassVar[str] = "search"
@@ -70,8 +70,6 @@ class Search:
             Feature.EXCLUSIONS,
         }
     )
-    wants: ClassVar[Input] = Input.PRESOLVED
-    sandboxed: ClassVar[bool] = False
 
     def unavailable(self) -> str | None:
         if not hasattr(active().kernels, "search"):

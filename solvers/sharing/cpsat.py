@@ -6,7 +6,6 @@ Importing this module imports nothing heavy; solving does, so it happens in a ch
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import ClassVar
 
 import numpy as np
@@ -16,12 +15,13 @@ from ..cpsat.object_leaders import LeadersModel, leaders_model, leaders_terms
 from ..cpsat.object_sizes import SizesModel, Stretch, sizes_model, sizes_terms
 from ..model.errors import StopReason, Unsupported
 from ..model.instance import Instance
+from ..model.libraries import ORTOOLS, Library
 from .best import Best
 from .bounds import by_size, ranked
 from .clashes import Clashes
 from .cliques import conflict_cliques, has_exclusions, live_sets
 from .crossing import AsControl, AsSolver, run_sandboxed
-from .solver import SharingControl, SharingOutcome, SharingTask
+from .solver import SharingControl, SharingOutcome, SharingSolver, SharingTask
 
 MOST_TERMS = 6_000_000
 """Of a model: beyond this, building it alone would take longer than most are ready to wait."""
@@ -37,14 +37,12 @@ WORK_PER_DETERMINISTIC_SECOND = 2_500_000
 """With that strategy one of CP-SAT's seconds takes 1 to 5 of a core."""
 
 
-class CpSatSharing:
+class CpSatSharing(SharingSolver):
     """Minimises the sum of the objects' sizes, told what the best known arrangement adds up to, and the bound."""
 
     name: ClassVar[str] = "cpsat"
     sandboxed: ClassVar[bool] = True
-
-    def unavailable(self) -> str | None:
-        return None if find_spec("ortools") else "OR-Tools is not installed: pip install ortools"
+    libraries: ClassVar[tuple[Library, ...]] = (ORTOOLS,)
 
     def share(self, instance: Instance, task: SharingTask, control: SharingControl) -> SharingOutcome:
         return _Run(instance, task, control).run()

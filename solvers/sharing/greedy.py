@@ -17,7 +17,7 @@ from .bounds import by_size, ranked
 from .moves import improved
 from .named import RelayObjects
 from .passes import Choice, Order, Passes, PatienceEnded
-from .solver import SharingControl, SharingOutcome, SharingTask
+from .solver import SharingControl, SharingOutcome, SharingSolver, SharingTask
 
 ATTEMPTS = (
     (Order.SIZE_LAST, Choice.FIRST, False),
@@ -33,14 +33,10 @@ ATTEMPTS = (
 """Order, rule, and whether the objects that the bound asks for are there from the start: of 42 combinations those that were best somewhere."""
 
 
-class Greedy:
+class Greedy(SharingSolver):
     """Several orders and choices, also with the objects that the bound asks for as a start, then moves in the best order; each pool until its bound is met."""
 
     name: ClassVar[str] = "greedy"
-    sandboxed: ClassVar[bool] = False
-
-    def unavailable(self) -> str | None:
-        return None
 
     def share(self, instance: Instance, task: SharingTask, control: SharingControl) -> SharingOutcome:
         best = Best(instance, task.start)

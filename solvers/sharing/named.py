@@ -18,18 +18,14 @@ from ..others.named.rigid import Rigid, rigid
 from ..others.named.shared_objects import Grid, SharedObject, homes
 from .arrangement import Arrangement, totals
 from .crossing import AsControl
-from .solver import SharingControl, SharingOutcome, SharingTask
+from .solver import SharingControl, SharingOutcome, SharingSolver, SharingTask
 
 
-class Named(ABC):
+class Named(SharingSolver, ABC):
     """A planner of another system, pool by pool."""
 
     name: ClassVar[str]
-    sandboxed: ClassVar[bool] = False
     features: ClassVar[frozenset[Feature]]
-
-    def unavailable(self) -> str | None:
-        return None
 
     @abstractmethod
     def objects(self, blocks: Rigid, pool: int, members: list[int], run: Run) -> list[SharedObject]:

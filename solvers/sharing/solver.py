@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import ClassVar, Protocol
 
 from ..model.errors import StopReason, UnknownSolver
 from ..model.instance import Instance
+from ..model.libraries import Library, missing
 from ..model.solver import Limits
 from .arrangement import Arrangement
 
@@ -66,12 +68,16 @@ class SharingSolver(Protocol):
     """Decides which blocks of an instance share a storage object."""
 
     name: ClassVar[str]
-    sandboxed: ClassVar[bool]
+    sandboxed: ClassVar[bool] = False
     """Must it run in a child process of its own?"""
+    libraries: ClassVar[tuple[Library, ...]] = ()
+    """Without these it cannot run."""
 
     def unavailable(self) -> str | None:
         """Why this solver cannot run here, or None. Cheap: imports no solver library."""
+        return missing(self.libraries)
 
+    @abstractmethod
     def share(self, instance: Instance, task: SharingTask, control: SharingControl) -> SharingOutcome:
         """The best arrangement within the limits. Raises Unsupported for what it does not take."""
 

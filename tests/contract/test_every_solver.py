@@ -25,18 +25,21 @@ from planner import (
     plan,
     verify,
 )
-from solvers.model import solver as registry
+from solvers.model import registry
+from solvers.model.solver import Feature, Input
 from tests.judge import judge
 from tests.oracle import solve
 
 AVAILABLE = tuple(name for name in registry.names() if registry.get(name).unavailable() is None)
 HEURISTICS = frozenset(
-    name for name in AVAILABLE if name in ("greedy", "assign") or registry.get(name).wants is registry.Input.RAW
+    name
+    for name in AVAILABLE
+    if name in ("greedy", "assign", *registry.names(registry.Kind.IMPROVER)) or registry.get(name).wants is Input.RAW
 )
 """They may miss a placement that exists, and prove nothing themselves."""
-PEERS = ("omnimalloc", "vela")
+PEERS = registry.names(registry.Kind.PEER)
 """Other projects' own programs: they take sizes and lifetimes, and refuse most of the rest."""
-EXACT = tuple(name for name in ("auto", *AVAILABLE) if name not in HEURISTICS)
+EXACT = tuple(name for name in AVAILABLE if name not in HEURISTICS)
 LIMITS = Options(time_limit=20.0, work_limit=5_000_000, workers=1)
 
 BIG = 1 << 40
@@ -220,7 +223,7 @@ def attempt(case: Case, solver: str, options: Options = LIMITS) -> Plan | None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@pytest.mark.parametrize("solver", ["auto", *AVAILABLE])
+@pytest.mark.parametrize("solver", AVAILABLE)
 def test_a_plan_is_valid_and_claims_nothing_wrong(solver: str, case: Case) -> None:
     made = attempt(case, solver)
     if made is None:
@@ -254,10 +257,10 @@ def test_an_exact_solver_settles_a_small_problem(solver: str, case: Case) -> Non
 def test_a_refusal_is_about_a_feature_the_solver_does_not_state(solver: str) -> None:
     refused = [case.name for case in CASES if attempt(case, solver, replace(LIMITS, goal=Goal.FIT)) is None]
     assert len(refused) < len(CASES) / 2 or solver in PEERS
-    assert not refused or registry.get(solver).features < frozenset(registry.Feature)
+    assert not refused or registry.get(solver).features < frozenset(Feature)
 
 
-@pytest.mark.parametrize("solver", registry.names())
+@pytest.mark.parametrize("solver", [name for name in registry.names() if name != registry.AUTO])
 def test_a_solver_that_is_not_installed_says_so(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(registry.get(solver)), "unavailable", lambda self: "it is not installed")
     with pytest.raises(CannotSolve) as refusal:
@@ -279,7 +282,7 @@ def tangle(count: int) -> Problem:
     )
 
 
-@pytest.mark.parametrize("solver", ["auto", *AVAILABLE])
+@pytest.mark.parametrize("solver", AVAILABLE)
 @pytest.mark.parametrize("seconds", [0.0, 0.3])
 def test_a_time_limit_leaves_a_valid_answer(solver: str, seconds: float) -> None:
     problem = tangle(60)
@@ -290,7 +293,7 @@ def test_a_time_limit_leaves_a_valid_answer(solver: str, seconds: float) -> None
     assert made.reproducible is made.stop.is_repeatable
 
 
-@pytest.mark.parametrize("solver", ["auto", *AVAILABLE])
+@pytest.mark.parametrize("solver", AVAILABLE)
 def test_a_cancelled_run_returns_the_best_so_far(solver: str) -> None:
     problem = tangle(60)
     found: list[int] = []
@@ -304,7 +307,7 @@ def test_a_cancelled_run_returns_the_best_so_far(solver: str) -> None:
     assert made.reproducible is made.stop.is_repeatable
 
 
-@pytest.mark.parametrize("solver", ["auto", *AVAILABLE])
+@pytest.mark.parametrize("solver", AVAILABLE)
 def test_a_run_cancelled_from_the_start_still_answers(solver: str) -> None:
     problem = tangle(30)
     made = plan(problem, replace(LIMITS, solver=solver), cancelled=lambda: True)
@@ -312,7 +315,7 @@ def test_a_run_cancelled_from_the_start_still_answers(solver: str) -> None:
     assert made.stop in (StopReason.CANCELLED, StopReason.PROVED)
 
 
-@pytest.mark.parametrize("solver", ["auto", *AVAILABLE])
+@pytest.mark.parametrize("solver", AVAILABLE)
 def test_the_goal_fit_is_met_by_any_plan_within_capacity(solver: str) -> None:
     problem = Problem(FOUR, (Pool("sram", 40),))
     made = plan(problem, replace(LIMITS, solver=solver, goal=Goal.FIT))
@@ -321,9 +324,9 @@ def test_the_goal_fit_is_met_by_any_plan_within_capacity(solver: str) -> None:
     assert made.stop in (StopReason.GOAL_MET, StopReason.PROVED)
 
 
-@pytest.mark.parametrize("solver", ["auto", *AVAILABLE])
+@pytest.mark.parametrize("solver", AVAILABLE)
 def test_the_same_run_gives_the_same_plan(solver: str) -> None:
-    problem = Problem(FOUR) if solver in PEERS else ring(3, 2)
+    problem = ring(3, 2) if Feature.MULTI_RECT in registry.get(solver).features else Problem(FOUR)
     first, second = (plan(problem, replace(LIMITS, solver=solver)) for _ in range(2))
     assert first.reproducible
     assert replace(first, run=second.run) == second

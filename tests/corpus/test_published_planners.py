@@ -15,7 +15,8 @@ from planner.placing.lowering import lower
 from planner.problem import Problem
 from solvers.model.instance import Instance, Placement
 from solvers.model.objective import peaks
-from solvers.model.solver import Silent, Task, get
+from solvers.model.registry import get
+from solvers.model.solver import Silent, Task
 from solvers.others.named.heuristic import Heuristic, Run
 from solvers.others.named.rigid import rigid
 

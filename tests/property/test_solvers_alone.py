@@ -12,19 +12,19 @@ from planner.placing.lowering import lower
 from planner.problem import Problem
 from solvers.bounds.one_pool import homeless
 from solvers.geometry.presolve import scaled, unit
-from solvers.model import solver as registry
+from solvers.model import registry
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
-from solvers.model.solver import Feature, Limits, Silent, Task
+from solvers.model.solver import Feature, Input, Limits, Silent, Task
 from solvers.portfolio.execute import execute
 from tests.oracle import solve
 from tests.strategies import effort, problems
 
 AVAILABLE = tuple(
     name
-    for name in registry.names()
-    if registry.get(name).unavailable() is None and registry.get(name).wants is not registry.Input.RAW
+    for name in registry.names(registry.Kind.METHOD, registry.Kind.IMPROVER)
+    if registry.get(name).unavailable() is None and registry.get(name).wants is not Input.RAW
 )
 """Not the planners of other systems: tests/solvers/named has all of these on each random problem."""
 SANDBOXED = tuple(name for name in AVAILABLE if registry.get(name).sandboxed)

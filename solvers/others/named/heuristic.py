@@ -12,7 +12,7 @@ from ...model.instance import Instance, Placement
 from ...model.needs import is_joint, needs, refusal
 from ...model.objective import evaluate
 from ...model.outcome import Outcome
-from ...model.solver import Control, Feature, Goal, Input, Task
+from ...model.solver import Control, Feature, Goal, Input, Solver, Task
 from .rigid import Rigid, rigid
 
 CHECK_EVERY = 64
@@ -63,16 +63,12 @@ class Run:
         return True
 
 
-class Heuristic(ABC):
+class Heuristic(Solver, ABC):
     """A planner of another system."""
 
     name: ClassVar[str]
     features: ClassVar[frozenset[Feature]]
     wants: ClassVar[Input] = Input.RAW
-    sandboxed: ClassVar[bool] = False
-
-    def unavailable(self) -> str | None:
-        return None
 
     @abstractmethod
     def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from typing import Any, ClassVar
 
 from ...model.errors import StopReason, Unavailable, Unsupported
 from ...model.instance import ADDRESS_LIMIT, Instance
+from ...model.libraries import OMNIMALLOC, Library
 from ...model.outcome import Outcome
-from ...model.solver import Control, Feature, Input, Task
+from ...model.solver import Control, Feature, Input, Solver, Task
 from .best import Best, deadline_of
 from .boxes import Boxes, boxes_of
 
@@ -21,19 +21,14 @@ CERTAIN_SECONDS = 0.1
 """Whether it has searched everything or was out of time it tells by its clock alone: what ends so near to the limit counts as the latter."""
 
 
-class Omnimalloc:
+class Omnimalloc(Solver):
     """Knows sizes and lifetimes. One alignment for all buffers is had by counting in multiples of it."""
 
     name: ClassVar[str] = "omnimalloc"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
     wants: ClassVar[Input] = Input.RAW
     sandboxed: ClassVar[bool] = True
-
-    def unavailable(self) -> str | None:
-        """Needs the package omnimalloc."""
-        if importlib.util.find_spec("omnimalloc") is None:
-            return "omnimalloc is not installed: pip install 'memplan[peers]'"
-        return None
+    libraries: ClassVar[tuple[Library, ...]] = (OMNIMALLOC,)
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """See Solver."""

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from typing import Any, ClassVar
 
 from ...model.errors import StopReason, Unavailable
 from ...model.instance import Instance
+from ...model.libraries import VELA, Library, missing
 from ...model.outcome import Outcome
-from ...model.solver import Control, Feature, Input, Task
+from ...model.solver import Control, Feature, Input, Solver, Task
 from .best import Best
 from .boxes import Boxes, boxes_of
 
 NO_WHEEL_SINCE = (3, 14)
 
 
-class Vela:
+class Vela(Solver):
     """As Vela runs it: from its own heuristic's order, its own seed, at most its own number of iterations."""
 
     name: ClassVar[str] = "vela"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
     wants: ClassVar[Input] = Input.RAW
     sandboxed: ClassVar[bool] = True
+    libraries: ClassVar[tuple[Library, ...]] = (VELA,)
 
     def unavailable(self) -> str | None:
-        """Needs the package ethos-u-vela."""
-        if importlib.util.find_spec("ethosu") is not None:
-            return None
-        if sys.version_info >= NO_WHEEL_SINCE:
+        """Newer interpreters have no package of it yet."""
+        reason = missing(self.libraries)
+        if reason is not None and sys.version_info >= NO_WHEEL_SINCE:
             return "ethos-u-vela is not installed, and is to be had ready-made for Python 3.13 and older alone"
-        return "ethos-u-vela is not installed: pip install 'memplan[peers]'"
+        return reason
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """See Solver."""

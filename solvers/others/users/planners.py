@@ -14,8 +14,8 @@ from ...model.errors import SolverFailed, Unavailable, Unsupported
 from ...model.instance import Instance
 from ...model.needs import is_joint, needs, refusal
 from ...model.outcome import Outcome
+from ...model.registry import OF_USER, VARIABLE, allowed
 from ...model.solver import Control, Feature, Input, Solver, Task
-from ...model.user_names import PREFIX, VARIABLE, allowed
 from .functions import FEATURES, call
 
 GROUP = "memplan.solvers"
@@ -85,7 +85,7 @@ def _offers(name: str) -> tuple[EntryPoint, ...]:
 
 def __getattr__(attribute: str) -> Callable[[], UserPlanner]:
     """What makes the planner of that name, so that a process of its own finds it as it finds any solver."""
-    name = attribute.removeprefix(PREFIX)
+    name = attribute.removeprefix(OF_USER)
     if name == attribute or name not in allowed():
         raise AttributeError(attribute)
     return lambda: UserPlanner(name)

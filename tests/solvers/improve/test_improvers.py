@@ -1,4 +1,4 @@
-"""Where an improver takes part: on large components that greedy leaves open, before the exact solvers, and never alone."""
+"""Where an improver takes part: on large components that greedy leaves open, before the exact solvers, and alone where they are asked for by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from solvers.geometry.rules import violation
 from solvers.model.errors import UnknownSolver
 from solvers.model.instance import Instance
-from solvers.model.solver import IMPROVERS, Limits, Silent, Task, get, names
+from solvers.model.registry import Kind, names
+from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.solve import solve
 from solvers.portfolio.teams import SMALLEST
 from tests.support import make_instance, plain
@@ -37,9 +38,22 @@ def test_all_work_together_keeps_to_the_limit() -> None:
     assert outcome.work <= 44_000  # an engine ends soon after its share is spent
 
 
-def test_it_is_not_asked_for_alone() -> None:
-    for name in IMPROVERS:
-        assert name not in names()
-        assert get(name).unavailable() is None
-        with pytest.raises(UnknownSolver):
-            solve(chained(10), Task(), Silent(), name)
+@pytest.mark.parametrize("name", names(Kind.IMPROVER))
+def test_asked_for_by_name_it_improves_what_greedy_found_and_nobody_else_takes_part(name: str) -> None:
+    instance = chained(120)
+    first = solve(instance, Task(limits=Limits(work=200_000)), Silent(), "greedy")
+    outcome = solve(instance, Task(limits=Limits(work=200_000)), Silent(), name)
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert outcome.asked == ("greedy", name)
+    assert first.value is not None
+    assert outcome.value is not None
+    assert outcome.value <= first.value
+    assert outcome.work > first.work
+
+
+@pytest.mark.parametrize("name", names(Kind.BOUNDER))
+def test_who_only_proves_is_not_asked_for_alone(name: str) -> None:
+    assert name not in names()
+    with pytest.raises(UnknownSolver):
+        solve(chained(10), Task(), Silent(), name)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from solvers.model import solver as registry
+from solvers.model import registry
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement
 from solvers.model.outcome import Outcome, Proof
@@ -40,7 +40,11 @@ class Stacker:
 
 @pytest.fixture
 def stacker(monkeypatch: pytest.MonkeyPatch) -> type[Stacker]:
-    monkeypatch.setitem(registry.SOLVERS, Stacker.name, f"{__name__}:{Stacker.__name__}")
+    monkeypatch.setitem(
+        registry.SOLVERS,
+        Stacker.name,
+        registry.Entry(registry.Kind.METHOD, f"{__name__}:{Stacker.__name__}", "made up"),
+    )
     monkeypatch.setattr(Stacker, "asked", [])
     return Stacker
 

@@ -12,7 +12,7 @@ import pytest
 
 from solvers.geometry.presolve import restrict
 from solvers.greedy.solver import Greedy
-from solvers.model import solver as registry
+from solvers.model import registry
 from solvers.model.errors import SolverFailed, StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec
 from solvers.model.outcome import Outcome, Proof
@@ -76,7 +76,11 @@ class Denier(Engine):
 def engines(monkeypatch: pytest.MonkeyPatch) -> None:
     Engine.calls.clear()
     for made_up in (Refuter, Breaker, Liar, Picky, Denier):
-        monkeypatch.setitem(registry.SOLVERS, made_up.__name__.lower(), f"{__name__}:{made_up.__name__}")
+        monkeypatch.setitem(
+            registry.SOLVERS,
+            made_up.__name__.lower(),
+            registry.Entry(registry.Kind.METHOD, f"{__name__}:{made_up.__name__}", "made up"),
+        )
         monkeypatch.setattr(made_up, "name", made_up.__name__.lower())
     monkeypatch.setitem(sys.modules, __name__, ModuleType(__name__))
     vars(sys.modules[__name__]).update(globals())

@@ -12,7 +12,7 @@ import planner
 from api import doctor
 from api.cli.app import app
 from api.doctor import Check
-from solvers.model import solver
+from solvers.model import registry
 from tests.api.processes import run, run_on_terminal
 
 
@@ -26,14 +26,15 @@ def test_every_solver_is_listed() -> None:
     done = run("solvers")
     assert done.returncode == 0
     listed = json.loads(done.stdout)["solvers"]
-    assert set(solver.names()) <= {entry["name"] for entry in listed}
+    assert set(registry.names()) <= {entry["name"] for entry in listed}
     assert all(entry["available"] == (entry["reason"] is None) for entry in listed)
+    assert all(entry["summary"] and entry["kind"] for entry in listed)
 
 
 def test_solvers_on_a_terminal() -> None:
     code, text = run_on_terminal("solvers", env={"NO_COLOR": "1"})
     assert code == 0
-    for name in solver.names():
+    for name in registry.names():
         assert name in text
 
 

@@ -12,7 +12,7 @@ from planner.placing.lowering import lower
 from planner.problem import DEFAULT_TERMS, Buffer, Pool, Problem
 from solvers.bounds.one_pool import homeless
 from solvers.geometry.rules import violation
-from solvers.model import solver as registry
+from solvers.model import registry
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.needs import is_joint, needs
 from solvers.model.solver import Limits, Silent, Task
@@ -21,7 +21,7 @@ from tests.oracle import solve
 from tests.strategies import effort, problems
 from tests.support import make_instance
 
-NAMED = tuple(name for name, path in registry.SOLVERS.items() if path.startswith("solvers.others.named."))
+NAMED = registry.names(registry.Kind.PUBLISHED)
 
 
 def test_there_are_named_planners() -> None:

@@ -13,7 +13,7 @@ import pytest
 from planner import Buffer, Options, PlanStatus, Pool, Problem, plan, verify
 from planner.placing.lowering import lower
 from solvers.geometry.rules import violation
-from solvers.model import solver as registry
+from solvers.model import registry
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome

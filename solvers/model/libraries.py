@@ -1,0 +1,31 @@
+"""Other people's libraries that solvers need: what to look for, and what to do where one is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import NamedTuple
+
+
+class Library(NamedTuple):
+    """One library, as Python imports it and as pip knows it."""
+
+    module: str
+    distribution: str
+    title: str
+    install: str
+
+
+ORTOOLS = Library("ortools", "ortools", "OR-Tools", "ortools")
+PULP = Library("pulp", "pulp", "PuLP", "'pulp>=3.3,<4'")
+HIGHS = Library("highspy", "highspy", "HiGHS", "'memplan[highs]'")
+OMNIMALLOC = Library("omnimalloc", "omnimalloc", "omnimalloc", "'memplan[peers]'")
+VELA = Library("ethosu", "ethos-u-vela", "ethos-u-vela", "'memplan[peers]'")
+
+
+def missing(libraries: Iterable[Library]) -> str | None:
+    """What to install first; None if all are there. None of them is imported to find out."""
+    for library in libraries:
+        if find_spec(library.module) is None:
+            return f"{library.title} is not installed: pip install {library.install}"
+    return None

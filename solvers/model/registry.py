@@ -1,0 +1,156 @@
+"""Every solver there is: where it is, of which kind, and in one line what it is.
+
+Whatever lists, offers or explains solvers reads this table. A solver is a module and a row here; docs/planners.md explains each.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from importlib import import_module
+from typing import NamedTuple
+
+from .errors import UnknownSolver
+from .libraries import Library
+from .solver import Solver
+
+AUTO = "auto"
+VARIABLE = "MEMPLAN_SOLVERS"
+"""Names the planners of the user's own that may run."""
+
+
+class Kind(StrEnum):
+    """What a solver is good for."""
+
+    PORTFOLIO = "portfolio"
+    """Lets others work."""
+    METHOD = "method"
+    """One way of solving."""
+    IMPROVER = "improver"
+    """Lowers the peak of the placement that greedy found; proves nothing."""
+    BOUNDER = "bounder"
+    """Proves bounds and places nothing: of use beside others, not to be asked for."""
+    PUBLISHED = "published"
+    """The method of another system's planner."""
+    PEER = "peer"
+    """Another system's planner itself."""
+    USER = "user"
+    """The user's own."""
+
+
+class Entry(NamedTuple):
+    """One solver."""
+
+    kind: Kind
+    path: str
+    """module:Class; imported when the solver is first asked for, and none of them imports its library on import."""
+    summary: str
+
+
+SOLVERS: dict[str, Entry] = {
+    AUTO: Entry(
+        Kind.PORTFOLIO, "solvers.portfolio.solve:Auto", "greedy first, then whatever proves fastest, in rounds"
+    ),
+    "greedy": Entry(
+        Kind.METHOD, "solvers.greedy.solver:Greedy", "one block after another: ten orders, lowest and best fit"
+    ),
+    "search": Entry(
+        Kind.METHOD, "solvers.search.solver:Search", "the exact search: block by block at a fixed height, with restarts"
+    ),
+    "assign": Entry(Kind.METHOD, "solvers.assign.search:Assign", "local search over which buffer goes to which memory"),
+    "cpsat": Entry(Kind.METHOD, "solvers.cpsat:CpSat", "OR-Tools CP-SAT: is there a plan of this height?"),
+    "cpsat_peak": Entry(Kind.METHOD, "solvers.cpsat:CpSatPeak", "OR-Tools CP-SAT with the peak as a variable"),
+    "cbc": Entry(Kind.METHOD, "solvers.milp:Cbc", "the integer program, by CBC"),
+    "highs": Entry(Kind.METHOD, "solvers.milp:Highs", "the integer program, by HiGHS"),
+    "improve": Entry(Kind.IMPROVER, "solvers.improve.ejection:Improve", "greedy, then moving what defines the peak"),
+    "beam": Entry(
+        Kind.IMPROVER, "solvers.improve.beam:Beam", "greedy, then sweeps through time with many placements side by side"
+    ),
+    "cadence_position": Entry(
+        Kind.PUBLISHED, "solvers.others.named.cadence:CadencePosition", "ExecuTorch, Cadence: by size, lowest gap"
+    ),
+    "cadence_best_fit": Entry(
+        Kind.PUBLISHED, "solvers.others.named.cadence:CadenceBestFit", "ExecuTorch, Cadence: by size, smallest gap"
+    ),
+    "tflm_greedy": Entry(
+        Kind.PUBLISHED, "solvers.others.named.tflm:TflmGreedy", "TensorFlow Lite Micro: by size, lowest gap"
+    ),
+    "tflm_greedy_last_first": Entry(
+        Kind.PUBLISHED,
+        "solvers.others.named.tflm:TflmGreedyLastFirst",
+        "TensorFlow Lite Micro since 2020: ties last first",
+    ),
+    "usmp_by_size": Entry(Kind.PUBLISHED, "solvers.others.named.usmp:UsmpBySize", "TVM USMP: greedy by size"),
+    "usmp_by_conflicts": Entry(
+        Kind.PUBLISHED, "solvers.others.named.usmp:UsmpByConflicts", "TVM USMP: greedy by conflicts"
+    ),
+    "usmp_hill_climb": Entry(
+        Kind.PUBLISHED, "solvers.others.named.usmp_hill_climb:UsmpHillClimb", "TVM USMP: hill climb"
+    ),
+    "exir_naive": Entry(Kind.PUBLISHED, "solvers.others.named.exir:ExirNaive", "ExecuTorch: one after the other"),
+    "exir_greedy": Entry(
+        Kind.PUBLISHED, "solvers.others.named.exir:ExirGreedy", "ExecuTorch: by size, into shared objects"
+    ),
+    "relay_tokens": Entry(Kind.PUBLISHED, "solvers.others.named.relay:RelayTokens", "TVM Relay: storage tokens"),
+    "xla_heap": Entry(Kind.PUBLISHED, "solvers.others.named.xla:XlaHeap", "OpenXLA: the lower of the next two"),
+    "xla_heap_spatial": Entry(
+        Kind.PUBLISHED, "solvers.others.named.xla:XlaHeapSpatial", "OpenXLA: by size, smallest gap"
+    ),
+    "xla_heap_temporal": Entry(
+        Kind.PUBLISHED, "solvers.others.named.xla:XlaHeapTemporal", "OpenXLA: by length of life, smallest gap"
+    ),
+    "vela_hill_climb": Entry(Kind.PUBLISHED, "solvers.others.named.vela:VelaHillClimb", "Arm Vela: hill climb"),
+    "two_ended": Entry(Kind.PUBLISHED, "solvers.others.named.two_ended:TwoEnded", "DORY: a stack from each end"),
+    "omnimalloc": Entry(Kind.PEER, "solvers.others.peers.omnimalloc:Omnimalloc", "omnimalloc itself"),
+    "vela": Entry(Kind.PEER, "solvers.others.peers.vela:Vela", "Arm Vela itself"),
+    "room_prices": Entry(
+        Kind.BOUNDER, "solvers.bounds.room_prices:RoomPrices", "a bound from prices on room in each memory"
+    ),
+    "pool_sharing": Entry(
+        Kind.BOUNDER, "solvers.milp:PoolSharing", "a bound from weights on what is live in several memories"
+    ),
+}
+
+
+def names(*kinds: Kind) -> tuple[str, ...]:
+    """The solvers of these kinds; without any, all that can be asked for, those of the user's own at the end."""
+    if kinds:
+        return tuple(name for name, entry in SOLVERS.items() if entry.kind in kinds)
+    askable = (name for name, entry in SOLVERS.items() if entry.kind is not Kind.BOUNDER)
+    return (*askable, *(name for name in allowed() if name not in SOLVERS))
+
+
+def entry_of(name: str) -> Entry:
+    """The solver's row. Raises UnknownSolver."""
+    if name in SOLVERS:
+        return SOLVERS[name]
+    if name in allowed():
+        path = f"solvers.others.users.planners:{OF_USER}{name}"
+        return Entry(Kind.USER, path, f"your own, as {VARIABLE} names it")
+    raise UnknownSolver(name, names())
+
+
+def is_of(kind: Kind, name: str) -> bool:
+    """True if it is a solver of that kind."""
+    return name in SOLVERS and SOLVERS[name].kind is kind
+
+
+def get(name: str) -> Solver:
+    """The solver of that name. Raises UnknownSolver."""
+    module, _, attribute = entry_of(name).path.partition(":")
+    solver: Solver = getattr(import_module(module), attribute)()
+    return solver
+
+
+def libraries_of(name: str) -> tuple[Library, ...]:
+    """What other people's libraries the solver uses; of one that is not in the table, nothing is known."""
+    return get(name).libraries if name in SOLVERS else ()
+
+
+def allowed() -> tuple[str, ...]:
+    """The names in MEMPLAN_SOLVERS, separated by commas, each once. Nothing is looked for or imported to know them."""
+    return tuple(dict.fromkeys(name for part in os.environ.get(VARIABLE, "").split(",") if (name := part.strip())))
+
+
+OF_USER = "planner "
+"""Before a user's planner's name where it stands for an attribute, so that it is never taken for another one."""
