@@ -113,6 +113,11 @@ def bad_option(name: str, message: str) -> Refusal:
     return refused_findings([Finding(Code.INVALID_OPTION, f"/options/{name}" if name else "", message)])
 
 
+def unsupported(detail: str) -> Refusal:
+    """A body that is not, or cannot be, what the request says it is."""
+    return Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, HttpCode.UNSUPPORTED_MEDIA_TYPE, detail)
+
+
 def too_large(detail: str) -> Refusal:
     """More than the service takes. The connection ends, since the rest of the body is not read."""
     return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, Code.TOO_LARGE, detail, headers={"Connection": "close"})

@@ -18,7 +18,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from planner.formats import Format
+from planner.formats.table import FORMATS
 
 from . import machine
 
@@ -110,7 +110,7 @@ class Settings(BaseSettings):
     )
     max_batch: Count = Field(default=1_000, description="Problems in one batch.")
     max_streams: Count = Field(default=100, description="Event streams that are open at a time.")
-    formats: Names = Field(default=tuple(Format), description="Input formats that are read.")
+    formats: Names = Field(default=tuple(FORMATS), description="Input formats that are read.")
     allowed_solvers: Names = Field(
         default=(), description="Solvers that may be asked for by name, besides `auto`. Empty: all there are."
     )
@@ -179,9 +179,9 @@ class Settings(BaseSettings):
     @field_validator("formats")
     @classmethod
     def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = [name for name in value if name not in tuple(Format)]
+        unknown = [name for name in value if name not in FORMATS]
         if unknown:
-            raise ValueError(f"there is no format {unknown[0][:40]!r}; known are {', '.join(Format)}")
+            raise ValueError(f"there is no format {unknown[0][:40]!r}; known are {', '.join(FORMATS)}")
         return value
 
     @model_validator(mode="after")

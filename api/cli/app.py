@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from .bench_app import bench_app
 from .service_app import migrate, serve, worker
+
+
+class Filled(TyperCommand):
+    """A command whose help names what tables hold. They are looked up for help alone, since to import them takes longer than all the rest."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from planner.formats.table import names
+
+        for param in self.params:
+            if help_ := getattr(param, "help", None):
+                param.help = help_.replace("{formats}", names())  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
 
 app = typer.Typer(
     name="memplan",
@@ -42,9 +56,7 @@ Plan = Annotated[str, typer.Argument(metavar="PLAN", help="Its plan; - reads the
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
 Format = Annotated[
     str | None,
-    typer.Option(
-        "--format", metavar="NAME", help="The input's format: memplan, minimalloc, dsa, usmp; by default recognised."
-    ),
+    typer.Option("--format", metavar="NAME", help="The input's format: {formats}; by default recognised."),
 ]
 
 
@@ -73,7 +85,7 @@ def memplan(
     pass
 
 
-@app.command()
+@app.command(cls=Filled)
 def plan(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
@@ -146,7 +158,7 @@ def plan(
     raise typer.Exit(plan_command.run(request, options))
 
 
-@app.command()
+@app.command(cls=Filled)
 def share(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
@@ -201,7 +213,7 @@ def share(
     raise typer.Exit(share_command.run(request, options))
 
 
-@app.command()
+@app.command(cls=Filled)
 def verify(
     problem: Problem,
     plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan or sharing; - reads the standard input.")],
@@ -219,7 +231,7 @@ def verify(
     raise typer.Exit(code)
 
 
-@app.command()
+@app.command(cls=Filled)
 def report(
     problem: Problem,
     plan: Plan,
@@ -244,7 +256,7 @@ def report(
     raise typer.Exit(code)
 
 
-@app.command()
+@app.command(cls=Filled)
 def draw(
     problem: Problem,
     plan: Plan,
@@ -274,7 +286,7 @@ def schema() -> None:
     schema_command.run()
 
 
-@app.command()
+@app.command(cls=Filled)
 def export_model(
     problem: Problem,
     out: Annotated[

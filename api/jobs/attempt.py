@@ -32,10 +32,17 @@ class Posted:
     owner: str
     body: bytes
     format: str | None
+    media_type: str
+    """As what it was sent."""
     query: Mapping[str, Any]
     """Options that were said besides."""
     seconds: float
     """Reading it may take so long."""
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What whoever reads it must know."""
+        return {"format": self.format, "media_type": self.media_type, "query": self.query}
 
 
 class Attempt:
@@ -86,7 +93,7 @@ class Attempt:
     @classmethod
     def unread(cls, posted: Posted, store: Store, endings: Endings) -> Attempt:
         """At something that may be a problem."""
-        header = {"task": "read_and_solve", "format": posted.format, "query": posted.query}
+        header = {"task": "read_and_solve", **posted.header}
         return cls(store, endings, posted.owner, posted.body, Task(header, (posted.body,), seconds=posted.seconds))
 
     async def run(self, crew: Crew) -> bool:
@@ -133,7 +140,7 @@ class Attempt:
         """In a worker's thread: something got better. If it cannot be noted, there will be a next time."""
         header, job = reply.header, self.job
         if header["kind"] == "understood":
-            about = about_in(header, self.task.header["format"])
+            about = about_in(header)
             self.task.seconds = about.options["time_limit"]
             self._loop.call_soon_threadsafe(self._understood, about)
             return
@@ -162,10 +169,10 @@ def solving(about: About, problem: bytes, best: bytes | None = None) -> Task:
     return Task(header, (problem,) if best is None else (problem, best), seconds=about.options["time_limit"])
 
 
-def about_in(header: Mapping[str, Any], format_: str | None) -> About:
+def about_in(header: Mapping[str, Any]) -> About:
     """What a worker says of a problem that it has read."""
     key, digest, name = header["key"], header["digest"], header["name"]
-    return About(key, digest, name, header["buffers"], header["options"], tuple(header["notes"]), format_)
+    return About(key, digest, name, header["buffers"], header["options"], tuple(header["notes"]), header["format"])
 
 
 class Endings:

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 from planner import solver_list
 from planner.errors import BadInput, Code, Finding, PlannerError
 from planner.facts.digest import digest
-from planner.formats import Format, is_sharing, read_plan, read_problem, read_sharing
+from planner.formats import is_sharing, read_plan, read_sharing
 from planner.formats.scan import scan
+from planner.formats.table import BYTES, FORMATS, Format, Source, format_named, recognised
 from planner.options.asked import as_asked
 from planner.options.options import Options
 from planner.plan import Plan
@@ -23,7 +24,7 @@ from planner.versions import versions
 from solvers.model.registry import SOLVERS
 from solvers.sharing.solver import SHARERS
 
-from ..errors import Refusal, refused_findings, too_large
+from ..errors import Refusal, refused_findings, too_large, unsupported
 from ..settings import Settings
 from .options import SolveOptions, as_document, clipped, from_body, merged
 
@@ -41,6 +42,8 @@ class Understood:
     """The same options, as JSON can hold them."""
     objects: bool
     """Are objects to be shared, and not offsets given?"""
+    format: str
+    """What it was written in."""
 
     @property
     def key(self) -> str:
@@ -56,24 +59,39 @@ class Understood:
         return hashlib.sha256(json.dumps(content, allow_nan=False).encode("ascii")).hexdigest()
 
 
-def understand(data: bytes, format_: str | None, query: SolveOptions, settings: Settings) -> Understood:
+def understand(
+    data: bytes, format_: str | None, query: SolveOptions, settings: Settings, media_type: str = BYTES
+) -> Understood:
     """The problem and the options. Raises PlannerError and Refusal."""
     data, solve = separate(data, format_)
     options = clipped(merged(query, None if solve is None else from_body(solve)), settings)
-    problem, warnings = read(data, format_, settings)
+    row, problem, warnings = read(data, format_, settings, media_type)
     as_asked(problem, options.options.capacity, options.options.prefer)
     require_solver(options.options.solver, objects=options.objects)
     document = as_document(options.options, objects=options.objects)
     notes = (*warnings, *options.notes)
-    return Understood(problem, digest(problem), options.options, notes, document, options.objects)
+    return Understood(problem, digest(problem), options.options, notes, document, options.objects, row.name)
 
 
-def read(data: bytes, format_: str | None, settings: Settings) -> tuple[Problem, tuple[str, ...]]:
-    """The problem, if it is no larger than the service takes."""
-    problem, warnings = read_problem(data, format=format_)
+def read(
+    data: bytes, format_: str | None, settings: Settings, media_type: str = BYTES
+) -> tuple[Format, Problem, tuple[str, ...]]:
+    """The problem, what it was written in, and warnings, if it is no larger than the service takes and was sent as what it is."""
+    source = Source(data)
+    row = recognised(source, media_type) if format_ is None else format_named(format_)
+    require_format(row, media_type, settings)
+    problem, warnings = row.read(source)
     if len(problem.buffers) > settings.max_buffers:
         raise too_large(f"the problem has {len(problem.buffers)} buffers; at most {settings.max_buffers} are taken")
-    return problem, warnings
+    return row, problem, warnings
+
+
+def require_format(row: Format, media_type: str, settings: Settings) -> None:
+    """Raises Refusal for a format that is not sent as that, or that the service does not read."""
+    if not row.fits(media_type):
+        raise unsupported(f"the format {row.name} is not sent as {media_type}, but as {' or '.join(row.media_types)}")
+    if row.name not in settings.formats:
+        raise unsupported(f"this service does not read the format {row.name}")
 
 
 def require_solver(name: str, *, objects: bool = False) -> None:
@@ -93,7 +111,7 @@ def require_solver(name: str, *, objects: bool = False) -> None:
 
 def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:
     """The document without its `solve`, and that; None where there is none."""
-    if format_ == Format.MINIMALLOC or b'"solve"' not in data or data.lstrip()[:1] != b"{":
+    if (format_ is not None and not FORMATS[format_].is_json) or b'"solve"' not in data or data.lstrip()[:1] != b"{":
         return data, None
     top = scan(data).top
     if top is None or "solve" not in top:
@@ -130,7 +148,7 @@ def problem_and_plan(
     try:
         given = problem if isinstance(problem, str) else json.dumps(problem)
         data, _solve_options = separate(given.encode("utf-8"), format_)
-        found, warnings = read(data, format_, settings)
+        _, found, warnings = read(data, format_, settings)
     except PlannerError as error:
         raise below("problem", error) from None
     try:

@@ -14,6 +14,7 @@ from planner.drawing import memory_map, svg
 from planner.errors import PlannerError
 from planner.facts.digest import digest
 from planner.formats import read_plan, read_problem, read_sharing, write_plan, write_problem, write_sharing
+from planner.formats.table import BYTES
 from planner.formats.write_map import write_map
 from planner.generate import Request, generate
 from planner.options.asked import as_asked
@@ -73,7 +74,8 @@ def _read_and_solve(header: dict[str, Any], parts: list[bytes], settings: Settin
 
 
 def _understood(header: dict[str, Any], parts: list[bytes], settings: Settings) -> Understood:
-    return understand(parts[0], header["format"], SolveOptions.model_validate(header["query"]), settings)
+    query = SolveOptions.model_validate(header["query"])
+    return understand(parts[0], header["format"], query, settings, header.get("media_type", BYTES))
 
 
 def about(found: Understood) -> dict[str, Any]:
@@ -82,6 +84,7 @@ def about(found: Understood) -> dict[str, Any]:
         "key": found.key,
         "digest": found.digest,
         "name": found.problem.name,
+        "format": found.format,
         "buffers": len(found.problem.buffers),
         "options": found.document,
         "notes": list(found.warnings),
@@ -144,13 +147,13 @@ def described(plan: Plan | Sharing, notes_before: list[str]) -> Answer:
     }, data
 
 
-def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
+def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _line: Line) -> Answer:
     """Is this a sound problem?"""
     try:
         data, solve = separate(parts[0], header["format"])
         if solve is not None:
             from_body(solve)
-        problem, warnings = read(data, header["format"], settings)
+        _, problem, warnings = read(data, header["format"], settings, header.get("media_type", BYTES))
     except (PlannerError, Refusal) as error:
         if not error.findings:
             raise  # larger than is looked at

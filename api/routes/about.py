@@ -11,11 +11,11 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 import planner
-from planner.formats import schema
+from planner.formats import FORMATS, schema
+from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal
 from ..jobs.tasks import as_json
-from .body import JSON
 from .examples import shown
 from .plans import Behind
 from .shapes import TEXT
@@ -43,6 +43,24 @@ def _solvers(offered: tuple[str, ...]) -> bytes:
         for solver in planner.solver_list()
     ]
     return as_json({"solvers": listed})
+
+
+EXAMPLE_FORMAT = {
+    "name": "minimalloc",
+    "title": "minimalloc CSV",
+    "endings": [".csv"],
+    "media_types": ["text/csv"],
+    "is_text": True,
+}
+FORMATS_ANSWER: dict[int | str, dict[str, Any]] = {200: shown("The formats.", {"formats": [EXAMPLE_FORMAT]})}
+
+
+@router.get("/v1/formats", summary="Which formats are read", responses=FORMATS_ANSWER)
+async def formats(service: Behind) -> dict[str, Any]:
+    """What a problem may be written in: the name for `?format=`, endings of files, and as what it is sent."""
+    told = ("name", "title", "endings", "media_types", "is_text")
+    read = [FORMATS[name] for name in FORMATS if name in service.settings.formats]
+    return {"formats": [{field: getattr(row, field) for field in told} for row in read]}
 
 
 SCHEMA_TYPE = "application/schema+json"

@@ -10,9 +10,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from planner.formats.table import JSON
+
 from ..errors import HttpCode, Refusal
 from ..store.records import Job, StoredPlan
-from .body import JSON
 
 WITHOUT_PLAN = {"infeasible": HttpCode.INFEASIBLE, "unknown": HttpCode.NO_PLAN}
 SENTENCES = {

@@ -19,7 +19,7 @@ from ..jobs.options import SolveOptions
 from ..service import Service
 from ..store import KeyReused, QueueFull, StoreUnavailable
 from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
-from .body import BYTES, CSV, JSON, format_of, read_body, require_type
+from .body import PROBLEM_TYPES, format_of, read_body, require_type
 from .query import PlanQuery
 
 SMALL = 1 << 18
@@ -53,22 +53,22 @@ class Received:
 
 async def received(request: Request, service: Service, query: PlanQuery) -> Received:
     """Read the body, without looking at it. Raises Refusal."""
-    kind = require_type(request, JSON, CSV, BYTES)
+    kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)
     options = query.options()
     body = await read_body(request, service.settings)
-    return await fingerprinted(service, request.state.owner, body, format_, options)
+    return await fingerprinted(service, request.state.owner, body, format_, kind, options)
 
 
 async def fingerprinted(
-    service: Service, owner: str, body: bytes, format_: str | None, options: SolveOptions
+    service: Service, owner: str, body: bytes, format_: str | None, media_type: str, options: SolveOptions
 ) -> Received:
     """With what tells whether the same was received before."""
     said = options.model_dump(exclude_unset=True)
-    rest = json.dumps([format_, said], sort_keys=True).encode("ascii")
+    rest = json.dumps([format_, media_type, said], sort_keys=True).encode("ascii")
     hashed = hashlib.sha256(body) if len(body) <= SMALL else await asyncio.to_thread(hashlib.sha256, body)
     hashed.update(rest)
-    posted = Posted(owner, body, format_, said, service.settings.max_explain_seconds)
+    posted = Posted(owner, body, format_, media_type, said, service.settings.max_explain_seconds)
     return Received(posted, hashed.hexdigest())
 
 
@@ -77,8 +77,8 @@ async def understood(service: Service, got: Received) -> Asked:
     posted = got.posted
     about = service.memory.get(got.fingerprint)
     if about is None:
-        found = await service.read("read", posted.body, format=posted.format, query=posted.query)
-        about = about_in(found.header, posted.format)
+        found = await service.read("read", posted.body, **posted.header)
+        about = about_in(found.header)
         service.memory.put(got.fingerprint, about)
     return Asked(posted.owner, posted.body, about, got.fingerprint)
 

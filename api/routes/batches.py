@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from planner.errors import Code
+from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal, too_large
 from ..jobs.crew import WorkerDied, WorkerFault
@@ -41,7 +42,7 @@ async def add(
 ) -> Response:
     """A problem on each line, each perhaps with its `solve`. Every line becomes a job; answers come in the order of finishing."""
     require_type(request, LINES)
-    format_ = format_of("application/json", query.format, service.settings)
+    format_ = format_of(JSON, query.format, service.settings)
     options = query.options()
     once_of(idempotency_key, "", "")
     body = await read_body(request, service.settings)
@@ -140,7 +141,7 @@ async def _enter(
     key: str | None,
 ) -> Job:
     """The job of a line."""
-    asked = await understood(service, await fingerprinted(service, owner, line, format_, options))
+    asked = await understood(service, await fingerprinted(service, owner, line, format_, JSON, options))
     mine = None if key is None else f"{hashlib.sha256(key.encode()).hexdigest()}#{number}"
     once = once_of(mine, "/v1/batches", asked.fingerprint)
     kept = await looked_up(service, asked)

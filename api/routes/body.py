@@ -6,18 +6,15 @@ import asyncio
 
 from starlette.requests import ClientDisconnect, Request
 
-from planner.formats import Format
+from planner.formats.table import BYTES, FORMATS, TEXT
 
-from ..errors import HttpCode, Refusal, bad_option, too_large
+from ..errors import HttpCode, Refusal, bad_option, too_large, unsupported
+from ..jobs.posted import require_format
 from ..settings import Settings
 
-JSON = "application/json"
-CSV = "text/csv"
 LINES = "application/x-ndjson"
-BYTES = "application/octet-stream"
-JSON_FORMATS = (Format.MEMPLAN, Format.DSA, Format.USMP)
-FITTING: dict[str, tuple[Format, ...]] = {JSON: JSON_FORMATS, CSV: (Format.MINIMALLOC,), BYTES: tuple(Format)}
-"""What may be sent as what."""
+PROBLEM_TYPES = (*dict.fromkeys(kind for row in FORMATS.values() for kind in row.media_types), BYTES, TEXT)
+"""As what a problem may be sent."""
 
 
 class Bodies:
@@ -89,18 +86,11 @@ def require_type(request: Request, *allowed: str) -> str:
 
 def format_of(kind: str, wanted: str | None, settings: Settings) -> str | None:
     """The format to read a body as; None: to be recognised. Raises Refusal."""
-    if wanted is not None and wanted not in tuple(Format):
-        raise bad_option("format", f"there is no such format; known are {', '.join(Format)}")
-    if wanted is None and kind == CSV:
-        wanted = Format.MINIMALLOC.value
-    if wanted is not None and wanted not in FITTING[kind]:
-        raise unsupported(f"the format {wanted} is not sent as {kind}")
-    if wanted is None and set(settings.formats) < set(Format):
-        wanted = Format.MEMPLAN.value  # where not all are allowed, nothing is guessed
-    if wanted is not None and wanted not in settings.formats:
-        raise unsupported(f"this service does not read the format {wanted}")
+    if wanted is None:
+        if kind == TEXT:
+            raise unsupported(f"say which format it is: ?format= with one of {', '.join(FORMATS)}")
+        return None
+    if wanted not in FORMATS:
+        raise bad_option("format", f"there is no such format; known are {', '.join(FORMATS)}")
+    require_format(FORMATS[wanted], kind, settings)
     return wanted
-
-
-def unsupported(text: str) -> Refusal:
-    return Refusal(415, HttpCode.UNSUPPORTED_MEDIA_TYPE, text)

@@ -9,7 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from .body import BYTES, CSV, JSON, format_of, read_body, require_type
+from planner.formats.table import BYTES, JSON
+
+from .body import PROBLEM_TYPES, format_of, read_body, require_type
 from .examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
 from .plans import Behind
 from .query import PlanQuery
@@ -52,7 +54,8 @@ async def verify(request: Request, service: Behind, query: Annotated[VerifyQuery
 @router.post("/v1/validate", summary="Check a problem", responses=VALIDATE_ANSWERS, openapi_extra=PROBLEM_BODY)
 async def validate(request: Request, service: Behind, query: Annotated[FormatQuery, Query()]) -> Response:
     """Is it a sound problem? If not, the answer says what is wrong, and where."""
-    format_ = format_of(require_type(request, JSON, CSV, BYTES), query.format, service.settings)
+    kind = require_type(request, *PROBLEM_TYPES)
+    format_ = format_of(kind, query.format, service.settings)
     body = await read_body(request, service.settings)
-    reply = await service.read("validate", body, format=format_)
+    reply = await service.read("validate", body, format=format_, media_type=kind)
     return Response(reply.payload, media_type=JSON)

@@ -10,9 +10,11 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from planner.formats.table import BYTES, FORMATS, JSON, USUAL
+
 from ..errors import HttpCode, Refusal
 from .asking import failure_of
-from .body import BYTES, CSV, JSON, format_of, read_body, require_type
+from .body import format_of, read_body, require_type
 from .checks import VerifyQuery
 from .examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .jobs import job_of
@@ -73,7 +75,7 @@ async def problem(request: Request, service: Behind, id: str) -> Response:  # no
     data = await asyncio.to_thread(service.store.problem, job.id)
     if data is None:
         raise Refusal(404, HttpCode.NOT_FOUND, "the problem is not kept any more")
-    return Response(data, 200, KEPT, JSON if data.lstrip()[:1] == b"{" else CSV)
+    return Response(data, 200, KEPT, FORMATS[job.about.format or USUAL].media_types[0])
 
 
 def drawing(data: bytes, wanted: Wanted) -> Response:

@@ -6,10 +6,11 @@ import json
 from functools import cache
 from typing import Any
 
-from planner.formats import schema
+from planner.formats import FORMATS, schema
+from planner.formats.table import BYTES, CSV, JSON
 
 from ..errors import CONTENT_TYPE
-from .body import BYTES, CSV, JSON, LINES
+from .body import LINES
 from .shapes import OBJECT, PARTS, TEXT, part
 
 PROBLEM = {
@@ -117,31 +118,23 @@ ERRORS: dict[int | str, dict[str, Any]] = dict.fromkeys(
     (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 503), REFUSED
 )
 JOB_ACCEPTED = shown("A job, at the address in `Location`.", JOB, JSON, part("Job"))
-PROBLEM_BODY = body(
-    {
-        JSON: {
-            "schema": part("Problem"),
-            "examples": {
-                "memplan": {"summary": "memplan/1", "value": PROBLEM},
-                "options": {
-                    "summary": "with options in the body",
-                    "value": {**PROBLEM, "solve": {"time_limit": 5, "goal": "fit"}},
-                },
-                "usmp": {
-                    "summary": "TVM USMP",
-                    "value": {
-                        "buffers": [
-                            {"name_hint": "a", "size_bytes": 64, "conflicts": ["b"]},
-                            {"name_hint": "b", "size_bytes": 32, "conflicts": ["a"]},
-                        ]
-                    },
-                },
-            },
-        },
-        CSV: {"schema": TEXT, "examples": {"minimalloc": {"summary": "minimalloc CSV", "value": ROWS}}},
-        BYTES: {"schema": {**TEXT, "format": "binary"}, "examples": {"rows": {"value": ROWS}}},
-    }
-)
+WITH_OPTIONS = {"summary": "with options in the body", "value": {**PROBLEM, "solve": {"time_limit": 5, "goal": "fit"}}}
+BINARY = {**TEXT, "format": "binary"}
+
+
+def problem_body() -> dict[str, Any]:
+    """Every format's example, under what it is sent as."""
+    kinds: dict[str, dict[str, Any]] = {JSON: {"schema": part("Problem"), "examples": {"options": WITH_OPTIONS}}}
+    for row in FORMATS.values():
+        for kind in row.media_types:
+            shown_as = json.loads(row.example) if kind == JSON else row.example
+            content = kinds.setdefault(kind, {"schema": TEXT if row.is_text else BINARY, "examples": {}})
+            content["examples"][row.name] = {"summary": row.title, "value": shown_as}
+    rows = {"rows": {"value": ROWS}}
+    return body({**kinds, BYTES: {"schema": BINARY, "examples": rows}})
+
+
+PROBLEM_BODY = problem_body()
 PLAN_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: shown("The plan; its `status` says what it is worth.", PLAN, JSON, part("Plan")),
     202: JOB_ACCEPTED,

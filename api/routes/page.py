@@ -11,9 +11,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from planner.formats.table import JSON
+
 from ..errors import HttpCode, Refusal
 from .answers import json_response, matches
-from .body import JSON
 from .examples import PROBLEM, shown
 from .plans import Behind
 from .shapes import OBJECT

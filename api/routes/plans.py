@@ -10,11 +10,12 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
+from planner.formats.table import JSON
+
 from ..service import Service
 from ..store.records import About, NewJob, StoredPlan
 from .answers import job_response, plan_response
 from .asking import Received, begun, failure_of, looked_up, queued, received, stopped, tried, understood, waited
-from .body import JSON
 from .examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, Prefer, Preferences, once_of
 

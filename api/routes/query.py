@@ -11,6 +11,8 @@ from fastapi import Depends, Header
 from pydantic import Field, ValidationError
 from starlette.requests import Request
 
+from planner.formats.table import names
+
 from ..cli.arguments import parse_capacities
 from ..errors import HttpCode, Refusal, bad_option
 from ..jobs.options import CommonOptions, SolveOptions, wrong_options
@@ -27,7 +29,7 @@ class PlanQuery(CommonOptions):
         description="Replaces a pool's size: bytes for the only pool, `NAME=BYTES` for several; `64KiB` works too.",
     )
     format: str | None = Field(
-        default=None, description="The body's format: memplan, minimalloc, dsa, usmp; by default recognised."
+        default=None, description=f"The body's format: {names()}; by default recognised. `text/plain` needs it."
     )
     require: Literal["feasible"] | None = Field(
         default=None, description="`feasible`: an answer without a plan is an error (422)."

@@ -1,6 +1,6 @@
 // What is to be planned, and how: a problem that is pasted, dropped, chosen or made up, and options; sent as a job.
 
-import { asJson, asText, token, typeOf } from "./service.js";
+import { PROBLEM, asJson, asText, token } from "./service.js";
 import { bytes, element, name } from "./text.js";
 import { showError } from "./errors.js";
 
@@ -21,9 +21,11 @@ export class ProblemForm extends EventTarget {
     this.#listen();
   }
 
-  // What can be chosen: examples, solvers.
+  // What can be chosen: examples, solvers, files of the formats that are read.
   async load() {
-    const [{ examples }, { solvers }] = await Promise.all([asJson("/v1/examples"), asJson("/v1/solvers")]);
+    const [{ examples }, { solvers }, { formats }] = await Promise.all(["examples", "solvers", "formats"].map((what) => asJson(`/v1/${what}`)));
+    this.file.accept = formats.flatMap((format) => [...format.endings, ...format.media_types]).join();
+    this.text.placeholder = `Paste a problem here, or drop a file anywhere: ${formats.map((format) => format.title).join(", ")}`;
     const options = examples.map((each) => element("option", { value: each.name }, each.title));
     this.examples.replaceChildren(element("option", { value: "" }, "Examples…"), ...options);
     const usable = solvers.filter((solver) => solver.available);
@@ -101,7 +103,7 @@ export class ProblemForm extends EventTarget {
       throw new Error("Paste a problem, drop a file, or choose an example first.");
     }
     const path = `/v1/jobs?${this.#options()}`;
-    const job = await asJson(path, { method: "POST", body: problem, type: typeOf(problem) });
+    const job = await asJson(path, { method: "POST", body: problem, type: PROBLEM });
     this.dispatchEvent(new CustomEvent("job", { detail: job }));
   }
 

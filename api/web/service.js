@@ -45,7 +45,5 @@ export const asJson = async (path, options) => (await ask(path, options)).json()
 export const asText = async (path, options) => (await ask(path, options)).text();
 export const asBlob = async (path, options) => (await ask(path, options)).blob();
 
-// The media type that a problem or a plan is sent as.
-export function typeOf(text) {
-  return /^\s*[{[]/.test(text) ? "application/json" : "text/csv";
-}
+// As what problems are sent: the service recognises their formats itself.
+export const PROBLEM = "application/octet-stream";

@@ -1,6 +1,6 @@
 // Where a pane gets its plan from: a job of the service, or a plan file that somebody has for a problem.
 
-import { ask, asBlob, asJson, asText, typeOf } from "./service.js";
+import { ask, asBlob, asJson, asText } from "./service.js";
 
 export class JobSource {
   constructor(id) {
@@ -22,7 +22,7 @@ export class FileSource {
     this.name = name;
     this.text = plan;
     // The texts are put together as they are: reading and writing them again could change large numbers.
-    const given = typeOf(problem) === "text/csv" ? JSON.stringify(problem) : problem;
+    const given = /^\s*[{[]/.test(problem) ? problem : JSON.stringify(problem);
     this.body = new Blob(['{"problem": ', given, ', "plan": ', plan, "}"]);
   }
 

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ..checks.report import bad_input, quoted
-from ..errors import Code
-from .tags import PLAN_FORMAT, PROBLEM_FORMAT, SHARING_FORMAT
+from .table import FORMATS, Format, Source, format_named, recognised
+from .tags import PLAN_FORMAT, SHARING_FORMAT
 
 if TYPE_CHECKING:
     from ..graph.operators import Graph
     from ..plan import Plan
     from ..problem import Problem
     from ..storage import Sharing
-    from .scan import Scanned
-
-
-class Format(StrEnum):
-    """What a problem can be written in."""
-
-    MEMPLAN = "memplan"
-    """JSON, format memplan/1."""
-    MINIMALLOC = "minimalloc"
-    """CSV of google/minimalloc."""
-    DSA = "dsa"
-    """JSON of dsa-solver, schema version 1."""
-    USMP = "usmp"
-    """JSON with the fields of TVM's USMP."""
 
 
 def read_problem(
@@ -37,30 +21,8 @@ def read_problem(
     format: str | None = None,  # noqa: A002 - the word that users know
 ) -> tuple[Problem, tuple[str, ...]]:
     """The Problem in the bytes, and warnings. Without `format` the file's name and the content say what they are written in."""
-    if format is not None and format not in tuple(Format):
-        text = f"there is no format {quoted(format)}; known are {', '.join(Format)}"
-        raise bad_input(Code.INVALID_OPTION, (), text)
-    if format == Format.MINIMALLOC or (format is None and _is_csv(data, name)):
-        from .minimalloc import read_minimalloc
-
-        return read_minimalloc(data)
-    from .scan import scan
-
-    scanned = scan(data)
-    match Format(format) if format is not None else _json_format(data, scanned):
-        case Format.DSA:
-            from .dsa import read_dsa
-
-            return read_dsa(data, scanned)
-        case Format.USMP:
-            from .usmp import read_usmp
-
-            return read_usmp(data, scanned)
-        case _:
-            from .read_memplan import read_memplan
-
-            _require_format(scanned, PROBLEM_FORMAT, "a problem")
-            return read_memplan(data, scanned), ()
+    source = Source(data, name)
+    return (recognised(source) if format is None else format_named(format)).read(source)
 
 
 def write_problem(problem: Problem) -> bytes:
@@ -73,10 +35,10 @@ def write_problem(problem: Problem) -> bytes:
 def read_plan(data: bytes) -> Plan:
     """The Plan in the bytes (JSON, format memplan-plan/1)."""
     from .plan_reader import read_plan_json
-    from .scan import scan
+    from .scan import require_format, scan
 
     scanned = scan(data)
-    _require_format(scanned, PLAN_FORMAT, "a plan")
+    require_format(scanned, PLAN_FORMAT, "a plan")
     return read_plan_json(data, scanned)
 
 
@@ -89,11 +51,11 @@ def is_sharing(data: bytes) -> bool:
 
 def read_sharing(data: bytes) -> Sharing:
     """The Sharing in the bytes (JSON, format memplan-sharing/1)."""
-    from .scan import scan
+    from .scan import require_format, scan
     from .sharing_reader import read_sharing_json
 
     scanned = scan(data)
-    _require_format(scanned, SHARING_FORMAT, "a sharing")
+    require_format(scanned, SHARING_FORMAT, "a sharing")
     return read_sharing_json(data, scanned)
 
 
@@ -132,42 +94,8 @@ def schema() -> dict[str, Any]:
     return problem_schema()
 
 
-def _is_csv(data: bytes, name: str | None) -> bool:
-    if name is not None and name.lower().endswith(".csv"):
-        return True
-    if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-        return False
-    from .minimalloc import looks_like_csv
-
-    return looks_like_csv(data)
-
-
-def _json_format(data: bytes, scanned: Scanned) -> Format:
-    """What a JSON document without further notice is."""
-    top = scanned.top or {}
-    if "format" in top:
-        return Format.MEMPLAN
-    if "schema_version" in top and "problem" in top:
-        return Format.DSA
-    if "intervals" in top or ("buffers" in top and (b'"name_hint"' in data or b'"size_bytes"' in data)):
-        return Format.USMP
-    return Format.MEMPLAN
-
-
-def _require_format(scanned: Scanned, wanted: str, what: str) -> None:
-    if scanned.top is None:
-        raise bad_input(Code.WRONG_TYPE, (), f"{what} must be a JSON object")
-    if "format" not in scanned.top:
-        raise bad_input(
-            Code.UNKNOWN_FORMAT, (), f"the field 'format' is missing; it must be {quoted(wanted)} for {what}"
-        )
-    found = scanned.top["format"]
-    if found != wanted:
-        said = quoted(found) if isinstance(found, str) else "something else"
-        raise bad_input(Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {said}")
-
-
 __all__ = [
+    "FORMATS",
     "Format",
     "is_sharing",
     "read_graph",

@@ -21,8 +21,8 @@ from ..errors import Code
 from ..facts.intervals import merged
 from ..problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pair, Pool, Problem, ReusePenalty
 from . import dsa_wire as w
-from .scan import Scanned
 from .strict import Part, Wire, field_names, validate
+from .table import Source
 
 _TERMS = {"total_peak": Term.SUM_OF_PEAKS, "max_peak": Term.LARGEST_PEAK, "reuse_cost": Term.REUSE_COST}
 
@@ -52,9 +52,9 @@ def _lists() -> dict[tuple[str, ...], Part]:
     }
 
 
-def read_dsa(data: bytes, scanned: Scanned) -> tuple[Problem, tuple[str, ...]]:
+def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of a dsa-solver document, checked, and warnings."""
-    document: w.DocumentWire = validate(_wire(), data, scanned)
+    document: w.DocumentWire = validate(_wire(), source.data, source.scanned)
     return _Translation(document).result()
 
 

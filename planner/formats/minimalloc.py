@@ -17,6 +17,7 @@ from ..checks.report import Place, Report, bad_input, quoted
 from ..errors import Code
 from ..facts.intervals import merged
 from ..problem import Buffer, Fixed, Interval, Lifetimes, Pool, Problem
+from .table import Source
 
 _COLUMNS = {
     "id": "id",
@@ -48,10 +49,10 @@ def looks_like_csv(data: bytes) -> bool:
     return names.issuperset(_REQUIRED)
 
 
-def read_minimalloc(data: bytes) -> tuple[Problem, tuple[str, ...]]:
+def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of a CSV file, checked, and warnings."""
     try:
-        text = data.decode("utf-8-sig")
+        text = source.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise bad_input(Code.UNREADABLE, (), f"is not UTF-8: byte {error.start} cannot be decoded") from None
     report = Report()

@@ -28,8 +28,10 @@ from ..problem import (
 )
 from . import wire as w
 from .memories import read_data, read_speed
-from .scan import Scanned
+from .scan import require_format
 from .strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
+from .table import Source
+from .tags import PROBLEM_FORMAT
 
 _KINDS = (
     w.ProblemWire,
@@ -66,9 +68,13 @@ def _lists() -> dict[tuple[str, ...], Part]:
     }
 
 
-def read_memplan(data: bytes, scanned: Scanned) -> Problem:
-    """The Problem that the document describes, checked."""
-    document: w.ProblemWire = validate(_wire(), data, scanned)
+def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
+    """The Problem that the document describes, checked; there is nothing to warn of."""
+    require_format(source.scanned, PROBLEM_FORMAT, "a problem")
+    return _problem(validate(_wire(), source.data, source.scanned)), ()
+
+
+def _problem(document: w.ProblemWire) -> Problem:
     report = Report()
     spelling = document.get("lifetimes")
     lifetimes = None if spelling is None else Lifetimes(spelling)

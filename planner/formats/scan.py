@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from ..checks.limits import MAX_DEPTH, MAX_DIGITS
-from ..checks.report import Report, bad_input
+from ..checks.report import Report, bad_input, quoted
 from ..errors import Code
 
 WIDE = 1000
@@ -57,6 +57,20 @@ def scan(data: bytes) -> Scanned:
         _find_fault(text)
         raise bad_input(Code.INVALID_JSON, (), "is not valid JSON") from None
     return Scanned(hooks.last if isinstance(top, _Object) else None, hooks.wide)
+
+
+def require_format(scanned: Scanned, wanted: str, what: str) -> None:
+    """Raises BadInput unless the document says that it is of that format."""
+    if scanned.top is None:
+        raise bad_input(Code.WRONG_TYPE, (), f"{what} must be a JSON object")
+    if "format" not in scanned.top:
+        raise bad_input(
+            Code.UNKNOWN_FORMAT, (), f"the field 'format' is missing; it must be {quoted(wanted)} for {what}"
+        )
+    found = scanned.top["format"]
+    if found != wanted:
+        said = quoted(found) if isinstance(found, str) else "something else"
+        raise bad_input(Code.UNKNOWN_FORMAT, ("format",), f"{what} has the format {quoted(wanted)}, not {said}")
 
 
 class _Object:

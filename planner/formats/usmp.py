@@ -21,8 +21,8 @@ from ..errors import MAX_ECHO, Code
 from ..facts.constants import CONSTANT
 from ..problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
 from .memories import SPEED_FIELDS, read_data
-from .scan import Scanned
 from .strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
+from .table import Source
 from .wire import Alignment, Bytes, Name, Time
 
 _KINDS = ("intermediate", "input", "output")
@@ -117,14 +117,14 @@ def _intervals_wire() -> Wire:
     return Wire(TypeAdapter(_IntervalsWire), lambda: {("intervals",): Part(TypeAdapter(row, config=STRICT_VALUES))})
 
 
-def read_usmp(data: bytes, scanned: Scanned) -> tuple[Problem, tuple[str, ...]]:
+def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of a document of either kind, checked, and warnings."""
-    if "intervals" in (scanned.top or {}):
-        intervals: _IntervalsWire = validate(_intervals_wire(), data, scanned)
+    if "intervals" in source.top:
+        intervals: _IntervalsWire = validate(_intervals_wire(), source.data, source.scanned)
         problem = _from_intervals(intervals)
         warnings = _aside(intervals) + _unknown(unknown_keys(intervals, _IntervalsWire))
     else:
-        conflicts: _ConflictsWire = validate(_conflicts_wire(), data, scanned)
+        conflicts: _ConflictsWire = validate(_conflicts_wire(), source.data, source.scanned)
         problem, warnings = _from_conflicts(conflicts), _warnings(conflicts)
     return sound_as_read(problem), tuple(warnings)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import BadInput, Code, Finding, PlannerError
-from ...formats import read_problem, write_problem
+from ...formats import FORMATS, read_problem, write_problem
 from ...generate import generate
 from .suites import SUITES
 
-ENDINGS = (".json", ".csv")
+ENDINGS = tuple(dict.fromkeys(ending for row in FORMATS.values() for ending in row.endings))
 READ_BEFOREHAND = 1 << 20
 """Smaller files of a folder are read to see whether they hold a problem at all; larger ones are no manifests."""
 

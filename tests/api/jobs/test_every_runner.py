@@ -229,7 +229,9 @@ def test_what_is_begun_at_once_has_its_answer_or_becomes_a_job(url: str) -> None
 def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
     async def work(made: Rig) -> None:
         attempt = made.runner.unread(
-            Posted("me", SLOW, None, {"solver": "cbc", "time_limit": 600, "work_limit": 10**12}, 60.0)
+            Posted(
+                "me", SLOW, None, "application/json", {"solver": "cbc", "time_limit": 600, "work_limit": 10**12}, 60.0
+            )
         )
         assert (attempt is None) == made.store.shared
         if attempt is None:
@@ -241,7 +243,7 @@ def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
         await made.until_there_is_a_plan(job)
         made.cancel(job)
         assert (await made.until(job, JobState.CANCELLED)).attempt == 1
-        attempt = made.runner.unread(Posted("me", b"{", None, {}, 60.0))
+        attempt = made.runner.unread(Posted("me", b"{", None, "application/json", {}, 60.0))
         assert attempt is not None
         with pytest.raises(Refusal):
             await attempt.about

@@ -1,0 +1,198 @@
+"""Every format that a problem can be written in. Whoever reads, recognises, names or explains formats reads this table.
+
+A format is a module that reads it and a row here; docs/format.md explains each, and tests/planner/formats/test_every_format.py tries each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..checks.report import bad_input, quoted
+from ..errors import Code
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from .scan import Scanned
+
+JSON = "application/json"
+CSV = "text/csv"
+BYTES = "application/octet-stream"
+"""Says nothing of the format."""
+TEXT = "text/plain"
+"""Says no more than that it is text."""
+
+
+class Source:
+    """Bytes that are to be read, the name of the file they come from, and what a first look at them shows."""
+
+    def __init__(self, data: bytes, name: str | None = None) -> None:
+        self.data = data
+        self.name = name
+
+    @cached_property
+    def scanned(self) -> Scanned:
+        """The first look at JSON. Raises BadInput unless it is sound."""
+        from .scan import scan
+
+        return scan(self.data)
+
+    @property
+    def top(self) -> dict[str, Any]:
+        """The keys of a JSON document, if it is an object."""
+        return self.scanned.top or {}
+
+    @cached_property
+    def may_be_json(self) -> bool:
+        """True if the first character that counts opens an object or a list."""
+        return self.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+
+
+class Format(NamedTuple):
+    """One way to write a problem down."""
+
+    name: str
+    title: str
+    """In a few words, for help and lists."""
+    endings: tuple[str, ...]
+    media_types: tuple[str, ...]
+    """As what it is sent, the usual one first."""
+    recognises: Callable[[Source], bool]
+    """True if the content is of this format, and of no other one."""
+    reader: str
+    """module:function, from a Source to the Problem and warnings; imported when it is needed."""
+    example: str
+    """A small document: for the HTTP interface's description, and for the tests."""
+    writer: str | None = None
+    """module:function, from a Problem to bytes."""
+    is_text: bool = True
+
+    @property
+    def is_json(self) -> bool:
+        return JSON in self.media_types
+
+    def fits(self, media_type: str) -> bool:
+        """True if it may be sent as that."""
+        return media_type in self.media_types or media_type == BYTES or (self.is_text and media_type == TEXT)
+
+    def read(self, source: Source) -> tuple[Problem, tuple[str, ...]]:
+        """The Problem and warnings. Raises BadInput."""
+        problem, warnings = found(self.reader)(source)
+        return problem, warnings
+
+    def write(self, problem: Problem) -> bytes:
+        """The problem in this format, which must have a writer. Raises BadInput for what cannot be said in it."""
+        assert self.writer is not None, f"{self.name} is read only"
+        written: bytes = found(self.writer)(problem)
+        return written
+
+
+def found(path: str) -> Callable[..., Any]:
+    """The function at module:function."""
+    module, _, name = path.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def _is_minimalloc(source: Source) -> bool:
+    if source.may_be_json:
+        return False
+    from .minimalloc import looks_like_csv
+
+    return looks_like_csv(source.data)
+
+
+def _is_usmp(source: Source) -> bool:
+    if not source.may_be_json or "format" in source.top:
+        return False
+    names = (b'"name_hint"', b'"size_bytes"')
+    return "intervals" in source.top or ("buffers" in source.top and any(name in source.data for name in names))
+
+
+DSA_EXAMPLE = """{
+  "schema_version": 1, "profile": "pypto_hard_v1", "instance": "two", "metadata": {},
+  "problem": {
+    "pools": [{"id": 1, "name": "Vec", "capacity": 128, "reserved_ranges": []}],
+    "buffers": [
+      {"id": 1, "name": "a", "size": 64, "alignment": 1, "live_intervals": [{"lower": 0, "upper": 2}], "allowed_pools": [1]},
+      {"id": 2, "name": "b", "size": 32, "alignment": 1, "live_intervals": [{"lower": 1, "upper": 3}], "allowed_pools": [1]}
+    ],
+    "constraints": {"colocations": [], "separations": [], "temporal_exclusions": [], "pinned_allocations": []},
+    "objective": {"aggregation": "lexicographic", "terms": ["total_peak", "max_peak"]}
+  }
+}
+"""
+
+FORMATS: dict[str, Format] = {
+    row.name: row
+    for row in (
+        Format(
+            "memplan",
+            "memplan/1 JSON",
+            (".json",),
+            (JSON,),
+            lambda source: source.may_be_json and "format" in source.top,
+            "planner.formats.read_memplan:read",
+            '{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "a", "size": 64, "live": [[0, 2]]}, {"id": "b", "size": 32, "live": [[1, 3]]}]}',
+            "planner.formats.write_memplan:write_memplan",
+        ),
+        Format(
+            "minimalloc",
+            "minimalloc CSV",
+            (".csv",),
+            (CSV,),
+            _is_minimalloc,
+            "planner.formats.minimalloc:read",
+            "id,lower,upper,size\na,0,2,64\nb,1,3,32\n",
+        ),
+        Format(
+            "dsa",
+            "dsa-solver JSON",
+            (".json",),
+            (JSON,),
+            lambda source: (
+                source.may_be_json and "format" not in source.top and {"schema_version", "problem"} <= source.top.keys()
+            ),
+            "planner.formats.dsa:read",
+            DSA_EXAMPLE,
+        ),
+        Format(
+            "usmp",
+            "TVM USMP JSON",
+            (".json",),
+            (JSON,),
+            _is_usmp,
+            "planner.formats.usmp:read",
+            '{"buffers": [{"name_hint": "a", "size_bytes": 64, "conflicts": ["b"]}, {"name_hint": "b", "size_bytes": 32, "conflicts": ["a"]}]}',
+            "planner.formats.usmp_writer:usmp_document",
+        ),
+    )
+}
+USUAL = "memplan"
+"""What is read if nothing else is recognised: its errors say what is missing."""
+
+
+def format_named(name: str) -> Format:
+    """Raises BadInput if there is no such format."""
+    if name not in FORMATS:
+        raise bad_input(Code.INVALID_OPTION, (), f"there is no format {quoted(name)}; known are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def recognised(source: Source, media_type: str | None = None) -> Format:
+    """The format by the file's name where only one has that ending, otherwise by the content, otherwise by what it was sent as."""
+    ending = [row for row in FORMATS.values() if source.name and source.name.lower().endswith(row.endings)]
+    if len(ending) == 1:
+        return ending[0]
+    for row in FORMATS.values():
+        if row.recognises(source):
+            return row
+    sent = [row for row in FORMATS.values() if media_type in row.media_types]
+    return sent[0] if len(sent) == 1 else FORMATS[USUAL]
+
+
+def names() -> str:
+    """For help: all of them, with commas."""
+    return ", ".join(FORMATS)

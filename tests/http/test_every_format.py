@@ -1,0 +1,59 @@
+"""Every format over HTTP: sent as itself, as plain text, as bytes, and as what it is not."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from planner.formats import FORMATS, Format
+from tests.http.served import Served, refusal
+
+EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
+KINDS = sorted({kind for row in FORMATS.values() for kind in row.media_types})
+
+
+def sent(service: Served, row: Format, kind: str, query: str = "", path: str = "/v1/plans") -> httpx.Response:
+    return service.client.post(path + query, content=row.example.encode(), headers={"Content-Type": kind})
+
+
+@EVERY
+def test_it_is_read_as_what_it_is(service: Served, row: Format) -> None:
+    for kind in (*row.media_types, "application/octet-stream"):
+        for query in ("", f"?format={row.name}"):
+            assert sent(service, row, kind, query).json()["peak"] == 96
+
+
+@EVERY
+def test_plain_text_needs_its_format_said(service: Served, row: Format) -> None:
+    assert sent(service, row, "text/plain", f"?format={row.name}").json()["peak"] == 96
+    found = refusal(sent(service, row, "text/plain"))
+    assert (found["status"], found["code"]) == (415, "unsupported_media_type")
+    assert row.name in found["detail"]
+
+
+@EVERY
+@pytest.mark.parametrize("path", ["/v1/plans", "/v1/validate", "/v1/jobs"])
+def test_a_type_that_contradicts_it_is_refused_alike_whether_the_format_is_said_or_not(
+    service: Served, row: Format, path: str
+) -> None:
+    for kind in set(KINDS) - set(row.media_types):
+        answers = [refusal(sent(service, row, kind, query, path)) for query in ("", f"?format={row.name}")]
+        assert answers[0] == answers[1]
+        assert (answers[0]["status"], answers[0]["code"]) == (415, "unsupported_media_type")
+        assert row.name in answers[0]["detail"]
+
+
+def test_they_are_listed(service: Served) -> None:
+    listed = service.client.get("/v1/formats").json()["formats"]
+    assert [each["name"] for each in listed] == list(FORMATS)
+    assert [tuple(each["endings"]) for each in listed] == [row.endings for row in FORMATS.values()]
+
+
+@EVERY
+def test_a_job_gives_its_problem_back_as_what_it_was(service: Served, row: Format) -> None:
+    job = sent(service, row, row.media_types[0], path="/v1/jobs").json()
+    answer = service.client.get(f"/v1/jobs/{job['id']}/problem")
+    assert (answer.content, answer.headers["content-type"].partition(";")[0]) == (
+        row.example.encode(),
+        row.media_types[0],
+    )

@@ -1,0 +1,171 @@
+"""Every format of the table, by its example: recognised, read, refused with the place where it is wrong, written and read again."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from api.cli.app import app
+from api.errors import Refusal
+from api.jobs.posted import read
+from api.routes.body import format_of
+from api.settings import Settings
+from planner import Buffer, Problem
+from planner.errors import BadInput
+from planner.formats import FORMATS, Format, read_problem
+from planner.formats.table import Source, recognised
+
+EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
+PAGE = (Path(__file__).parents[3] / "docs" / "format.md").read_text("utf-8")
+SEEDS = range(40)
+
+
+def document(row: Format) -> bytes:
+    return row.example.encode()
+
+
+def refused(row: Format, data: bytes) -> BadInput:
+    with pytest.raises(BadInput) as caught:
+        read_problem(data, format=row.name)
+    return caught.value
+
+
+def changed(row: Format, change: Callable[[list[dict[str, Any]]], None]) -> bytes:
+    """The example after something was done to its buffers, which are rows of a table or a list somewhere in the document."""
+    if not row.is_json:
+        head, *lines = (line.split(",") for line in row.example.splitlines())
+        buffers: list[dict[str, Any]] = [dict(zip(head, line, strict=True)) for line in lines]
+        change(buffers)
+        return "\n".join([",".join(head), *(",".join(map(str, each.values())) for each in buffers)]).encode()
+    whole = json.loads(row.example)
+    change((whole.get("problem") or whole)["buffers"])
+    return json.dumps(whole).encode()
+
+
+def spoil_a_size(buffers: list[dict[str, Any]]) -> None:
+    field = next(name for name in buffers[1] if name.startswith("size"))
+    buffers[1][field] = "x"
+
+
+def double_an_id(buffers: list[dict[str, Any]]) -> None:
+    field = next(name for name in buffers[0] if name in ("id", "name_hint"))
+    buffers[1][field] = buffers[0][field]
+
+
+@EVERY
+def test_its_example_holds_two_buffers(row: Format) -> None:
+    problem, warnings = read_problem(document(row), format=row.name)
+    assert [(buffer.size, str(buffer.id)[-1] in "ab12") for buffer in problem.buffers] == [(64, True), (32, True)]
+    assert warnings == ()
+
+
+@EVERY
+def test_it_is_recognised_by_content_and_by_name(row: Format) -> None:
+    assert recognised(Source(document(row))) is row
+    for ending in row.endings:
+        for name in (f"x{ending}", f"X{ending.upper()}"):
+            assert recognised(Source(document(row), name)) is row
+    for kind in row.media_types:
+        assert recognised(Source(document(row)), kind) is row
+
+
+@EVERY
+def test_no_other_format_takes_it_for_its_own(row: Format) -> None:
+    assert [other.name for other in FORMATS.values() if other.recognises(Source(document(row)))] == [row.name]
+
+
+@EVERY
+def test_a_wrong_value_is_refused_with_its_place(row: Format) -> None:
+    (finding,) = refused(row, changed(row, spoil_a_size)).findings
+    assert re.search(r"/(1|3|rows/1|lines?/3)\b", finding.pointer), finding.pointer
+    assert finding.message
+
+
+@EVERY
+def test_an_id_that_stands_twice_is_refused_with_its_place(row: Format) -> None:
+    finding = refused(row, changed(row, double_an_id)).findings[0]
+    assert finding.code == "duplicate_id"
+    assert finding.pointer
+
+
+@EVERY
+def test_what_is_cut_short_or_flipped_is_read_or_refused_and_nothing_else(row: Format) -> None:
+    data = document(row)
+    was_refused = 0
+    for seed in SEEDS:
+        chance = random.Random(seed)
+        broken = bytearray(data[: chance.randrange(len(data))] if seed % 2 else data)
+        for _ in range(chance.randrange(1, 4)):
+            if broken:
+                broken[chance.randrange(len(broken))] ^= 1 << chance.randrange(8)
+        try:
+            read_problem(bytes(broken), format=row.name)
+        except BadInput:
+            was_refused += 1
+    assert was_refused > len(SEEDS) / 2
+
+
+@pytest.mark.parametrize("row", [row for row in FORMATS.values() if row.writer], ids=lambda row: row.name)
+def test_what_is_written_reads_as_it_was(row: Format) -> None:
+    problem, _ = row.read(Source(document(row)))
+    written = row.write(problem)
+    assert recognised(Source(written)) is row
+    again, _ = row.read(Source(written))
+    assert (again.buffers, again.constraints.conflicts) == (problem.buffers, problem.constraints.conflicts)
+
+
+@EVERY
+def test_the_command_reads_it(row: Format, tmp_path: Path) -> None:
+    path = tmp_path / f"problem{row.endings[0]}"
+    path.write_bytes(document(row))
+    for arguments in ([str(path)], [str(path), "--format", row.name]):
+        result = CliRunner().invoke(app, ["plan", *arguments, "--json"])
+        assert (result.exit_code, json.loads(result.stdout)["peak"]) == (0, 96)
+
+
+def test_the_page_explains_each_and_nothing_else() -> None:
+    titles = re.findall(r"^### (\S+?):", PAGE.split("## Formats of other tools", 1)[1], re.MULTILINE)
+    own = ["memplan"] if "## The problem: memplan/1" in PAGE else []
+    known = {"dsa-solver": "dsa", "USMP": "usmp"}
+    assert sorted([*own, *(known.get(title, title) for title in titles)]) == sorted(FORMATS)
+
+
+def read_toy(source: Source) -> tuple[Problem, tuple[str, ...]]:
+    """A byte is a buffer of that size."""
+    return Problem(tuple(Buffer(i, size) for i, size in enumerate(source.data[4:]))), ()
+
+
+TOY = Format(
+    "toy",
+    "a toy",
+    (".toy",),
+    ("application/x-toy",),
+    lambda source: source.data.startswith(b"TOY\0"),
+    f"{__name__}:read_toy",
+    "TOY\0\5",
+    is_text=False,
+)
+
+
+def test_a_row_is_all_that_a_new_format_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(FORMATS, "toy", TOY)
+    data, settings = TOY.example.encode(), Settings(formats=("memplan", "toy"))
+    assert read_problem(data)[0].buffers[0].size == 5
+    (tmp_path / "x.toy").write_bytes(data)
+    planned = CliRunner().invoke(app, ["plan", str(tmp_path / "x.toy"), "--json"])
+    assert json.loads(planned.stdout)["peak"] == 5
+    assert "toy" in CliRunner().invoke(app, ["plan", "--help"]).stdout
+    assert format_of("application/x-toy", "toy", settings) == "toy"
+    assert read(data, None, settings, "application/x-toy")[0] is TOY
+    for kind in ("application/json", "text/plain"):
+        with pytest.raises(Refusal, match="the format toy is not sent as"):
+            read(data, None, settings, kind)
+        with pytest.raises(Refusal, match="the format toy is not sent as"):
+            format_of(kind, "toy", settings)
