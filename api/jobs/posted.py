@@ -13,7 +13,7 @@ from planner import solver_list
 from planner.errors import BadInput, Code, Finding, PlannerError
 from planner.facts.digest import digest
 from planner.formats import is_sharing, read_plan, read_sharing
-from planner.formats.scan import scan
+from planner.formats.json.scan import scan
 from planner.formats.table import BYTES, FORMATS, Format, Source, format_named, recognised
 from planner.options.asked import as_asked
 from planner.options.options import Options

@@ -14,8 +14,8 @@ from planner.drawing import memory_map, svg
 from planner.errors import PlannerError
 from planner.facts.digest import digest
 from planner.formats import read_plan, read_problem, read_sharing, write_plan, write_problem, write_sharing
+from planner.formats.answers.write_map import write_map
 from planner.formats.table import BYTES
-from planner.formats.write_map import write_map
 from planner.generate import Request, generate
 from planner.options.asked import as_asked
 from planner.options.options import Options

@@ -34,8 +34,8 @@ def write_problem(problem: Problem) -> bytes:
 
 def read_plan(data: bytes) -> Plan:
     """The Plan in the bytes (JSON, format memplan-plan/1)."""
-    from .plan_reader import read_plan_json
-    from .scan import require_format, scan
+    from .answers.plan_reader import read_plan_json
+    from .json.scan import require_format, scan
 
     scanned = scan(data)
     require_format(scanned, PLAN_FORMAT, "a plan")
@@ -44,15 +44,15 @@ def read_plan(data: bytes) -> Plan:
 
 def is_sharing(data: bytes) -> bool:
     """Do the bytes say that they are a Sharing? Otherwise they had better be a Plan."""
-    from .scan import scan
+    from .json.scan import scan
 
     return (scan(data).top or {}).get("format") == SHARING_FORMAT
 
 
 def read_sharing(data: bytes) -> Sharing:
     """The Sharing in the bytes (JSON, format memplan-sharing/1)."""
-    from .scan import require_format, scan
-    from .sharing_reader import read_sharing_json
+    from .answers.sharing_reader import read_sharing_json
+    from .json.scan import require_format, scan
 
     scanned = scan(data)
     require_format(scanned, SHARING_FORMAT, "a sharing")
@@ -61,7 +61,7 @@ def read_sharing(data: bytes) -> Sharing:
 
 def write_sharing(sharing: Sharing) -> bytes:
     """The sharing as JSON, format memplan-sharing/1, always the same bytes for the same Sharing; what depends on the clock comes last."""
-    from .sharing_writer import write_sharing_json
+    from .answers.sharing_writer import write_sharing_json
 
     return write_sharing_json(sharing)
 
@@ -75,7 +75,7 @@ def read_graph(data: bytes) -> Graph:
 
 def write_plan(plan: Plan) -> bytes:
     """The plan as JSON, format memplan-plan/1, always the same bytes for the same Plan; what depends on the clock comes last."""
-    from .plan_writer import write_plan_json
+    from .answers.plan_writer import write_plan_json
 
     return write_plan_json(plan)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from .strict import STRICT, Items
+from .json.strict import STRICT, Items
 from .wire import Alignment, Bytes, Time
 
 Id = Annotated[int, Field(ge=0, le=(1 << 32) - 1)]

@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 from ..checks.limits import MAX_ADDRESS
 from ..graph.check import require_sound_graph
 from ..graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind
-from .scan import scan
-from .strict import STRICT, BufferIdField, Items, Part, Wire, field_names, validate
+from .json.scan import scan
+from .json.strict import STRICT, BufferIdField, Items, Part, Wire, field_names, validate
 from .wire import Alignment, Bytes
 
 _Index = Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)]

@@ -27,9 +27,9 @@ from ..problem import (
     ReusePenalty,
 )
 from . import wire as w
+from .json.scan import require_format
+from .json.strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
 from .memories import read_data, read_speed
-from .scan import require_format
-from .strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
 from .table import Source
 from .tags import PROBLEM_FORMAT
 

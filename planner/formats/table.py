@@ -15,7 +15,7 @@ from ..errors import Code
 
 if TYPE_CHECKING:
     from ..problem import Problem
-    from .scan import Scanned
+    from .json.scan import Scanned
 
 JSON = "application/json"
 CSV = "text/csv"
@@ -35,7 +35,7 @@ class Source:
     @cached_property
     def scanned(self) -> Scanned:
         """The first look at JSON. Raises BadInput unless it is sound."""
-        from .scan import scan
+        from .json.scan import scan
 
         return scan(self.data)
 

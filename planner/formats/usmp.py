@@ -20,8 +20,8 @@ from ..checks.report import Report, printable, quoted
 from ..errors import MAX_ECHO, Code
 from ..facts.constants import CONSTANT
 from ..problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
+from .json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
 from .memories import SPEED_FIELDS, read_data
-from .strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
 from .table import Source
 from .wire import Alignment, Bytes, Name, Time
 

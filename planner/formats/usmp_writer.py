@@ -16,7 +16,7 @@ from ..facts.constants import is_constant, settled
 from ..facts.intervals import merged, overlap
 from ..plan import Placement, Plan
 from ..problem import Buffer, BufferId, Pool, Problem
-from .lines import document
+from .json.lines import document
 from .memories import SPEED_FIELDS, write_data, write_speed
 
 _KIND_NUMBERS = {"intermediate": 0, "input": 1, "output": 2}

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..facts.intervals import merged
 from ..problem import DEFAULT_TERMS, Buffer, Colocation, Constraints, Lifetimes, Pool, Problem, ReusePenalty
-from .lines import document
+from .json.lines import document
 from .memories import write_data, write_speed
 from .tags import PROBLEM_FORMAT
 

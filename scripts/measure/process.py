@@ -23,7 +23,7 @@ from typing import TypeVar
 from planner import Options, plan, read_problem, verify, write_plan, write_problem
 from planner.checks import examine
 from planner.facts.digest import digest
-from planner.formats.scan import scan
+from planner.formats.json.scan import scan
 from planner.generate import Request, generate
 from planner.placing.lowering import lower
 

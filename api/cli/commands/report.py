@@ -96,11 +96,11 @@ def show(problem: Problem, plan: Plan, shown: View) -> None:
     report = memory_report(problem, plan)
     match shown:
         case View.JSON:
-            from planner.formats.write_report import write_report_json
+            from planner.formats.answers.write_report import write_report_json
 
             print_document(write_report_json(report))
         case View.CSV:
-            from planner.formats.write_report import write_report_csv
+            from planner.formats.answers.write_report import write_report_csv
 
             _print_csv(partial(write_report_csv, report))
         case View.FULL | View.CADENCE:
@@ -116,11 +116,11 @@ def show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
 
     report = sharing_report(problem, sharing)
     if shown is View.JSON:
-        from planner.formats.write_sharing_report import write_sharing_report_json
+        from planner.formats.answers.write_sharing_report import write_sharing_report_json
 
         print_document(write_sharing_report_json(report))
     elif shown is View.CSV:
-        from planner.formats.write_sharing_report import write_sharing_report_csv
+        from planner.formats.answers.write_sharing_report import write_sharing_report_csv
 
         _print_csv(partial(write_sharing_report_csv, report))
     else:

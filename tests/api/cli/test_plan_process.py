@@ -234,7 +234,7 @@ def test_a_plain_plan_in_a_pipe_imports_nothing_that_takes_long(problem: str) ->
         "numpy.ma",
         "concurrent.futures",
         "planner.formats.minimalloc",
-        "planner.formats.exact_scan",
+        "planner.formats.json.exact_scan",
         "solvers.sandbox",
     }
     of_plugins = {"importlib.metadata", "email", "socket", "zipfile"}

@@ -10,8 +10,8 @@ import pytest
 
 from planner.errors import Code
 from planner.formats import read_plan, read_problem, schema
+from planner.formats.answers.plan_wire import PlanWire
 from planner.formats.minimalloc import _COLUMNS
-from planner.formats.plan_wire import PlanWire
 from planner.verifying.verify import verify
 
 PAGE = (Path(__file__).parents[3] / "docs" / "format.md").read_text("utf-8")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from planner.checks.limits import MAX_DEPTH
 from planner.checks.report import Report
 from planner.errors import BadInput, Code
-from planner.formats.exact_scan import exact_scan, unescape
-from planner.formats.scan import scan
+from planner.formats.json.exact_scan import exact_scan, unescape
+from planner.formats.json.scan import scan
 
 
 def faults(data: bytes) -> list[tuple[Code, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from planner import Buffer, Options, Pool, Problem, plan
 from planner.drawing import memory_map
-from planner.formats.write_map import write_map
+from planner.formats.answers.write_map import write_map
 from planner.generate import Request, generate
 from planner.problem import Lifetimes
 

@@ -22,7 +22,11 @@ from planner import (
     share,
     verify_sharing,
 )
-from planner.formats.write_sharing_report import COLUMNS, write_sharing_report_csv, write_sharing_report_json
+from planner.formats.answers.write_sharing_report import (
+    COLUMNS,
+    write_sharing_report_csv,
+    write_sharing_report_json,
+)
 from planner.sharing.report import KindReport, ObjectReport, SharingReport, sharing_report
 from planner.storage import Kind, StorageObject
 from tests.planner.sharing.truth import sharable

@@ -8,10 +8,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ..problem import BufferId
-from ..reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
-from .lines import document
-from .tags import REPORT_FORMAT
+from ...problem import BufferId
+from ...reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
+from ..json.lines import document
+from ..tags import REPORT_FORMAT
 
 COLUMNS = ("scope", "name", "base", "size", "peak", "bound", "free", "fragmentation", "most_live", "step", "buffers")
 

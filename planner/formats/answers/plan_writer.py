@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..plan import Plan, PlanCertificate, Run, Shortage
-from .lines import Written, compact, document
-from .tags import PLAN_FORMAT
+from ...plan import Plan, PlanCertificate, Run, Shortage
+from ..json.lines import Written, compact, document
+from ..tags import PLAN_FORMAT
 
 
 def write_plan_json(plan: Plan) -> bytes:

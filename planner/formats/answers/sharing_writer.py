@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..storage import Kind, Sharing, SharingCertificate
-from .lines import Written, compact, document
+from ...storage import Kind, Sharing, SharingCertificate
+from ..json.lines import Written, compact, document
+from ..tags import SHARING_FORMAT
 from .plan_writer import run_fields, shortage_fields
-from .tags import SHARING_FORMAT
 
 
 def write_sharing_json(sharing: Sharing) -> bytes:

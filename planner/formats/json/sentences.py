@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
-from ..checks.limits import MAX_ADDRESS
-from ..checks.report import Place, quoted
-from ..errors import Code
+from ...checks.limits import MAX_ADDRESS
+from ...checks.report import Place, quoted
+from ...errors import Code
 
 BUFFER_ID_ERROR = "buffer_id"
 LABEL_ERROR = "label"

@@ -10,7 +10,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
-from ..plan import (
+from ...plan import (
     Objective,
     Placement,
     Plan,
@@ -22,9 +22,9 @@ from ..plan import (
     TermValue,
     TracePoint,
 )
+from ..json.scan import Scanned
+from ..json.strict import Part, Wire, field_names, validate
 from . import plan_wire as w
-from .scan import Scanned
-from .strict import Part, Wire, field_names, validate
 
 _KINDS = (
     w.PlanWire,

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ..drawing.memory_map import MemoryMap, PoolMap, ceiling
-from ..drawing.style import colour_of
-from .tags import MAP_FORMAT
+from ...drawing.memory_map import MemoryMap, PoolMap, ceiling
+from ...drawing.style import colour_of
+from ..tags import MAP_FORMAT
 
 EXACT = (1 << 53) - 1
 """The greatest number up to which all whole ones are told apart in double precision."""

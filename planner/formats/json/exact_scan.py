@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from math import isinf
 
-from ..checks.limits import MAX_DEPTH, MAX_DIGITS
-from ..checks.report import Place, Report, quoted
-from ..errors import Code
+from ...checks.limits import MAX_DEPTH, MAX_DIGITS
+from ...checks.report import Place, Report, quoted
+from ...errors import Code
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')

@@ -8,10 +8,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ..sharing.report import KindReport, SharingReport
-from ..storage import Kind
-from .lines import document
-from .tags import SHARING_REPORT_FORMAT
+from ...sharing.report import KindReport, SharingReport
+from ...storage import Kind
+from ..json.lines import document
+from ..tags import SHARING_REPORT_FORMAT
 
 COLUMNS = ("scope", "pool", "device", "dtype", "object", "objects", "size", "bound", "idle", "unused", "buffers")
 

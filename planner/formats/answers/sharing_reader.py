@@ -8,8 +8,8 @@ from pydantic import TypeAdapter
 
 from solvers.model.errors import StopReason
 
-from ..plan import PlanStatus, Run
-from ..storage import (
+from ...plan import PlanStatus, Run
+from ...storage import (
     Assignment,
     Kind,
     PoolTotal,
@@ -19,11 +19,11 @@ from ..storage import (
     StorageObject,
     Witness,
 )
+from ..json.scan import Scanned
+from ..json.strict import Part, Wire, field_names, validate
 from . import plan_wire as p
 from . import sharing_wire as w
 from .plan_reader import read_run, read_shortage
-from .scan import Scanned
-from .strict import Part, Wire, field_names, validate
 
 _KINDS = (
     w.SharingWire,

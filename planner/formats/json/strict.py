@@ -13,9 +13,9 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast
 from pydantic import ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, from_json
 
-from ..checks.limits import MAX_ADDRESS
-from ..checks.report import Place, Report, quoted
-from ..errors import Code
+from ...checks.limits import MAX_ADDRESS
+from ...checks.report import Place, Report, quoted
+from ...errors import Code
 from .scan import WIDE, Scanned
 from .sentences import BUFFER_ID_ERROR, LABEL_ERROR, describe_error
 
