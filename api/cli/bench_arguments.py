@@ -7,8 +7,9 @@ import re
 import typer
 
 from planner.bench.running.grid import FROM_NAME
+from planner.options.capacity import quoted
 
-from .arguments import parse_size, quoted
+from .arguments import parse_size
 
 SEEDS = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", re.ASCII)
 MOST_SEEDS = 10_000

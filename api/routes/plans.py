@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -12,10 +13,11 @@ from starlette.responses import Response
 
 from planner.formats.table import JSON
 
+from ..jobs.attempt import Attempt
 from ..service import Service
-from ..store.records import About, NewJob, StoredPlan
+from ..store.records import About, Job, NewJob, Once, StoredPlan
 from .answers import job_response, plan_response
-from .asking import Received, begun, failure_of, looked_up, queued, received, stopped, tried, understood, waited
+from .asking import Asked, Received, begun, failure_of, looked_up, queued, received, stopped, tried, understood, waited
 from .examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, Prefer, Preferences, once_of
 
@@ -41,11 +43,11 @@ async def make_plan(
 ) -> Response:
     """The plan, when it is done within the service's budget for waiting (`sync_seconds`); otherwise a job that goes on."""
     got = await received(request, service, query)
-    found = await obtained(request, service, got, Preferences(prefer), idempotency_key)
-    if isinstance(found, Response):
-        return found
-    _, plan, hit = found
-    return plan_response(request, plan, hit=hit, require=query.require)
+    try:
+        answer = await Exchange.of(request, service, got, prefer, idempotency_key).answer()
+    except NotYet as other:
+        return other.response
+    return plan_response(request, answer.plan, hit=answer.hit, require=query.require)
 
 
 @router.post(
@@ -60,55 +62,111 @@ async def explain(
     """Why no plan can be better, or which buffers cannot be placed together; as a job where that takes long."""
     query = query.model_copy(update={"explain": True})
     got = await received(request, service, query)
-    found = await obtained(request, service, got, Preferences(prefer), idempotency_key)
-    if isinstance(found, Response):
-        return found
-    about, plan, _hit = found
-    reply = await service.read("explain", got.posted.body, plan.data, format=about.format, options=dict(about.options))
-    return Response(reply.payload, 200, {"ETag": plan.etag}, JSON)
+    try:
+        answer = await Exchange.of(request, service, got, prefer, idempotency_key).answer()
+    except NotYet as other:
+        return other.response
+    about = {"format": answer.about.format, "options": dict(answer.about.options)}
+    reply = await service.read("explain", got.posted.body, answer.plan.data, **about)
+    return Response(reply.payload, 200, {"ETag": answer.plan.etag}, JSON)
 
 
-async def obtained(
-    request: Request, service: Service, got: Received, prefers: Preferences, key: str | None
-) -> tuple[About, StoredPlan, bool] | Response:
-    """What the problem is, its plan, and whether that was there already; or the answer that there is none yet."""
-    once = once_of(key, request.url.path, got.fingerprint)
-    waits = once is None and not prefers.is_async
-    early = await begun(service, got) if waits else None
-    asked, attempt = (await understood(service, got), None) if early is None else early
-    kept = None
-    with ExitStack() as unless_new:
-        if attempt is not None:
-            unless_new.callback(attempt.stop)
-        if "no-cache" not in request.headers.get("cache-control", ""):
-            kept = await looked_up(service, asked)
-        if kept is None:
-            unless_new.pop_all()
-    if kept is not None and waits:
-        return asked.about, kept, True
-    budget = service.settings.sync_seconds
-    seconds = budget if prefers.wait is None else min(budget, prefers.wait)
-    if waits:
-        attempt = attempt or service.runner.at_once(NewJob(asked.owner, asked.about), asked.body)
-        if attempt is not None:
-            found = await tried(request, service, attempt, seconds)
-            if isinstance(found, StoredPlan):
-                return asked.about, found, False
-            return NOBODY if found is None else job_response(found, 202)
-    added = await queued(service, asked, once=once, answer=kept, urgent=not prefers.is_async)
-    if prefers.is_async:
-        response = job_response(added.job, 202)
-        response.headers["Preference-Applied"] = "respond-async"
-        return response
-    job, is_there = await waited(request, service, added.job, seconds)
-    if job is None or (not is_there and once is None and not job.state.is_final):
-        await stopped(service, added.job)
-        return NOBODY
-    if not job.state.is_final:
-        return job_response(job, 202)
-    plan = await asyncio.to_thread(service.store.plan, job.id)
-    if once is None:
-        service.forget(job.id)  # it is answered, and nobody was told of it
-    if plan is None:
-        raise failure_of(job)
-    return asked.about, plan, kept is not None or not added.is_new
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A plan, what it is a plan of, and whether it was there already."""
+
+    about: About
+    plan: StoredPlan
+    hit: bool
+
+
+class NotYet(Exception):
+    """There is no plan to answer with now; the response says what there is instead."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__()
+        self.response = response
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request for a plan on its way to an answer."""
+
+    request: Request
+    service: Service
+    got: Received
+    prefers: Preferences
+    once: Once | None
+
+    @classmethod
+    def of(cls, request: Request, service: Service, got: Received, prefer: str | None, key: str | None) -> Exchange:
+        """Raises Refusal for an idempotency key that is none."""
+        return cls(request, service, got, Preferences(prefer), once_of(key, request.url.path, got.fingerprint))
+
+    @property
+    def may_answer_at_once(self) -> bool:
+        """A job is made only if it must be: to be found again by its key, or because the client does not want to wait."""
+        return self.once is None and not self.prefers.is_async
+
+    @property
+    def seconds(self) -> float:
+        """How long the client waits at most."""
+        budget = self.service.settings.sync_seconds
+        return budget if self.prefers.wait is None else min(budget, self.prefers.wait)
+
+    async def answer(self) -> Answer:
+        """The plan. Raises NotYet where there is none in time, Refusal where there can be none."""
+        asked, attempt, kept = await self.look_up()
+        if self.may_answer_at_once:
+            if kept is not None:
+                return Answer(asked.about, kept, hit=True)
+            attempt = attempt or self.service.runner.at_once(NewJob(asked.owner, asked.about), asked.body)
+            if attempt is not None:
+                return Answer(asked.about, await self.await_attempt(attempt), hit=False)
+        added = await queued(self.service, asked, once=self.once, answer=kept, urgent=not self.prefers.is_async)
+        if self.prefers.is_async:
+            response = job_response(added.job, 202)
+            response.headers["Preference-Applied"] = "respond-async"
+            raise NotYet(response)
+        job = await self.await_job(added.job)
+        return Answer(asked.about, await self.take_plan(job), hit=kept is not None or not added.is_new)
+
+    async def look_up(self) -> tuple[Asked, Attempt | None, StoredPlan | None]:
+        """What is asked for, an attempt at it that may have begun meanwhile, and the plan if it is there already."""
+        early = await begun(self.service, self.got) if self.may_answer_at_once else None
+        asked, attempt = (await understood(self.service, self.got), None) if early is None else early
+        kept = None
+        with ExitStack() as unless_new:
+            if attempt is not None:
+                unless_new.callback(attempt.stop)
+            if "no-cache" not in self.request.headers.get("cache-control", ""):
+                kept = await looked_up(self.service, asked)
+            if kept is None:
+                unless_new.pop_all()
+        return asked, attempt, kept
+
+    async def await_attempt(self, attempt: Attempt) -> StoredPlan:
+        """The plan of an attempt that is no job, as long as it is made in time; else it becomes one."""
+        found = await tried(self.request, self.service, attempt, self.seconds)
+        if isinstance(found, StoredPlan):
+            return found
+        raise NotYet(NOBODY if found is None else job_response(found, 202))
+
+    async def await_job(self, job: Job) -> Job:
+        """The job when it has ended. One that nobody waits for any more, or will ask for, is stopped."""
+        ended, is_there = await waited(self.request, self.service, job, self.seconds)
+        if ended is None or (not is_there and self.once is None and not ended.state.is_final):
+            await stopped(self.service, job)
+            raise NotYet(NOBODY)
+        if not ended.state.is_final:
+            raise NotYet(job_response(ended, 202))
+        return ended
+
+    async def take_plan(self, job: Job) -> StoredPlan:
+        """Its plan. Raises Refusal if it ended without one."""
+        plan = await asyncio.to_thread(self.service.store.plan, job.id)
+        if self.once is None:
+            self.service.forget(job.id)  # it is answered, and nobody was told of it
+        if plan is None:
+            raise failure_of(job)
+        return plan

@@ -6,15 +6,15 @@ import hashlib
 import re
 from typing import Annotated, Any, Literal
 
-import typer
 from fastapi import Depends, Header
 from pydantic import Field, ValidationError
 from starlette.requests import Request
 
+from planner.errors import BadInput
 from planner.formats.table import names
+from planner.options.capacity import parse_capacities
 
-from ..cli.arguments import parse_capacities
-from ..errors import HttpCode, Refusal, bad_option
+from ..errors import HttpCode, Refusal, refused
 from ..jobs.options import CommonOptions, SolveOptions, wrong_options
 from ..store.records import Once
 
@@ -40,10 +40,9 @@ class PlanQuery(CommonOptions):
         said = self.model_dump(exclude_unset=True, exclude={"capacity", "format", "require"})
         if self.capacity:
             try:
-                sizes = parse_capacities(self.capacity)
-            except typer.BadParameter as error:
-                raise bad_option("capacity", error.message) from None
-            said["capacity"] = sizes if sizes is None or isinstance(sizes, int) else dict(sizes)
+                said["capacity"] = parse_capacities(self.capacity)
+            except BadInput as error:
+                raise refused(error) from None
         return SolveOptions.model_validate(said)
 
 

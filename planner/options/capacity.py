@@ -1,13 +1,14 @@
-"""Other pool sizes than the problem's, for trying out what fits."""
+"""Other pool sizes than the problem's, for trying out what fits: how they are written, and what they replace."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..errors import echo
 from ..problem import Problem
-from .options import bad_option
+from .options import GREATEST, bad_option
 
 
 def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) -> Problem:
@@ -25,3 +26,41 @@ def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) ->
         raise bad_option("capacity", "a capacity cannot be negative")
     pools = tuple(replace(pool, size=capacity.get(pool.name, pool.size)) for pool in problem.pools)
     return replace(problem, pools=pools)
+
+
+MULTIPLES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+SIZE = re.compile(r"(0[xX][0-9a-fA-F_]{1,24}|[0-9][0-9_]{0,24}) ?(KiB|MiB|GiB|TiB|)", re.ASCII)
+
+
+def parse_size(text: str) -> int:
+    """Bytes: `1048576`, `1_048_576`, `0x100000`, `1MiB`. Raises BadInput."""
+    match = SIZE.fullmatch(text)
+    digits = None if match is None else match[1].replace("_", "")
+    if match is None or digits is None or digits.lower() == "0x":
+        raise bad_option("capacity", f"{quoted(text)} is not a number of bytes, such as 65536, 0x10000 or 64KiB")
+    size = int(digits, 16 if digits.lower().startswith("0x") else 10) * MULTIPLES[match[2]]
+    if size > GREATEST:
+        raise bad_option("capacity", f"{quoted(text)} is more than 2^62 bytes")
+    return size
+
+
+def parse_capacities(texts: Sequence[str]) -> int | dict[str, int] | None:
+    """`65536` for the only pool, or `sram=64KiB` for each pool by name. Raises BadInput."""
+    unnamed = [text for text in texts if "=" not in text]
+    if unnamed and len(texts) > 1:
+        raise bad_option("capacity", "several capacities need their pools' names, as in sram=64KiB")
+    if unnamed:
+        return parse_size(unnamed[0])
+    sizes: dict[str, int] = {}
+    for text in texts:
+        # Names may contain an equals sign, sizes may not.
+        name, _, size = text.rpartition("=")
+        if name in sizes:
+            raise bad_option("capacity", f"pool {quoted(name)} is given twice")
+        sizes[name] = parse_size(size)
+    return sizes or None
+
+
+def quoted(text: str) -> str:
+    """What was typed, cut where it gets long."""
+    return repr(text if len(text) <= 60 else text[:59] + "…")

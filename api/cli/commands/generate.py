@@ -8,8 +8,8 @@ import typer
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
+from planner.options.capacity import quoted
 
-from ..arguments import quoted
 from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ..terminal.refusals import refusing
 from ..terminal.standard_output import write_out
