@@ -7,7 +7,7 @@ from bisect import bisect_left
 import numpy as np
 
 from ...model.instance import Ints
-from ..errors import BadKernelInput
+from ..interface import BadKernelInput
 
 TOTAL_LIMIT = 1 << 62
 LOW_BITS = 31

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from inspect import signature
 from itertools import combinations
 from types import ModuleType
 
@@ -13,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers import kernels
-from solvers.kernels import selection
-from solvers.kernels.errors import BadKernelInput, KernelsUnavailable
-from solvers.kernels.selection import Kernels, Kind, Selection, Wanted, select
+from solvers.fitting.orders import ORDERS
+from solvers.kernels import BadKernelInput, Kernels, selection
+from solvers.kernels.selection import KernelsUnavailable, Kind, Selection, Wanted, promised, select
 from solvers.model.instance import Ints
 from tests.strategies import effort
 
@@ -136,7 +139,7 @@ def test_kernels_may_run_side_by_side(each: Kernels) -> None:
 
 
 def test_the_package_offers_the_active_kernels() -> None:
-    assert kernels.max_live(ints(0, 1), ints(2, 3), ints(2, 3), 3) == (5, 1)
+    assert kernels.active().kernels.max_live(ints(0, 1), ints(2, 3), ints(2, 3), 3) == (5, 1)
 
 
 def test_the_reference_can_be_asked_for() -> None:
@@ -184,6 +187,66 @@ def test_native_kernels_that_lag_behind_are_not_used(monkeypatch: pytest.MonkeyP
     chosen = select("auto")
     assert chosen.kind is Kind.REFERENCE
     assert "older than the rest" in (chosen.reason or "")
+
+
+def stand_in(change: Callable[[str, str], str]) -> ModuleType:
+    """Compiled kernels whose signatures are changed in some way."""
+    module = ModuleType(selection.NATIVE_MODULE)
+    for name, arguments in promised().items():
+        text = f"def {name}({', '.join(f'{argument}: int' for argument in arguments)}) -> object"
+        setattr(module, name, Compiled(change(name, text)))
+    return module
+
+
+class Compiled:
+    """A function as the compiled module has it, which names the orders if it is asked."""
+
+    def __init__(self, signature: str) -> None:
+        self.__nb_signature__ = ((signature, "", None),)
+
+    def __call__(self) -> list[str]:
+        return list(ORDERS)
+
+
+@pytest.mark.parametrize("name", promised())
+def test_native_kernels_that_take_other_arguments_are_not_used(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    select("reference")
+    without_native(monkeypatch, stand_in(lambda _, text: text))
+    assert select("auto").kind is Kind.NATIVE
+    longer = stand_in(lambda each, text: text.replace(") ->", ", more: int) ->") if each == name else text)
+    renamed = stand_in(lambda each, text: text.replace(": int", "s: int") if each == name else text)
+    for module in (longer, *([renamed] if promised()[name] else [])):
+        without_native(monkeypatch, module)
+        chosen = select("auto")
+        assert chosen.kind is Kind.REFERENCE
+        assert f"older than the rest of memplan (no {name})" in (chosen.reason or "")
+
+
+def test_native_kernels_without_an_order_of_the_table_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    select("reference")
+    without_native(monkeypatch, stand_in(lambda _, text: text))
+    monkeypatch.setitem(ORDERS, "shade", ORDERS["size"])
+    assert select("auto").kind is Kind.NATIVE  # the stand-in names what the table has
+    monkeypatch.setattr(Compiled, "__call__", lambda _: ["size", "area"])
+    assert "no order width_area_total" in (select("auto").reason or "")
+
+
+def test_both_sets_take_what_the_interface_says() -> None:
+    python = select("reference").kernels
+    for name, arguments in promised().items():
+        assert tuple(signature(getattr(python, name)).parameters) == arguments, name
+
+
+def test_what_the_python_set_offers_is_imported_when_it_is_used() -> None:
+    code = (
+        "import sys\n"
+        "from solvers.kernels.selection import select\n"
+        "kernels = select('reference').kernels\n"
+        "kernels.greedy_orders()\n"
+        "print([m for m in sys.modules if m.startswith('solvers.kernels.python.')])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == str(["solvers.kernels.python.kernels", "solvers.kernels.python.greedy"])
 
 
 @st.composite

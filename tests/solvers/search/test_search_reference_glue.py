@@ -11,7 +11,8 @@ from solvers.kernels.python.search.glue import Glued, glue
 from solvers.kernels.python.search.model import Model
 from solvers.kernels.python.search.watch import Watch
 from solvers.model.instance import Instance, PoolSpec
-from tests.solvers.search.search_kernels import Ask, ask, native, reference
+from tests.solvers.kernels.kernel_sets import native, reference
+from tests.solvers.search.search_kernels import Ask, ask
 from tests.support import make_instance, plain
 
 

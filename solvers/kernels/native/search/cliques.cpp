@@ -202,7 +202,7 @@ class CliqueBuilder {
         const auto block = [&](int p) { return view_.movable[input_.part_block[p]]; };
         if (!input_.reserved.empty() || std::any_of(live.begin(), live.end(), [&](int p) { return block(p) < 0; })) return false;
         const int c = model_.cliques();
-        if (model_.clique.values.size() + live.size() > most_) throw Unsupported(kTooMuch);
+        if (model_.clique.values.size() + live.size() > most_) throw TooLarge(kTooMuch);
         for (const int p : live) {
             model_.clique.values.push_back(block(p));
             auto& [from, to] = hull_[block(p)];
@@ -258,7 +258,7 @@ class CliqueBuilder {
             from = std::min(from, c);
             to = std::max(to, c);
         }
-        if (model_.clique.values.size() > most_) throw Unsupported(kTooMuch);
+        if (model_.clique.values.size() > most_) throw TooLarge(kTooMuch);
         model_.clique.close_row();
         std::sort(obstacles.begin(), obstacles.end(), [](Range a, Range b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
         const std::size_t row = model_.obstacles.values.size();

@@ -4,16 +4,42 @@
 // both ends of a range up to the next unit keeps disjoint ranges disjoint, so nothing is lost by it.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "shared/input.hpp"
-#include "search/patience.hpp"
 
 namespace memplan {
 
 inline constexpr int kNone = -1;
+
+// Building the model of a large instance takes a good part of a second, and whoever does not want it any more must not wait for that.
+// Thrown where the work is not wanted any more.
+struct Interrupted {};
+
+class Patience {
+  public:
+    // `is_over` is asked after every so many steps, which is once in about a millisecond.
+    explicit Patience(std::function<bool()> is_over) : is_over_(std::move(is_over)) {}
+
+    void spend(std::size_t steps) {
+        if (steps < left_) {
+            left_ -= steps;
+            return;
+        }
+        left_ = kSteps;
+        if (is_over_()) throw Interrupted{};
+    }
+
+  private:
+    static constexpr std::size_t kSteps = std::size_t{1} << 17;
+
+    std::function<bool()> is_over_;
+    std::size_t left_ = kSteps;
+};
 
 // Rows of different lengths in one array: row i is values[start[i]] .. values[start[i + 1]].
 template <typename T>
@@ -79,7 +105,7 @@ struct Model {
     int cliques() const { return clique.rows(); }
 };
 
-// Throws Unsupported where there are more than max_pairs conflicting pairs to list, or memberships in cliques; Interrupted when told to.
+// Throws TooLarge where there are more than max_pairs conflicting pairs to list, or memberships in cliques; Interrupted when told to.
 Model build_model(const SearchInput& input, std::size_t max_pairs, Patience& patience);
 
 // Steps of build_model, in their own files.

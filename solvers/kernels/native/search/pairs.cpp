@@ -131,7 +131,7 @@ void add_pairs(Model& model, const SearchInput& input, const PartView& view, std
             general.push_back({j, k, below, above});
             general.push_back({k, j, -above, -below});
         }
-        if (general.size() / 2 > max_pairs) throw Unsupported("it has too many conflicting pairs");
+        if (general.size() / 2 > max_pairs) throw TooLarge("it has too many conflicting pairs");
     };
 
     // Plain blocks conflict where cliques say so; only what cannot move needs to be looked up.

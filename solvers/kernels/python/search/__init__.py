@@ -8,7 +8,6 @@ hold what that leads to. It decides as the native kernel does, number by number:
 
 from __future__ import annotations
 
-from .errors import TooLarge
 from .kernel import search
 
-__all__ = ["TooLarge", "search"]
+__all__ = ["search"]

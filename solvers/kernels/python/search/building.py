@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import gcd
 
-from .cliques import Cliques
-from .conflict_cliques import add_conflict_cliques
+from .cliques import Cliques, add_conflict_cliques
 from .distances import Distances
 from .given import Block, Given
 from .model import Model, Mover, ceiling_of

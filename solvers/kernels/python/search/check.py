@@ -8,7 +8,7 @@ import numpy as np
 
 from ....model.instance import ADDRESS_LIMIT, Ints
 from ...columns import Columns
-from ...errors import BadKernelInput
+from ...interface import BadKernelInput
 from .given import Given
 
 MOST = 1 << 30

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .generator import Generator
+from ....model.splitmix import SplitMix64
 from .state import CHUNK, State
 
 MOST_CANDIDATES = 1024
@@ -18,7 +18,7 @@ class Urgency:
 
     def __init__(self, state: State, seed: int) -> None:
         self._state = state
-        draw = Generator(seed)
+        draw = SplitMix64(seed)
         self._noise = [NOISE + draw.next() % NOISE_RANGE for _ in state.levels]
         self._shift = 0
         while max(state.ceiling, default=1) >> self._shift > SLACK_STEPS:

@@ -10,10 +10,9 @@ import numpy as np
 
 from ....model.instance import Ints
 from .decision import Answer
-from .errors import Stopped
 from .model import Model
 from .strategies import Strategy, attempt, share_of, strategies
-from .watch import Watch
+from .watch import Stopped, Watch
 
 MOST_DOUBLINGS = 20
 

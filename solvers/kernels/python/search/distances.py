@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .errors import TooLarge
+from ...interface import TooLarge
 from .given import Given, Pair, Range
 from .watch import Watch
 

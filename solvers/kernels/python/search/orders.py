@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import TypeAlias
 
-from .generator import Generator
+from ....model.splitmix import SplitMix64
 from .model import Mover
 
 MOST_AREA = (1 << 63) - 1
@@ -52,7 +52,7 @@ def ranks(blocks: Sequence[Mover], order: Order, seed: int) -> list[int]:
     shift = 0
     while max(main, default=0) >> shift >= PRECISION:
         shift += 1
-    draw = Generator(seed ^ SHUFFLE_SALT)
+    draw = SplitMix64(seed ^ SHUFFLE_SALT)
     noisy = sorted((-(value >> shift) * (64 + draw.next() % 16), place) for place, value in enumerate(main))
     rank = [0] * len(blocks)
     for i, (_, place) in enumerate(noisy):

@@ -12,11 +12,11 @@
 
 namespace memplan {
 
-class Orders {
+class TieOrders {
   public:
     static constexpr int kOrders = 3;  // by lifetime, by size, by area; the other two break ties
 
-    explicit Orders(const Model& model) : n_(model.blocks()) {
+    explicit TieOrders(const Model& model) : n_(model.blocks()) {
         const auto& width = model.lifetime;
         const auto& total = model.size;
         std::vector<Coord> area(n_);

@@ -1,4 +1,4 @@
-"""The numbers that the search draws: SplitMix64, so that every implementation draws the same ones."""
+"""Numbers drawn alike everywhere: SplitMix64, in Python as in C++ (kernels/native/shared/random.hpp)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def mix(z: int) -> int:
     return z ^ (z >> 31)
 
 
-class Generator:
-    """One stream of numbers."""
+class SplitMix64:
+    """One stream of 64-bit numbers."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed

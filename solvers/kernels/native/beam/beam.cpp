@@ -1,4 +1,4 @@
-#include "beam/layouts.hpp"
+#include "beam/beam.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,8 +7,7 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "beam/later.hpp"
-#include "beam/state.hpp"
+#include "beam/layouts.hpp"
 #include "shared/random.hpp"
 
 namespace memplan {

@@ -6,8 +6,8 @@ from itertools import permutations, product
 
 import pytest
 
-from solvers.greedy.one_pool import peak_worth
 from solvers.model.instance import ADDRESS_LIMIT, Instance, PoolSpec, Term
+from solvers.model.linear_terms import peak_worth
 from solvers.model.outcome import Value
 from tests.support import make_instance, plain
 

@@ -1,15 +1,17 @@
 // The decision search itself, over any state that can place, raise, propagate and undo: which block next, and what when it fails.
-#pragma once
-
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "search/engine.hpp"
-#include "search/orders.hpp"
+#include "search/general.hpp"
+#include "search/plain.hpp"
+#include "search/tie_orders.hpp"
 #include "search/refuted.hpp"
 
 namespace memplan {
+
+namespace {
 
 template <typename State>
 class Decision final : public Engine {
@@ -239,7 +241,7 @@ class Decision final : public Engine {
 
     bool start(Coord height, const Style& style) {
         height_ = height;
-        order_ = orders_.ranks(style.order % Orders::kOrders, style.seed ^ 0x5bd1e995);
+        order_ = orders_.ranks(style.order % TieOrders::kOrders, style.seed ^ 0x5bd1e995);
         frames_.clear();
         parts_.assign(1, {0, cliques_, kNone, kNone, 0, 0});
         part_ = 0;
@@ -280,7 +282,7 @@ class Decision final : public Engine {
     const Model& m_;
     const int n_, cliques_;
     State state_;
-    Orders orders_;
+    TieOrders orders_;
     std::vector<std::uint64_t> noise_, urgency_;
     std::vector<Choice> most_urgent_;  // by chunk of cliques, unless stale
     std::vector<char> stale_;
@@ -297,5 +299,14 @@ class Decision final : public Engine {
     std::vector<Side> sides_;
     int part_ = 0, agenda_ = kNone;
 };
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(const Model& model) {
+    if (!model.plain) return std::make_unique<Decision<GeneralState>>(model);
+    // Half as wide where all addresses that can occur leave room for sums of two.
+    if (model.ceiling < Coord{1} << 29) return std::make_unique<Decision<PlainState<std::int32_t>>>(model);
+    return std::make_unique<Decision<PlainState<Coord>>>(model);
+}
 
 }  // namespace memplan

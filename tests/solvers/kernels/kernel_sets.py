@@ -1,0 +1,26 @@
+"""The two sets of kernels, for tests that ask one or both."""
+
+from __future__ import annotations
+
+import pytest
+
+from solvers.kernels import Kernels, Kind, selection
+from solvers.kernels.selection import Wanted, select
+
+
+def native() -> Kernels:
+    """Skips the test where there are none."""
+    found = select(Wanted.AUTO)
+    if found.kind is not Kind.NATIVE:
+        pytest.skip(f"no native kernels: {found.reason}")
+    return found.kernels
+
+
+def reference() -> Kernels:
+    """Those in Python."""
+    return select(Wanted.REFERENCE).kernels
+
+
+def use_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on, solvers that ask which kernels take an instance get those in Python."""
+    monkeypatch.setattr(selection, "active", lambda: select(Wanted.REFERENCE))
