@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..model.instance import Instance, Ints, PoolSpec, Term
+from ..model.instance import Instance, Ints
 
 
 class Columns(NamedTuple):
@@ -49,36 +49,3 @@ def columns(instance: Instance) -> Columns:
 
 def _flat(array: npt.NDArray[np.int64]) -> Ints:
     return np.ascontiguousarray(array, dtype=np.int64).reshape(-1)
-
-
-def instance_of(sections: int, columns: Columns) -> Instance:
-    """The instance again, as the kernels in Python take it."""
-    c, blocks = columns, len(columns.modulus)
-    nothing, number = np.zeros((blocks, 1), dtype=np.int64), np.arange(blocks, dtype=np.int64)
-    return Instance(
-        pools=(PoolSpec(None, tuple((begin, end) for begin, end in c.reserved.reshape(-1, 2).tolist())),),
-        terms=(Term.SUM_OF_PEAKS,),
-        sections=sections,
-        part_block=c.part_block,
-        part_low=c.part_low,
-        part_high=c.part_high,
-        rect_part=c.rect_part,
-        rect_start=c.rect_start,
-        rect_end=c.rect_end,
-        allowed=np.ones((blocks, 1), dtype=bool),
-        modulus=c.modulus.reshape(-1, 1),
-        residue=c.residue.reshape(-1, 1),
-        lowest=c.lowest.reshape(-1, 1),
-        highest=c.highest.reshape(-1, 1),
-        access_cost=nothing,
-        pool_class=number,
-        preference=nothing,
-        apart=np.zeros((0, 2), dtype=np.int64),
-        conflicts=c.conflicts.reshape(-1, 2),
-        exclusions=c.exclusions.reshape(-1, 2),
-        penalties=np.zeros((0, 3), dtype=np.int64),
-        hint=number * 0,
-        hinted=np.zeros(blocks, dtype=bool),
-        input_rank=number,
-        name_rank=number,
-    )

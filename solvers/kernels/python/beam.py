@@ -16,8 +16,9 @@ import numpy as np
 
 from ...model.instance import Instance, Ints
 from ...model.splitmix import GOLDEN, WORD, SplitMix64
-from ..columns import Columns, instance_of
+from ..columns import Columns
 from ..interface import Report
+from .input import check_start, demand, instance_of
 
 # The same numbers stand in kernels/native/beam.
 WIDTH = 20
@@ -43,7 +44,10 @@ def beam(
     sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
 ) -> tuple[Ints, int]:
     """Offsets that are no worse than those of the start, and the work done, in about microseconds of native code."""
-    run = _Beam(instance_of(sections, columns), start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
+    instance = instance_of(sections, columns)
+    demand(_is_plain(instance), "blocks of one rect each, without pairs or reserved ranges")
+    check_start(columns, start, enough, work)
+    run = _Beam(instance, start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
     run.run()
     return np.array(run.best, dtype=np.int64), run.work // LOOKS_PER_MICROSECOND
 
@@ -268,3 +272,10 @@ class _Beam:
 
 def _name(block: int, base: int) -> int:
     return SplitMix64((block * GOLDEN & WORD) ^ base).next()
+
+
+def _is_plain(instance: Instance) -> bool:
+    """One rect a block, from its base on, and nothing in its way but other blocks."""
+    owner = instance.part_block[instance.rect_part]
+    whole = len(np.unique(owner)) == len(owner) and not instance.part_low.any()
+    return instance.is_plain and whole and not instance.pools[0].reserved

@@ -11,9 +11,10 @@ from ...fitting.measures import measure
 from ...fitting.neighbours import neighbours
 from ...fitting.orders import ORDERS, Fit, ordered
 from ...fitting.placing import Partial, PoolPolicy, place_all, place_components
-from ...model.instance import Instance, Ints
-from ..columns import Columns, instance_of
-from ..interface import BadKernelInput, Report
+from ...model.instance import ADDRESS_LIMIT, Instance, Ints
+from ..columns import Columns
+from ..interface import Report
+from .input import demand, instance_of
 
 
 def greedy(
@@ -29,8 +30,10 @@ def greedy(
     """One pass after the other, until all components end low enough; here there is one thread."""
     instance = instance_of(sections, columns)
     turns = [(_order(order), _fit(fit)) for order, fit in passes]
-    if not turns:
-        raise BadKernelInput("there are no passes")
+    demand(turns, "there are no passes")
+    if start is not None:
+        demand(len(start) == instance.blocks, "one start offset a block")
+        demand(((start >= 0) & (start <= ADDRESS_LIMIT)).all(), "start offsets are addresses")
     near, measures = neighbours(instance), measure(instance)
     best = _Best(instance, start, enough)
     done = 0
@@ -64,21 +67,18 @@ def greedy_order(sections: int, columns: Columns, order: str) -> Ints:
 def greedy_place(sections: int, columns: Columns, order: Ints, fit: str) -> Ints | None:
     """Offsets of blocks placed one after the other; None if one fits nowhere."""
     instance = instance_of(sections, columns)
-    if len(order) and not 0 <= order.min() <= order.max() < instance.blocks:
-        raise BadKernelInput("an order is of blocks")
+    demand(((order >= 0) & (order < instance.blocks)).all(), "an order is of blocks")
     placed = place_all(instance, order, neighbours(instance), _fit(fit), PoolPolicy.PREFERRED, lambda: False)
     return None if placed is None else placed.offset
 
 
 def _order(name: str) -> str:
-    if name not in ORDERS:
-        raise BadKernelInput(f"there is no order {name}")
+    demand(name in ORDERS, f"there is no order {name}")
     return name
 
 
 def _fit(name: str) -> Fit:
-    if name not in tuple(Fit):
-        raise BadKernelInput(f"there is no fit {name}")
+    demand(name in tuple(Fit), f"there is no fit {name}")
     return Fit(name)
 
 

@@ -16,8 +16,9 @@ import numpy as np
 from ...model.conflicts import part_pairs
 from ...model.instance import Instance, Ints
 from ...model.splitmix import WORD, SplitMix64
-from ..columns import Columns, instance_of
+from ..columns import Columns
 from ..interface import Report
+from .input import check_start, instance_of
 
 # The same numbers stand in kernels/native/improve/ejection.cpp.
 PRICE_BITS = 20
@@ -38,7 +39,9 @@ def improve(
     sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
 ) -> tuple[Ints, int]:
     """Offsets that are no worse than those of the start, and the work done, in about microseconds of native code."""
-    run = _Ejection(instance_of(sections, columns), start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
+    instance = instance_of(sections, columns)
+    check_start(columns, start, enough, work)
+    run = _Ejection(instance, start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
     run.run()
     return np.array(run.best, dtype=np.int64), run.work // LOOKS_PER_MICROSECOND
 

@@ -21,6 +21,11 @@ def reference() -> Kernels:
     return select(Wanted.REFERENCE).kernels
 
 
+def of_kind(kind: str) -> Kernels:
+    """Those of this kind; skips the test where there are none."""
+    return native() if kind == Kind.NATIVE else reference()
+
+
 def use_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on, solvers that ask which kernels take an instance get those in Python."""
     monkeypatch.setattr(selection, "active", lambda: select(Wanted.REFERENCE))

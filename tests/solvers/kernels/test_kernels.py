@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from inspect import signature
 from itertools import combinations
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -23,6 +25,7 @@ from solvers.model.instance import Ints
 from tests.strategies import effort
 
 LIMIT = 1 << 62
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def available() -> dict[str, Kernels]:
@@ -237,16 +240,45 @@ def test_both_sets_take_what_the_interface_says() -> None:
         assert tuple(signature(getattr(python, name)).parameters) == arguments, name
 
 
-def test_what_the_python_set_offers_is_imported_when_it_is_used() -> None:
-    code = (
-        "import sys\n"
-        "from solvers.kernels.selection import select\n"
-        "kernels = select('reference').kernels\n"
-        "kernels.greedy_orders()\n"
-        "print([m for m in sys.modules if m.startswith('solvers.kernels.python.')])"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.strip() == str(["solvers.kernels.python.kernels", "solvers.kernels.python.greedy"])
+def python_kernels_after(code: str, wanted: str) -> set[str]:
+    """Which of the Python kernels a new process has imported that does this."""
+    code += "\nimport sys; print(*(m for m in sys.modules if m.startswith('solvers.kernels.python.')))"
+    environment = {**os.environ, selection.VARIABLE: wanted}
+    command = [sys.executable, "-c", code]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment).stdout
+    return {module.removeprefix("solvers.kernels.python.") for module in said.split()}
+
+
+def test_of_the_python_kernels_only_what_is_used_is_imported() -> None:
+    code = "from solvers.kernels import active\nkernels = active().kernels\n"
+    assert python_kernels_after(code, "reference") == {"kernels"}
+    assert python_kernels_after(code + "kernels.greedy_orders()", "reference") == {"kernels", "greedy", "input"}
+
+
+EVERY_SOLVER_WITH_KERNELS = """
+import numpy as np
+from solvers.assign.packing import packed
+from solvers.fitting.orders import Fit
+from solvers.model.instance import Placement
+from solvers.model.solver import Limits, Silent, Task
+from solvers.model.solver import get
+from tests.support import make_instance
+
+instance = make_instance([(0, 2, 4), (1, 3, 5), (2, 4, 4), (0, 1, 2)])
+start = Placement(np.zeros(4, dtype=np.int64), np.array([0, 20, 40, 60]))
+for name in ("greedy", "search", "improve", "beam"):
+    outcome = get(name).solve(instance, Task(Limits(work=500), start=start, bound=(1,)), Silent())
+    assert outcome.value == (9,), (name, outcome)
+assert packed(instance, 0, np.arange(4), "size", Fit.BEST) is not None
+"""
+
+
+def test_with_native_kernels_no_python_kernel_is_imported() -> None:
+    if Kind.NATIVE not in available():
+        pytest.skip(f"no native kernels: {select(Wanted.AUTO).reason}")
+    assert python_kernels_after(EVERY_SOLVER_WITH_KERNELS, "native") == set()
+    used = python_kernels_after(EVERY_SOLVER_WITH_KERNELS, "reference")
+    assert {"kernels", "greedy", "search", "improve", "beam"} <= used
 
 
 @st.composite

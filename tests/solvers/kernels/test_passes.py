@@ -9,17 +9,17 @@ import pytest
 from solvers.fitting.neighbours import ListedNeighbours
 from solvers.fitting.orders import ORDERS, PASSES, Fit, orders
 from solvers.fitting.placing import PoolPolicy, place_all
-from solvers.kernels import BadKernelInput, Kernels
+from solvers.kernels import BadKernelInput, Kernels, Kind
 from solvers.kernels.columns import columns
 from solvers.model.instance import Instance, Ints
-from tests.solvers.kernels.kernel_sets import native, reference
+from tests.solvers.kernels.kernel_sets import of_kind
 from tests.solvers.kernels.test_greedy_native import fixed_first, random_instance
 from tests.support import make_instance
 
 
-@pytest.fixture(params=["native", "reference"])
+@pytest.fixture(params=list(Kind))
 def kernels(request: pytest.FixtureRequest) -> Kernels:
-    return native() if request.param == "native" else reference()
+    return of_kind(request.param)
 
 
 @pytest.fixture(scope="module")

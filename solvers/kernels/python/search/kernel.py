@@ -5,8 +5,8 @@ from __future__ import annotations
 from ....model.instance import Ints
 from ...columns import Columns
 from ...interface import SearchReport
+from ..input import check_input
 from .building import build_model
-from .check import check_columns, check_given
 from .descent import Descent, End, Wish
 from .given import from_columns
 from .watch import Stopped, Watch
@@ -32,9 +32,8 @@ def search(
     report(offsets or None, bound) is called every few milliseconds and at every better plan; True stops the search. The answer does not depend on
     the number of threads: here there is one.
     """
-    check_columns(columns)
+    check_input(sections, columns)
     given = from_columns(columns)
-    check_given(given, sections)
     watch = Watch(report, bound)
     try:
         model = build_model(given, max_pairs, watch)
