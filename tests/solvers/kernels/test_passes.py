@@ -51,7 +51,7 @@ def test_an_order_sorts_as_the_table_says(kernels: Kernels, instances: list[Inst
         assert kernels.greedy_order(instance.sections, columns(instance), order).tolist() == expected
 
 
-@pytest.mark.parametrize(("order", "fit"), PASSES, ids="-".join)
+@pytest.mark.parametrize(("order", "fit"), PASSES)
 def test_a_pass_alone_gives_the_placement_of_its_order_and_fit(
     kernels: Kernels, instances: list[Instance], order: str, fit: Fit
 ) -> None:
