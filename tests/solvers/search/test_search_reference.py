@@ -18,7 +18,7 @@ from solvers.bounds.one_pool import homeless
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation
 from solvers.kernels import BadKernelInput, Kernels, TooLarge
-from solvers.kernels.python.search import plain_state
+from solvers.kernels.python.search.states import plain as plain_state
 from solvers.kernels.python.search.strategies import MANY_BLOCKS, luby
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec

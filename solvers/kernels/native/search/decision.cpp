@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "search/engine.hpp"
-#include "search/general.hpp"
-#include "search/plain.hpp"
+#include "search/states/general.hpp"
+#include "search/states/plain.hpp"
 #include "search/tie_orders.hpp"
 #include "search/refuted.hpp"
 

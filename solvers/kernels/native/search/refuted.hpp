@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "search/model.hpp"
+#include "search/building/model.hpp"
 #include "shared/random.hpp"
 
 namespace memplan {

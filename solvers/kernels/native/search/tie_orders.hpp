@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "search/model.hpp"
+#include "search/building/model.hpp"
 #include "shared/random.hpp"
 
 namespace memplan {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....model.splitmix import SplitMix64
-from .state import CHUNK, State
+from .states.state import CHUNK, State
 
 MOST_CANDIDATES = 1024
 SLACK_DAMP = 8

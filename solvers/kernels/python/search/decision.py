@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from .choice import Urgency
-from .general_state import GeneralState
-from .model import Model
+from .states.general import GeneralState
+from .building.model import Model
 from .orders import Order, ranks
 from .parts import Parts
-from .plain_state import PlainState
+from .states.plain import PlainState
 from .refuted import MOST_BLOCKS, Key, Refuted, key_of
-from .state import State
+from .states.state import State
 from .watch import Watch
 
 FADE = 20

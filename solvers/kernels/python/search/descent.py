@@ -10,7 +10,7 @@ import numpy as np
 
 from ....model.instance import Ints
 from .decision import Answer
-from .model import Model
+from .building.model import Model
 from .strategies import Strategy, attempt, share_of, strategies
 from .watch import Stopped, Watch
 

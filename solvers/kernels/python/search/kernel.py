@@ -6,9 +6,9 @@ from ....model.instance import Ints
 from ...columns import Columns
 from ...interface import SearchReport
 from ..input import check_input
-from .building import build_model
+from .building.build import build_model
 from .descent import Descent, End, Wish
-from .given import from_columns
+from .building.given import from_columns
 from .watch import Stopped, Watch
 
 WORK_PER_MICROSECOND = 512

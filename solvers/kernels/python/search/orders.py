@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import TypeAlias
 
 from ....model.splitmix import SplitMix64
-from .model import Mover
+from .building.model import Mover
 
 MOST_AREA = (1 << 63) - 1
 SHUFFLE_SALT = 0x5BD1E995

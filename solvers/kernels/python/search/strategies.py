@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ....model.splitmix import WORD, SplitMix64
 from .decision import Answer, Attempt, Decision
-from .glue import Glued, glue
-from .model import Model
+from .building.glue import Glued, glue
+from .building.model import Model
 from .orders import Order
 from .watch import Watch
 

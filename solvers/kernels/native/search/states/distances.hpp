@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "search/starts.hpp"
+#include "search/states/starts.hpp"
 
 namespace memplan {
 

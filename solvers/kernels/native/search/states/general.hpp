@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "search/distances.hpp"
+#include "search/states/distances.hpp"
 
 namespace memplan {
 

@@ -10,9 +10,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from .journal import Journal
-from .model import Model
+from ..building.model import Model
 from .state import CHUNK, EMPTY, Level
-from .watch import Watch
+from ..watch import Watch
 
 LONG_ROWS = 1_000_000
 """From so many members of cliques on, rows are left as they are: moving their members would cost more than skipping what is placed."""

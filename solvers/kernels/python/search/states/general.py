@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from .distances import Edge
+from ..building.distances import Edge
 from .journal import Journal
-from .model import Member, Model
+from ..building.model import Member, Model
 from .state import EMPTY, Level
-from .watch import Watch
+from ..watch import Watch
 
 
 class GeneralState(Journal):

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "search/model.hpp"
+#include "search/building/model.hpp"
 
 namespace memplan {
 

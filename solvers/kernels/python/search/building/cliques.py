@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from ...interface import TooLarge
+from ....interface import TooLarge
 from .distances import merged
 from .given import Given, Pair, Range
 from .model import Clique, Member
-from .watch import Watch
+from ..watch import Watch
 
 EFFORT = 20_000_000
 """Members compared, after which cliques of conflicts are no longer grown."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ....model.instance import Ints
-from ...columns import Columns
+from .....model.instance import Ints
+from ....columns import Columns
 
 Range: TypeAlias = tuple[int, int]
 """Half-open: from, to."""

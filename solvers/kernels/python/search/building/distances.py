@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...interface import TooLarge
+from ....interface import TooLarge
 from .given import Given, Pair, Range
-from .watch import Watch
+from ..watch import Watch
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 // What cliques tell about their members.
-#include "search/plain.hpp"
+#include "search/states/plain.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "search/model.hpp"
+#include "search/building/model.hpp"
 
 #include <algorithm>
 #include <map>

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from .model import Model
+from ..building.model import Model
 from .state import CHUNK, UNKNOWN, Level
-from .watch import Watch
+from ..watch import Watch
 
 T = TypeVar("T")
 

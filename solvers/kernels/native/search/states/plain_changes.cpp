@@ -1,5 +1,5 @@
 // Placing, raising, and undoing both.
-#include "search/plain.hpp"
+#include "search/states/plain.hpp"
 
 #include <algorithm>
 #include <numeric>

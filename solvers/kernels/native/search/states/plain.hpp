@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "search/model.hpp"
-#include "search/rows.hpp"
-#include "search/starts.hpp"
+#include "search/building/model.hpp"
+#include "search/states/rows.hpp"
+#include "search/states/starts.hpp"
 
 namespace memplan {
 

@@ -1,4 +1,4 @@
-#include "search/rows.hpp"
+#include "search/states/rows.hpp"
 
 #include <limits>
 #include <type_traits>

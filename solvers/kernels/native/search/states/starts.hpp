@@ -1,7 +1,7 @@
 // Where a block may start at all, and how much room a clique has: what alignment, obstacles and reserved ranges leave.
 #pragma once
 
-#include "search/model.hpp"
+#include "search/building/model.hpp"
 
 namespace memplan {
 

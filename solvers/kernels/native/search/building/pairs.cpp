@@ -3,7 +3,7 @@
 #include <array>
 #include <tuple>
 
-#include "search/model.hpp"
+#include "search/building/model.hpp"
 
 namespace memplan {
 

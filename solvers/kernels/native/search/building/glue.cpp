@@ -1,4 +1,4 @@
-#include "search/glue.hpp"
+#include "search/building/glue.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "search/model.hpp"
+#include "search/building/model.hpp"
 
 namespace memplan {
 

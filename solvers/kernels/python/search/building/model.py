@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....model.instance import ADDRESS_LIMIT
+from .....model.instance import ADDRESS_LIMIT
 from .distances import Edge
 from .given import Range
 

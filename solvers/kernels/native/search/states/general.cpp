@@ -1,4 +1,4 @@
-#include "search/general.hpp"
+#include "search/states/general.hpp"
 
 #include <algorithm>
 #include <numeric>
