@@ -14,13 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from .choice import Urgency
-from .states.general import GeneralState
 from .building.model import Model
-from .orders import Order, ranks
+from .choice import Order, Urgency, ranks
 from .parts import Parts
-from .states.plain import PlainState
 from .refuted import MOST_BLOCKS, Key, Refuted, key_of
+from .states.general import GeneralState
+from .states.plain import PlainState
 from .states.state import State
 from .watch import Watch
 

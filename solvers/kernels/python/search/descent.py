@@ -9,8 +9,8 @@ from enum import StrEnum
 import numpy as np
 
 from ....model.instance import Ints
-from .decision import Answer
 from .building.model import Model
+from .decision import Answer
 from .strategies import Strategy, attempt, share_of, strategies
 from .watch import Stopped, Watch
 

@@ -7,8 +7,8 @@ from ...columns import Columns
 from ...interface import SearchReport
 from ..input import check_input
 from .building.build import build_model
-from .descent import Descent, End, Wish
 from .building.given import from_columns
+from .descent import Descent, End, Wish
 from .watch import Stopped, Watch
 
 WORK_PER_MICROSECOND = 512

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ....model.splitmix import WORD, SplitMix64
-from .decision import Answer, Attempt, Decision
 from .building.glue import Glued, glue
 from .building.model import Model
-from .orders import Order
+from .choice import Order
+from .decision import Answer, Attempt, Decision
 from .watch import Watch
 
 STRATEGIES = 4

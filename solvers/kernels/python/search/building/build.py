@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import gcd
 
+from ..watch import Watch
 from .cliques import Cliques, add_conflict_cliques
 from .distances import Distances
 from .given import Block, Given
 from .model import Model, Mover, ceiling_of
-from ..watch import Watch
 
 PLAIN_MEMBERS = 3
 """So many times as many members of cliques as pairs are allowed where no pairs are listed."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from ....interface import TooLarge
+from ..watch import Watch
 from .distances import merged
 from .given import Given, Pair, Range
 from .model import Clique, Member
-from ..watch import Watch
 
 EFFORT = 20_000_000
 """Members compared, after which cliques of conflicts are no longer grown."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ....interface import TooLarge
-from .given import Given, Pair, Range
 from ..watch import Watch
+from .given import Given, Pair, Range
 
 
 @dataclass(frozen=True, slots=True)

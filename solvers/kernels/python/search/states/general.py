@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Sequence
 
 from ..building.distances import Edge
-from .journal import Journal
 from ..building.model import Member, Model
-from .state import EMPTY, Level
 from ..watch import Watch
+from .journal import Journal
+from .state import EMPTY, Level
 
 
 class GeneralState(Journal):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ..building.model import Model
-from .state import CHUNK, UNKNOWN, Level
 from ..watch import Watch
+from .state import CHUNK, UNKNOWN, Level
 
 T = TypeVar("T")
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from .journal import Journal
 from ..building.model import Model
-from .state import CHUNK, EMPTY, Level
 from ..watch import Watch
+from .journal import Journal
+from .state import CHUNK, EMPTY, Level
 
 LONG_ROWS = 1_000_000
 """From so many members of cliques on, rows are left as they are: moving their members would cost more than skipping what is placed."""
