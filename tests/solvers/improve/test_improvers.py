@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.geometry.rules import violation
+from solvers.kernels import Kind, active
 from solvers.model.errors import UnknownSolver
 from solvers.model.instance import Instance
 from solvers.model.registry import Kind, names
@@ -24,7 +25,12 @@ def chained(blocks: int) -> Instance:
     return make_instance([plain(s, s + w, z) for s, w, z in zip(starts, lengths, sizes, strict=True)])
 
 
-@pytest.mark.parametrize(("blocks", "takes_part"), [(MANY // 4, False), (MANY + 500, True)])
+needs_native = pytest.mark.skipif(active().kind is not Kind.NATIVE, reason="it takes no part without native kernels")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "takes_part"), [(MANY // 4, False), pytest.param(MANY + 500, True, marks=needs_native)]
+)
 def test_it_takes_part_where_blocks_are_many(blocks: int, takes_part: bool) -> None:
     instance = chained(blocks)
     outcome = solve(instance, Task(limits=Limits(work=30_000)), Silent())
@@ -33,6 +39,7 @@ def test_it_takes_part_where_blocks_are_many(blocks: int, takes_part: bool) -> N
     assert ("improve" in outcome.asked) == takes_part
 
 
+@needs_native
 def test_all_work_together_keeps_to_the_limit() -> None:
     outcome = solve(chained(MANY), Task(limits=Limits(work=40_000)), Silent())
     assert outcome.work <= 44_000  # an engine ends soon after its share is spent
