@@ -10,13 +10,13 @@ from planner.placing.lowering import lower
 from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy
 from solvers.improve.beam import Beam
-from solvers.kernels import BadKernelInput, Kernels, Kind, active
+from solvers.kernels import BadKernelInput, Kernels, Kind
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
 from tests.solvers.improve.improvers import first_placement, never, peak, placement, recurrent
-from tests.solvers.kernels.kernel_sets import native, of_kind, reference, use_reference
+from tests.solvers.kernels.kernel_sets import native, of_kind, reference, use_reference, where_native_run
 from tests.support import Block, make_instance, plain
 
 
@@ -81,7 +81,7 @@ def test_it_lowers_the_peak_of_a_recurrent_network(solve: Beam) -> None:
     assert bound_of(instance) <= outcome.value[0] < peak(instance, start)
 
 
-@pytest.mark.skipif(active().kind is not Kind.NATIVE, reason="these are too many for the beam in Python")
+@where_native_run("these are too many for the beam in Python")
 def test_it_meets_the_bound_where_greedy_does_not() -> None:
     hard = met = 0
     for seed in range(8):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from solvers.kernels import Kernels, Kind, selection
+from solvers.kernels import Kernels, Kind, active, selection
 from solvers.kernels.selection import Wanted, select
 
 
@@ -24,6 +24,11 @@ def reference() -> Kernels:
 def of_kind(kind: str) -> Kernels:
     """Those of this kind; skips the test where there are none."""
     return native() if kind == Kind.NATIVE else reference()
+
+
+def where_native_run(why: str) -> pytest.MarkDecorator:
+    """Skips the test where this process uses other kernels."""
+    return pytest.mark.skipif(active().kind is not Kind.NATIVE, reason=f"native kernels are not in use: {why}")
 
 
 def use_reference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -260,8 +260,8 @@ import numpy as np
 from solvers.assign.packing import packed
 from solvers.fitting.orders import Fit
 from solvers.model.instance import Placement
+from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
-from solvers.model.solver import get
 from tests.support import make_instance
 
 instance = make_instance([(0, 2, 4), (1, 3, 5), (2, 4, 4), (0, 1, 2)])
