@@ -73,8 +73,7 @@ def _memplan() -> Check:
 
 
 def _kernels() -> Check:
-    from solvers.kernels.errors import KernelsUnavailable
-    from solvers.kernels.selection import VARIABLE, Kind, Wanted, active
+    from solvers.kernels.selection import VARIABLE, KernelsUnavailable, Kind, Wanted, active
 
     try:
         selection = active()

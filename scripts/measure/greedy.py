@@ -10,14 +10,13 @@ import argparse
 import resource
 import time
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
 from planner import Buffer, Pool, Problem
 from planner.generate import KINDS, Request, generate
 from planner.placing.lowering import lower
-from solvers.greedy.native import GreedyKernel
+from solvers.fitting.orders import PASSES
 from solvers.kernels.columns import columns
 from solvers.kernels.selection import select
 from solvers.model.instance import Ints
@@ -53,15 +52,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    kernel = cast(GreedyKernel, select("native").kernels)
+    kernels = select("native").kernels
     if args.kind is None:
         problem = synthetic(args.buffers, args.live, args.lives, args.seed)
     else:
         problem = generate(args.kind, Request(args.buffers, args.seed))
     instance = lower(problem).instance
-    bound, _ = select("native").kernels.max_live(
-        instance.rect_start, instance.rect_end, instance.part_high, instance.sections
-    )
+    bound, _ = kernels.max_live(instance.rect_start, instance.rect_end, instance.part_high, instance.sections)
     given = columns(instance)
     before = most = resident()
     processor, clock = time.process_time(), time.monotonic()
@@ -71,7 +68,7 @@ def main() -> None:
         most = max(most, resident())
         return False
 
-    offsets = kernel.greedy(instance.sections, given, None, bound, args.threads, report)
+    offsets, _ = kernels.greedy(instance.sections, given, PASSES, None, bound, args.threads, None, report)
     processor, clock = time.process_time() - processor, time.monotonic() - clock
     grown = (most - before) / args.buffers
     assert offsets is not None

@@ -8,6 +8,7 @@ Each kind counts alike. The order in solvers/fitting/orders.py, PASSES, was foun
 from __future__ import annotations
 
 import argparse
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,38 +16,24 @@ import numpy as np
 from planner.generate import Request, generate
 from planner.placing.lowering import lower
 from solvers.bounds.one_pool import pool_bound
-from solvers.fitting.gaps import Fit
-from solvers.fitting.orders import PASSES
-from solvers.greedy.native import greedy_kernel
+from solvers.fitting.orders import ORDERS, PASSES, Fit
 from solvers.kernels.columns import columns
+from solvers.kernels.selection import select
 
 KINDS = ("random", "packing", "transformer", "convnet", "unet", "recurrent", "training", "pangu")
-ORDERS = (
-    "size",
-    "area",
-    "width_area_total",
-    "total_area_width",
-    "total_width_area",
-    "total_size",
-    "size_width",
-    "width_size",
-    "birth",
-    "death",
-)
-"""As the kernel numbers them."""
+TRIED = list(dict.fromkeys([*PASSES, *product(ORDERS, Fit)]))
 
 
 def gaps(kind: str, buffers: int, seed: int) -> list[float]:
     """Each pass's peak above the bound."""
     instance = lower(generate(kind, Request(buffers, seed))).instance
-    kernel, bound = greedy_kernel(instance), pool_bound(instance, 0)
-    assert kernel is not None, "the native kernels are needed"
+    kernels, bound = select("native").kernels, pool_bound(instance, 0)
     assert bound is not None
     table = columns(instance)
     found = []
-    for name, fit in PASSES:
-        order = kernel.greedy_order(instance.sections, table, ORDERS.index(name))
-        offset = kernel.greedy_place(instance.sections, table, order, fit is Fit.BEST)
+    for name, fit in TRIED:
+        order = kernels.greedy_order(instance.sections, table, name)
+        offset = kernels.greedy_place(instance.sections, table, order, fit)
         assert offset is not None
         found.append(int((offset + instance.block_high).max()) / bound.value - 1)
     return found
@@ -69,9 +56,9 @@ def main() -> None:
     print("| pass | best of it and those before it, above the bound |\n|---|---|")
     chosen = [0]
     while True:
-        name, fit = PASSES[chosen[-1]]
+        name, fit = TRIED[chosen[-1]]
         print(f"| {name}, {fit} | {mean(chosen):.2%} |")
-        rest = [i for i in range(len(PASSES)) if i not in chosen]
+        rest = [i for i in range(len(TRIED)) if i not in chosen]
         if not rest:
             break
         chosen.append(min(rest, key=lambda i: mean([*chosen, i])))

@@ -7,8 +7,9 @@ from collections.abc import Container, Iterable
 import numpy as np
 
 from ..bounds.pool_sharing import homes_of_classes
-from ..fitting.gaps import Fit, Span
+from ..fitting.gaps import Span
 from ..fitting.neighbours import neighbours
+from ..fitting.orders import Fit
 from ..fitting.placing import reserved_rules
 from ..model.instance import Instance, Ints, Placement
 from ..model.objective import peaks

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..fitting.gaps import Fit
-from ..fitting.neighbours import neighbours
-from ..fitting.orders import orders
-from ..fitting.placing import PoolPolicy, place_all
+from ..fitting.measures import measure
+from ..fitting.orders import Fit, ordered
 from ..geometry.presolve import restrict
-from ..greedy.native import greedy_kernel
+from ..kernels import active_for
 from ..kernels.columns import columns
 from ..model.instance import Instance, Ints
 
@@ -23,15 +21,11 @@ def packed(instance: Instance, pool: int, blocks: Ints, order: str | Ints, fit: 
     """Bases for the blocks in this pool, and how far each one ends above what it may; None where even an endless pool is too small."""
     piece = restrict(instance, blocks, [pool]).instance
     endless = _without_end(piece)
-    sequence = orders(endless)[order] if isinstance(order, str) else order
+    sequence = ordered(order, measure(endless)) if isinstance(order, str) else order
     fixed = (piece.lowest == piece.highest)[:, 0]
     sequence = sequence[np.argsort(~fixed[sequence], kind="stable")]
-    kernel = greedy_kernel(endless)
-    if kernel is not None:
-        bases = kernel.greedy_place(endless.sections, columns(endless), np.ascontiguousarray(sequence), fit is Fit.BEST)
-    else:
-        placement = place_all(endless, sequence, neighbours(endless), fit, PoolPolicy.PREFERRED, lambda: False)
-        bases = None if placement is None else placement.offset
+    kernels = active_for(endless).kernels
+    bases = kernels.greedy_place(endless.sections, columns(endless), np.ascontiguousarray(sequence), fit)
     return None if bases is None else (bases, np.maximum(bases - piece.highest[:, 0], 0))
 
 

@@ -12,13 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..fitting.gaps import Fit
-from ..kernels.python.search.generator import Generator
+from ..fitting.orders import Fit
 from ..model.errors import StopReason
 from ..model.instance import Instance, Ints, Placement
 from ..model.objective import evaluate
 from ..model.outcome import Outcome
 from ..model.solver import Control, Feature, Goal, Solver, Task
+from ..model.splitmix import SplitMix64
 from .from_prices import from_prices
 from .layout import Layout, Spots
 from .packing import ORDERS, packed
@@ -71,7 +71,7 @@ class _Search:
         self.best, self.value = start, evaluate(instance, start)
         self.current = self.value
         self.found_any = start is not task.start
-        self.random = Generator(task.seed)
+        self.random = SplitMix64(task.seed)
         self.work = float(work)
         self.worth = Worth(instance, self.layout)
         self.movable = [group for group, homes in self.layout.homes.items() if len(homes) > 1]

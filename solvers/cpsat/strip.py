@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.bounds.one_pool import pool_bound
-from solvers.model.instance import Instance, Term
+from solvers.model.instance import Instance
 from solvers.model.linear_terms import line_of_peak
 from solvers.model.outcome import Value
 from solvers.model.solver import Task
@@ -65,8 +65,7 @@ class Strip:
 def strip_of(instance: Instance) -> Strip | None:
     """The instance as a strip, if it is one and every block has a place."""
     used = np.flatnonzero(instance.allowed.any(axis=0))
-    weighs_reuse = Term.REUSE_COST in instance.terms and len(instance.penalties) > 0
-    if len(used) != 1 or weighs_reuse or len(instance.apart) or not instance.allowed.any(axis=1).all():
+    if len(used) != 1 or instance.weighs_reuse or len(instance.apart) or not instance.allowed.any(axis=1).all():
         return None
     pool = int(used[0])
     parts: list[list[tuple[int, int]]] = [[] for _ in range(instance.blocks)]

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
 from ..model.instance import Ints
-
-
-class Fit(StrEnum):
-    """Which of the gaps that are large enough."""
-
-    LOWEST = "lowest"
-    """The lowest one."""
-    BEST = "best"
-    """The one that leaves least room over; the lowest of several."""
+from .orders import Fit
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..model.conflicts import live_pair_count, part_pairs
 from ..model.instance import Instance, Ints
-from .gaps import Fit, Span, open_base, open_base_of_many
+from .gaps import Span, open_base, open_base_of_many
+from .orders import Fit
 
 LISTED_PAIRS = 400_000
 NOWHERE = -1

@@ -9,8 +9,9 @@ from enum import StrEnum
 import numpy as np
 
 from ..model.instance import Bools, Instance, Ints, Placement
-from .gaps import Fit, Span
+from .gaps import Span
 from .neighbours import Neighbours
+from .orders import Fit
 from .pool_choice import PoolChoice
 
 

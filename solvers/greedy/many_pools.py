@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from ..fitting.gaps import Fit
 from ..fitting.neighbours import neighbours
-from ..fitting.orders import orders
+from ..fitting.orders import Fit, orders
 from ..fitting.placing import PoolPolicy, place_all
 from ..geometry.ties import rank_tie
 from ..model.errors import StopReason
-from ..model.instance import Instance, Ints, Placement, Term
+from ..model.instance import Instance, Ints, Placement
 from ..model.objective import evaluate
 from ..model.outcome import Outcome, Value
 from ..model.solver import Control, Goal, Task
@@ -53,7 +52,7 @@ def _strategies(instance: Instance, has_soft: bool) -> Iterator[tuple[Ints, Fit,
 def _unwelcome(instance: Instance) -> dict[int, list[int]]:
     """Whose addresses each block should rather not share, if the objective asks."""
     soft: dict[int, list[int]] = {}
-    if Term.REUSE_COST in instance.terms:
+    if instance.weighs_reuse:
         for a, b in instance.part_block[instance.penalties[:, :2]].tolist():
             if a != b:
                 soft.setdefault(a, []).append(b)

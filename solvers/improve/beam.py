@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, cast
+from typing import ClassVar
 
 import numpy as np
 
-from ..greedy.native import greedy_kernel
+from ..kernels import active_for
 from ..kernels.columns import columns
-from ..kernels.python.beam import beam
+from ..kernels.interface import Report
 from ..model.instance import Instance, Ints
 from ..model.solver import Feature
-from .ejection import Improver, Lower, Report
-
-MOST_BLOCKS_REFERENCE = 300
-"""Of more blocks no sweep would end in time where it runs in Python."""
-
-
-class BeamKernel(Protocol):
-    """The part of the native kernels that this solver needs."""
-
-    beam: Lower
+from .ejection import Improver
 
 
 class Beam(Improver):
@@ -34,12 +25,11 @@ class Beam(Improver):
     ) -> tuple[Ints, int] | None:
         if not _takes(instance):
             return None
-        kernel = _kernel(instance)
-        if kernel is not None:
-            return kernel.beam(instance.sections, columns(instance), start, enough, seed, work, report)
-        if instance.blocks > MOST_BLOCKS_REFERENCE:
+        chosen = active_for(instance)
+        most = chosen.sizes.beam_blocks
+        if most is not None and instance.blocks > most:
             return None
-        return beam(instance, start, enough, seed, work, report)
+        return chosen.kernels.beam(instance.sections, columns(instance), start, enough, seed, work, report)
 
 
 def _takes(instance: Instance) -> bool:
@@ -48,8 +38,3 @@ def _takes(instance: Instance) -> bool:
     fixed = instance.lowest == instance.highest
     one_each = len(np.unique(owner)) == len(owner)
     return instance.is_plain and one_each and not fixed.any() and not instance.pools[0].reserved
-
-
-def _kernel(instance: Instance) -> BeamKernel | None:
-    kernel = greedy_kernel(instance)
-    return cast(BeamKernel, kernel) if hasattr(kernel, "beam") else None

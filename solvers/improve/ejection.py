@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import ClassVar, Protocol, cast
+from typing import ClassVar
 
 import numpy as np
 
-from ..greedy.native import greedy_kernel
-from ..greedy.one_pool import is_one_pool, peak_worth
-from ..kernels.columns import Columns, columns
-from ..kernels.python.improve import improve
+from ..kernels import active_for
+from ..kernels.columns import columns
+from ..kernels.interface import Report
 from ..model.conflicts import live_pair_count
 from ..model.errors import StopReason, Unsupported
 from ..model.instance import Instance, Ints, Placement
+from ..model.linear_terms import peak_worth
+from ..model.needs import is_one_pool
 from ..model.objective import evaluate, peaks
 from ..model.outcome import Outcome
 from ..model.solver import Control, Feature, Goal, Solver, Task
 
-LISTED_PAIRS = 400_000
-"""Most conflicting pairs for which it runs without the native kernels, which list none."""
-
 NO_LIMIT = 1 << 53
 """More work than can be done."""
-
-
-Report = Callable[[Ints | None], bool]
-"""Hears of better offsets; true stops."""
-
-
-class Lower(Protocol):
-    """A native kernel that lowers the peak of a placement."""
-
-    def __call__(
-        self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
-    ) -> tuple[Ints, int]:
-        """Offsets that are no worse than those of the start, and the work done."""
-
-
-class ImproveKernel(Protocol):
-    """The part of the native kernels that this solver needs."""
-
-    improve: Lower
 
 
 class Improver(Solver, ABC):
@@ -117,17 +95,11 @@ class Improve(Improver):
     def lower(
         self, instance: Instance, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int] | None:
-        kernel = _kernel(instance)
-        if kernel is not None:
-            return kernel.improve(instance.sections, columns(instance), start, enough, seed, work, report)
-        if live_pair_count(instance) + len(instance.conflicts) > LISTED_PAIRS:
+        chosen = active_for(instance)
+        most = chosen.sizes.improve_pairs
+        if most is not None and live_pair_count(instance) + len(instance.conflicts) > most:
             return None
-        return improve(instance, start, enough, seed, work, report)
-
-
-def _kernel(instance: Instance) -> ImproveKernel | None:
-    kernel = greedy_kernel(instance)
-    return cast(ImproveKernel, kernel) if hasattr(kernel, "improve") else None
+        return chosen.kernels.improve(instance.sections, columns(instance), start, enough, seed, work, report)
 
 
 def _placement(offset: Ints) -> Placement:

@@ -6,23 +6,19 @@ import os
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
-from ..model.instance import Ints
-from .errors import KernelsUnavailable
+from ..fitting.orders import ORDERS
+from ..model.errors import SolverError
+from ..model.instance import Instance
+from .interface import NATIVE_SIZES, PYTHON_SIZES, Kernels, Sizes
 
 VARIABLE = "MEMPLAN_KERNELS"
 NATIVE_MODULE = "solvers.kernels._native"
 
 
-class Kernels(Protocol):
-    """What each set of kernels offers; both give the same answers."""
-
-    def max_live(self, starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[int, int | None]:
-        """The largest sum of weights live in one section, and the first section where it occurs; (0, None) without sections."""
-
-    def apart(self, starts: Ints, ends: Ints, pools: Ints, lows: Ints, highs: Ints) -> bool:
-        """Has no address of a pool two rects at any time? Empty rects cover nothing."""
+class KernelsUnavailable(SolverError):
+    """MEMPLAN_KERNELS asks for kernels that are not there, or for no kernels that exist."""
 
 
 class Kind(StrEnum):
@@ -50,11 +46,21 @@ class Selection(NamedTuple):
     reason: str | None = None
     """Why these are not the native ones."""
 
+    @property
+    def sizes(self) -> Sizes:
+        return NATIVE_SIZES if self.kind is Kind.NATIVE else PYTHON_SIZES
+
 
 @cache
 def active() -> Selection:
     """The kernels that this process uses, as MEMPLAN_KERNELS says; decided on first use."""
     return select(os.environ.get(VARIABLE) or Wanted.AUTO)
+
+
+def active_for(instance: Instance) -> Selection:
+    """The same, or the reference if the instance's numbers are too great for them."""
+    chosen = active()
+    return chosen if chosen.sizes.hold(instance) else _reference("the instance's numbers are too great")
 
 
 def select(wanted: str) -> Selection:
@@ -72,7 +78,9 @@ def select(wanted: str) -> Selection:
 
 
 def _reference(reason: str) -> Selection:
-    return Selection(Kind.REFERENCE, cast(Kernels, import_module("solvers.kernels.python.kernels")), reason)
+    from .python import kernels
+
+    return Selection(Kind.REFERENCE, kernels, reason)
 
 
 def _native() -> Kernels | str:
@@ -85,8 +93,23 @@ def _native() -> Kernels | str:
         return f"they cannot be loaded: {error}"
     except ImportError as error:
         return f"they cannot be loaded: {error}"
+    kernels = cast(Kernels, module)
     # An editable installation keeps its compiled part while the Python part moves on.
-    missing = [name for name in vars(Kernels) if not name.startswith("_") and not hasattr(module, name)]
-    if missing:
-        return f"they are older than the rest of memplan (no {', '.join(missing)})"
-    return cast(Kernels, module)
+    missing = [name for name, arguments in promised().items() if not _takes(kernels, name, arguments)]
+    missing = missing or [f"order {name}" for name in ORDERS if name not in kernels.greedy_orders()]
+    return f"they are older than the rest of memplan (no {', '.join(missing)})" if missing else kernels
+
+
+def promised() -> dict[str, tuple[str, ...]]:
+    """The names of all kernels and of what each is given."""
+    functions = {name: value for name, value in vars(Kernels).items() if not name.startswith("_")}
+    return {name: f.__code__.co_varnames[1 : f.__code__.co_argcount] for name, f in functions.items()}
+
+
+def _takes(kernels: Kernels, name: str, arguments: tuple[str, ...]) -> bool:
+    """Is there such a compiled function, with these arguments? It says so itself: "def name(first: int, second: tuple) -> object"."""
+    signatures = getattr(getattr(kernels, name, None), "__nb_signature__", None)
+    if signatures is None:
+        return False
+    signature = signatures[0][0]
+    return signature.count(": ") == len(arguments) and all(f"{argument}: " in signature for argument in arguments)

@@ -90,7 +90,7 @@ def _assemble(
     twins = find_twins(program)
     add_separations(program, choices, twins)
     add_reserved(program)
-    if Term.REUSE_COST in instance.terms:
+    if instance.weighs_reuse:
         add_penalties(program)
     add_live_rows(program)
     objective: Expression = 0

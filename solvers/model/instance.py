@@ -136,6 +136,11 @@ class Instance:
         return bool((self.allowed.sum(axis=1) > 1).any())
 
     @property
+    def weighs_reuse(self) -> bool:
+        """Does the objective count what sharing addresses costs, and does it cost anything here?"""
+        return Term.REUSE_COST in self.terms and len(self.penalties) > 0
+
+    @property
     def is_plain(self) -> bool:
         """Is every block one part with one rect, with no extra pairs? Then the fast paths apply."""
         return (

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .instance import Instance, Ints, Term
+from .instance import ADDRESS_LIMIT, Instance, Ints, Term
+from .outcome import Value
 
 LINEAR = frozenset({Term.ACCESS_COST, Term.SUM_OF_PEAKS, Term.SPILLED_BYTES, Term.BALANCED})
 
@@ -52,3 +53,22 @@ def line_of_peak(instance: Instance, term: Term, pool: int = 0) -> tuple[int, in
     cost = choice_cost(instance, term)
     constant = 0 if cost is None else sum(cost[:, pool].tolist())
     return peak_price(instance, term) * instance.pools[pool].cost, constant
+
+
+def peak_worth(instance: Instance, worth: Value) -> int | None:
+    """The greatest peak that is worth no more than this."""
+    slopes = [line_of_peak(instance, term) for term in instance.terms]
+
+    def value(peak: int) -> Value:
+        return tuple(factor * peak + more for factor, more in slopes)
+
+    if value(0) > worth:
+        return None
+    # The first term that grows decides, but for a peak at which it is just equal: that one the later terms may still rule out.
+    for (factor, more), most in zip(slopes, worth, strict=False):
+        if factor:
+            peak = min((most - more) // factor, ADDRESS_LIMIT)
+            return peak if value(peak) <= worth else peak - 1
+        if more < most:
+            break
+    return ADDRESS_LIMIT

@@ -10,8 +10,12 @@ from .solver import Feature
 
 def is_joint(instance: Instance) -> bool:
     """Do the pools depend on each other, or does the objective weigh shared addresses? Then nothing comes apart into single pools."""
-    wishes = Term.REUSE_COST in instance.terms and len(instance.penalties) > 0
-    return instance.has_choice or wishes or len(instance.apart) > 0
+    return instance.has_choice or instance.weighs_reuse or len(instance.apart) > 0
+
+
+def is_one_pool(instance: Instance) -> bool:
+    """Is there nothing to decide but offsets, and nothing to minimise but the peak?"""
+    return len(instance.pools) == 1 and not is_joint(instance)
 
 
 def fixed(instance: Instance) -> Bools:

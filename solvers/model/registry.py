@@ -52,7 +52,7 @@ SOLVERS: dict[str, Entry] = {
         Kind.PORTFOLIO, "solvers.portfolio.solve:Auto", "greedy first, then whatever proves fastest, in rounds"
     ),
     "greedy": Entry(
-        Kind.METHOD, "solvers.greedy.solver:Greedy", "one block after another: ten orders, lowest and best fit"
+        Kind.METHOD, "solvers.greedy.solver:Greedy", "one block after another: many orders, lowest and best fit"
     ),
     "search": Entry(
         Kind.METHOD, "solvers.search.solver:Search", "the exact search: block by block at a fixed height, with restarts"

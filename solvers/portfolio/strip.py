@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..bounds.one_pool import pool_bound
-from ..geometry.presolve import Piece, components, cut, scaled, unit
+from ..fitting.components import components
+from ..geometry.presolve import Piece, cut, scaled, unit
 from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
 from ..model.outcome import Certificate, Proof
 

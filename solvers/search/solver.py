@@ -2,58 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, cast
+from typing import ClassVar
 
 import numpy as np
 
-from ..kernels import Kind, active
-from ..kernels.columns import Columns, columns
-from ..model.errors import StopReason, Unavailable, Unsupported
-from ..model.instance import Instance, Ints, Placement, Term
+from ..kernels import TooLarge, active
+from ..kernels.columns import columns
+from ..model.errors import StopReason, Unsupported
+from ..model.instance import Instance, Ints, Placement
 from ..model.linear_terms import line_of_peak
 from ..model.objective import evaluate, peaks
 from ..model.outcome import Certificate, Outcome, Proof, Value
 from ..model.solver import Control, Feature, Goal, Solver, Task
 
-MAX_PAIRS = 20_000_000
-"""Most conflicting pairs that are listed where blocks are of several rectangles or pairs are given; plain blocks need no list of pairs, and
-may be members of three times as many cliques."""
-
-MAX_PAIRS_REFERENCE = 500_000
-"""The same where the search runs in Python, which takes more memory for each and would not get far with them."""
-
 MAX_CONFLICTS = 20_000
 """Explicit conflicts form cliques that no lifetime shows. Finding them among more than this many takes longer than other solvers take."""
 
-
 MAX_RESERVED = 500
 """Every reserved range is in every block's way; with very many, building the model takes longer than other solvers take."""
-
-
-class Report(Protocol):
-    """What the kernel calls every few milliseconds, and whenever it knows better; true stops it."""
-
-    def __call__(self, offsets: Ints | None, bound: int) -> bool: ...
-
-
-class SearchKernel(Protocol):
-    """The part of the kernels that this solver needs."""
-
-    def search(
-        self,
-        sections: int,
-        columns: Columns,
-        bound: int,
-        incumbent: int | None,
-        fit: bool,
-        seed: int,
-        threads: int,
-        work: int | None,
-        max_pairs: int,
-        report: Report,
-    ) -> tuple[str, Ints | None, int, int, int]: ...
-
-    TooLarge: type[Exception]
 
 
 class Search(Solver):
@@ -71,15 +37,7 @@ class Search(Solver):
         }
     )
 
-    def unavailable(self) -> str | None:
-        if not hasattr(active().kernels, "search"):
-            return "the native kernels are older than the rest of memplan (no search)"
-        return None
-
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
-        missing = self.unavailable()
-        if missing is not None:
-            raise Unavailable(self.name, missing)
         _refuse_what_is_not_one_peak(instance)
         if len(instance.apart) or not instance.allowed.all():
             return Outcome(StopReason.PROVED, infeasible=True, solver=self.name)
@@ -101,10 +59,10 @@ class Search(Solver):
                 control.bound(_value(instance, bound))
             return control.stopped() is not None
 
-        kernel = cast(SearchKernel, active().kernels)
+        chosen = active()
         start_peak = None if task.start is None else peaks(instance, task.start)[0]
         try:
-            end, offsets, bound, _, work = kernel.search(
+            end, offsets, bound, _, work = chosen.kernels.search(
                 sections=instance.sections,
                 columns=columns(instance),
                 bound=first,
@@ -113,10 +71,10 @@ class Search(Solver):
                 seed=task.seed % (1 << 64),
                 threads=max(1, task.limits.workers),
                 work=task.limits.work,
-                max_pairs=MAX_PAIRS if active().kind is Kind.NATIVE else MAX_PAIRS_REFERENCE,
+                max_pairs=chosen.sizes.search_pairs,
                 report=report,
             )
-        except kernel.TooLarge as error:
+        except TooLarge as error:
             raise Unsupported(self.name, str(error)) from None
         if end == "impossible":
             return Outcome(StopReason.PROVED, infeasible=True, solver=self.name, work=work)
@@ -147,7 +105,7 @@ _STOPS = {"proved": StopReason.PROVED, "fits": StopReason.GOAL_MET, "work": Stop
 def _refuse_what_is_not_one_peak(instance: Instance) -> None:
     if len(instance.pools) != 1:
         raise Unsupported(Search.name, "it takes one pool at a time")
-    if Term.REUSE_COST in instance.terms and len(instance.penalties):
+    if instance.weighs_reuse:
         raise Unsupported(Search.name, "it knows no reuse penalties")
     if len(instance.pools[0].reserved) > MAX_RESERVED:
         raise Unsupported(Search.name, f"there are more than {MAX_RESERVED} reserved ranges")

@@ -6,11 +6,8 @@
 
 #include <exception>
 
-#include "shared/bad_input.hpp"
-#include "shared/column.hpp"
-#include "greedy/bindings.hpp"
-#include "improve/bindings.hpp"
-#include "search/bindings.hpp"
+#include "bindings.hpp"
+#include "shared/input.hpp"
 #include "shared/sweep.hpp"
 
 namespace nb = nanobind;
@@ -23,13 +20,18 @@ using Ints = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::device::cpu>;
 
 memplan::Column column(const Ints& array) { return {array.data(), array.shape(0), array.stride(0)}; }
 
+void raise(const char* name, const std::exception& error) {
+    PyErr_SetString(nb::module_::import_("solvers.kernels.interface").attr(name).ptr(), error.what());
+}
+
 // Called by nanobind whenever a kernel throws; whatever is not ours goes on to the next translator.
 void translate(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
     } catch (const memplan::BadInput& error) {
-        const nb::object type = nb::module_::import_("solvers.kernels.errors").attr("BadKernelInput");
-        PyErr_SetString(type.ptr(), error.what());
+        raise("BadKernelInput", error);
+    } catch (const memplan::TooLarge& error) {
+        raise("TooLarge", error);
     }
 }
 

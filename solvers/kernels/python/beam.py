@@ -8,16 +8,19 @@ room, more of them are kept the next time on the way there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 
 from ...model.instance import Instance, Ints
-from .search.generator import GOLDEN, WORD, Generator
+from ...model.splitmix import GOLDEN, WORD, SplitMix64
+from ..columns import Columns
+from ..interface import Report
+from .input import check_start, demand, instance_of
 
-# The same numbers stand in kernels/native/beam_layouts.cpp and beam_later.hpp.
+# The same numbers stand in kernels/native/beam.
 WIDTH = 20
 WIDEST = 256
 STRETCH = 15
@@ -38,9 +41,12 @@ LOOKS_PER_MICROSECOND = 600
 
 
 def beam(
-    instance: Instance, start: Ints, enough: int, seed: int, work: int, report: Callable[[Ints | None], bool]
+    sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
 ) -> tuple[Ints, int]:
     """Offsets that are no worse than those of the start, and the work done, in about microseconds of native code."""
+    instance = instance_of(sections, columns)
+    demand(_is_plain(instance), "blocks of one rect each, without pairs or reserved ranges")
+    check_start(columns, start, enough, work)
     run = _Beam(instance, start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
     run.run()
     return np.array(run.best, dtype=np.int64), run.work // LOOKS_PER_MICROSECOND
@@ -73,7 +79,7 @@ class _Beam:
         enough: int,
         seed: int,
         limit: int,
-        report: Callable[[Ints | None], bool],
+        report: Report,
     ) -> None:
         self.size: list[int] = instance.block_high.tolist()
         owner = instance.part_block[instance.rect_part]
@@ -88,7 +94,7 @@ class _Beam:
         self.order = sorted(range(instance.blocks), key=lambda b: (self.begin[b], -self.end[b], -self.size[b], b))
         self.later = self._later_sizes()
         self.times = [1] * instance.blocks
-        self.random = Generator(seed & WORD)
+        self.random = SplitMix64(seed & WORD)
         self.enough, self.limit, self.report = enough, limit, report
         self.work = 0
         self.stopped = False
@@ -265,4 +271,11 @@ class _Beam:
 
 
 def _name(block: int, base: int) -> int:
-    return Generator((block * GOLDEN & WORD) ^ base).next()
+    return SplitMix64((block * GOLDEN & WORD) ^ base).next()
+
+
+def _is_plain(instance: Instance) -> bool:
+    """One rect a block, from its base on, and nothing in its way but other blocks."""
+    owner = instance.part_block[instance.rect_part]
+    whole = len(np.unique(owner)) == len(owner) and not instance.part_low.any()
+    return instance.is_plain and whole and not instance.pools[0].reserved

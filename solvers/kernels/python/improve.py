@@ -7,7 +7,6 @@ Who throws others out is dearer itself from then on, so that the same few blocks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import isqrt
@@ -16,8 +15,12 @@ import numpy as np
 
 from ...model.conflicts import part_pairs
 from ...model.instance import Instance, Ints
+from ...model.splitmix import WORD, SplitMix64
+from ..columns import Columns
+from ..interface import Report
+from .input import check_start, instance_of
 
-# The same numbers stand in kernels/native/improve_ejection.cpp.
+# The same numbers stand in kernels/native/improve/ejection.cpp.
 PRICE_BITS = 20
 HIGHEST_GRUDGE = 1 << 12
 HEIGHTS = 7
@@ -26,7 +29,6 @@ PATIENCE = 250_000
 HOPELESS = 3
 LOOKS_A_MOVE = 50
 LOOKS_PER_MICROSECOND = 24
-WORD = (1 << 64) - 1
 
 Stretch = tuple[int, int, int]
 """A block (WALL: none, a reserved range), and how far below and above its base (a wall: address 0) it closes bases."""
@@ -34,9 +36,11 @@ WALL = -1
 
 
 def improve(
-    instance: Instance, start: Ints, enough: int, seed: int, work: int, report: Callable[[Ints | None], bool]
+    sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
 ) -> tuple[Ints, int]:
     """Offsets that are no worse than those of the start, and the work done, in about microseconds of native code."""
+    instance = instance_of(sections, columns)
+    check_start(columns, start, enough, work)
     run = _Ejection(instance, start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
     run.run()
     return np.array(run.best, dtype=np.int64), run.work // LOOKS_PER_MICROSECOND
@@ -76,7 +80,7 @@ class _Ejection:
         enough: int,
         seed: int,
         limit: int,
-        report: Callable[[Ints | None], bool],
+        report: Report,
     ) -> None:
         self.count = instance.blocks
         self.high: list[int] = instance.block_high.tolist()
@@ -86,7 +90,7 @@ class _Ejection:
         self.near = _stretches(instance)
         self.price = _prices(instance)
         self.grudge = [1] * self.count
-        self.random = _numbers(seed & WORD)
+        self.random = SplitMix64(seed & WORD)
         self.limit = limit
         self.report = report
         self.work = 0
@@ -171,7 +175,7 @@ class _Ejection:
         return _Closed(base + below, base + above, other, price)
 
 
-def _best_base(closed: list[_Closed], here: _Range, random: Iterator[int]) -> tuple[int, int] | None:
+def _best_base(closed: list[_Closed], here: _Range, random: SplitMix64) -> tuple[int, int] | None:
     """A base and what it costs; None if everywhere something stays."""
     resting = [here.lowest, *(here.up(end) for end in sorted(one.high for one in closed))]
     hanging = [*(here.down(begin) for begin in sorted(one.low for one in closed)), here.highest]
@@ -196,7 +200,7 @@ def _best_base(closed: list[_Closed], here: _Range, random: Iterator[int]) -> tu
                 best, ties = (base, price), 1
             elif best is not None and price == best[1]:
                 ties += 1
-                if next(random) % ties == 0:
+                if random.next() % ties == 0:
                     best = (base, price)
     return best
 
@@ -227,12 +231,3 @@ def _prices(instance: Instance) -> list[int]:
     area = [w * h for w, h in zip(width, instance.block_high.tolist(), strict=True)]
     shift = max(max(area, default=0).bit_length() - 2 * PRICE_BITS, 0)
     return [1 + isqrt(a >> shift) for a in area]
-
-
-def _numbers(state: int) -> Iterator[int]:
-    """SplitMix64."""
-    while True:
-        state = (state + 0x9E3779B97F4A7C15) & WORD
-        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & WORD
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
-        yield z ^ (z >> 31)

@@ -1,18 +1,33 @@
-"""Every kernel again, in plain Python and numpy: slower, same answers. The fallback without a compiler, and the oracle of the tests."""
+"""The set of kernels in plain Python and numpy: slower, same answers. Each is imported when it is asked for, since most plans need few."""
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from .sweep import apart, max_live
+if TYPE_CHECKING:
+    from .beam import beam
+    from .greedy import greedy, greedy_order, greedy_orders, greedy_place
+    from .improve import improve
+    from .search import search
+    from .sweep import apart, max_live
 
-__all__ = ["apart", "max_live"]
+__all__ = ["apart", "beam", "greedy", "greedy_order", "greedy_orders", "greedy_place", "improve", "max_live", "search"]
+
+MODULES = {
+    "max_live": "sweep",
+    "apart": "sweep",
+    "greedy": "greedy",
+    "greedy_orders": "greedy",
+    "greedy_order": "greedy",
+    "greedy_place": "greedy",
+    "improve": "improve",
+    "beam": "beam",
+    "search": "search",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # The search is as large as all the rest together, and most plans need none: it is imported when it is asked for.
-    if name in ("TooLarge", "search"):
-        from . import search as reference
-
-        return getattr(reference, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{MODULES[name]}", __package__), name)

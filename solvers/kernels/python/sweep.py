@@ -7,10 +7,10 @@ from bisect import bisect_left
 import numpy as np
 
 from ...model.instance import Ints
-from ..errors import BadKernelInput
+from ..interface import BadKernelInput
+from .input import exact_sum
 
 TOTAL_LIMIT = 1 << 62
-LOW_BITS = 31
 
 
 def max_live(starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[int, int | None]:
@@ -66,10 +66,5 @@ def _check(starts: Ints, ends: Ints, weights: Ints, sections: int) -> None:
         raise BadKernelInput("a rect lies outside the sections, or ends before it starts")
     if (weights < 0).any():
         raise BadKernelInput("a weight is negative")
-    if _exact_sum(weights) >= TOTAL_LIMIT:
+    if exact_sum(weights) >= TOTAL_LIMIT:
         raise BadKernelInput("the weights add up to 2^62 or more")
-
-
-def _exact_sum(weights: Ints) -> int:
-    # The two halves are summed apart and put together as Python integers: a sum in int64 could wrap unseen.
-    return (int((weights >> LOW_BITS).sum()) << LOW_BITS) + int((weights & ((1 << LOW_BITS) - 1)).sum())

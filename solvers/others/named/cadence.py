@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ...fitting.gaps import Fit, Span
+from ...fitting.gaps import Span
+from ...fitting.orders import Fit
 from ...model.instance import Instance, Placement
 from ...model.solver import Feature
 from .first_fit import place_in_order

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ...fitting.gaps import Fit, Span
+from ...fitting.gaps import Span
 from ...fitting.neighbours import neighbours
+from ...fitting.orders import Fit
 from ...fitting.pool_choice import PoolChoice
 from ...model.instance import Placement
 from .heuristic import NothingFits, Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...fitting.gaps import Fit
+from ...fitting.orders import Fit
 from ...model.instance import Instance, Placement
 from ...model.solver import Feature
 from .first_fit import place_in_order

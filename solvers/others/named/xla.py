@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...fitting.gaps import Fit
+from ...fitting.orders import Fit
 from ...model.instance import Instance, Placement
 from ...model.objective import evaluate
 from ...model.solver import Feature

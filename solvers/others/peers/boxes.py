@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...model.errors import Unsupported
-from ...model.instance import Instance, Ints, Placement, Term
+from ...model.instance import Instance, Ints, Placement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ def _what_is_more(instance: Instance) -> str | None:
         return "it knows buffers of one lifetime alone, and no colocations"
     if len(instance.conflicts) or len(instance.exclusions) or len(instance.apart):
         return "lifetimes are all that it knows of conflicts"
-    if Term.REUSE_COST in instance.terms and len(instance.penalties):
+    if instance.weighs_reuse:
         return "it knows no reuse penalties"
     if not instance.allowed.all():
         return "a buffer fits nowhere"

@@ -17,16 +17,16 @@ from solvers.assign.layout import Layout
 from solvers.assign.packing import ORDERS, packed
 from solvers.assign.search import Assign
 from solvers.bounds.room_prices import RoomPrices
-from solvers.fitting.gaps import Fit
+from solvers.fitting.orders import Fit
 from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy
-from solvers.kernels import Kind, Selection, selection
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.objective import evaluate
 from solvers.model.solver import Goal, Limits, Silent, Task
 from solvers.portfolio.execute import execute
 from tests import oracle
+from tests.solvers.kernels.kernel_sets import use_reference
 from tests.strategies import effort, problems
 from tests.support import make_instance, plain
 
@@ -74,8 +74,7 @@ def test_the_same_seed_ends_alike_with_either_kernels_and_another_does_not(monke
     first = Assign().solve(instance, task, Silent())
     assert first.stop is StopReason.WORK_LIMIT
     assert first.reproducible
-    reference = Selection(Kind.REFERENCE, selection._reference("a test").kernels)
-    monkeypatch.setattr("solvers.greedy.native.active", lambda: reference)
+    use_reference(monkeypatch)
     again = Assign().solve(instance, task, Silent())
     assert again.placement is not None
     assert first.placement is not None

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from solvers.fitting import neighbours as neighbours_module
-from solvers.fitting.gaps import Fit
+from solvers.fitting.measures import measure
 from solvers.fitting.neighbours import ListedNeighbours, Neighbours, ScannedNeighbours, neighbours
-from solvers.fitting.orders import measure, orders
+from solvers.fitting.orders import Fit, orders
 from solvers.fitting.placing import PoolPolicy, place_all
 from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy

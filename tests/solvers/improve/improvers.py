@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from planner.generate import Request, generate
 from planner.placing.lowering import lower
-from solvers.fitting.gaps import Fit
 from solvers.fitting.neighbours import neighbours
+from solvers.fitting.orders import Fit
 from solvers.fitting.placing import PoolPolicy, place_all
-from solvers.kernels import Kind
-from solvers.kernels.selection import select
 from solvers.model.instance import Instance, Ints, Placement
 from tests.solvers.kernels.test_greedy_native import fixed_first
-
-
-def native_kernels(name: str) -> object:
-    """The native kernels, if there are any and this one is among them."""
-    found = select("auto")
-    if found.kind is not Kind.NATIVE:
-        pytest.skip(f"no native kernels: {found.reason}")
-    if not hasattr(found.kernels, name):
-        pytest.skip("the native kernels are older than the rest")
-    return found.kernels
 
 
 def first_placement(instance: Instance, seed: int = 0) -> Ints | None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 import pytest
 
 from solvers.geometry.rules import violation
-from solvers.improve import beam as beam_solver
-from solvers.improve import ejection as improve_solver
 from solvers.improve.beam import Beam
 from solvers.improve.ejection import Improve, Improver
 from solvers.kernels.columns import columns
@@ -17,24 +13,21 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Ints, Placement
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
-from tests.solvers.improve.improvers import first_placement, native_kernels, peak, placement, recurrent
+from tests.solvers.improve.improvers import first_placement, peak, placement, recurrent
+from tests.solvers.kernels.kernel_sets import native, use_reference
 from tests.support import make_instance, plain
 
-IMPROVERS: dict[str, tuple[type[Improver], ModuleType]] = {
-    "improve": (Improve, improve_solver),
-    "beam": (Beam, beam_solver),
-}
+IMPROVERS: dict[str, type[Improver]] = {"improve": Improve, "beam": Beam}
 
 
 @pytest.fixture(params=[(name, kernel) for name in IMPROVERS for kernel in ("native", "reference")], ids="-".join)
 def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Improver:
     name, kernel = request.param
-    kind, module = IMPROVERS[name]
     if kernel == "native":
-        native_kernels(name)
+        native()
     else:
-        monkeypatch.setattr(module, "_kernel", lambda _: None)
-    return kind()
+        use_reference(monkeypatch)
+    return IMPROVERS[name]()
 
 
 def test_great_sizes_do_not_overflow(solve: Improver) -> None:
@@ -97,4 +90,4 @@ def test_an_error_of_the_listener_is_raised(name: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        getattr(native_kernels(name), name)(instance.sections, columns(instance), start, 0, 0, 1 << 40, broken)
+        getattr(native(), name)(instance.sections, columns(instance), start, 0, 0, 1 << 40, broken)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 import pytest
 
 from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy
-from solvers.improve import ejection as solver
-from solvers.improve.ejection import Improve, ImproveKernel
+from solvers.improve.ejection import Improve
+from solvers.kernels import BadKernelInput, Kernels, Kind
 from solvers.kernels.columns import columns
-from solvers.kernels.errors import BadKernelInput
-from solvers.kernels.python.improve import improve
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.solver import Goal, Limits, Silent, Task
-from tests.solvers.improve.improvers import first_placement, native_kernels, never, peak, placement
+from tests.solvers.improve.improvers import first_placement, never, peak, placement
+from tests.solvers.kernels.kernel_sets import native, of_kind, reference, use_reference
 from tests.solvers.kernels.test_greedy_native import random_instance
 from tests.support import Block, make_instance, plain
 
 
 @pytest.fixture
-def kernel() -> ImproveKernel:
-    return cast(ImproveKernel, native_kernels("improve"))
+def kernel() -> Kernels:
+    return native()
 
 
 @pytest.fixture(params=["native", "reference"])
@@ -33,7 +30,7 @@ def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Im
     if request.param == "native":
         request.getfixturevalue("kernel")
     else:
-        monkeypatch.setattr(solver, "_kernel", lambda _: None)
+        use_reference(monkeypatch)
     return Improve()
 
 
@@ -45,7 +42,7 @@ def dense(seed: int, blocks: int = 60, times: int = 40) -> Instance:
 
 
 @pytest.mark.parametrize("seeds", [range(first, first + 25) for first in range(0, 250, 25)], ids=str)
-def test_the_kernel_makes_the_moves_of_the_reference(kernel: ImproveKernel, seeds: range) -> None:
+def test_the_kernel_makes_the_moves_of_the_reference(kernel: Kernels, seeds: range) -> None:
     better = 0
     for seed in seeds:
         instance = random_instance(seed)
@@ -53,7 +50,7 @@ def test_the_kernel_makes_the_moves_of_the_reference(kernel: ImproveKernel, seed
         if start is None:
             continue
         enough = 9 * peak(instance, start) // 10
-        expected, work = improve(instance, start, enough, seed, 300, never)
+        expected, work = reference().improve(instance.sections, columns(instance), start, enough, seed, 300, never)
         given = columns(instance)
         found, spent = kernel.improve(instance.sections, given, start, enough, seed, 300, never)
         assert (found.tolist(), spent) == (expected.tolist(), work), seed
@@ -63,13 +60,13 @@ def test_the_kernel_makes_the_moves_of_the_reference(kernel: ImproveKernel, seed
     assert better > 5
 
 
-def test_the_kernel_makes_the_moves_of_the_reference_among_many_blocks(kernel: ImproveKernel) -> None:
+def test_the_kernel_makes_the_moves_of_the_reference_among_many_blocks(kernel: Kernels) -> None:
     for seed in range(2):
         instance = dense(seed, blocks=300, times=30)
         start = first_placement(instance)
         assert start is not None
         enough = 99 * peak(instance, start) // 100
-        expected = improve(instance, start, enough, seed, 300, never)
+        expected = reference().improve(instance.sections, columns(instance), start, enough, seed, 300, never)
         found = kernel.improve(instance.sections, columns(instance), start, enough, seed, 300, never)
         assert (found[0].tolist(), found[1]) == (expected[0].tolist(), expected[1])
         assert peak(instance, found[0]) < peak(instance, start)
@@ -146,7 +143,9 @@ def test_no_block_and_blocks_without_size(solve: Improve) -> None:
     assert outcome.value == (5,)
 
 
-def test_a_start_that_cannot_be_is_refused(kernel: ImproveKernel) -> None:
+@pytest.mark.parametrize("kind", Kind)
+def test_a_start_that_cannot_be_is_refused(kind: Kind) -> None:
+    kernel = of_kind(kind)
     instance = dense(9)
     given = columns(instance)
     for start in (np.zeros(3, dtype=np.int64), np.full(instance.blocks, -1, dtype=np.int64)):

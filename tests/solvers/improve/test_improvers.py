@@ -12,6 +12,7 @@ from solvers.model.registry import Kind, names
 from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.solve import solve
 from solvers.portfolio.teams import SMALLEST
+from tests.solvers.kernels.kernel_sets import where_native_run
 from tests.support import make_instance, plain
 
 MANY = SMALLEST["improve"]
@@ -24,7 +25,10 @@ def chained(blocks: int) -> Instance:
     return make_instance([plain(s, s + w, z) for s, w, z in zip(starts, lengths, sizes, strict=True)])
 
 
-@pytest.mark.parametrize(("blocks", "takes_part"), [(MANY // 4, False), (MANY + 500, True)])
+native = where_native_run("it takes no part without them")
+
+
+@pytest.mark.parametrize(("blocks", "takes_part"), [(MANY // 4, False), pytest.param(MANY + 500, True, marks=native)])
 def test_it_takes_part_where_blocks_are_many(blocks: int, takes_part: bool) -> None:
     instance = chained(blocks)
     outcome = solve(instance, Task(limits=Limits(work=30_000)), Silent())
@@ -33,6 +37,7 @@ def test_it_takes_part_where_blocks_are_many(blocks: int, takes_part: bool) -> N
     assert ("improve" in outcome.asked) == takes_part
 
 
+@native
 def test_all_work_together_keeps_to_the_limit() -> None:
     outcome = solve(chained(MANY), Task(limits=Limits(work=40_000)), Silent())
     assert outcome.work <= 44_000  # an engine ends soon after its share is spent

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 import pytest
 
-from solvers.fitting.gaps import Fit
 from solvers.fitting.neighbours import ListedNeighbours, ScannedNeighbours
-from solvers.fitting.orders import orders
+from solvers.fitting.orders import PASSES, Fit, orders
 from solvers.fitting.placing import PoolPolicy, place_all
 from solvers.geometry.rules import violation
-from solvers.greedy import one_pool
-from solvers.greedy.native import GreedyKernel
 from solvers.greedy.solver import Greedy
-from solvers.kernels import Kind
+from solvers.kernels import BadKernelInput, Kernels, Kind
 from solvers.kernels.columns import columns
-from solvers.kernels.errors import BadKernelInput
-from solvers.kernels.selection import select
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec, Term
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Goal, Limits, Silent, Task
+from tests.solvers.kernels.kernel_sets import native, of_kind, use_reference
 from tests.support import Block, make_instance, plain
 
 
 @pytest.fixture
-def kernel() -> GreedyKernel:
-    found = select("auto")
-    if found.kind is not Kind.NATIVE:
-        pytest.skip(f"no native kernels: {found.reason}")
-    if not hasattr(found.kernels, "greedy"):
-        pytest.skip("the native kernels are older than the rest")
-    return cast(GreedyKernel, found.kernels)
+def kernel() -> Kernels:
+    return native()
 
 
 def random_block(rng: np.random.Generator, times: int, many: bool, life: int, scale: int) -> Block:
@@ -85,20 +75,20 @@ def fixed_first(instance: Instance, order: Ints) -> Ints:
 
 
 @pytest.mark.parametrize("seeds", [range(first, first + 100) for first in range(0, 500, 100)], ids=str)
-def test_every_block_goes_where_the_reference_puts_it(kernel: GreedyKernel, seeds: range) -> None:
+def test_every_block_goes_where_the_reference_puts_it(kernel: Kernels, seeds: range) -> None:
     placed = 0
     for seed in seeds:
         instance = random_instance(seed)
         if not instance.allowed.all():
             continue
         near = ListedNeighbours(instance)
-        for number, order in enumerate(orders(instance).values()):
+        for number, (name, order) in enumerate(orders(instance).items()):
             sequence = fixed_first(instance, order)
-            assert kernel.greedy_order(instance.sections, columns(instance), number).tolist() == sequence.tolist()
+            assert kernel.greedy_order(instance.sections, columns(instance), name).tolist() == sequence.tolist()
             if number % 4 != seed % 4:
                 continue
             for fit in Fit:
-                found = kernel.greedy_place(instance.sections, columns(instance), sequence, fit is Fit.BEST)
+                found = kernel.greedy_place(instance.sections, columns(instance), sequence, fit)
                 expected = place_all(instance, order, near.fresh(), fit, PoolPolicy.PREFERRED, lambda: False)
                 assert (None if found is None else found.tolist()) == (
                     None if expected is None else expected.offset.tolist()
@@ -107,7 +97,7 @@ def test_every_block_goes_where_the_reference_puts_it(kernel: GreedyKernel, seed
     assert placed > 100  # not everything fits nowhere
 
 
-def test_long_lives_among_short_ones_agree(kernel: GreedyKernel) -> None:
+def test_long_lives_among_short_ones_agree(kernel: Kernels) -> None:
     placed = 0
     for seed in range(12):
         instance = random_instance(2000 + seed, scale=60)
@@ -117,7 +107,7 @@ def test_long_lives_among_short_ones_agree(kernel: GreedyKernel) -> None:
                 continue
             sequence = fixed_first(instance, order)
             for fit in Fit:
-                found = kernel.greedy_place(instance.sections, columns(instance), sequence, fit is Fit.BEST)
+                found = kernel.greedy_place(instance.sections, columns(instance), sequence, fit)
                 expected = place_all(instance, order, near.fresh(), fit, PoolPolicy.PREFERRED, lambda: False)
                 assert (found is None) == (expected is None)
                 if found is not None and expected is not None:
@@ -126,7 +116,7 @@ def test_long_lives_among_short_ones_agree(kernel: GreedyKernel) -> None:
     assert placed > 10
 
 
-def test_many_blocks_of_very_different_lives_agree(kernel: GreedyKernel) -> None:
+def test_many_blocks_of_very_different_lives_agree(kernel: Kernels) -> None:
     rng = np.random.default_rng(3)
     lives = np.minimum(1 + (4 * rng.pareto(0.7, 1500)).astype(np.int64), 3000)
     births = rng.integers(0, 3000, 1500)
@@ -136,30 +126,30 @@ def test_many_blocks_of_very_different_lives_agree(kernel: GreedyKernel) -> None
     for order in list(orders(instance).values())[::3]:
         for fit in Fit:
             expected = place_all(instance, order, ScannedNeighbours(instance), fit, PoolPolicy.PREFERRED, lambda: False)
-            found = kernel.greedy_place(instance.sections, columns(instance), order, fit is Fit.BEST)
+            found = kernel.greedy_place(instance.sections, columns(instance), order, fit)
             assert found is not None
             assert expected is not None
             assert found.tolist() == expected.offset.tolist()
 
 
-def test_orders_stay_exact_where_areas_exceed_what_floats_hold(kernel: GreedyKernel) -> None:
+def test_orders_stay_exact_where_areas_exceed_what_floats_hold(kernel: Kernels) -> None:
     rng = np.random.default_rng(4)
     sizes = (1 << 50) + rng.integers(0, 3, 60)
     starts = rng.integers(0, 40, 60)
     blocks = [plain(s, s + 1 + (s * 7) % 30, z) for s, z in zip(starts.tolist(), sizes.tolist(), strict=True)]
     instance = make_instance(blocks)
     instance = replace(instance, highest=np.full_like(instance.highest, (1 << 61) - (1 << 51)))
-    for number, order in enumerate(orders(instance).values()):
-        assert kernel.greedy_order(instance.sections, columns(instance), number).tolist() == order.tolist()
+    for name, order in orders(instance).items():
+        assert kernel.greedy_order(instance.sections, columns(instance), name).tolist() == order.tolist()
 
 
 def solve_both(
     instance: Instance, task: Task, monkeypatch: pytest.MonkeyPatch, control: Control | None = None
 ) -> tuple[Outcome, Outcome]:
-    native = Greedy().solve(instance, task, control or Silent())
+    fast = Greedy().solve(instance, task, control or Silent())
     with monkeypatch.context() as patch:
-        patch.setattr(one_pool, "greedy_kernel", lambda _: None)
-        return native, Greedy().solve(instance, task, control or Silent())
+        use_reference(patch)
+        return fast, Greedy().solve(instance, task, control or Silent())
 
 
 def assert_alike(one: Outcome, other: Outcome) -> None:
@@ -180,11 +170,11 @@ def test_the_whole_portfolio_gives_the_same_plan(monkeypatch: pytest.MonkeyPatch
             Task(goal=Goal.FIT),
             Task(target=(int(rng.integers(size, 3 * size + 2)),), limits=Limits(workers=2)),
         ]
-        native, reference = solve_both(instance, tasks[seed % 3], monkeypatch)
-        assert_alike(native, reference)
-        if native.placement is not None:
-            assert violation(instance, native.placement) is None
-            tasks = [replace(task, start=native.placement) for task in tasks]
+        fast, slow = solve_both(instance, tasks[seed % 3], monkeypatch)
+        assert_alike(fast, slow)
+        if fast.placement is not None:
+            assert violation(instance, fast.placement) is None
+            tasks = [replace(task, start=fast.placement) for task in tasks]
             assert_alike(*solve_both(instance, tasks[(seed + 1) % 3], monkeypatch))
 
 
@@ -196,15 +186,15 @@ def test_components_keep_their_own_best_and_never_wait_for_one_that_fits_nowhere
     left = [(int(s), int(s + w), int(h)) for s, w, h in rng.integers(1, 30, (40, 3))]
     right = [(s + 100, e + 100, 40 - h) for s, e, h in left]
     both = make_instance(left + right)
-    native, reference = solve_both(both, Task(limits=Limits(workers=2)), monkeypatch)
-    assert_alike(native, reference)
+    fast, slow = solve_both(both, Task(limits=Limits(workers=2)), monkeypatch)
+    assert_alike(fast, slow)
     alone = [Greedy().solve(make_instance(side), Task(), Silent()).value for side in (left, right)]
-    assert native.value == max(v for v in alone if v is not None)
+    assert fast.value == max(v for v in alone if v is not None)
     # The narrow component fits only if what dies last comes first.
     narrow = make_instance([plain(1, 3, 1, max_offset=0), (0, 2, 2), *right])
-    native, reference = solve_both(narrow, Task(), monkeypatch)
-    assert_alike(native, reference)
-    assert native.value == Greedy().solve(make_instance(right), Task(), Silent()).value
+    fast, slow = solve_both(narrow, Task(), monkeypatch)
+    assert_alike(fast, slow)
+    assert fast.value == Greedy().solve(make_instance(right), Task(), Silent()).value
 
 
 @pytest.mark.usefixtures("kernel")
@@ -222,20 +212,22 @@ def test_the_bound_is_met_in_every_objective(terms: tuple[Term, ...], monkeypatc
     instance = make_instance(blocks, pools=[PoolSpec(None, cost=3)], terms=terms)
     worth = {Term.LARGEST_PEAK: 8, Term.ACCESS_COST: 8, Term.SUM_OF_PEAKS: 24, Term.REUSE_COST: 0}
     bound = tuple(worth[term] for term in terms)
-    native, reference = solve_both(instance, Task(bound=bound), monkeypatch)
-    assert_alike(native, reference)
-    assert (native.stop, native.value) == (StopReason.PROVED, bound)
+    fast, slow = solve_both(instance, Task(bound=bound), monkeypatch)
+    assert_alike(fast, slow)
+    assert (fast.stop, fast.value) == (StopReason.PROVED, bound)
 
 
 @pytest.mark.parametrize("count", [400, 700])  # of so few, one thread places all; of more, several do
-def test_the_number_of_threads_changes_nothing(kernel: GreedyKernel, count: int) -> None:
+def test_the_number_of_threads_changes_nothing(kernel: Kernels, count: int) -> None:
     rng = np.random.default_rng(9)
     rows = rng.integers(1, 60, (count, 3)).tolist()
     instance = make_instance([(s, s + w, h) for s, w, h in rows])
     answers = []
     for threads in (1, 2, 5, 64):
         for enough in (None, 1, 900):
-            found = kernel.greedy(instance.sections, columns(instance), None, enough, threads, lambda _: False)
+            found, _ = kernel.greedy(
+                instance.sections, columns(instance), PASSES, None, enough, threads, None, lambda _: False
+            )
             assert found is not None
             answers.append((enough, found.tolist()))
     for enough in (None, 1, 900):
@@ -274,7 +266,7 @@ def test_out_of_time_there_is_still_a_first_placement() -> None:
     assert len(control.found) == 1
 
 
-def test_other_threads_run_and_a_stop_is_heeded(kernel: GreedyKernel) -> None:
+def test_other_threads_run_and_a_stop_is_heeded(kernel: Kernels) -> None:
     instance = big(20_000)
     asked: list[int] = []
     begin = threading.Event()
@@ -286,7 +278,9 @@ def test_other_threads_run_and_a_stop_is_heeded(kernel: GreedyKernel) -> None:
 
     answer: list[Ints | None] = []
     worker = threading.Thread(
-        target=lambda: answer.append(kernel.greedy(instance.sections, columns(instance), None, None, 2, report))
+        target=lambda: answer.append(
+            kernel.greedy(instance.sections, columns(instance), PASSES, None, None, 2, None, report)[0]
+        )
     )
     worker.start()
     assert begin.wait(60)  # this thread could run, so the kernel does not hold the interpreter
@@ -295,40 +289,44 @@ def test_other_threads_run_and_a_stop_is_heeded(kernel: GreedyKernel) -> None:
     assert set(asked) == {worker.ident}
 
 
-def test_an_error_of_the_caller_comes_back_to_the_caller(kernel: GreedyKernel) -> None:
+def test_an_error_of_the_caller_comes_back_to_the_caller(kernel: Kernels) -> None:
     instance = big(20_000)
 
     def report(_: Ints | None) -> bool:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        kernel.greedy(instance.sections, columns(instance), None, None, 1, report)
+        kernel.greedy(instance.sections, columns(instance), PASSES, None, None, 1, None, report)
 
 
-def test_arrays_that_make_no_sense_are_refused(kernel: GreedyKernel) -> None:
+@pytest.mark.parametrize("kind", Kind)
+def test_arrays_that_make_no_sense_are_refused(kind: Kind) -> None:
+    kernel = of_kind(kind)
     instance = make_instance([(0, 2, 4), (1, 3, 4)])
     good = columns(instance)
     with pytest.raises(BadKernelInput):
-        kernel.greedy(instance.sections, good[:-1], None, None, 1, lambda _: False)  # type: ignore[arg-type]
+        kernel.greedy(instance.sections, good[:-1], PASSES, None, None, 1, None, lambda _: False)  # type: ignore[arg-type]
     with pytest.raises(BadKernelInput):
-        kernel.greedy(1, good, None, None, 1, lambda _: False)
+        kernel.greedy(1, good, PASSES, None, None, 1, None, lambda _: False)
     with pytest.raises(BadKernelInput):
-        kernel.greedy(instance.sections, good, np.zeros(1, dtype=np.int64), None, 1, lambda _: False)
+        kernel.greedy(instance.sections, good, PASSES, np.zeros(1, dtype=np.int64), None, 1, None, lambda _: False)
     for nowhere in (-1, np.iinfo(np.int64).max):
         with pytest.raises(BadKernelInput):
-            kernel.greedy(instance.sections, good, np.array([0, nowhere]), None, 1, lambda _: False)
+            kernel.greedy(instance.sections, good, PASSES, np.array([0, nowhere]), None, 1, None, lambda _: False)
     with pytest.raises(BadKernelInput):
-        kernel.greedy_place(instance.sections, good, np.array([0, 2]), False)
+        kernel.greedy_place(instance.sections, good, np.array([0, 2]), Fit.LOWEST)
 
 
-def test_nothing_at_all_is_placed_at_once(kernel: GreedyKernel) -> None:
+@pytest.mark.parametrize("kind", Kind)
+def test_nothing_at_all_is_placed_at_once(kind: Kind) -> None:
+    kernel = of_kind(kind)
     empty = make_instance([(0, 1, 1)])
     fields = "part_block part_low part_high rect_part rect_start rect_end allowed modulus residue lowest highest"
     nothing = replace(empty, sections=0, **{name: getattr(empty, name)[:0] for name in fields.split()})
-    found = kernel.greedy(0, columns(nothing), None, None, 1, lambda _: False)
+    found, _ = kernel.greedy(0, columns(nothing), PASSES, None, None, 1, None, lambda _: False)
     assert found is not None
     assert found.tolist() == []
     flat = make_instance([(0, 3, 0), plain(0, 3, 0, alignment=4, residue=3)])
-    found = kernel.greedy(flat.sections, columns(flat), None, None, 1, lambda _: False)
+    found, _ = kernel.greedy(flat.sections, columns(flat), PASSES, None, None, 1, None, lambda _: False)
     assert found is not None
     assert found.tolist() == [0, 3]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from inspect import signature
 from itertools import combinations
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -13,13 +18,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers import kernels
-from solvers.kernels import selection
-from solvers.kernels.errors import BadKernelInput, KernelsUnavailable
-from solvers.kernels.selection import Kernels, Kind, Selection, Wanted, select
+from solvers.fitting.orders import ORDERS
+from solvers.kernels import BadKernelInput, Kernels, selection
+from solvers.kernels.selection import KernelsUnavailable, Kind, Selection, Wanted, promised, select
 from solvers.model.instance import Ints
 from tests.strategies import effort
 
 LIMIT = 1 << 62
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def available() -> dict[str, Kernels]:
@@ -136,7 +142,7 @@ def test_kernels_may_run_side_by_side(each: Kernels) -> None:
 
 
 def test_the_package_offers_the_active_kernels() -> None:
-    assert kernels.max_live(ints(0, 1), ints(2, 3), ints(2, 3), 3) == (5, 1)
+    assert kernels.active().kernels.max_live(ints(0, 1), ints(2, 3), ints(2, 3), 3) == (5, 1)
 
 
 def test_the_reference_can_be_asked_for() -> None:
@@ -184,6 +190,95 @@ def test_native_kernels_that_lag_behind_are_not_used(monkeypatch: pytest.MonkeyP
     chosen = select("auto")
     assert chosen.kind is Kind.REFERENCE
     assert "older than the rest" in (chosen.reason or "")
+
+
+def stand_in(change: Callable[[str, str], str]) -> ModuleType:
+    """Compiled kernels whose signatures are changed in some way."""
+    module = ModuleType(selection.NATIVE_MODULE)
+    for name, arguments in promised().items():
+        text = f"def {name}({', '.join(f'{argument}: int' for argument in arguments)}) -> object"
+        setattr(module, name, Compiled(change(name, text)))
+    return module
+
+
+class Compiled:
+    """A function as the compiled module has it, which names the orders if it is asked."""
+
+    def __init__(self, signature: str) -> None:
+        self.__nb_signature__ = ((signature, "", None),)
+
+    def __call__(self) -> list[str]:
+        return list(ORDERS)
+
+
+@pytest.mark.parametrize("name", promised())
+def test_native_kernels_that_take_other_arguments_are_not_used(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    select("reference")
+    without_native(monkeypatch, stand_in(lambda _, text: text))
+    assert select("auto").kind is Kind.NATIVE
+    longer = stand_in(lambda each, text: text.replace(") ->", ", more: int) ->") if each == name else text)
+    renamed = stand_in(lambda each, text: text.replace(": int", "s: int") if each == name else text)
+    for module in (longer, *([renamed] if promised()[name] else [])):
+        without_native(monkeypatch, module)
+        chosen = select("auto")
+        assert chosen.kind is Kind.REFERENCE
+        assert f"older than the rest of memplan (no {name})" in (chosen.reason or "")
+
+
+def test_native_kernels_without_an_order_of_the_table_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    select("reference")
+    without_native(monkeypatch, stand_in(lambda _, text: text))
+    monkeypatch.setitem(ORDERS, "shade", ORDERS["size"])
+    assert select("auto").kind is Kind.NATIVE  # the stand-in names what the table has
+    monkeypatch.setattr(Compiled, "__call__", lambda _: ["size", "area"])
+    assert "no order width_area_total" in (select("auto").reason or "")
+
+
+def test_both_sets_take_what_the_interface_says() -> None:
+    python = select("reference").kernels
+    for name, arguments in promised().items():
+        assert tuple(signature(getattr(python, name)).parameters) == arguments, name
+
+
+def python_kernels_after(code: str, wanted: str) -> set[str]:
+    """Which of the Python kernels a new process has imported that does this."""
+    code += "\nimport sys; print(*(m for m in sys.modules if m.startswith('solvers.kernels.python.')))"
+    environment = {**os.environ, selection.VARIABLE: wanted}
+    command = [sys.executable, "-c", code]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment).stdout
+    return {module.removeprefix("solvers.kernels.python.") for module in said.split()}
+
+
+def test_of_the_python_kernels_only_what_is_used_is_imported() -> None:
+    code = "from solvers.kernels import active\nkernels = active().kernels\n"
+    assert python_kernels_after(code, "reference") == {"kernels"}
+    assert python_kernels_after(code + "kernels.greedy_orders()", "reference") == {"kernels", "greedy", "input"}
+
+
+EVERY_SOLVER_WITH_KERNELS = """
+import numpy as np
+from solvers.assign.packing import packed
+from solvers.fitting.orders import Fit
+from solvers.model.instance import Placement
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Task
+from tests.support import make_instance
+
+instance = make_instance([(0, 2, 4), (1, 3, 5), (2, 4, 4), (0, 1, 2)])
+start = Placement(np.zeros(4, dtype=np.int64), np.array([0, 20, 40, 60]))
+for name in ("greedy", "search", "improve", "beam"):
+    outcome = get(name).solve(instance, Task(Limits(work=500), start=start, bound=(1,)), Silent())
+    assert outcome.value == (9,), (name, outcome)
+assert packed(instance, 0, np.arange(4), "size", Fit.BEST) is not None
+"""
+
+
+def test_with_native_kernels_no_python_kernel_is_imported() -> None:
+    if Kind.NATIVE not in available():
+        pytest.skip(f"no native kernels: {select(Wanted.AUTO).reason}")
+    assert python_kernels_after(EVERY_SOLVER_WITH_KERNELS, "native") == set()
+    used = python_kernels_after(EVERY_SOLVER_WITH_KERNELS, "reference")
+    assert {"kernels", "greedy", "search", "improve", "beam"} <= used
 
 
 @st.composite

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
-import pytest
-
+from solvers.kernels import Kernels
 from solvers.kernels.columns import columns
-from solvers.kernels.selection import Kind, Wanted, select
 from solvers.model.instance import Instance, Ints
-from solvers.search.solver import SearchKernel
 
 
 @dataclass(frozen=True)
@@ -42,21 +38,7 @@ class Ask:
     """Asked at every report; true stops the search."""
 
 
-def reference() -> SearchKernel:
-    return cast(SearchKernel, select(Wanted.REFERENCE).kernels)
-
-
-def native() -> SearchKernel:
-    """Skips the test where there are none."""
-    found = select(Wanted.AUTO)
-    if found.kind is not Kind.NATIVE:
-        pytest.skip(f"no native kernels: {found.reason}")
-    if not hasattr(found.kernels, "search"):
-        pytest.skip("the native kernels are older than the rest")
-    return cast(SearchKernel, found.kernels)
-
-
-def ask(kernel: SearchKernel, instance: Instance, wish: Ask) -> Said:
+def ask(kernel: Kernels, instance: Instance, wish: Ask) -> Said:
     better: list[tuple[list[int], int]] = []
 
     def report(offsets: Ints | None, bound: int) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from solvers.kernels import TooLarge
 from solvers.model.errors import Unsupported
 from solvers.model.instance import PoolSpec
 from solvers.model.solver import Silent, Task
 from solvers.search.solver import MAX_CONFLICTS, MAX_RESERVED, Search
-from tests.solvers.search.search_kernels import Ask, ask, native
+from tests.solvers.kernels.kernel_sets import native
+from tests.solvers.search.search_kernels import Ask, ask
 from tests.support import Block, make_instance
 
 
@@ -37,5 +39,5 @@ def test_building_the_model_of_a_large_instance_is_not_waited_for() -> None:
     # There is room for far fewer entries in cliques than there are: without being asked while it builds, it would refuse.
     said = ask(native(), crowd, Ask(bound=1, until=stop, max_pairs=150_000))
     assert (said.end, said.nodes, said.work, len(asked)) == ("stopped", 0, 0, 1)
-    with pytest.raises(native().TooLarge):
+    with pytest.raises(TooLarge):
         ask(native(), crowd, Ask(bound=1, max_pairs=50_000))

@@ -17,8 +17,8 @@ from planner.problem import Problem
 from solvers.bounds.one_pool import homeless
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation
-from solvers.kernels.errors import BadKernelInput
-from solvers.kernels.python.search import plain_state
+from solvers.kernels import BadKernelInput, Kernels, TooLarge
+from solvers.kernels.python.search.states import plain as plain_state
 from solvers.kernels.python.search.strategies import MANY_BLOCKS, luby
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec
@@ -26,9 +26,10 @@ from solvers.model.objective import evaluate
 from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.execute import execute
 from solvers.search import solver as search_solver
-from solvers.search.solver import Search, SearchKernel
+from solvers.search.solver import Search
 from tests.small_instances import KINDS, brute_force, random_block, random_instance
-from tests.solvers.search.search_kernels import Ask, Said, ask, native, reference
+from tests.solvers.kernels.kernel_sets import native, reference
+from tests.solvers.search.search_kernels import Ask, Said, ask
 from tests.strategies import effort, problems
 from tests.support import Block, make_instance, pairs, plain
 
@@ -42,7 +43,7 @@ def below(instance: Instance, height: int) -> Instance:
     return replace(instance, highest=np.minimum(instance.highest, top))
 
 
-def check_answer(kernel: SearchKernel, instance: Instance, best: int | None, seed: int) -> None:
+def check_answer(kernel: Kernels, instance: Instance, best: int | None, seed: int) -> None:
     """Of the least peak, or of there being none; and at the least height with room for all, and at the next lower one."""
     said = ask(kernel, instance, Ask(seed=seed))
     if best is None:
@@ -209,7 +210,7 @@ def test_blocks_are_no_twins_for_their_empty_parts(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kernels", [reference, native])
-def test_a_part_of_less_than_a_unit_may_stand_right_above_an_obstacle(kernels: Callable[[], SearchKernel]) -> None:
+def test_a_part_of_less_than_a_unit_may_stand_right_above_an_obstacle(kernels: Callable[[], Kernels]) -> None:
     mover = Block([(0, 4, [(0, 1)]), (1, 2, [(4, 6)])], alignment=4, residue=1)
     fixed = plain(4, 6, 4, fixed=6)
     instance = make_instance([mover, fixed], pools=[PoolSpec(13, ((2, 5),))])
@@ -234,7 +235,7 @@ def test_both_refuse_what_has_too_many_pairs_or_members() -> None:
     ring = make_instance([Block([(0, 1, [(0, 9)]), (2, 3, [(0, 9)])]) for _ in range(12)])
     for kernel in (reference(), native()):
         for instance in (make_instance(crowd), ring):
-            with pytest.raises(kernel.TooLarge):
+            with pytest.raises(TooLarge):
                 ask(kernel, instance, Ask(max_pairs=3))
         assert ask(kernel, make_instance(crowd), Ask(max_pairs=4)).end == "proved"
 

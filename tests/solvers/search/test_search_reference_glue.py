@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 
 from solvers.kernels.columns import columns
-from solvers.kernels.python.search.building import build_model
-from solvers.kernels.python.search.given import from_columns
-from solvers.kernels.python.search.glue import Glued, glue
-from solvers.kernels.python.search.model import Model
+from solvers.kernels.python.search.building.build import build_model
+from solvers.kernels.python.search.building.given import from_columns
+from solvers.kernels.python.search.building.glue import Glued, glue
+from solvers.kernels.python.search.building.model import Model
 from solvers.kernels.python.search.watch import Watch
 from solvers.model.instance import Instance, PoolSpec
-from tests.solvers.search.search_kernels import Ask, ask, native, reference
+from tests.solvers.kernels.kernel_sets import native, reference
+from tests.solvers.search.search_kernels import Ask, ask
 from tests.support import make_instance, plain
 
 

@@ -1,19 +1,62 @@
-// Lowers the peak of a placement of plain blocks by sweeping through time with a beam: at every step the next block is put into every gap of
-// every layout that is kept, also where it leaves just the room that a later block will need, and the layouts that promise the fewest gaps later
-// on are kept. Good where much of what is live lives long and
-// the rest comes and goes beside it, as in recurrent networks.
+// What the beam keeps: layouts of what is live at one moment, the steps that led to them, and the candidates for the next step; and for each
+// block the sizes of what begins during its life and outlasts it.
 #pragma once
 
-#include "improve/improvement.hpp"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "shared/input.hpp"
+#include "shared/random.hpp"
 
 namespace memplan {
 
-inline constexpr std::int64_t kBeamLooksPerMicrosecond = 600;  // at a block of a layout
+inline std::uint64_t name_of_place(std::uint32_t block, Coord base) {
+    return Random(static_cast<std::uint64_t>(block) * kGolden ^ static_cast<std::uint64_t>(base)).next();
+}
 
-// Does it take the instance: one rect a block, nothing fixed or reserved, no pairs?
-bool beam_takes(const SearchInput& input);
+struct BeamLayout {
+    std::vector<std::uint32_t> live;  // by address
+    std::vector<Coord> base;
+    Coord worth = 0;         // of all contacts
+    std::uint64_t name = 0;  // equal layouts have equal names
+    std::int64_t step = -1;  // the last of the steps that led here
+};
 
-// No worse than the start, whenever it ends: at a peak that is low enough, with the work done, stopped, or because it gets nowhere.
-Improvement sweep_with_beam(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report);
+struct BeamStep {
+    std::int64_t before;
+    Coord base;
+};
+
+struct BeamCandidate {
+    Coord worth;
+    std::size_t layout, gap;
+    Coord base;
+    bool operator<(const BeamCandidate& other) const {
+        return std::tuple(-worth, layout, base, gap) < std::tuple(-other.worth, other.layout, other.base, other.gap);
+    }
+};
+
+// The same numbers stand in solvers/kernels/python/beam.py.
+inline constexpr std::size_t kMostLater = 6;    // different sizes, of those that begin first
+inline constexpr std::size_t kLookAhead = 64;  // blocks
+
+// Room for one of these is best left beside the block from the start. The order is that of beginning.
+inline std::vector<std::vector<Coord>> later_sizes(
+    const std::vector<std::uint32_t>& order, const std::vector<Coord>& begin, const std::vector<Coord>& end, const std::vector<Coord>& size) {
+    std::vector<std::vector<Coord>> later(order.size());
+    for (std::size_t turn = 0; turn < order.size(); ++turn) {
+        const std::uint32_t block = order[turn];
+        std::vector<Coord>& sizes = later[block];
+        const std::size_t last = std::min(order.size(), turn + 1 + kLookAhead);
+        for (std::size_t i = turn + 1; i < last && sizes.size() < kMostLater && begin[order[i]] < end[block]; ++i) {
+            const std::uint32_t other = order[i];
+            if (end[other] > end[block] && std::find(sizes.begin(), sizes.end(), size[other]) == sizes.end()) sizes.push_back(size[other]);
+        }
+    }
+    return later;
+}
 
 }  // namespace memplan

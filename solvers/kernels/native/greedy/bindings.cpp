@@ -1,11 +1,14 @@
 // What Python sees of the greedy passes.
-#include "greedy/bindings.hpp"
+#include "bindings.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <atomic>
-#include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "shared/columns.hpp"
@@ -22,10 +25,12 @@ namespace {
 
 using Ints = IntArray;
 
-nb::object portfolio(std::int64_t sections, const nb::tuple& columns, std::optional<Ints> start, std::optional<std::int64_t> enough, int threads,
-                     nb::callable report) {
+nb::tuple portfolio(std::int64_t sections, const nb::tuple& columns, const std::vector<std::pair<std::string, std::string>>& passes,
+                    std::optional<Ints> start, std::optional<std::int64_t> enough, int threads, std::optional<std::int64_t>, nb::callable report) {
     const SearchInput input = input_of(sections, columns);
     GreedyOptions options;
+    for (const auto& [order, fit] : passes) options.passes.push_back({Orders::number(order), fit_named(fit)});
+    if (passes.empty()) throw BadInput("there are no passes");
     options.enough = enough.value_or(options.enough), options.threads = threads;
     if (start) options.start = span_of(*start);
     if (start && options.start.size() != input.blocks()) throw BadInput("one start offset a block");
@@ -34,16 +39,17 @@ nb::object portfolio(std::int64_t sections, const nb::tuple& columns, std::optio
     }
 
     GreedyResult result = reporting_to(report, [&](const GreedyReport& tell) { return greedy(input, options, tell); });
-    return result.complete ? to_numpy(std::move(result.offsets)) : nb::none();
+    return nb::make_tuple(result.complete ? to_numpy(std::move(result.offsets)) : nb::none(), 0);
 }
 
-nb::object order(std::int64_t sections, const nb::tuple& columns, Index number) {
-    if (number >= Orders::kCount) throw BadInput("there is no such order");
+nb::object order(std::int64_t sections, const nb::tuple& columns, const std::string& order) {
+    const std::size_t number = Orders::number(order);
     const Blocks blocks(input_of(sections, columns));
     return to_numpy(Orders(blocks).order(number));
 }
 
-nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& order, bool best_fit) {
+nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& order, const std::string& fit) {
+    const Fit wanted = fit_named(fit);
     const Blocks blocks(input_of(sections, columns));
     const std::vector<Index> sequence(order.data(), order.data() + order.shape(0));
     for (const Index block : sequence) {
@@ -56,7 +62,7 @@ nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& or
     limits.highest_end.assign(blocks.components, kAddressLimit);
     limits.stop = &stop, limits.last_pass = &last_pass;
     Pass pass(blocks, layout);
-    const PassResult result = pass.run(sequence, best_fit ? Fit::kBest : Fit::kLowest, limits);
+    const PassResult result = pass.run(sequence, wanted, limits);
     for (const Coord top : result.tops) {
         if (top < 0) return nb::none();
     }
@@ -66,11 +72,11 @@ nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& or
 }  // namespace
 
 void bind_greedy(nb::module_& m) {
-    m.def("greedy", &portfolio, "sections"_a, "columns"_a, "start"_a.none(), "enough"_a.none(), "threads"_a, "report"_a,
-          "The best placement of every component that ten orders and two fits find: offsets, or None if a component fits nowhere.\n\n"
-          "report(offsets or None) is called every few milliseconds; True stops, but a first placement is finished in a hurry.");
-    m.def("greedy_order", &order, "sections"_a, "columns"_a, "number"_a, "One of the orders, fixed blocks first.");
-    m.def("greedy_place", &place, "sections"_a, "columns"_a, "order"_a.noconvert(), "best_fit"_a,
+    m.def("greedy", &portfolio, "sections"_a, "columns"_a, "passes"_a, "start"_a.none(), "enough"_a.none(), "threads"_a, "work"_a.none(), "report"_a,
+          "The best placement of every component that the passes find: (offsets, or None if a component fits nowhere, 0).");
+    m.def("greedy_orders", &Orders::names, "The names of all orders.");
+    m.def("greedy_order", &order, "sections"_a, "columns"_a, "order"_a, "One of the orders, fixed blocks first.");
+    m.def("greedy_place", &place, "sections"_a, "columns"_a, "order"_a.noconvert(), "fit"_a,
           "Offsets of blocks placed one after the other; None if one fits nowhere.");
 }
 

@@ -72,18 +72,32 @@ std::vector<std::uint64_t> totals(const Blocks& blocks) {
 
 }  // namespace
 
-const std::array<std::vector<Orders::Measure>, Orders::kCount> Orders::kKeys{{
-    {kSize, kBirth},
-    {kArea, kSize},
-    {kWidth, kArea, kTotal},
-    {kTotal, kArea, kWidth},
-    {kTotal, kWidth, kArea},
-    {kTotal, kSize},
-    {kSize, kWidth},
-    {kWidth, kSize},
-    {kBirth, kSize},
-    {kDeath, kSize},
-}};
+// Greatest first, but for kBirth.
+const std::vector<Orders::Order> Orders::kOrders{
+    {"size", {kSize, kBirth}},
+    {"area", {kArea, kSize}},
+    {"width_area_total", {kWidth, kArea, kTotal}},
+    {"total_area_width", {kTotal, kArea, kWidth}},
+    {"total_width_area", {kTotal, kWidth, kArea}},
+    {"total_size", {kTotal, kSize}},
+    {"size_width", {kSize, kWidth}},
+    {"width_size", {kWidth, kSize}},
+    {"birth", {kBirth, kSize}},
+    {"death", {kDeath, kSize}},
+};
+
+std::vector<std::string> Orders::names() {
+    std::vector<std::string> names;
+    for (const Order& order : kOrders) names.emplace_back(order.name);
+    return names;
+}
+
+std::size_t Orders::number(std::string_view name) {
+    for (std::size_t number = 0; number < kOrders.size(); ++number) {
+        if (kOrders[number].name == name) return number;
+    }
+    throw BadInput("there is no order " + std::string(name));
+}
 
 Orders::Orders(const Blocks& blocks) : blocks_(&blocks) {
     const SearchInput& input = blocks.input;
@@ -109,11 +123,11 @@ Orders::Orders(const Blocks& blocks) : blocks_(&blocks) {
     keep(kSize, ranked_down(std::move(size)));
 }
 
-std::vector<Index> Orders::order(Index number) const {
+std::vector<Index> Orders::order(std::size_t number) const {
     std::vector<Keyed> items(blocks_->count);
     for (Index i = 0; i < blocks_->count; ++i) items[i].item = i;
     // The last key is sorted by first; as many keys at once as fit into a word.
-    const std::vector<Measure>& keys = kKeys[number];
+    const std::vector<Measure>& keys = kOrders[number].keys;
     for (std::size_t end = keys.size(); end > 0;) {
         int bits = 0;
         std::size_t begin = end;

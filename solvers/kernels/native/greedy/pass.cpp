@@ -1,6 +1,7 @@
 #include "greedy/pass.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace memplan {
@@ -12,6 +13,12 @@ constexpr Coord kGivenUp = -1;
 constexpr std::size_t kAhead = 4;
 
 }  // namespace
+
+Fit fit_named(std::string_view name) {
+    if (name == "lowest") return Fit::kLowest;
+    if (name == "best") return Fit::kBest;
+    throw BadInput("there is no fit " + std::string(name));
+}
 
 Layout::Layout(const Blocks& blocks)
     : timeline(blocks),

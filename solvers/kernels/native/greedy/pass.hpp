@@ -4,6 +4,7 @@
 #include <atomic>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "greedy/calendar.hpp"
@@ -12,6 +13,9 @@
 namespace memplan {
 
 enum class Fit { kLowest, kBest };
+
+// By the names of solvers/fitting/gaps.py. Throws BadInput where there is no such fit.
+Fit fit_named(std::string_view name);
 
 // What may end a pass, or make it hurry.
 struct PassLimits {

@@ -1,7 +1,6 @@
 #include "greedy/portfolio.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -21,20 +20,6 @@ constexpr std::chrono::milliseconds kBreath{3};
 constexpr std::chrono::milliseconds kGrace{100};  // after a stop, before the one placement that there must be is finished in haste
 constexpr std::size_t kFew = 400;  // blocks and rects that all passes place in less time than anybody waits for, and one in hardly more than a thread takes to begin
 using Clock = std::chrono::steady_clock;
-constexpr Index kPasses = 2 * Orders::kCount;
-
-// Which order with which fit, one pass after the other: as PASSES in solvers/fitting/orders.py.
-struct Turn {
-    Index order;
-    Fit fit;
-};
-
-constexpr std::array<Turn, kPasses> kTurns{{
-    {0, Fit::kLowest}, {4, Fit::kBest}, {3, Fit::kBest}, {9, Fit::kLowest}, {5, Fit::kBest},
-    {1, Fit::kBest}, {5, Fit::kLowest}, {1, Fit::kLowest}, {8, Fit::kBest}, {2, Fit::kLowest},
-    {3, Fit::kLowest}, {4, Fit::kLowest}, {6, Fit::kLowest}, {7, Fit::kLowest}, {8, Fit::kLowest},
-    {0, Fit::kBest}, {2, Fit::kBest}, {6, Fit::kBest}, {7, Fit::kBest}, {9, Fit::kBest},
-}};
 
 constexpr Index kStart = 0;  // what was known before counts as a pass before the first one
 
@@ -42,7 +27,8 @@ constexpr Index kStart = 0;  // what was known before counts as a pass before th
 class Best {
 public:
     Best(const Blocks& blocks, const GreedyOptions& options)
-        : blocks_(blocks), enough_(options.enough), components_(blocks.components), offsets_(blocks.count, 0) {
+        : blocks_(blocks), enough_(options.enough), passes_(static_cast<Index>(options.passes.size())), components_(blocks.components),
+          offsets_(blocks.count, 0) {
         if (options.start.empty()) return;
         PassResult known{true, std::vector<Coord>(blocks.components, 0)};
         for (Index b = 0; b < blocks.count; ++b) {
@@ -83,7 +69,7 @@ public:
     Index last_pass() const {
         Index last = kStart;
         for (const Known& known : components_) {
-            if (!known.placed || known.top > enough_) return kPasses;
+            if (!known.placed || known.top > enough_) return passes_;
             last = std::max(last, known.pass);
         }
         return last;
@@ -101,6 +87,7 @@ private:
 
     const Blocks& blocks_;
     Coord enough_;
+    Index passes_;
     std::vector<Known> components_;
     std::vector<Coord> offsets_;
 };
@@ -108,11 +95,12 @@ private:
 class Portfolio {
 public:
     Portfolio(const SearchInput& input, const GreedyOptions& options)
-        : blocks_(input), layout_(blocks_), best_(blocks_, options), last_pass_(best_.last_pass()), must_place_(options.start.empty()) {}
+        : blocks_(input), layout_(blocks_), passes_(options.passes), sorted_(Orders::count()), order_(sorted_.size()), best_(blocks_, options),
+          last_pass_(best_.last_pass()), must_place_(options.start.empty()) {}
 
     GreedyResult run(int threads, const GreedyReport& report) {
         const bool few = std::max<std::size_t>(blocks_.count, blocks_.rects.size()) <= kFew;
-        const auto wanted = few ? std::size_t{0} : static_cast<std::size_t>(std::clamp(threads, 1, static_cast<int>(kPasses)));
+        const auto wanted = few ? std::size_t{0} : static_cast<std::size_t>(std::clamp(threads, 1, static_cast<int>(passes_.size())));
         std::vector<std::thread> workers;
         workers.reserve(wanted);
         try {
@@ -180,8 +168,8 @@ private:
                 const std::scoped_lock lock(mutex_);
                 for (Index c = 0; c < blocks_.components; ++c) limits.highest_end[c] = best_.highest_end(c, number);
             }
-            const Turn turn = kTurns[static_cast<std::size_t>(number - 1)];
-            const PassResult result = pass.run(order(turn.order), turn.fit, limits);
+            const GreedyPass& next = passes_[number - 1];
+            const PassResult result = pass.run(order(next.order), next.fit, limits);
             if (!result.ended) continue;
             const std::scoped_lock lock(mutex_);
             improved_ = best_.take(number, result, pass.offsets()) || improved_;
@@ -189,8 +177,8 @@ private:
         }
     }
 
-    // Sorted when first asked for, then kept for the other fit.
-    const std::vector<Index>& order(Index number) {
+    // Sorted when first asked for, then kept for another fit.
+    const std::vector<Index>& order(std::size_t number) {
         std::call_once(measured_, [this] { orders_.emplace(blocks_); });
         std::call_once(sorted_[number], [&] { order_[number] = orders_->order(number); });
         return order_[number];
@@ -198,10 +186,11 @@ private:
 
     const Blocks blocks_;
     const Layout layout_;
+    const std::vector<GreedyPass>& passes_;
     std::once_flag measured_;
     std::optional<Orders> orders_;
-    std::array<std::once_flag, Orders::kCount> sorted_;
-    std::array<std::vector<Index>, Orders::kCount> order_;
+    std::vector<std::once_flag> sorted_;  // by the number of the order, as are
+    std::vector<std::vector<Index>> order_;
 
     std::mutex mutex_;  // guards what follows, but for the atomics
     std::condition_variable changed_;

@@ -1,9 +1,9 @@
 // What Python sees of the kernels that lower the peak of a placement.
-#include "improve/bindings.hpp"
+#include "bindings.hpp"
 
-#include "beam/layouts.hpp"
+#include "beam/beam.hpp"
 #include "shared/columns.hpp"
-#include "improve/ejection.hpp"
+#include "improve/improvement.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,4 +1,4 @@
-#include "improve/ejection.hpp"
+#include "improve/improvement.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,5 @@
-// What all kernels are told and answer that lower the peak of a placement which is good already.
+// Lowering the peak of a placement that is good already: what the kernels that do so are told and answer, and the one that does it by ejection.
+// What ends too high is put elsewhere, throwing out what stands there if it must, which is then put elsewhere in its turn. All else stays where it is.
 #pragma once
 
 #include <functional>
@@ -25,5 +26,10 @@ struct Improvement {
 
 // Called every few milliseconds, with a better placement if there is one. Returns true to stop.
 using ImprovementReport = std::function<bool(const std::vector<Coord>* better)>;
+
+inline constexpr std::int64_t kLooksPerMicrosecond = 24;  // at a neighbour
+
+// No worse than the start, whenever it ends: at a peak that is low enough, with the work done, stopped, or because it gets nowhere.
+Improvement improve(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report);
 
 }  // namespace memplan

@@ -1,5 +1,5 @@
 // What Python sees of the exact search.
-#include "search/bindings.hpp"
+#include "bindings.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -58,7 +58,6 @@ nb::tuple search(std::int64_t sections, const nb::tuple& columns, std::int64_t b
 }  // namespace
 
 void bind_search(nb::module_& m) {
-    nb::exception<Unsupported>(m, "TooLarge", PyExc_ValueError);
     m.def("search", &search, "sections"_a, "columns"_a, "bound"_a, "incumbent"_a.none(), "fit"_a, "seed"_a, "threads"_a, "work"_a.none(),
           "max_pairs"_a, "report"_a,
           "Searches one pool for the least peak: (how it ended, offsets or None, bound, nodes, work in about microseconds).\n\n"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "search/engine.hpp"
-#include "search/glue.hpp"
+#include "search/building/glue.hpp"
 
 namespace memplan {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "search/model.hpp"
+#include "search/building/model.hpp"
 
 namespace memplan {
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "search/model.hpp"
+#include "search/building/model.hpp"
 #include "shared/random.hpp"
 
 namespace memplan {

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "search/model.hpp"
+#include "search/building/model.hpp"
+#include "shared/random.hpp"
 
 namespace memplan {
 
@@ -20,7 +21,7 @@ class Refuted {
     using Key = std::pair<std::uint64_t, std::uint64_t>;
 
     static void add(Key& key, int block, Coord low) {
-        const std::uint64_t z = mix(static_cast<std::uint64_t>(low) * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(block) * 0xD1B54A32D192ED03ULL);
+        const std::uint64_t z = mix(static_cast<std::uint64_t>(low) * kGolden + static_cast<std::uint64_t>(block) * 0xD1B54A32D192ED03ULL);
         key.first += z;
         key.second += mix(z ^ 0xA0761D6478BD642FULL);
     }
@@ -44,12 +45,6 @@ class Refuted {
 
   private:
     static constexpr std::size_t kSlots = std::size_t{1} << 18;
-
-    static std::uint64_t mix(std::uint64_t z) {
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-        return z ^ (z >> 31);
-    }
 
     std::vector<Key> known_;  // the latest of each slot
     std::vector<std::pair<std::size_t, Key>> replaced_;  // since begin()

@@ -1,7 +1,6 @@
 // Refuses arrays that would lead the search out of bounds or into overflow.
 #pragma once
 
-#include "shared/bad_input.hpp"
 #include "shared/input.hpp"
 
 namespace memplan {

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "shared/bad_input.hpp"
 #include "shared/check.hpp"
 
 namespace memplan {

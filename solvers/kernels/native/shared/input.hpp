@@ -1,4 +1,4 @@
-// What the search is given: one pool's worth of blocks, as plain arrays owned by the caller.
+// What a kernel is given: one pool's worth of blocks, as plain arrays owned by the caller. And what it throws.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,13 @@ using Coord = std::int64_t;
 // All addresses stay below this, so that sums of two never overflow.
 inline constexpr Coord kAddressLimit = Coord{1} << 62;
 
-// Thrown for instances that the exact search does not take; the text says why.
-struct Unsupported : std::runtime_error {
+// Thrown where arguments break a kernel's contract; Python knows it as BadKernelInput.
+struct BadInput : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+// Thrown for instances that are too large for the exact search, and known by this name in Python, too; the text says why.
+struct TooLarge : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 

@@ -1,20 +1,24 @@
-// The numbers that the search draws.
+// SplitMix64, so that every implementation of a kernel draws the same numbers: solvers/model/splitmix.py is the same in Python.
 #pragma once
 
 #include <cstdint>
 
 namespace memplan {
 
-// SplitMix64, so that every implementation of the search draws the same numbers.
+inline constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;
+
+// Scatters 64 bits over 64 bits, one to one.
+inline std::uint64_t mix(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+    return z ^ (z >> 31);
+}
+
+// One stream of numbers.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t next() {
-        std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ULL);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-        return z ^ (z >> 31);
-    }
+    std::uint64_t next() { return mix(state_ += kGolden); }
 
   private:
     std::uint64_t state_;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "shared/bad_input.hpp"
+#include "shared/input.hpp"
 
 namespace memplan {
 

@@ -1,9 +1,14 @@
-"""Which clique is the most urgent: the rule that everything else in the search depends on most."""
+"""Which clique is the most urgent, the rule that everything else in the search depends on most; and which of its blocks comes first."""
 
 from __future__ import annotations
 
-from .generator import Generator
-from .state import CHUNK, State
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from typing import TypeAlias
+
+from ....model.splitmix import SplitMix64
+from .building.model import Mover
+from .states.state import CHUNK, State
 
 MOST_CANDIDATES = 1024
 SLACK_DAMP = 8
@@ -12,13 +17,20 @@ NOISE, NOISE_RANGE = 64, 32
 SLACK_STEPS = 2047
 """Slack is counted in so coarse steps that the highest ceiling is no more than this many."""
 
+MOST_AREA = (1 << 63) - 1
+SHUFFLE_SALT = 0x5BD1E995
+PRECISION = 1 << 50
+"""What is compared is kept below this."""
+
+Key: TypeAlias = Callable[[Mover], int]
+
 
 class Urgency:
     """Small is urgent: few candidates, little slack, many failures, and a little noise."""
 
     def __init__(self, state: State, seed: int) -> None:
         self._state = state
-        draw = Generator(seed)
+        draw = SplitMix64(seed)
         self._noise = [NOISE + draw.next() % NOISE_RANGE for _ in state.levels]
         self._shift = 0
         while max(state.ceiling, default=1) >> self._shift > SLACK_STEPS:
@@ -57,3 +69,46 @@ class Urgency:
                 state.restless.discard(chunk)
                 state.work += CHUNK
         state.work += (last - first) // CHUNK
+
+
+class Order(IntEnum):
+    """What comes first: what lives longest, is largest, or takes up most of both. The other two break ties."""
+
+    LIFETIME = 0
+    SIZE = 1
+    AREA = 2
+
+
+def _lifetime(block: Mover) -> int:
+    return block.lifetime
+
+
+def _size(block: Mover) -> int:
+    return block.size
+
+
+def _area(block: Mover) -> int:
+    return min(block.lifetime * block.size, MOST_AREA)
+
+
+KEYS: dict[Order, tuple[Key, Key, Key]] = {
+    Order.LIFETIME: (_lifetime, _area, _size),
+    Order.SIZE: (_size, _area, _lifetime),
+    Order.AREA: (_area, _lifetime, _size),
+}
+
+
+def ranks(blocks: Sequence[Mover], order: Order, seed: int) -> list[int]:
+    """By block: its rank in this order, where what differs by less than a quarter may change places."""
+    keys = KEYS[order]
+    by = sorted(range(len(blocks)), key=lambda j: (*(-key(blocks[j]) for key in keys), j))
+    main = [keys[0](blocks[j]) for j in by]
+    shift = 0
+    while max(main, default=0) >> shift >= PRECISION:
+        shift += 1
+    draw = SplitMix64(seed ^ SHUFFLE_SALT)
+    noisy = sorted((-(value >> shift) * (64 + draw.next() % 16), place) for place, value in enumerate(main))
+    rank = [0] * len(blocks)
+    for i, (_, place) in enumerate(noisy):
+        rank[by[place]] = i
+    return rank

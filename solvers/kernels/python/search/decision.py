@@ -14,14 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from .choice import Urgency
-from .general_state import GeneralState
-from .model import Model
-from .orders import Order, ranks
+from .building.model import Model
+from .choice import Order, Urgency, ranks
 from .parts import Parts
-from .plain_state import PlainState
 from .refuted import MOST_BLOCKS, Key, Refuted, key_of
-from .state import State
+from .states.general import GeneralState
+from .states.plain import PlainState
+from .states.state import State
 from .watch import Watch
 
 FADE = 20

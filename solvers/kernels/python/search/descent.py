@@ -9,11 +9,10 @@ from enum import StrEnum
 import numpy as np
 
 from ....model.instance import Ints
+from .building.model import Model
 from .decision import Answer
-from .errors import Stopped
-from .model import Model
 from .strategies import Strategy, attempt, share_of, strategies
-from .watch import Watch
+from .watch import Stopped, Watch
 
 MOST_DOUBLINGS = 20
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ....model.instance import Ints
 from ...columns import Columns
-from .building import build_model
-from .check import check_columns, check_given
+from ...interface import SearchReport
+from ..input import check_input
+from .building.build import build_model
+from .building.given import from_columns
 from .descent import Descent, End, Wish
-from .errors import Stopped
-from .given import from_columns
-from .watch import Report, Watch
+from .watch import Stopped, Watch
 
 WORK_PER_MICROSECOND = 512
 """Work is counted in steps, of which the native search makes about so many in a microsecond; limits and totals are given in these microseconds."""
@@ -25,16 +25,15 @@ def search(
     threads: int,
     work: int | None,
     max_pairs: int,
-    report: Report,
+    report: SearchReport,
 ) -> tuple[str, Ints | None, int, int, int]:
     """Searches one pool for the least peak: (how it ended, offsets or None, bound, nodes, work in about microseconds of the native search).
 
     report(offsets or None, bound) is called every few milliseconds and at every better plan; True stops the search. The answer does not depend on
     the number of threads: here there is one.
     """
-    check_columns(columns)
+    check_input(sections, columns)
     given = from_columns(columns)
-    check_given(given, sections)
     watch = Watch(report, bound)
     try:
         model = build_model(given, max_pairs, watch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .state import State
+from .states.state import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from .generator import GOLDEN, WORD, mix
+from ....model.splitmix import GOLDEN, WORD, mix
 
 MOST_BLOCKS = 1000
 """Beyond, attempts rarely come back to where they were."""

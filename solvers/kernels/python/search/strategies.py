@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ....model.splitmix import WORD, SplitMix64
+from .building.glue import Glued, glue
+from .building.model import Model
+from .choice import Order
 from .decision import Answer, Attempt, Decision
-from .generator import WORD, Generator
-from .glue import Glued, glue
-from .model import Model
-from .orders import Order
 from .watch import Watch
 
 STRATEGIES = 4
@@ -76,7 +76,7 @@ def attempt(seed: int, strategy: int, round_: int, blocks: int, work: int | None
     # Short attempts find; the last strategy also makes long ones, which can prove.
     length = luby(round_ + 1) if strategy == strategies(blocks) - 1 else 1
     return Attempt(
-        seed=Generator((Generator(seed).next() + round_ * STRATEGIES + strategy) & WORD).next(),
+        seed=SplitMix64((SplitMix64(seed).next() + round_ * STRATEGIES + strategy) & WORD).next(),
         order=order,
         nodes=length * (BASE_NODES + min(round_ * NODES_PER_ROUND, MOST_EXTRA_NODES) + blocks),
         work=work,

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import TypeAlias
 
+from ....model.errors import SolverError
 from ....model.instance import Ints
-from .errors import Stopped
+from ...interface import SearchReport
 
 EVERY_SECONDS = 0.004
 
-Report: TypeAlias = Callable[[Ints | None, int], bool]
-"""Told of better offsets, if there are any, and the bound; true stops the search."""
+
+class Stopped(SolverError):
+    """Whoever started the search wants it to end. Never leaves the kernel."""
 
 
 class Watch:
     """Asked wherever some time may have gone by."""
 
-    def __init__(self, report: Report, bound: int) -> None:
+    def __init__(self, report: SearchReport, bound: int) -> None:
         self.bound = bound
         self._report = report
         self._last = time.monotonic()

@@ -12,8 +12,7 @@ import pytest
 from api import doctor, machine
 from api.doctor import Check
 from solvers.kernels import selection
-from solvers.kernels.errors import KernelsUnavailable
-from solvers.kernels.selection import Kind, Selection
+from solvers.kernels.selection import KernelsUnavailable, Kind, Selection
 
 
 def check(name: str) -> Check:

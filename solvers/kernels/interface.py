@@ -1,0 +1,142 @@
+"""What a set of kernels promises: the inner loops of the solvers, arrays in, arrays out.
+
+There are two sets, each behind these functions: native/ in C++ (compiled as solvers.kernels._native) for speed, and python/ in plain Python for
+machines without a compiler and as the oracle of the tests. They make the same decisions one by one, so the answers are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from ..model.errors import SolverError
+from ..model.instance import ADDRESS_LIMIT, Instance, Ints
+from .columns import Columns
+
+Report: TypeAlias = Callable[[Ints | None], bool]
+"""Called every few milliseconds, with better offsets if there are any; true stops the kernel."""
+
+SearchReport: TypeAlias = Callable[[Ints | None, int], bool]
+"""The same, and told the bound."""
+
+
+class BadKernelInput(SolverError):
+    """Arguments that break a kernel's contract: a fault of the caller, not of the problem."""
+
+
+class TooLarge(SolverError):
+    """There are more conflicting pairs, or members of cliques, than the search may list."""
+
+
+class Kernels(Protocol):
+    """All kernels. `sections` and `columns` are an instance of one pool (columns.py); offsets are one a block.
+
+    Where the arguments make no sense they raise BadKernelInput.
+    """
+
+    def max_live(self, starts: Ints, ends: Ints, weights: Ints, sections: int) -> tuple[int, int | None]:
+        """The largest sum of weights live in one section, and the first section where it occurs; (0, None) without sections.
+
+        Weight i counts in the sections starts[i] <= s < ends[i]. The weights must add up to less than 2^62, so that no sum overflows.
+        """
+
+    def apart(self, starts: Ints, ends: Ints, pools: Ints, lows: Ints, highs: Ints) -> bool:
+        """Has no address of a pool two rects at any time? Empty rects cover nothing."""
+
+    def greedy(
+        self,
+        sections: int,
+        columns: Columns,
+        passes: Sequence[tuple[str, str]],
+        start: Ints | None,
+        enough: int | None,
+        threads: int,
+        work: int | None,
+        report: Report,
+    ) -> tuple[Ints | None, int]:
+        """Of every component the best placement that the passes find: (offsets, or None if a component fits nowhere, work).
+
+        A pass is an order and a fit, by name (fitting/orders.py). Of a component, the pass wins that ends lowest, where all ends up to `enough` are
+        alike, and among equals the earlier one; so the answer depends on neither the number of threads nor their speed. A stop is heeded, but a first
+        placement is finished in a hurry. The limit of work is for Python alone: native passes are over before it would matter, and count none.
+        """
+
+    def greedy_orders(self) -> list[str]:
+        """The names of all orders."""
+
+    def greedy_order(self, sections: int, columns: Columns, order: str) -> Ints:
+        """The blocks in this order, fixed ones first."""
+
+    def greedy_place(self, sections: int, columns: Columns, order: Ints, fit: str) -> Ints | None:
+        """Offsets of blocks placed one after the other; None if one fits nowhere."""
+
+    def improve(
+        self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
+    ) -> tuple[Ints, int]:
+        """Lowers the peak of a placement by ejection: offsets that are no worse than those of the start, and the work done.
+
+        It ends at a peak of `enough`. Work is in about microseconds of the native kernel, as in those that follow.
+        """
+
+    def beam(
+        self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
+    ) -> tuple[Ints, int]:
+        """The same for plain blocks, by sweeping through time."""
+
+    def search(
+        self,
+        sections: int,
+        columns: Columns,
+        bound: int,
+        incumbent: int | None,
+        fit: bool,
+        seed: int,
+        threads: int,
+        work: int | None,
+        max_pairs: int,
+        report: SearchReport,
+    ) -> tuple[str, Ints | None, int, int, int]:
+        """Searches for the least peak: (how it ended, offsets better than the incumbent's or None, bound, nodes, work).
+
+        It ended "proved", "fits", "impossible", "work" or "stopped". Raises TooLarge where more than max_pairs pairs would have to be listed.
+        """
+
+
+class Sizes(NamedTuple):
+    """The largest instances that a set of kernels takes; None: of any size."""
+
+    sections: int | None
+    """There are fewer sections,"""
+    addresses: int | None
+    """and all parts together end below this."""
+    improve_pairs: int | None
+    """Most conflicting pairs of an instance to be improved."""
+    beam_blocks: int | None
+    """Of more blocks no sweep would end in time."""
+    search_pairs: int
+    """Most conflicting pairs that the search lists where blocks are of several rectangles or pairs are given. Plain blocks need no list of pairs,
+    and may be members of three times as many cliques."""
+
+    def hold(self, instance: Instance) -> bool:
+        """Are the instance's numbers of this size?"""
+        if self.sections is not None and instance.sections >= self.sections:
+            return False
+        return self.addresses is None or float(instance.part_high.sum(dtype=np.float64)) < self.addresses
+
+
+NATIVE_SIZES = Sizes(
+    sections=1 << 31,
+    addresses=ADDRESS_LIMIT // 2,
+    improve_pairs=None,  # it lists none
+    beam_blocks=None,
+    search_pairs=20_000_000,
+)
+PYTHON_SIZES = Sizes(
+    sections=None,
+    addresses=None,
+    improve_pairs=400_000,
+    beam_blocks=300,
+    search_pairs=500_000,  # each takes more memory, and it would not get far with more
+)

@@ -1,0 +1,12 @@
+// What module.cpp puts together: the functions of each folder as Python sees them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace memplan {
+
+void bind_greedy(nanobind::module_& m);
+void bind_improve(nanobind::module_& m);  // and the beam
+void bind_search(nanobind::module_& m);
+
+}  // namespace memplan

@@ -1,9 +1,0 @@
-#pragma once
-
-#include <nanobind/nanobind.h>
-
-namespace memplan {
-
-void bind_improve(nanobind::module_& m);
-
-}  // namespace memplan

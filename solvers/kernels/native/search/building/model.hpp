@@ -1,0 +1,130 @@
+// The search's own view of an instance: movable blocks, who conflicts with whom, and cliques of blocks that must stand side by side.
+//
+// Addresses are counted in units of the gcd of all alignments, from the residue that all blocks share: base = residue + unit * x. Rounding
+// both ends of a range up to the next unit keeps disjoint ranges disjoint, so nothing is lost by it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shared/input.hpp"
+
+namespace memplan {
+
+inline constexpr int kNone = -1;
+
+// Building the model of a large instance takes a good part of a second, and whoever does not want it any more must not wait for that.
+// Thrown where the work is not wanted any more.
+struct Interrupted {};
+
+class Patience {
+  public:
+    // `is_over` is asked after every so many steps, which is once in about a millisecond.
+    explicit Patience(std::function<bool()> is_over) : is_over_(std::move(is_over)) {}
+
+    void spend(std::size_t steps) {
+        if (steps < left_) {
+            left_ -= steps;
+            return;
+        }
+        left_ = kSteps;
+        if (is_over_()) throw Interrupted{};
+    }
+
+  private:
+    static constexpr std::size_t kSteps = std::size_t{1} << 17;
+
+    std::function<bool()> is_over_;
+    std::size_t left_ = kSteps;
+};
+
+// Rows of different lengths in one array: row i is values[start[i]] .. values[start[i + 1]].
+template <typename T>
+struct Rows {
+    std::vector<int> start{0};
+    std::vector<T> values;
+
+    int begin(int row) const { return start[row]; }
+    int end(int row) const { return start[row + 1]; }
+    int rows() const { return static_cast<int>(start.size()) - 1; }
+    void close_row() { start.push_back(static_cast<int>(values.size())); }
+};
+
+// An open interval of distances x[other] - x[block] that are forbidden.
+struct Gap {
+    Coord low, high;
+};
+
+// A half-open range of addresses, or of starts.
+struct Range {
+    Coord from, to;
+};
+
+// What a block takes up in a clique, counted from its base.
+struct Extent {
+    Coord bottom;  // where it begins
+    Coord solid;   // length of its first unbroken stretch
+    Coord height;  // addresses that it takes in all
+    Coord top;     // where it ends
+};
+
+struct Model {
+    Coord unit = 1;
+    Coord origin = 0;  // residue of all bases modulo unit
+    bool plain = true;  // one rect per block, no extra pairs: then the distance to keep above a block is its size
+    bool separable = true;  // conflicts never reach beyond the hull of a block, so that cuts in time split the search
+    std::string contradiction;  // why no placement exists whatever the height; empty if none is known
+
+    // Blocks with a choice of offset; all in units but for `height`, which is exact.
+    std::vector<int> original;
+    std::vector<Coord> size, modulus, residue, lowest, highest, height;
+    std::vector<Coord> lifetime;  // in sections
+    std::vector<int> twin;        // blocks of one number are interchangeable
+    Rows<Range> stops;            // starts that obstacles forbid, sorted and disjoint
+
+    std::vector<std::pair<int, Coord>> fixed;  // input block, exact offset
+    Coord fixed_peak = 0;
+    Coord ceiling = 0;  // some best placement lies below this, in units: with every block as low as the others allow
+
+    Rows<int> neighbours;           // none if plain: cliques say it all
+    std::vector<Gap> distance;      // beside neighbours: the hull of what is forbidden
+    std::vector<int> split;         // beside neighbours: row of pieces, or -1 where the hull is forbidden altogether
+    Rows<Gap> pieces;
+
+    Rows<int> clique;               // members, by block
+    std::vector<Extent> extent;     // beside clique, unless plain
+    Rows<Range> obstacles;          // by clique, sorted and disjoint
+    Rows<int> entries;              // by block: positions in clique.values
+    std::vector<int> entry_clique;  // beside clique.values: which clique
+    std::vector<int> first_clique, last_clique;  // hull of each block; cliques are in the order of time
+
+    int blocks() const { return static_cast<int>(original.size()); }
+    int cliques() const { return clique.rows(); }
+};
+
+// Throws TooLarge where there are more than max_pairs conflicting pairs to list, or memberships in cliques; Interrupted when told to.
+Model build_model(const SearchInput& input, std::size_t max_pairs, Patience& patience);
+
+// Steps of build_model, in their own files.
+struct PartView {
+    std::vector<int> movable;                 // by input block: number in the model, or -1
+    std::vector<std::vector<int>> parts;      // by input block: its parts of positive length
+    std::vector<std::pair<int, int>> excluded;  // sorted pairs of parts
+    std::vector<std::pair<int, int>> conflicts;  // sorted pairs of parts
+    bool is_excluded(int a, int b) const;
+};
+void add_pairs(Model& model, const SearchInput& input, const PartView& view, std::size_t max_pairs, Patience& patience);
+void add_cliques(Model& model, const SearchInput& input, const PartView& view, std::size_t most, Patience& patience);
+
+void find_ceiling(Model& model);
+
+// Turns unsorted forbidden ranges into sorted, disjoint ones: one more row.
+void append_merged(Rows<Range>& rows, std::vector<Range>& ranges);
+
+inline Coord floor_div(Coord a, Coord b) { return a / b - ((a % b != 0) && ((a % b < 0) != (b < 0)) ? 1 : 0); }
+inline Coord ceil_div(Coord a, Coord b) { return -floor_div(-a, b); }
+
+}  // namespace memplan

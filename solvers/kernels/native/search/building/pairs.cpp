@@ -1,0 +1,163 @@
+// Who conflicts with whom, and how far apart they must stay.
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "search/building/model.hpp"
+
+namespace memplan {
+
+namespace {
+
+// Calls visit(p, q) for parts of positive length and of different blocks that are live together; a pair may come several times. With
+// `fixed_only`, at least one of the two belongs to a fixed block.
+template <typename Visit>
+void each_live_pair(const SearchInput& input, const PartView& view, bool fixed_only, Patience& patience, Visit&& visit) {
+    struct Event {
+        Coord section;
+        bool begins;  // ends come first
+        int rect;
+        bool operator<(const Event& other) const {
+            return std::tie(section, begins, rect) < std::tie(other.section, other.begins, other.rect);
+        }
+    };
+    std::vector<Event> events;
+    for (std::size_t r = 0; r < input.rects(); ++r) {
+        const auto p = input.rect_part[r];
+        if (input.part_high[p] <= input.part_low[p] || input.rect_start[r] >= input.rect_end[r]) continue;
+        events.push_back({input.rect_start[r], true, static_cast<int>(r)});
+        events.push_back({input.rect_end[r], false, static_cast<int>(r)});
+    }
+    std::sort(events.begin(), events.end());
+    std::vector<int> lists[2], place(input.rects());  // what is live: movable, fixed
+    for (const Event& event : events) {
+        const bool fixed = view.movable[input.part_block[input.rect_part[event.rect]]] < 0;
+        std::vector<int>& live = lists[fixed];
+        if (!event.begins) {
+            const int hole = place[event.rect];
+            live[hole] = live.back();
+            place[live[hole]] = hole;
+            live.pop_back();
+            continue;
+        }
+        const auto p = input.rect_part[event.rect];
+        for (const auto& list : lists) {
+            if (fixed_only && !fixed && &list == &lists[0]) continue;
+            patience.spend(list.size());
+            for (const int other : list) {
+                const auto q = input.rect_part[other];
+                if (input.part_block[p] != input.part_block[q]) visit(static_cast<int>(p), static_cast<int>(q));
+            }
+        }
+        place[event.rect] = static_cast<int>(live.size());
+        live.push_back(event.rect);
+    }
+}
+
+struct Forbidden {
+    int block, other;
+    Coord low, high;  // open interval of x[other] - x[block]
+    bool operator<(const Forbidden& f) const {
+        return std::tie(block, other, low, high) < std::tie(f.block, f.other, f.low, f.high);
+    }
+};
+
+void close_general(Model& model, std::vector<Forbidden>& all) {
+    std::sort(all.begin(), all.end());
+    std::size_t i = 0;
+    for (int j = 0; j < model.blocks(); ++j) {
+        while (i < all.size() && all[i].block == j) {
+            const int other = all[i].other;
+            std::vector<Gap> merged;
+            for (; i < all.size() && all[i].block == j && all[i].other == other; ++i) {
+                // Open intervals that merely touch leave one distance between them.
+                if (!merged.empty() && all[i].low < merged.back().high) {
+                    merged.back().high = std::max(merged.back().high, all[i].high);
+                } else {
+                    merged.push_back({all[i].low, all[i].high});
+                }
+            }
+            model.neighbours.values.push_back(other);
+            model.distance.push_back({merged.front().low, merged.back().high});
+            if (merged.size() == 1) {
+                model.split.push_back(-1);
+            } else {
+                model.split.push_back(model.pieces.rows());
+                model.pieces.values.insert(model.pieces.values.end(), merged.begin(), merged.end());
+                model.pieces.close_row();
+            }
+        }
+        model.neighbours.close_row();
+    }
+}
+
+}  // namespace
+
+void append_merged(Rows<Range>& rows, std::vector<Range>& ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](Range a, Range b) { return std::tie(a.from, a.to) < std::tie(b.from, b.to); });
+    const std::size_t first = rows.values.size();
+    for (const Range& range : ranges) {
+        if (range.from >= range.to) continue;
+        if (rows.values.size() > first && range.from <= rows.values.back().to) {
+            rows.values.back().to = std::max(rows.values.back().to, range.to);
+        } else {
+            rows.values.push_back(range);
+        }
+    }
+    rows.close_row();
+}
+
+void add_pairs(Model& model, const SearchInput& input, const PartView& view, std::size_t max_pairs, Patience& patience) {
+    const Coord unit = model.unit, origin = model.origin;
+    std::vector<Forbidden> general;
+    std::vector<std::vector<Range>> stops(model.blocks());
+
+    const auto visit = [&](int p, int q) {
+        const int a = static_cast<int>(input.part_block[p]), b = static_cast<int>(input.part_block[q]);
+        const int j = view.movable[a], k = view.movable[b];
+        // Exact distances x[b] - x[a] that are forbidden lie strictly between these.
+        const Coord low = input.part_low[p] - input.part_high[q], high = input.part_high[p] - input.part_low[q];
+        if (j < 0 && k < 0) {
+            const Coord apart = input.lowest[b] - input.lowest[a];
+            if (low < apart && apart < high) model.contradiction = "two fixed blocks overlap";
+        } else if (j < 0) {
+            const Coord at = input.lowest[a] - origin;
+            stops[k].push_back({floor_div(at + low, unit) + 1, ceil_div(at + high, unit)});
+        } else if (k < 0) {
+            const Coord at = input.lowest[b] - origin;
+            stops[j].push_back({floor_div(at - high, unit) + 1, ceil_div(at - low, unit)});
+        } else {
+            const Coord below = floor_div(low, unit), above = ceil_div(high, unit);
+            general.push_back({j, k, below, above});
+            general.push_back({k, j, -above, -below});
+        }
+        if (general.size() / 2 > max_pairs) throw TooLarge("it has too many conflicting pairs");
+    };
+
+    // Plain blocks conflict where cliques say so; only what cannot move needs to be looked up.
+    each_live_pair(input, view, model.plain, patience, [&](int p, int q) {
+        if (view.excluded.empty() || !view.is_excluded(p, q)) visit(p, q);
+    });
+    for (const auto& [p, q] : view.conflicts) {
+        const bool solid = input.part_high[p] > input.part_low[p] && input.part_high[q] > input.part_low[q];
+        if (solid && input.part_block[p] != input.part_block[q]) visit(p, q);
+    }
+
+    for (std::size_t r = 0; r + 1 < input.reserved.size(); r += 2) {
+        const Coord from = input.reserved[r], to = input.reserved[r + 1];
+        for (std::size_t p = 0; p < input.parts(); ++p) {
+            if (input.part_high[p] <= input.part_low[p]) continue;
+            const int b = static_cast<int>(input.part_block[p]), j = view.movable[b];
+            const Coord low = from - input.part_high[p], high = to - input.part_low[p];
+            if (j >= 0) {
+                stops[j].push_back({floor_div(low - origin, unit) + 1, ceil_div(high - origin, unit)});
+            } else if (low < input.lowest[b] && input.lowest[b] < high) {
+                model.contradiction = "a fixed block lies in a reserved range";
+            }
+        }
+    }
+    for (auto& ranges : stops) append_merged(model.stops, ranges);
+    if (!model.plain) close_general(model, general);
+}
+
+}  // namespace memplan

@@ -1,0 +1,155 @@
+// State and propagation of the decision search for blocks of every kind: several rectangles, exclusions, extra conflicts.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "search/states/distances.hpp"
+
+namespace memplan {
+
+class GeneralState {
+  public:
+    static constexpr int kChunk = 32;
+    static constexpr bool kSelfContained = false;  // a block may hang below something placed
+    static constexpr Coord kPlaced = std::numeric_limits<Coord>::max();
+
+    struct Mark {
+        std::size_t lows, states, places, hangs;
+    };
+
+    explicit GeneralState(const Model& model, std::vector<std::uint32_t>& weight)
+        : m_(model),
+          apart_(model),
+          n_(model.blocks()),
+          cliques_(model.cliques()),
+          aligned_(std::any_of(model.modulus.begin(), model.modulus.end(), [](Coord a) { return a != 1; })),
+          stopped_starts_(!model.stops.values.empty()),
+          weight_(weight),
+          low_(n_),
+          high_(n_),
+          offset_(n_),
+          hanging_(n_, 0),
+          state_(cliques_),
+          saved_(cliques_, 0),
+          sum_(cliques_),
+          ceiling_(cliques_),
+          count_(cliques_),
+          member_(model.clique.values),
+          member_entry_(model.clique.values.size()),
+          slot_(model.clique.values.size()),
+          uneven_(cliques_, 0),
+          queued_(cliques_, 0),
+          queue_(cliques_ + 1),
+          crossing_(cliques_ + 1) {}
+
+    // --- what selection looks at ---
+
+    int count(int c) const { return count_[c]; }
+    Coord slack(int c) const { return state_[c].reach - state_[c].floor; }
+    int candidates(int c) const { return state_[c].candidates; }
+    Coord ceiling(int c) const { return ceiling_[c]; }
+    bool crossed(int c) const { return crossing_[c] > 0; }
+    bool placed(int block) const { return low_[block] == kPlaced; }
+    Coord low(int block) const { return low_[block]; }
+    Coord offset(int block) const { return offset_[block]; }
+
+    bool take_changed(int) const { return true; }
+
+    // The unplaced member of a clique that can begin lowest.
+    int lowest(int c, const int* order) const;
+
+    // From a block down to one that nothing unplaced can lie below. Sets where that one must lie at least if not at its low; false if it
+    // need not be tried there.
+    bool descend(int& block, const int* order, Coord& raise_to);
+
+    // --- changes, and their trail ---
+
+    Mark mark();
+    void undo(const Mark& mark);
+
+    // False if that leaves a block without room; settle tells whether cliques hold it.
+    bool place(int block);
+    bool raise(int block, Coord x);
+
+    // Brings all queued cliques up to date; false if one of them cannot hold its members.
+    bool settle();
+
+    bool take_cut() { return std::exchange(cut_, false); }
+    std::int64_t work() const { return work_; }
+    void look_at(int c) { work_ += c; }
+    const std::vector<int>& bumped() const { return bumped_; }
+    void clear_bumped() { bumped_.clear(); }
+
+    // Everything as at the root of the search for this height; false if that is impossible at once.
+    bool start(Coord height);
+
+  private:
+    struct Level {
+        Coord floor;     // least bottom of an unplaced member
+        Coord reach;     // the lowest unplaced member begins no higher than this
+        int candidates;  // members that may be the lowest
+    };
+
+    // --- geometry ---
+
+    Coord bottom(int entry) const { return m_.extent[entry].bottom; }
+    Coord solid_top(int entry) const {
+        return m_.extent[entry].bottom + m_.extent[entry].solid;
+    }
+    Coord entry_height(int entry) const { return m_.extent[entry].height; }
+    Coord entry_top(int entry) const { return m_.extent[entry].top; }
+
+    // The least feasible start from x on, given what is placed.
+    Coord feasible(int block, Coord x);
+
+    void enqueue(int c);
+
+    void clear_queue();
+
+    void bump(int c) {
+        ++weight_[c];
+        bumped_.push_back(c);
+    }
+
+    // A block without room: its fullest clique is to blame.
+    void blame(int block);
+
+    void save(int c);
+
+    void unplace(int block);
+
+    bool refresh(int c);
+
+    Coord floor_of(int c) const;
+
+    const Model& m_;
+    const Distances apart_;
+    const int n_, cliques_;
+    const bool aligned_, stopped_starts_;
+    std::vector<std::uint32_t>& weight_;
+    std::vector<Coord> low_, high_, offset_;
+    std::vector<int> hanging_;  // how many placed blocks a block has that it need not lie above
+    std::vector<Level> state_;
+    std::vector<std::uint32_t> saved_;
+    std::uint32_t epoch_ = 0;
+    std::vector<Coord> sum_, ceiling_;
+    std::vector<int> count_;
+    std::vector<int> member_, member_entry_, slot_;  // the unplaced members of a clique come first in its row
+    std::vector<char> uneven_;                       // members cannot all end at the ceiling
+    std::vector<char> queued_;
+    std::vector<int> queue_;
+    int queue_head_ = 0, queue_size_ = 0;
+    std::vector<int> crossing_;
+    bool cut_ = false;
+    std::int64_t work_ = 0;
+    std::vector<int> bumped_;
+    std::vector<std::pair<int, Coord>> low_trail_;
+    std::vector<std::pair<int, Level>> state_trail_;
+    std::vector<int> place_trail_, hang_trail_;
+};
+
+}  // namespace memplan

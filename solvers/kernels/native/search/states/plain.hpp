@@ -1,0 +1,262 @@
+// State and propagation of the decision search where every block is one rectangle and all conflicts come from time.
+//
+// Cliques are in the order of time and a block is a member of a contiguous stretch of them, so nobody needs a list of pairs: who conflicts
+// with a block is live where it begins, or begins while it is live.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include <utility>
+#include <vector>
+
+#include "search/building/model.hpp"
+#include "search/states/rows.hpp"
+#include "search/states/starts.hpp"
+
+namespace memplan {
+
+// C is the type of addresses: half as wide where they allow it, since what counts here is how many fit a cache line.
+template <typename C>
+class PlainState {
+  public:
+    static constexpr int kChunk = 32;  // cliques side by side whose changes are watched together
+    static constexpr bool kSelfContained = true;  // what is placed matters only by the lows of what is not
+    static constexpr C kPlaced = std::numeric_limits<C>::max();
+
+    struct Mark {
+        std::size_t lows, states, places;
+    };
+
+    explicit PlainState(const Model& model, std::vector<std::uint32_t>& weight)
+        : m_(model),
+          n_(model.blocks()),
+          cliques_(model.cliques()),
+          chunks_((cliques_ + kChunk - 1) / kChunk),
+          checked_(!model.stops.values.empty() || std::any_of(model.modulus.begin(), model.modulus.end(), [](Coord a) { return a != 1; })),
+          compact_(model.clique.values.size() < kCompactBelow),
+          weight_(weight),
+          size_(model.size.begin(), model.size.end()),
+          low_(n_),
+          high_(n_),
+          offset_(n_),
+          first_(model.first_clique),
+          last_(model.last_clique),
+          floor_(cliques_),
+          reach_(cliques_),
+          partial_(cliques_),
+          sum_(cliques_),
+          ceiling_(cliques_),
+          candidates_(cliques_),
+          count_(cliques_),
+          crossing_(cliques_ + 1),
+          saved_(cliques_, 0),
+          uneven_(cliques_, 0),
+          irregular_(cliques_, 0),
+          dirty_(cliques_, 0),
+          patience_(chunks_, -1),
+          soiled_(chunks_, 0),
+          changed_(chunks_, 1),
+          dirty_from_(chunks_),
+          member_(compact_ ? model.clique.values : std::vector<int>()),
+          slot_(compact_ ? model.clique.values.size() : 0),
+          length_(cliques_),
+          by_first_(n_),
+          first_at_(cliques_ + 1, 0) {
+        int longest = 0;
+        for (int c = 0; c < cliques_; ++c) longest = std::max(longest, m_.clique.end(c) - m_.clique.begin(c));
+        near_.resize(longest);
+        row_size_.resize(compact_ ? member_.size() : static_cast<std::size_t>(longest));
+        // Blocks in no clique conflict with nothing that moves; they take no part.
+        by_first_.clear();
+        for (int j = 0; j < n_; ++j) {
+            if (last_[j] >= 0) by_first_.push_back(j);
+        }
+        std::stable_sort(by_first_.begin(), by_first_.end(), [&](int a, int b) { return first_[a] < first_[b]; });
+        slot_at_.assign(n_ + 1, 0);
+        for (int j = 0; compact_ && j < n_; ++j) slot_at_[j + 1] = slot_at_[j] + (free(j) ? 0 : last_[j] - first_[j] + 1);
+        for (const int j : by_first_) ++first_at_[first_[j] + 1];
+        std::partial_sum(first_at_.begin(), first_at_.end(), first_at_.begin());
+    }
+
+    // --- what selection looks at ---
+
+    int count(int c) const { return count_[c]; }
+    Coord slack(int c) const { return reach_[c] - floor_[c]; }
+    int candidates(int c) const { return candidates_[c]; }
+    Coord ceiling(int c) const { return ceiling_[c]; }
+    bool crossed(int c) const { return crossing_[c] > 0; }
+    bool placed(int block) const { return low_[block] == kPlaced; }
+    Coord low(int block) const { return low_[block]; }
+    Coord offset(int block) const { return offset_[block]; }
+    bool free(int block) const { return last_[block] < 0; }
+
+    // Whether cliques of this chunk have changed since the last call.
+    bool take_changed(int chunk) { return std::exchange(changed_[chunk], std::uint8_t{0}) != 0; }
+
+    // The unplaced member of a clique that can begin lowest.
+    int lowest(int c, const int* order) const {
+        const int* block = row(c);
+        int best = block[0];
+        for (int i = 1; i < length_[c]; ++i) {
+            const int j = block[i];
+            if (low_[j] < low_[best] || (low_[j] == low_[best] && order[j] < order[best])) best = j;
+        }
+        return best;
+    }
+
+    // From a block down to one that nothing unplaced can lie below. Sets where that one must lie at least if not at its low; false if it
+    // need not be tried there.
+    bool descend(int& block, const int* order, Coord& raise_to) {
+        for (;;) {
+            const C x = low_[block], top = x + size_[block];
+            C below_end = kPlaced, raise = kPlaced;
+            int below = kNone;
+            each_near(block, [&](int other) {
+                const C low = low_[other];
+                if (low >= top) return;
+                const C end = low + size_[other];
+                if (end > x) {
+                    raise = std::min(raise, end);
+                } else if (end < below_end || (end == below_end && order[other] < order[below])) {
+                    below = other, below_end = end;
+                }
+            });
+            if (below == kNone) {
+                raise_to = raise;
+                return raise != kPlaced;
+            }
+            block = below;
+        }
+    }
+
+    // --- changes, and their trail ---
+
+    Mark mark();
+    void undo(const Mark& mark);
+
+    // False if that leaves a block without room; settle tells whether cliques hold it.
+    bool place(int block);
+    bool raise(int block, Coord least);
+
+    // Brings all changed cliques up to date; false if one of them cannot hold its members.
+    bool settle();
+
+    bool take_cut() { return std::exchange(cut_, false); }
+    std::int64_t work() const { return work_; }
+    void look_at(int c) { work_ += c; }
+    const std::vector<int>& bumped() const { return bumped_; }
+    void clear_bumped() { bumped_.clear(); }
+
+    // Everything as at the root of the search for this height; false if that is impossible at once.
+    bool start(Coord height);
+
+  private:
+    static constexpr C kUnchanged = -2;
+    static constexpr std::size_t kCompactBelow = 1'000'000;
+
+    struct Saved {
+        int clique, candidates;
+        C floor, reach, partial;
+    };
+
+    template <typename Visit>
+    void each_near(int block, Visit&& visit) {
+        const int c = first_[block];
+        const int* members = row(c);
+        for (int i = 0; i < length_[c]; ++i) {
+            if (members[i] != block) visit(members[i]);
+        }
+        const int from = first_at_[c + 1], to = first_at_[last_[block] + 1];
+        for (int i = from; i < to; ++i) visit(by_first_[i]);
+        work_ += length_[c] + to - from;
+    }
+
+    const int* row(int c) const { return (compact_ ? member_ : m_.clique.values).data() + m_.clique.begin(c); }
+
+    C room_to(int c, C top) const { return static_cast<C>(std::max<Coord>(reach_below(m_, c, top, sum_[c]), -1)); }
+
+    // Beside the row.
+    const C* sizes(int c) {
+        if (compact_) return row_size_.data() + m_.clique.begin(c);
+        gather_lows(row(c), size_.data(), row_size_.data(), length_[c]);
+        return row_size_.data();
+    }
+
+    // A chunk of cliques with a dirty one among them.
+    void soil(int chunk) {
+        soiled_[chunk] = 1;
+        dirty_from_ = std::min(dirty_from_, chunk);
+        dirty_to_ = std::max(dirty_to_, chunk);
+    }
+
+    void clear_dirty() {
+        for (int k = dirty_from_; k <= dirty_to_; ++k) {
+            if (!soiled_[k]) continue;
+            soiled_[k] = 0;
+            std::fill(dirty_.begin() + k * kChunk, dirty_.begin() + std::min((k + 1) * kChunk, cliques_), C{0});
+        }
+        dirty_from_ = chunks_, dirty_to_ = -1;
+    }
+
+    // After a clique's state has changed.
+    void note(int c) {
+        const int k = c / kChunk;
+        changed_[k] = 1;
+        patience_[k] = std::min(patience_[k], partial_[c] ? C{-1} : reach_[c]);
+    }
+
+    void bump(int c) {
+        ++weight_[c];
+        bumped_.push_back(c);
+    }
+
+    // A block without room: its fullest clique is to blame.
+    void blame(int block);
+
+    void unplace(int block);
+    void restore(std::size_t states);
+
+    void save(int c) {
+        if (saved_[c] == epoch_) return;
+        saved_[c] = epoch_;
+        state_trail_.push_back({c, candidates_[c], floor_[c], reach_[c], partial_[c]});
+    }
+
+    bool refresh(int c);
+
+    // Not all can end equally high, so what is left decides how much room there is (reach); and if it takes one certain member to end high
+    // enough, that one is the last: returns where it stands in the row.
+    int last_if_sure(int c, C floor, C& reach);
+
+    const Model& m_;
+    const int n_, cliques_, chunks_;
+    const bool checked_;  // starts must be aligned, or miss obstacles
+    const bool compact_;  // unplaced members of a clique come first in its row; where rows fill no cache, moving them costs too much
+    std::vector<std::uint32_t>& weight_;
+    std::vector<C> size_, low_, high_, offset_;
+    std::vector<int> first_, last_;
+    std::vector<C> floor_, reach_, partial_, sum_, ceiling_;  // partial_: some members cannot be the lowest
+    std::vector<int> candidates_, count_, crossing_;
+    std::vector<std::uint32_t> saved_;
+    std::uint32_t epoch_ = 0;
+    std::vector<char> uneven_;     // members cannot all end at the ceiling
+    std::vector<char> irregular_;  // the room of a clique depends on more than its sum
+    std::vector<C> dirty_, patience_;             // patience_: by chunk, nothing changes by members that rise to this or less
+    std::vector<std::uint8_t> soiled_, changed_;  // by chunk: has dirty cliques; has changed since it was last seen
+    int dirty_from_, dirty_to_ = -1;              // chunks
+    std::vector<int> slot_at_;
+    std::vector<int> member_, slot_, length_;  // rows of members; where each stands, by block and clique; what of a row to look at
+    std::vector<int> by_first_, first_at_;
+    std::vector<C> row_size_, near_;  // sizes beside member_; and room for the lows of one row
+    bool cut_ = false;
+    std::int64_t work_ = 0;
+    std::vector<int> bumped_;
+    std::vector<std::pair<int, C>> low_trail_;
+    std::vector<Saved> state_trail_;
+    std::vector<std::pair<int, std::size_t>> place_trail_;  // block, and how long the trail of states was
+    std::vector<C> floor_trail_;                            // of each placed block's cliques, by time; kUnchanged where only it was taken out
+};
+
+}  // namespace memplan

@@ -1,0 +1,114 @@
+"""The greedy passes in plain Python: the same placements as the native kernel's. Its oracle in tests, and the fallback without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...fitting.components import components
+from ...fitting.measures import measure
+from ...fitting.neighbours import neighbours
+from ...fitting.orders import ORDERS, Fit, ordered
+from ...fitting.placing import Partial, PoolPolicy, place_all, place_components
+from ...model.instance import ADDRESS_LIMIT, Instance, Ints
+from ..columns import Columns
+from ..interface import Report
+from .input import demand, instance_of
+
+
+def greedy(
+    sections: int,
+    columns: Columns,
+    passes: Sequence[tuple[str, str]],
+    start: Ints | None,
+    enough: int | None,
+    threads: int,
+    work: int | None,
+    report: Report,
+) -> tuple[Ints | None, int]:
+    """One pass after the other, until all components end low enough; here there is one thread."""
+    instance = instance_of(sections, columns)
+    turns = [(_order(order), _fit(fit)) for order, fit in passes]
+    demand(turns, "there are no passes")
+    if start is not None:
+        demand(len(start) == instance.blocks, "one start offset a block")
+        demand(((start >= 0) & (start <= ADDRESS_LIMIT)).all(), "start offsets are addresses")
+    near, measures = neighbours(instance), measure(instance)
+    best = _Best(instance, start, enough)
+    done = 0
+    for number, (order, fit) in enumerate(turns):
+        # However little time there is, the first pass is made: it hurries if it must.
+        must = number == 0 and start is None
+        done = number * near.work
+        spent = work is not None and done >= work
+        if best.is_settled() or ((spent or report(None)) and not must):
+            break
+        found = place_components(
+            instance, ordered(order, measures), near.fresh(), fit, best.component, lambda: report(None), finish=must
+        )
+        if found is not None and best.take(found) and best.placed.all():
+            report(best.offset)
+    return (best.offset if best.placed.all() else None), done
+
+
+def greedy_orders() -> list[str]:
+    """The names of all orders."""
+    return list(ORDERS)
+
+
+def greedy_order(sections: int, columns: Columns, order: str) -> Ints:
+    """The blocks in this order, fixed ones first."""
+    sequence = ordered(_order(order), measure(instance_of(sections, columns)))
+    movable = columns.lowest != columns.highest
+    return sequence[np.argsort(movable[sequence], kind="stable")]
+
+
+def greedy_place(sections: int, columns: Columns, order: Ints, fit: str) -> Ints | None:
+    """Offsets of blocks placed one after the other; None if one fits nowhere."""
+    instance = instance_of(sections, columns)
+    demand(((order >= 0) & (order < instance.blocks)).all(), "an order is of blocks")
+    placed = place_all(instance, order, neighbours(instance), _fit(fit), PoolPolicy.PREFERRED, lambda: False)
+    return None if placed is None else placed.offset
+
+
+def _order(name: str) -> str:
+    demand(name in ORDERS, f"there is no order {name}")
+    return name
+
+
+def _fit(name: str) -> Fit:
+    demand(name in tuple(Fit), f"there is no fit {name}")
+    return Fit(name)
+
+
+class _Best:
+    """The best placement of each component."""
+
+    def __init__(self, instance: Instance, start: Ints | None, enough: int | None) -> None:
+        roots, component = np.unique(components(instance), return_inverse=True)
+        self.component: Ints = component.reshape(-1)
+        self._high = instance.block_high
+        self._count = len(roots)
+        self._enough = -1 if enough is None else enough
+        self.offset = np.zeros(instance.blocks, dtype=np.int64)
+        self.placed = np.zeros(self._count, dtype=bool)
+        self._score = np.zeros(self._count, dtype=np.int64)
+        if start is not None:
+            self.take(Partial(start, np.ones(instance.blocks, dtype=bool)))
+
+    def take(self, found: Partial) -> bool:
+        """Keep what is better of it; was anything?"""
+        whole = np.ones(self._count, dtype=bool)
+        whole[self.component[~found.placed]] = False
+        score = np.full(self._count, self._enough, dtype=np.int64)
+        np.maximum.at(score, self.component, found.offset + self._high)
+        better = whole & (~self.placed | (score < self._score))
+        at = better[self.component]
+        self.offset = np.where(at, found.offset, self.offset)
+        self._score = np.where(better, score, self._score)
+        self.placed |= better
+        return bool(better.any())
+
+    def is_settled(self) -> bool:
+        return bool((self.placed & (self._score <= self._enough)).all())
