@@ -26,8 +26,8 @@ from planner.reporting.explain import explain_bound
 from planner.sharing import Sharing
 from planner.sharing.claims import notes as notes_on_sharing
 from planner.sharing.findings import SharingFinding
+from planner.verifying.bounds import notes
 from planner.verifying.findings import VerifyFinding
-from planner.verifying.proven import notes
 
 from ..errors import Refusal
 from ..settings import Settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import Finding
-from ..facts.constants import settled
+from ..facts.constants import spell_out_constants
 from ..problem import Problem
 from .colocations import check_colocations
 from .constants import check_constants
@@ -44,7 +44,7 @@ def examine(problem: Problem) -> Report:
     check_constants(problem, names, report)
     if report:
         return report
-    problem = settled(problem)
+    problem = spell_out_constants(problem)
     check_pairs(problem, names, report)
     groups = check_colocations(problem, names, report)
     if groups is None:

@@ -14,7 +14,7 @@ from typing import Any
 from solvers.model.instance import Term
 
 from ..problem import Buffer, Problem
-from .constants import settled
+from .constants import spell_out_constants
 from .intervals import merged
 
 _VERSION = "memplan/1 problem"
@@ -31,7 +31,7 @@ def digest(problem: Problem) -> str:
 
 
 def _computed(problem: Problem) -> str:
-    problem = settled(problem)
+    problem = spell_out_constants(problem)
     by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
     every_pool = [problem.pools[p].name for p in by_rank]
     constraints = problem.constraints

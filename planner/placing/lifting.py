@@ -61,14 +61,14 @@ def objective(problem: Problem, outcome: Outcome) -> Objective:
 
 def total_bound(problem: Problem, outcome: Outcome) -> int:
     """What the sum of the pools' peaks cannot be below in any plan."""
-    alone = sum(outcome.pool_bounds)
+    by_pool = sum(outcome.pool_bounds)
     if any(pool.cost != 1 for pool in problem.pools):
-        return alone
+        return by_pool
     if problem.terms[0] is Term.SUM_OF_PEAKS and outcome.bound:
-        return max(alone, outcome.bound[0])
+        return max(by_pool, outcome.bound[0])
     if outcome.infeasible:
-        return alone
-    return max([alone, *(c.value for c in outcome.certificates if c.proof is Proof.POOL_SHARING)])
+        return by_pool
+    return max([by_pool, *(c.value for c in outcome.certificates if c.proof is Proof.POOL_SHARING)])
 
 
 def gap(plan_objective: Objective) -> float | None:

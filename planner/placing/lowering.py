@@ -16,7 +16,7 @@ from solvers.model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, PoolSpe
 from ..errors import BadInput, Code, Finding
 from ..facts.access import WEIGHS_ACCESS, costs_of
 from ..facts.colocation import Congruence, groups
-from ..facts.constants import settled
+from ..facts.constants import spell_out_constants
 from ..facts.intervals import merged
 from ..problem import BufferId, Pair, Pool, Problem
 
@@ -31,7 +31,7 @@ class Lowered(NamedTuple):
 
 def lower(problem: Problem) -> Lowered:
     """The Instance of a checked Problem."""
-    return _Lowering(settled(problem)).run()
+    return _Lowering(spell_out_constants(problem)).run()
 
 
 class _Lowering:

@@ -13,7 +13,7 @@ from solvers.portfolio.solve import solve
 
 from ..checks import require_sound
 from ..errors import CannotSolve, Code, Finding
-from ..facts.constants import settled
+from ..facts.constants import spell_out_constants
 from ..facts.digest import digest
 from ..options.asked import as_asked
 from ..options.options import Options, require_valid
@@ -54,7 +54,7 @@ def plan(
     clock = Clock(options.time_limit, begun)
     problem = as_asked(problem, options.capacity, options.prefer)
     require_sound(problem)
-    problem = settled(problem)
+    problem = spell_out_constants(problem)
     with clock.while_lowering():
         lowered = lower(problem)
     known = None if start is None else _known(problem, lowered, start, options)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from ..facts.alone import Alone
 from ..facts.intervals import merged, overlap
+from ..facts.places import Places
 from ..problem import Interval, Problem
 from .kinds import need
 
@@ -15,8 +15,8 @@ class Users:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.alone = Alone(problem)
-        self.index = self.alone.index
+        self.places = Places(problem)
+        self.index = self.places.index
         constraints = problem.constraints
         self._conflicts = {frozenset((self.index[a], self.index[b])) for a, b in constraints.conflicts}
         self._exclusions = {frozenset((self.index[a], self.index[b])) for a, b in constraints.exclusions}
@@ -25,10 +25,10 @@ class Users:
 
     def group(self, buffer: int) -> int:
         """The first of the buffer's group stands for all of it."""
-        return self.alone.group(buffer).members[0]
+        return self.places.group(buffer).members[0]
 
     def members(self, buffer: int) -> tuple[int, ...]:
-        return self.alone.group(buffer).members
+        return self.places.group(buffer).members
 
     def live(self, buffer: int) -> tuple[Interval, ...]:
         """When the buffer's bytes are needed; a buffer without bytes is in nobody's way."""
@@ -71,13 +71,13 @@ class Users:
 
     def need_in(self, buffer: int, pool: str) -> int:
         """How large an object for the buffer's group must be."""
-        there = self.alone.pools[pool]
+        there = self.places.pools[pool]
         return max(need(self.problem.buffers[member], there) for member in self.members(buffer))
 
     def pools(self, buffer: int) -> list[str]:
         """The pools that the buffer and those that must share its pool may use."""
-        allowed = set(self.alone.pools)
-        for other in self.alone.tied(buffer):
+        allowed = set(self.places.pools)
+        for other in self.places.tied(buffer):
             data = self.problem.buffers[other]
             allowed &= set(data.pools) if data.pools is not None else allowed
             allowed &= {data.fixed.pool} if data.fixed is not None else allowed

@@ -11,7 +11,7 @@ from ..errors import echo
 from ..facts.digest import digest as digest_of
 from ..problem import BufferId, Problem
 from ..storage import Sharing, StorageObject
-from .certify import objections
+from .certificates import objections
 from .claims import check_claims
 from .findings import SharingFinding, SharingFindingKind, listed
 from .kinds import kinds_of, need

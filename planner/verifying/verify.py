@@ -8,34 +8,34 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..errors import echo
-from ..facts.alone import Alone
 from ..facts.colocation import groups
-from ..facts.constants import settled
+from ..facts.constants import spell_out_constants
 from ..facts.digest import digest as digest_of
 from ..facts.intervals import merged
+from ..facts.places import Places
 from ..facts.sweep import Pieces, all_apart, meetings
 from ..plan import Placement, Plan
 from ..problem import Buffer, BufferId, Interval, Problem
-from .certify import objections
+from .bounds import check_proofs
+from .certificates import objections
 from .claims import check_claims
 from .findings import AddressRange, FindingKind, Findings, VerifyFinding
-from .placed import check_each, pieces, placed
-from .proven import check_proofs
+from .placements import check_each, pieces, placed_buffers
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
     """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
-    problem = settled(problem)
+    problem = spell_out_constants(problem)
     report = Findings()
     where = _located(problem, plan, report)
-    those = placed(problem, where)
-    check_each(problem, those, report)
-    _check_overlaps(problem, where, pieces(problem, those), report)
+    placed = placed_buffers(problem, where)
+    check_each(problem, placed, report)
+    _check_overlaps(problem, where, pieces(problem, placed), report)
     _check_relations(problem, where, report)
     report.extend(check_claims(problem, plan, where))
-    alone = Alone(problem)
-    report.extend(check_proofs(alone, plan))
-    for certificate, wrong in objections(alone, plan.certificates):
+    places = Places(problem)
+    report.extend(check_proofs(places, plan))
+    for certificate, wrong in objections(places, plan.certificates):
         report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
     if plan.problem_digest != (digest_of(problem) if digest is None else digest):
         report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")

@@ -14,8 +14,8 @@ from planner.options.asked import as_asked
 from planner.problem import Problem
 from planner.sharing import verify_sharing
 from planner.sharing.findings import SharingFinding
+from planner.verifying.bounds import notes
 from planner.verifying.findings import VerifyFinding
-from planner.verifying.proven import notes
 from planner.verifying.verify import verify
 
 from ..exit_codes import ExitCode

@@ -1,4 +1,4 @@
-"""One group of buffers alone in the problem: into which pools it can go, and how low it can lie there."""
+"""Where each group of buffers can lie if nothing else is in the way: in which pools, and from which address on."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Kind: TypeAlias = int | tuple[int, int]
 """Size (where it matters) and alignment of plain buffers; of others, and of several together, the first one's number: they are of a kind of their own."""
 
 
-class Alone:
-    """Answers about single groups of a problem; each is worked out when it is first asked for."""
+class Places:
+    """The places of each group of a problem's buffers; each is worked out when it is first asked for."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

@@ -1,4 +1,4 @@
-"""What each buffer alone must keep to: its pool, its bounds, its alignment.
+"""What each placement must keep to by itself: its pool, its bounds, its alignment.
 
 All placements are looked at side by side first, in columns; only those that may be wrong, or are bound by more than that, one by one.
 """
@@ -20,7 +20,7 @@ from ..problem import Buffer, Interval, Pool, Problem
 from .findings import AddressRange, FindingKind, Findings
 
 
-class Placed(NamedTuple):
+class PlacedBuffers(NamedTuple):
     """The buffers that have a place, and as columns where that is."""
 
     buffers: Sequence[Buffer]
@@ -34,13 +34,13 @@ class Placed(NamedTuple):
     """The buffer's own, whatever the plan says."""
 
 
-def placed(problem: Problem, where: Sequence[Placement | None]) -> Placed:
+def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> PlacedBuffers:
     """The placements that there are; their pools exist."""
     numbers = [i for i, place in enumerate(where) if place is not None]
     places = [place for place in where if place is not None]
     buffers = problem.buffers if len(numbers) == len(where) else [problem.buffers[i] for i in numbers]
     pools = {pool.name: p for p, pool in enumerate(problem.pools)}
-    return Placed(
+    return PlacedBuffers(
         buffers,
         places,
         column(numbers),
@@ -50,28 +50,28 @@ def placed(problem: Problem, where: Sequence[Placement | None]) -> Placed:
     )
 
 
-def check_each(problem: Problem, those: Placed, report: Findings) -> None:
+def check_each(problem: Problem, placed: PlacedBuffers, report: Findings) -> None:
     """Adds what is wrong with the placements, each looked at alone."""
     reserved = [merged(pool.reserved) for pool in problem.pools]
-    for i in np.flatnonzero(_is_doubtful(problem.pools, those)).tolist():
-        p = int(those.pool[i])
-        _check(those.buffers[i], those.places[i], problem.pools[p], reserved[p], report)
+    for i in np.flatnonzero(_is_doubtful(problem.pools, placed)).tolist():
+        p = int(placed.pool[i])
+        _check(placed.buffers[i], placed.places[i], problem.pools[p], reserved[p], report)
 
 
-def _is_doubtful(pools: Sequence[Pool], those: Placed) -> Column:
+def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Column:
     """For each placement: does it need a closer look?"""
-    here = those.pool
-    address = column([pool.base or 0 for pool in pools])[here] + those.offset
+    here = placed.pool
+    address = column([pool.base or 0 for pool in pools])[here] + placed.offset
     limited = np.array([pool.size is not None for pool in pools])[here]
-    special = [b.pools is not None or b.fixed is not None or b.max_offset is not None for b in those.buffers]
+    special = [b.pools is not None or b.fixed is not None or b.max_offset is not None for b in placed.buffers]
     doubtful: Column = (
         np.array(special, dtype=bool)
         | np.array([bool(pool.reserved) for pool in pools])[here]
-        | (column([place.size for place in those.places]) != those.size)
-        | (those.offset < 0)
-        | (limited & (those.offset + those.size > column([pool.size or 0 for pool in pools])[here]))
+        | (column([place.size for place in placed.places]) != placed.size)
+        | (placed.offset < 0)
+        | (limited & (placed.offset + placed.size > column([pool.size or 0 for pool in pools])[here]))
         | (address % column([pool.alignment for pool in pools])[here] != 0)
-        | (address % column([buffer.alignment for buffer in those.buffers]) != 0)
+        | (address % column([buffer.alignment for buffer in placed.buffers]) != 0)
     )
     return doubtful
 
@@ -107,12 +107,12 @@ def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interva
         complain(FindingKind.IN_RESERVED_RANGE, f"inside the reserved range [{met[0]}, {met[1]})")
 
 
-def pieces(problem: Problem, those: Placed) -> list[Pieces]:
+def pieces(problem: Problem, placed: PlacedBuffers) -> list[Pieces]:
     """What is in use when, of each pool. What lies below its pool is left out: that is found already."""
     rows: list[int] = []
     starts: list[int] = []
     ends: list[int] = []
-    for number, buffer in enumerate(those.buffers):
+    for number, buffer in enumerate(placed.buffers):
         live = buffer.live
         if live and buffer.size:
             for begin, until in live if len(live) == 1 else merged(live):
@@ -121,12 +121,12 @@ def pieces(problem: Problem, those: Placed) -> list[Pieces]:
                     starts.append(begin)
                     ends.append(until)
     row, start, end = np.array(rows, dtype=np.int64), column(starts), column(ends)
-    inside = np.flatnonzero(those.offset[row] >= 0)
-    order = inside[np.argsort(those.pool[row[inside]], kind="stable")]
-    cuts = np.searchsorted(those.pool[row[order]], np.arange(len(problem.pools) + 1))
+    inside = np.flatnonzero(placed.offset[row] >= 0)
+    order = inside[np.argsort(placed.pool[row[inside]], kind="stable")]
+    cuts = np.searchsorted(placed.pool[row[order]], np.arange(len(problem.pools) + 1))
     found = []
     for first, last in pairwise(cuts.tolist()):
         some = order[first:last]
-        low, size = those.offset[row[some]], those.size[row[some]]
-        found.append(Pieces(low, low + size, start[some], end[some], those.number[row[some]]))
+        low, size = placed.offset[row[some]], placed.size[row[some]]
+        found.append(Pieces(low, low + size, start[some], end[some], placed.number[row[some]]))
     return found

@@ -22,7 +22,7 @@ def objections(users: Users, certificates: Iterable[SharingCertificate]) -> list
 
 
 def _check(users: Users, certificate: SharingCertificate) -> str | None:
-    if certificate.kind.pool not in users.alone.pools:
+    if certificate.kind.pool not in users.places.pools:
         return f"there is no pool {echo(certificate.kind.pool)}"
     if certificate.proof is SharingProof.SEARCH:
         return None if certificate.solver else "it names no solver that searched"
