@@ -6,12 +6,11 @@ from ..errors import Finding
 from ..facts.constants import spell_out_constants
 from ..problem import Problem
 from .colocations import check_colocations
-from .constants import check_constants
+from .memories import check_constants, check_speeds
 from .names import Names, check_names
 from .pairs import check_pairs
 from .pool_choice import check_pool_choice
 from .report import Report
-from .speeds import check_speeds
 from .totals import check_totals
 
 

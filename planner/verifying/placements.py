@@ -1,6 +1,6 @@
 """What each placement must keep to by itself: its pool, its bounds, its alignment.
 
-All placements are looked at side by side first, in columns; only those that may be wrong, or are bound by more than that, one by one.
+All placements are looked at side by side first, in arrays; only those that may be wrong, or are bound by more than that, one by one.
 """
 
 from __future__ import annotations
@@ -12,25 +12,24 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import echo
-from ..facts.columns import Column, column
 from ..facts.intervals import first_meeting, merged
-from ..facts.sweep import Pieces
+from ..facts.sweep import Integers, Pieces, exact_array
 from ..plan import Placement
 from ..problem import Buffer, Interval, Pool, Problem
 from .findings import AddressRange, FindingKind, Findings
 
 
 class PlacedBuffers(NamedTuple):
-    """The buffers that have a place, and as columns where that is."""
+    """The buffers that have a place, and as arrays where that is."""
 
     buffers: Sequence[Buffer]
     places: Sequence[Placement]
-    number: Column
+    number: Integers
     """Each buffer's number in the problem."""
-    pool: Column
+    pool: Integers
     """The number of the pool that it is in."""
-    offset: Column
-    size: Column
+    offset: Integers
+    size: Integers
     """The buffer's own, whatever the plan says."""
 
 
@@ -43,10 +42,10 @@ def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> Place
     return PlacedBuffers(
         buffers,
         places,
-        column(numbers),
+        exact_array(numbers),
         np.array([pools[place.pool] for place in places], dtype=np.int64),
-        column([place.offset for place in places]),
-        column([buffer.size for buffer in buffers]),
+        exact_array([place.offset for place in places]),
+        exact_array([buffer.size for buffer in buffers]),
     )
 
 
@@ -58,20 +57,20 @@ def check_each(problem: Problem, placed: PlacedBuffers, report: Findings) -> Non
         _check(placed.buffers[i], placed.places[i], problem.pools[p], reserved[p], report)
 
 
-def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Column:
+def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
     """For each placement: does it need a closer look?"""
     here = placed.pool
-    address = column([pool.base or 0 for pool in pools])[here] + placed.offset
+    address = exact_array([pool.base or 0 for pool in pools])[here] + placed.offset
     limited = np.array([pool.size is not None for pool in pools])[here]
     special = [b.pools is not None or b.fixed is not None or b.max_offset is not None for b in placed.buffers]
-    doubtful: Column = (
+    doubtful: Integers = (
         np.array(special, dtype=bool)
         | np.array([bool(pool.reserved) for pool in pools])[here]
-        | (column([place.size for place in placed.places]) != placed.size)
+        | (exact_array([place.size for place in placed.places]) != placed.size)
         | (placed.offset < 0)
-        | (limited & (placed.offset + placed.size > column([pool.size or 0 for pool in pools])[here]))
-        | (address % column([pool.alignment for pool in pools])[here] != 0)
-        | (address % column([buffer.alignment for buffer in placed.buffers]) != 0)
+        | (limited & (placed.offset + placed.size > exact_array([pool.size or 0 for pool in pools])[here]))
+        | (address % exact_array([pool.alignment for pool in pools])[here] != 0)
+        | (address % exact_array([buffer.alignment for buffer in placed.buffers]) != 0)
     )
     return doubtful
 
@@ -120,7 +119,7 @@ def pieces(problem: Problem, placed: PlacedBuffers) -> list[Pieces]:
                     rows.append(number)
                     starts.append(begin)
                     ends.append(until)
-    row, start, end = np.array(rows, dtype=np.int64), column(starts), column(ends)
+    row, start, end = np.array(rows, dtype=np.int64), exact_array(starts), exact_array(ends)
     inside = np.flatnonzero(placed.offset[row] >= 0)
     order = inside[np.argsort(placed.pool[row[inside]], kind="stable")]
     cuts = np.searchsorted(placed.pool[row[order]], np.arange(len(problem.pools) + 1))
