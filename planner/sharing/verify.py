@@ -11,9 +11,10 @@ from ..errors import echo
 from ..facts.digest import digest as digest_of
 from ..problem import BufferId, Problem
 from ..storage import Sharing, StorageObject
+from ..verifying.findings import Findings
 from .certificates import objections
 from .claims import check_claims
-from .findings import SharingFinding, SharingFindingKind, listed
+from .findings import SharingFinding, SharingFindingKind
 from .kinds import kinds_of, need
 from .users import Users
 
@@ -24,7 +25,9 @@ def verify(problem: Problem, sharing: Sharing, digest: str | None = None) -> tup
     Raises CannotSolve or BadInput for a problem whose buffers cannot share objects, of which no sharing can be right.
     """
     kinds_of(problem)
-    return listed(_findings(problem, sharing, digest))
+    report: Findings[SharingFinding] = Findings()
+    report.extend(_findings(problem, sharing, digest))
+    return tuple(report.listed)
 
 
 def _findings(problem: Problem, sharing: Sharing, digest: str | None) -> Iterator[SharingFinding]:

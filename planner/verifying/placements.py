@@ -16,7 +16,7 @@ from ..facts.intervals import first_meeting, merged
 from ..facts.sweep import Integers, Pieces, exact_array
 from ..plan import Placement
 from ..problem import Buffer, Interval, Pool, Problem
-from .findings import AddressRange, FindingKind, Findings
+from .findings import AddressRange, FindingKind, PlanFindings
 
 
 class PlacedBuffers(NamedTuple):
@@ -49,7 +49,7 @@ def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> Place
     )
 
 
-def check_each(problem: Problem, placed: PlacedBuffers, report: Findings) -> None:
+def check_each(problem: Problem, placed: PlacedBuffers, report: PlanFindings) -> None:
     """Adds what is wrong with the placements, each looked at alone."""
     reserved = [merged(pool.reserved) for pool in problem.pools]
     for i in np.flatnonzero(_is_doubtful(problem.pools, placed)).tolist():
@@ -75,7 +75,7 @@ def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
     return doubtful
 
 
-def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interval, ...], report: Findings) -> None:
+def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interval, ...], report: PlanFindings) -> None:
     offset, size = place.offset, buffer.size
     end = offset + size
     address = (pool.base or 0) + offset

@@ -19,14 +19,14 @@ from ..problem import Buffer, BufferId, Interval, Problem
 from .bounds import check_proofs
 from .certificates import objections
 from .claims import check_claims
-from .findings import AddressRange, FindingKind, Findings, VerifyFinding
+from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import check_each, pieces, placed_buffers
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
     """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
     problem = spell_out_constants(problem)
-    report = Findings()
+    report = PlanFindings()
     where = _located(problem, plan, report)
     placed = placed_buffers(problem, where)
     check_each(problem, placed, report)
@@ -42,7 +42,7 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
     return tuple(report.listed)
 
 
-def _located(problem: Problem, plan: Plan, report: Findings) -> list[Placement | None]:
+def _located(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placement | None]:
     """Each buffer's placement, in the order of the problem's buffers; None where there is none that makes sense."""
     if not plan.placements:
         return [None] * len(problem.buffers)
@@ -58,7 +58,7 @@ def _located(problem: Problem, plan: Plan, report: Findings) -> list[Placement |
     return placements
 
 
-def _matched(problem: Problem, plan: Plan, report: Findings) -> list[Placement | None]:
+def _matched(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placement | None]:
     """The placements by buffer where the plan does not simply list them in the problem's order."""
     known = {buffer.id for buffer in problem.buffers}
     found: dict[BufferId, Placement] = {}
@@ -79,7 +79,9 @@ def _matched(problem: Problem, plan: Plan, report: Findings) -> list[Placement |
     return [found.get(buffer.id) for buffer in problem.buffers]
 
 
-def _check_overlaps(problem: Problem, where: list[Placement | None], used: Iterable[Pieces], report: Findings) -> None:
+def _check_overlaps(
+    problem: Problem, where: list[Placement | None], used: Iterable[Pieces], report: PlanFindings
+) -> None:
     permitted: _Permitted | None = None
     for here in used:
         if all_apart(here):
@@ -138,7 +140,7 @@ class _Permitted:
         return (group is not None and group == self._group.get(second)) or frozenset((first, second)) in self._excluded
 
 
-def _check_relations(problem: Problem, where: list[Placement | None], report: Findings) -> None:
+def _check_relations(problem: Problem, where: list[Placement | None], report: PlanFindings) -> None:
     constraints = problem.constraints
     if not (constraints.conflicts or constraints.colocations or constraints.same_pool or constraints.different_pool):
         return
@@ -172,7 +174,13 @@ def _share(a: Buffer, place_a: Placement | None, b: Buffer, place_b: Placement |
 
 
 def _two(
-    report: Findings, kind: FindingKind, a: Buffer, at_a: Placement | None, b: Buffer, at_b: Placement | None, what: str
+    report: PlanFindings,
+    kind: FindingKind,
+    a: Buffer,
+    at_a: Placement | None,
+    b: Buffer,
+    at_b: Placement | None,
+    what: str,
 ) -> None:
     assert at_a is not None
     assert at_b is not None
