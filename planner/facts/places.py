@@ -71,11 +71,13 @@ class Places:
         kind = self._kind(tied)
         homes = self._homes.get(kind)
         if homes is None:
-            homes = [name for name in self._allowed(tied) if all(self.spot(self.group(other), name) for other in tied)]
+            homes = [
+                name for name in self.allowed_pools(tied) if all(self.spot(self.group(other), name) for other in tied)
+            ]
             self._homes[kind] = homes
         return homes
 
-    def _allowed(self, buffers: tuple[int, ...]) -> Iterable[str]:
+    def allowed_pools(self, buffers: Iterable[int]) -> Iterable[str]:
         """The pools that the user allows to all of these buffers, in the problem's order; most often all there are."""
         named: set[str] | None = None
         for i in buffers:

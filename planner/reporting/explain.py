@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from solvers.model.outcome import Proof
 
@@ -65,7 +65,7 @@ def _of_homeless(places: Places, named: Sequence[BufferId]) -> Shortage | None:
         height = max(low + places.problem.buffers[i].size for i, low in zip(group.members, group.offsets, strict=True))
         members = tuple(places.problem.buffers[i].id for i in group.members)
         who = _these(members) + (", which move as one," if len(members) > 1 else "")
-        wanted = _wanted(places, group.members)
+        wanted = [places.pools[name] for name in places.allowed_pools(group.members)]
         short = [(height - pool.size, pool.name) for pool in wanted if pool.size is not None and pool.size < height]
         if wanted and len(short) == len(wanted):
             missing, name = min(short)
@@ -78,19 +78,6 @@ def _of_homeless(places: Places, named: Sequence[BufferId]) -> Shortage | None:
         )
         return Shortage(text, wanted[0].name if len(wanted) == 1 else None, None, None, members)
     return None
-
-
-def _wanted(places: Places, members: Iterable[int]) -> list[Pool]:
-    """The pools that the user allows to all of the members, whether they fit or not."""
-    buffers = [places.problem.buffers[i] for i in members]
-    return [
-        pool
-        for pool in places.problem.pools
-        if all(
-            (b.pools is None or pool.name in b.pools) and (b.fixed is None or b.fixed.pool == pool.name)
-            for b in buffers
-        )
-    ]
 
 
 def _of_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage | None:

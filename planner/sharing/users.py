@@ -76,9 +76,4 @@ class Users:
 
     def pools(self, buffer: int) -> list[str]:
         """The pools that the buffer and those that must share its pool may use."""
-        allowed = set(self.places.pools)
-        for other in self.places.tied(buffer):
-            data = self.problem.buffers[other]
-            allowed &= set(data.pools) if data.pools is not None else allowed
-            allowed &= {data.fixed.pool} if data.fixed is not None else allowed
-        return sorted(allowed)
+        return list(self.places.allowed_pools(self.places.tied(buffer)))
