@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from solvers.model.instance import Term
+from solvers.model.instance import LINEAR_TERMS
 
 from ..problem import Buffer, Pool, Problem
 
 PICOSECONDS = 10**12
 """In a second."""
 
-WEIGHS_ACCESS = frozenset({Term.ACCESS_COST, Term.BALANCED})
+WEIGHS_ACCESS = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.access)
+"""The terms for which it matters."""
 
 
 def access_cost(buffer: Buffer, pool: Pool) -> int:

@@ -12,7 +12,7 @@ from ..facts.places import Places
 from ..plan import Plan, PlanStatus
 from .certificates import proves_infeasible
 from .findings import FindingKind, VerifyFinding
-from .prices import choice_costs
+from .objective import choice_cost, has_choice, price_of_peaks
 
 
 def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
@@ -84,27 +84,21 @@ class _Proven:
     def term(self, term: Term, *, is_first: bool) -> int:
         """Of one term of the objective; only of the first does a search say anything."""
         searched = (self.search or 0) if is_first else 0
-        match term:
-            case Term.SUM_OF_PEAKS:
-                by_pool = sum(pool.cost * self.peak(pool.name) for pool in self.places.problem.pools)
-                return max(by_pool, self._sharing, searched)
-            case Term.LARGEST_PEAK:
-                return max([searched, *self._peaks.values()])
-            case Term.ACCESS_COST | Term.SPILLED_BYTES:
-                return max(searched, self._least_choice(term), self._priced if is_first else 0)
-            case Term.BALANCED:
-                peaks = self.term(Term.SUM_OF_PEAKS, is_first=False)
-                apart = self._least_choice(term) + self.places.problem.peak_price * peaks
-                return max(searched, apart, self._priced if is_first else 0)
-            case Term.REUSE_COST:
-                return searched
+        if term is Term.LARGEST_PEAK:
+            return max([searched, *self._peaks.values()])
+        if term is Term.REUSE_COST:
+            return searched
+        problem = self.places.problem
+        by_pool = sum(pool.cost * self.peak(pool.name) for pool in problem.pools)
+        proven = max(searched, self._least_choice(term) + price_of_peaks(problem, term) * max(by_pool, self._sharing))
+        return max(proven, self._priced) if is_first and has_choice(term) else proven
 
     def _least_choice(self, term: Term) -> int:
         """Every buffer in the best pool that it can be in; of one that can be in none, whatever is claimed holds."""
         total = 0
-        for number in range(len(self.places.problem.buffers)):
+        for number, buffer in enumerate(self.places.problem.buffers if has_choice(term) else ()):
             homes = self.places.possible_pools(number)
-            costs = list(choice_costs(self.places, number, term, homes or self.places.pools))
+            costs = [choice_cost(buffer, self.places.pools[pool], term) for pool in homes or self.places.pools]
             total += min(costs) if homes else max(costs, default=0)
         return total
 

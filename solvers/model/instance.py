@@ -33,6 +33,34 @@ class Term(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Linear:
+    """What a term adds up: over blocks what each costs in its pool, over pools what their peaks cost."""
+
+    access: bool = False
+    """What the block's uses cost in the pool."""
+    spilled: bool = False
+    """The block's bytes times the pool's rank."""
+    peaks: bool = False
+    """The pool's peak times its cost,"""
+    priced: bool = False
+    """and times what the user says that a byte is worth beside an access."""
+
+    @property
+    def has_choice(self) -> bool:
+        """True if it matters by itself which pool a block is in."""
+        return self.access or self.spilled
+
+
+LINEAR_TERMS = {
+    Term.ACCESS_COST: Linear(access=True),
+    Term.SUM_OF_PEAKS: Linear(peaks=True),
+    Term.SPILLED_BYTES: Linear(spilled=True),
+    Term.BALANCED: Linear(access=True, peaks=True, priced=True),
+}
+"""All terms but the largest peak and the cost of reuse. Solvers, bounds and the verifier go by what stands here: another row needs none of their code."""
+
+
+@dataclass(frozen=True, slots=True)
 class PoolSpec:
     """One memory: its capacity in units (None: unlimited), the address ranges nothing may touch, and what a unit of its peak costs."""
 

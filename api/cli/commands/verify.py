@@ -69,7 +69,7 @@ def _plan(problem: Problem, data: bytes) -> Verdict:
 
 
 def _sharing(problem: Problem, data: bytes) -> Verdict:
-    from planner.sharing.claims import notes as notes_on_sharing
+    from planner.sharing.bounds import notes as notes_on_sharing
 
     sharing = read_sharing(data)
     findings = verify_sharing(problem, sharing)

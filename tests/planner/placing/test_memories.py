@@ -20,7 +20,7 @@ from planner.formats import read_problem, write_plan, write_problem
 from planner.generate import Request, generate
 from planner.options.preference import TERMS, fair_price
 from planner.reporting.report import memory_report
-from planner.verifying.transfer_time import cost_of_use
+from planner.verifying.objective import cost_of_use
 from tests.oracle import solve, use_cost
 from tests.strategies import SPEEDS, effort
 
