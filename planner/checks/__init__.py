@@ -1,4 +1,4 @@
-"""Is a problem sound in itself? What contradicts itself is bad input; what merely cannot fit is for the solvers to prove."""
+"""Checks that a problem is sound in itself: what contradicts itself is bad input; what merely cannot fit is for the solvers to prove."""
 
 from __future__ import annotations
 

@@ -50,10 +50,11 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     if accessed >= MAX_ADDRESS:
         text = "what the accesses cost adds up to 2^62 or more (picoseconds, or uses times rank); scale the counts down"
         report.add(Code.TOO_LARGE, ("buffers",), text)
-    if any(adds.priced for adds in linear) and accessed + problem.peak_price * worst >= MAX_ADDRESS:
+    spilled = sum(buffer.size for buffer in problem.buffers) * max((pool.rank for pool in problem.pools), default=0)
+    beside = [adds.access * accessed + adds.spilled * spilled for adds in linear if adds.priced]
+    if beside and max(beside) + problem.peak_price * worst >= MAX_ADDRESS:
         text = "times costs and sizes of the pools this adds up to 2^62 or more; scale it down"
         report.add(Code.TOO_LARGE, ("objective", "peak_price"), text)
-    spilled = sum(buffer.size for buffer in problem.buffers) * max((pool.rank for pool in problem.pools), default=0)
     if any(adds.spilled for adds in linear) and spilled >= MAX_ADDRESS:
         text = "sizes times ranks of the pools add up to 2^62 or more; scale the ranks down"
         report.add(Code.TOO_LARGE, ("pools",), text)

@@ -46,7 +46,7 @@ def _transfer(size: int, latency: int, bandwidth: int, burst: int, clock: int) -
 
 
 def is_used(buffer: Buffer) -> bool:
-    """Is anything said of how often the buffer is used?"""
+    """True if the problem says how often the buffer is used."""
     return bool(buffer.accesses or buffer.reads or buffer.writes)
 
 

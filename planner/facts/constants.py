@@ -15,7 +15,7 @@ CONSTANT = "constant"
 
 
 def has_read_only_pools(problem: Problem) -> bool:
-    """Does the problem tell constants from the rest?"""
+    """True if the problem tells constants from the rest."""
     return any(pool.read_only for pool in problem.pools)
 
 

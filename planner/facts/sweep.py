@@ -87,7 +87,7 @@ def _lowest_bit(bits: int) -> int:
 
 
 def _moments(start: Sequence[int], end: Sequence[int]) -> Iterator[tuple[int, bool]]:
-    """(rank, does it begin?) in the order of time; what ends at a moment goes before what begins then."""
+    """(rank, True if it begins and False if it ends) in the order of time; what ends at a moment goes before what begins then."""
     ending = sorted(range(len(end)), key=end.__getitem__)
     done = 0
     for rank in sorted(range(len(start)), key=start.__getitem__):
@@ -99,7 +99,7 @@ def _moments(start: Sequence[int], end: Sequence[int]) -> Iterator[tuple[int, bo
 
 
 class Pieces(NamedTuple):
-    """Many pieces, as columns."""
+    """Many pieces, as arrays."""
 
     low: Integers
     high: Integers

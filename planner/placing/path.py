@@ -31,7 +31,7 @@ Known = TypeVar("Known")
 """The solvers' form of an answer."""
 
 
-class Path(ABC, Generic[Answer, Known]):
+class AnswerPath(ABC, Generic[Answer, Known]):
     """One lowered problem on its way; the abstract steps are those that plans and sharings take each in their own way."""
 
     name: ClassVar[str]
@@ -86,7 +86,7 @@ class Path(ABC, Generic[Answer, Known]):
         except SolverError as refusal:
             raise cannot_solve(refusal) from refusal
         if start is not None:
-            made = self._after(start, made, used=known is not None)
+            made = self._with_start(start, made, used=known is not None)
         return self._finished(made, tuple(watch.trace))
 
     def _known(self, start: Answer) -> Known | None:
@@ -100,7 +100,7 @@ class Path(ABC, Generic[Answer, Known]):
     def _so_far(self, placement: Placement) -> Answer:
         return self._finished(self.bare(self.of_placement(placement)))
 
-    def _after(self, start: Answer, made: Answer, *, used: bool) -> Answer:
+    def _with_start(self, start: Answer, made: Answer, *, used: bool) -> Answer:
         """The answer of a run that was given a start."""
         if not used:
             text = f"the {self.name} to start from is no {self.name} of this problem and was left aside"

@@ -23,7 +23,7 @@ from ..verifying.findings import CLAIMS, VerifyFinding
 from ..verifying.verify import verify
 from .lifting import lift
 from .lowering import Lowered, lower, lower_start
-from .path import Path, limits_of
+from .path import AnswerPath, limits_of
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
 
 SUBSET_SECONDS = 10.0
@@ -58,7 +58,7 @@ def plan(
     return path.follow(start, on_progress, cancelled, on_log)
 
 
-class _PlanPath(Path[Plan, Placement]):
+class _PlanPath(AnswerPath[Plan, Placement]):
     """The path to a plan."""
 
     name = "plan"

@@ -39,7 +39,7 @@ RESERVED_PER_SECOND = 6.0
 
 
 class Clock:
-    """When did it begin, and when must solvers have ended? To be made when planning begins, whenever it was asked for."""
+    """The time since a run began, and until its solvers must have ended. To be made when planning begins, whenever it was asked for."""
 
     def __init__(self, time_limit: float | None, begun: float | None = None) -> None:
         self.begun = time.monotonic() if begun is None else begun

@@ -116,9 +116,9 @@ def _of_search(problem: Problem, solver: str | None) -> str:
 def explain_bound(problem: Problem, plan: Plan) -> str:
     """Why the plan's peak cannot be lower, or how much lower it could be at most: one line per argument."""
     # A search that found no room at all is the shortage's to tell.
-    telling = (c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH)
+    kept = (c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH)
     size = {buffer.id: buffer.size for buffer in problem.buffers}
-    lines = [_in_words(size, certificate) for certificate in telling]
+    lines = [_in_words(size, certificate) for certificate in kept]
     if plan.status is PlanStatus.OPTIMAL:
         lines.append("The plan meets this, so no plan is better.")
     elif plan.peak is not None:

@@ -1,4 +1,4 @@
-"""Does a certificate prove what it says of the objects of one kind? Each is worked out again, from the Problem alone."""
+"""Whether certificates prove what they say of the objects of one kind: each is worked out again, from the Problem alone."""
 
 from __future__ import annotations
 

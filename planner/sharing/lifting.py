@@ -38,7 +38,7 @@ class Lift:
         """The first buffer of each block."""
 
     def may_fit(self, totals: tuple[int, ...]) -> bool:
-        """Is there room in the pools for objects whose sizes of each kind add up to so much?"""
+        """True if the pools have room for objects whose sizes of each kind add up to so much."""
         sums = self._by_pool(totals)
         return all(pool.size is None or sums[pool.name] <= pool.size for pool in self._problem.pools)
 

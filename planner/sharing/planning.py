@@ -15,7 +15,7 @@ from solvers.sharing.solver import SharingTask
 from ..checks import require_sound
 from ..options.capacity import with_capacity
 from ..options.options import Options, bad_option, require_valid
-from ..placing.path import Path
+from ..placing.path import AnswerPath
 from ..placing.watching import Cancelled, Clock, OnLog, OnProgress, Watch
 from ..problem import Problem
 from ..storage import Assignment, Sharing
@@ -46,7 +46,7 @@ def find(
     return _SharingPath(problem, low, options, clock).follow(start, on_progress, cancelled, on_log)
 
 
-class _SharingPath(Path[Sharing, Arrangement]):
+class _SharingPath(AnswerPath[Sharing, Arrangement]):
     """The path to a sharing."""
 
     name = "sharing"

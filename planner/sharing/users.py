@@ -41,15 +41,15 @@ class Users:
         return any(start <= time < end for start, end in self.live(buffer))
 
     def may_overlap(self, a: int, b: int) -> bool:
-        """May the two be in one object although they are needed at the same time?"""
+        """True if the two may be in one object although they are needed at the same time."""
         return self.group(a) == self.group(b) or frozenset((a, b)) in self._exclusions
 
     def has_exclusions(self, buffer: int) -> bool:
-        """Is there an exclusion that names it, or another of its group?"""
+        """True if an exclusion names it, or another of its group."""
         return any(member in self._excluded for member in self.members(buffer))
 
     def groups_clash(self, a: int, b: int, time: int | None = None) -> bool:
-        """Must the groups of the two use different objects, by what happens at the time (None: at any)?"""
+        """True if the groups of the two must use different objects, by what happens at the time (None: at any)."""
         if self.group(a) == self.group(b):
             return False
         for one, other in product(self.members(a), self.members(b)):
@@ -65,7 +65,7 @@ class Users:
         return False
 
     def conflict(self, a: int, b: int) -> bool:
-        """Are the two named as a conflict, and do both have bytes to share?"""
+        """True if the two are named as a conflict, and both have bytes to share."""
         buffers = self.problem.buffers
         return frozenset((a, b)) in self._conflicts and bool(buffers[a].size and buffers[b].size)
 

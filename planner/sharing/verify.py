@@ -1,4 +1,4 @@
-"""Is a sharing right? Every rule of the problem and every claim of the sharing, checked again in exact integers.
+"""The verification of a sharing: every rule of the problem and every claim of the sharing, checked again in exact integers.
 
 Knows nothing of how sharings are made: it reads the user's Problem and the Sharing, and nothing else.
 """

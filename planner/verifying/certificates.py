@@ -1,4 +1,4 @@
-"""Does a certificate prove what it says? Each argument is worked out again, from the Problem alone and in exact numbers."""
+"""Whether certificates prove what they say: each argument is worked out again, from the Problem alone and in exact numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def objections(places: Places, certificates: Iterable[PlanCertificate]) -> list[
 
 
 def proves_infeasible(places: Places, certificate: PlanCertificate) -> bool:
-    """If the certificate holds, is there no plan at all?"""
+    """True if there is no plan at all, provided that the certificate holds."""
     if _names(places, certificate) is not None:
         return False  # it does not hold, and cannot even be looked at
     if _is_homeless(places, certificate):
@@ -61,7 +61,7 @@ def _names(places: Places, certificate: PlanCertificate) -> str | None:
 
 
 def _is_homeless(places: Places, certificate: PlanCertificate) -> bool:
-    """Does a buffer that the certificate names fit nowhere, even alone? Then there is no plan, and every claim about plans holds."""
+    """True if a buffer that the certificate names fits nowhere, even by itself. Then there is no plan, and every claim about plans holds."""
     return any(not places.possible_pools(places.index[id_]) for id_ in certificate.buffers)
 
 

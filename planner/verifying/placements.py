@@ -58,7 +58,7 @@ def check_each(problem: Problem, placed: PlacedBuffers, report: PlanFindings) ->
 
 
 def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
-    """For each placement: does it need a closer look?"""
+    """True for each placement that needs a closer look."""
     here = placed.pool
     address = exact_array([pool.base or 0 for pool in pools])[here] + placed.offset
     limited = np.array([pool.size is not None for pool in pools])[here]

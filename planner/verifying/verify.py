@@ -1,4 +1,4 @@
-"""Is a plan right? Every rule of the problem and every claim of the plan, checked again in exact integers.
+"""The verification of a plan: every rule of the problem and every claim of the plan, checked again in exact integers.
 
 Knows nothing of how plans are made: it reads the user's Problem and the Plan, and nothing else.
 """
@@ -167,7 +167,7 @@ def _check_relations(problem: Problem, where: list[Placement | None], report: Pl
 
 
 def _share(a: Buffer, place_a: Placement | None, b: Buffer, place_b: Placement | None) -> bool:
-    """Do two buffers have an address of one pool in common?"""
+    """True if two buffers have an address of one pool in common."""
     if place_a is None or place_b is None or place_a.pool != place_b.pool:
         return False
     return min(place_a.offset + a.size, place_b.offset + b.size) > max(place_a.offset, place_b.offset)

@@ -87,7 +87,7 @@ def _live_heights(places: Places, named: set[int | str], time: int) -> dict[int,
 
 
 def one_group(places: Places, a: int, b: int) -> bool:
-    """Do the two move as one?"""
+    """True if the two move as one."""
     return places.group(a) is places.group(b)
 
 
