@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from solvers.model.instance import LINEAR_TERMS
+from solvers.model.instance import LINEAR_TERMS, Choice
 
 from ..problem import Buffer, Pool, Problem
 
 PICOSECONDS = 10**12
 """In a second."""
 
-WEIGHS_ACCESS = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.access)
+WEIGHS_ACCESS = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.choice is Choice.ACCESS)
 """The terms for which it matters."""
 
 

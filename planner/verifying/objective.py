@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from solvers.model.instance import LINEAR_TERMS, Term
+from solvers.model.instance import LINEAR_TERMS, Choice, Term
 
 from ..plan import Placement
 from ..problem import Buffer, Pool, Problem, Speed
@@ -29,13 +29,18 @@ def term_value(problem: Problem, where: Sequence[Placement | None], peaks: Mappi
 
 def has_choice(term: Term) -> bool:
     """True if it matters to the term by itself which pool a buffer is in."""
-    return term in LINEAR_TERMS and LINEAR_TERMS[term].has_choice
+    return term in LINEAR_TERMS and LINEAR_TERMS[term].choice is not None
 
 
 def choice_cost(buffer: Buffer, pool: Pool, term: Term) -> int:
     """What it adds to the term to have the buffer in this pool, whatever the peaks."""
-    adds = LINEAR_TERMS[term]
-    return (cost_of_use(buffer, pool) if adds.access else 0) + (buffer.size * pool.rank if adds.spilled else 0)
+    match LINEAR_TERMS[term].choice:
+        case Choice.ACCESS:
+            return cost_of_use(buffer, pool)
+        case Choice.RANK:
+            return buffer.size * pool.rank
+        case None:
+            return 0
 
 
 def price_of_peaks(problem: Problem, term: Term) -> int:

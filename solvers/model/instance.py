@@ -9,7 +9,7 @@ pool, unless the pair is excluded; parts of one block may. All numbers are exact
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import TypeAlias
 
 import numpy as np
@@ -32,30 +32,33 @@ class Term(StrEnum):
     BALANCED = "balanced"
 
 
+class Choice(Enum):
+    """What it costs to have a block in a pool, whatever the peaks."""
+
+    ACCESS = "access"
+    """What its uses cost there."""
+    RANK = "rank"
+    """Its bytes times the pool's rank."""
+
+
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """What a term adds up: over blocks what each costs in its pool, over pools what their peaks cost."""
+    """What a term adds up: over blocks what each costs in its pool, and over pools their peaks times their costs."""
 
-    access: bool = False
-    """What the block's uses cost in the pool."""
-    spilled: bool = False
-    """The block's bytes times the pool's rank."""
+    choice: Choice | None = None
     peaks: bool = False
-    """The pool's peak times its cost,"""
-    priced: bool = False
-    """and times what the user says that a byte is worth beside an access."""
 
     @property
-    def has_choice(self) -> bool:
-        """True if it matters by itself which pool a block is in."""
-        return self.access or self.spilled
+    def priced(self) -> bool:
+        """True if a byte of the peaks counts what the user says that it is worth beside an access."""
+        return self.peaks and self.choice is Choice.ACCESS
 
 
 LINEAR_TERMS = {
-    Term.ACCESS_COST: Linear(access=True),
+    Term.ACCESS_COST: Linear(Choice.ACCESS),
     Term.SUM_OF_PEAKS: Linear(peaks=True),
-    Term.SPILLED_BYTES: Linear(spilled=True),
-    Term.BALANCED: Linear(access=True, peaks=True, priced=True),
+    Term.SPILLED_BYTES: Linear(Choice.RANK),
+    Term.BALANCED: Linear(Choice.ACCESS, peaks=True),
 }
 """All terms but the largest peak and the cost of reuse. Solvers, bounds and the verifier go by what stands here: another row needs none of their code."""
 

@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from .instance import LINEAR_TERMS, Instance, Ints, Linear, Term
+from .instance import LINEAR_TERMS, Choice, Instance, Ints, Linear, Term
 
 LINEAR = frozenset(LINEAR_TERMS)
 
 
 def choice_cost(instance: Instance, term: Term) -> Ints | None:
     """(n, P) what it costs in this term to have the block in the pool; None: nothing anywhere."""
-    adds = LINEAR_TERMS.get(term, Linear())
-    if not adds.has_choice:
+    choice = LINEAR_TERMS.get(term, Linear()).choice
+    if choice is None:
         return None
-    if not adds.spilled:
+    if choice is Choice.ACCESS:
         return instance.access_cost
     sizes = np.zeros(instance.blocks, dtype=np.int64)
     np.add.at(sizes, instance.part_block, instance.part_high - instance.part_low)
     ranks = np.array([pool.rank for pool in instance.pools], dtype=np.int64)
     spilled: Ints = sizes[:, None] * ranks
-    return spilled + instance.access_cost if adds.access else spilled
+    return spilled
 
 
 def peak_price(instance: Instance, term: Term) -> int:
@@ -36,7 +36,7 @@ def peak_price(instance: Instance, term: Term) -> int:
 
 def is_counted_in_bytes(term: Term) -> bool:
     """Does the term shrink with the unit in which addresses are counted?"""
-    return term is Term.LARGEST_PEAK or (term in LINEAR_TERMS and not LINEAR_TERMS[term].access)
+    return term is Term.LARGEST_PEAK or (term in LINEAR_TERMS and LINEAR_TERMS[term].choice is not Choice.ACCESS)
 
 
 def least_choice_cost(instance: Instance, term: Term) -> int:
