@@ -24,6 +24,11 @@ class PlanStatus(StrEnum):
     UNKNOWN = "unknown"
     """Neither a plan nor a proof that there is none was found in time."""
 
+    @property
+    def has_plan(self) -> bool:
+        """True if there is a plan to go with it."""
+        return self in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
+
 
 @dataclass(frozen=True, slots=True)
 class Placement:
@@ -136,3 +141,8 @@ class Plan:
     shortage: Shortage | None = None
     warnings: tuple[str, ...] = ()
     run: Run = field(default_factory=lambda: Run(0.0))
+
+
+def gap_to(bound: int | None, value: int | None) -> float | None:
+    """By how much the value could be less at most, as a share of the bound."""
+    return None if value is None or not bound else value / bound - 1

@@ -167,7 +167,7 @@ class Problem:
 
 
 def measures_bytes(problem: Problem) -> bool:
-    """Is the value that is minimised first a number of bytes, or a cost?"""
+    """True if the value that is minimised first is a number of bytes, not a cost."""
     first = problem.terms[0] if problem.terms else Term.SUM_OF_PEAKS
     if first is Term.SUM_OF_PEAKS:
         return all(pool.cost == 1 for pool in problem.pools)

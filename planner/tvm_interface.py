@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .checks.conflict_lists import from_lists
+from .checks.pairs import from_lists
 from .checks.report import Report
 from .errors import Code, Finding, NoPlan
 from .options.options import Options

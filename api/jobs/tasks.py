@@ -24,10 +24,10 @@ from planner.plan import Plan, PlanStatus
 from planner.problem import Buffer, Problem
 from planner.reporting.explain import explain_bound
 from planner.sharing import Sharing
-from planner.sharing.claims import notes as notes_on_sharing
+from planner.sharing.bounds import notes as notes_on_sharing
 from planner.sharing.findings import SharingFinding
+from planner.verifying.bounds import notes
 from planner.verifying.findings import VerifyFinding
-from planner.verifying.proven import notes
 
 from ..errors import Refusal
 from ..settings import Settings

@@ -79,7 +79,7 @@ class Reporter:
 
     def _tell_best(self) -> None:
         told, begun = self._told, time.monotonic()
-        best = None if told is None else told.plan or told.sharing
+        best = None if told is None else told.answer
         if told is None or best is None or told.value == self._saved or begun < self._next_save:
             return
         plan = best()

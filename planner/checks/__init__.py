@@ -1,17 +1,16 @@
-"""Is a problem sound in itself? What contradicts itself is bad input; what merely cannot fit is for the solvers to prove."""
+"""Checks that a problem is sound in itself: what contradicts itself is bad input; what merely cannot fit is for the solvers to prove."""
 
 from __future__ import annotations
 
 from ..errors import Finding
-from ..facts.constants import settled
+from ..facts.constants import spell_out_constants
 from ..problem import Problem
 from .colocations import check_colocations
-from .constants import check_constants
+from .memories import check_constants, check_speeds
 from .names import Names, check_names
 from .pairs import check_pairs
 from .pool_choice import check_pool_choice
 from .report import Report
-from .speeds import check_speeds
 from .totals import check_totals
 
 
@@ -44,7 +43,7 @@ def examine(problem: Problem) -> Report:
     check_constants(problem, names, report)
     if report:
         return report
-    problem = settled(problem)
+    problem = spell_out_constants(problem)
     check_pairs(problem, names, report)
     groups = check_colocations(problem, names, report)
     if groups is None:

@@ -1,11 +1,11 @@
-"""Checks of constraints on pairs: no buffer with itself, and no pair both kept apart and let together."""
+"""Checks of constraints on pairs: no buffer with itself, and no pair both kept apart and let together; and conflicts as compilers list them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..errors import Code
-from ..problem import BufferId, Problem
+from ..problem import BufferId, Constraints, Pair, Problem
 from .names import Names
 from .report import Place, Report, quoted
 
@@ -54,3 +54,24 @@ def _all_pairs(problem: Problem) -> Iterator[tuple[Place, BufferId, BufferId]]:
         yield ("constraints", "colocations", i), colocation.buffer, colocation.base
     for i, penalty in enumerate(constraints.reuse_penalties):
         yield ("constraints", "reuse_penalties", i), penalty.first, penalty.second
+
+
+def from_lists(lists: Sequence[tuple[BufferId, Iterable[BufferId]]], report: Report) -> Constraints:
+    """Conflict lists as pairs that hold both ways: each buffer's name with the names that it must be apart from. Naming on one side is enough; a buffer may name itself, which says nothing.
+
+    Names that no buffer has are reported at /buffers/i/conflicts/j. Lists that are not symmetric are kept as they are besides.
+    """
+    place = {name: i for i, (name, _) in reversed(list(enumerate(lists)))}
+    pairs: dict[Pair, None] = {}
+    listed: dict[Pair, None] = {}
+    for i, (name, others) in enumerate(lists):
+        for j, other in enumerate(others):
+            at = place.get(other)
+            if at is None:
+                report.add(Code.UNKNOWN_BUFFER, ("buffers", i, "conflicts", j), f"there is no buffer {quoted(other)}")
+                continue
+            listed[name, other] = None
+            if at != i:
+                pairs[(name, other) if i < at else (other, name)] = None
+    symmetric = all(name != other and (other, name) in listed for name, other in listed)
+    return Constraints(conflicts=tuple(pairs), listed=() if symmetric else tuple(listed))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import lcm
 
-from solvers.model.instance import Term
+from solvers.model.instance import LINEAR_TERMS, Choice
 
 from ..errors import Code
 from ..facts.access import WEIGHS_ACCESS, costs_of
@@ -45,15 +45,17 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     if worst >= MAX_ADDRESS:
         text = "costs times sizes of the pools add up to 2^62 or more; scale the costs down"
         report.add(Code.TOO_LARGE, ("pools",), text)
+    linear = [LINEAR_TERMS[term] for term in problem.terms if term in LINEAR_TERMS]
     accessed = _most_access_cost(problem) if WEIGHS_ACCESS.intersection(problem.terms) else 0
     if accessed >= MAX_ADDRESS:
         text = "what the accesses cost adds up to 2^62 or more (picoseconds, or uses times rank); scale the counts down"
         report.add(Code.TOO_LARGE, ("buffers",), text)
-    if Term.BALANCED in problem.terms and accessed + problem.peak_price * worst >= MAX_ADDRESS:
+    spilled = sum(buffer.size for buffer in problem.buffers) * max((pool.rank for pool in problem.pools), default=0)
+    if any(adds.priced for adds in linear) and accessed + problem.peak_price * worst >= MAX_ADDRESS:
         text = "times costs and sizes of the pools this adds up to 2^62 or more; scale it down"
         report.add(Code.TOO_LARGE, ("objective", "peak_price"), text)
-    spilled = sum(buffer.size for buffer in problem.buffers) * max((pool.rank for pool in problem.pools), default=0)
-    if Term.SPILLED_BYTES in problem.terms and spilled >= MAX_ADDRESS:
+    ranked = [spilled + adds.peaks * worst for adds in linear if adds.choice is Choice.RANK]
+    if ranked and max(ranked) >= MAX_ADDRESS:
         text = "sizes times ranks of the pools add up to 2^62 or more; scale the ranks down"
         report.add(Code.TOO_LARGE, ("pools",), text)
     if sum(penalty.cost for penalty in problem.constraints.reuse_penalties) >= MAX_ADDRESS:

@@ -70,7 +70,7 @@ class MemoryMap:
     problem: str | None
     lifetimes: Lifetimes | None
     in_bytes: bool
-    """Is what was minimised an amount of memory? It may be a cost."""
+    """True if what was minimised is an amount of memory, not a cost."""
     status: PlanStatus
     peak: int | None
     bound: int

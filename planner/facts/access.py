@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from solvers.model.instance import Term
+from solvers.model.instance import LINEAR_TERMS, Choice
 
 from ..problem import Buffer, Pool, Problem
 
 PICOSECONDS = 10**12
 """In a second."""
 
-WEIGHS_ACCESS = frozenset({Term.ACCESS_COST, Term.BALANCED})
+WEIGHS_ACCESS = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.choice is Choice.ACCESS)
+"""The terms for which it matters."""
 
 
 def access_cost(buffer: Buffer, pool: Pool) -> int:
@@ -45,7 +46,7 @@ def _transfer(size: int, latency: int, bandwidth: int, burst: int, clock: int) -
 
 
 def is_used(buffer: Buffer) -> bool:
-    """Is anything said of how often the buffer is used?"""
+    """True if the problem says how often the buffer is used."""
     return bool(buffer.accesses or buffer.reads or buffer.writes)
 
 

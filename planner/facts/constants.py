@@ -15,7 +15,7 @@ CONSTANT = "constant"
 
 
 def has_read_only_pools(problem: Problem) -> bool:
-    """Does the problem tell constants from the rest?"""
+    """True if the problem tells constants from the rest."""
     return any(pool.read_only for pool in problem.pools)
 
 
@@ -23,14 +23,14 @@ def is_constant(buffer: Buffer) -> bool:
     return buffer.kind == CONSTANT
 
 
-def settled(problem: Problem) -> Problem:
+def spell_out_constants(problem: Problem) -> Problem:
     """The same problem with all that being a constant means written out in lists of pools and lifetimes."""
     if not has_read_only_pools(problem):
         return problem
     by_rank = sorted(problem.pools, key=lambda pool: pool.rank)
     homes = {wanted: tuple(pool.name for pool in by_rank if pool.read_only is wanted) for wanted in (True, False)}
     always = throughout(problem)
-    return replace(problem, buffers=tuple(_settled(buffer, homes, always) for buffer in problem.buffers))
+    return replace(problem, buffers=tuple(_spelled_out(buffer, homes, always) for buffer in problem.buffers))
 
 
 def throughout(problem: Problem) -> Interval:
@@ -45,6 +45,6 @@ def open_pools(buffer: Buffer, homes: dict[bool, tuple[str, ...]]) -> tuple[str,
     return mine if buffer.pools is None else tuple(name for name in buffer.pools if name in mine)
 
 
-def _settled(buffer: Buffer, homes: dict[bool, tuple[str, ...]], always: Interval) -> Buffer:
+def _spelled_out(buffer: Buffer, homes: dict[bool, tuple[str, ...]], always: Interval) -> Buffer:
     live = (always,) if is_constant(buffer) else buffer.live
     return replace(buffer, pools=open_pools(buffer, homes), live=live)

@@ -11,13 +11,16 @@ import json
 from dataclasses import astuple
 from typing import Any
 
-from solvers.model.instance import Term
+from solvers.model.instance import LINEAR_TERMS
 
 from ..problem import Buffer, Problem
-from .constants import settled
+from .constants import spell_out_constants
 from .intervals import merged
 
 _VERSION = "memplan/1 problem"
+
+PRICED = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.priced)
+"""The terms to which the price of a peak matters."""
 
 
 def digest(problem: Problem) -> str:
@@ -31,7 +34,7 @@ def digest(problem: Problem) -> str:
 
 
 def _computed(problem: Problem) -> str:
-    problem = settled(problem)
+    problem = spell_out_constants(problem)
     by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
     every_pool = [problem.pools[p].name for p in by_rank]
     constraints = problem.constraints
@@ -64,7 +67,7 @@ def _of_memories(problem: Problem) -> list[Any]:
         for i, b in enumerate(problem.buffers)
         if b.reads or b.writes or b.data is not None
     ]
-    price = problem.peak_price if Term.BALANCED in problem.terms else 1
+    price = problem.peak_price if PRICED.intersection(problem.terms) else 1
     return [pools, buffers, price] if pools or buffers or price != 1 else []
 
 

@@ -29,7 +29,7 @@ def first_meeting(ranges: tuple[Interval, ...], start: int, end: int) -> Interva
 
 
 def overlap(first: tuple[Interval, ...], second: tuple[Interval, ...]) -> bool:
-    """Do two lists of merged ranges have anything in common?"""
+    """True if two lists of merged ranges have anything in common."""
     a = b = 0
     while a < len(first) and b < len(second):
         if first[a][0] < second[b][1] and second[b][0] < first[a][1]:

@@ -7,11 +7,16 @@ at neighbours only. `meetings` lists every pair that overlaps, also where some p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .columns import Column, column
+Integers: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+"""An array of int64, or of Python's own integers."""
+
+SUMMABLE = 1 << 62
+"""The sum or the difference of two numbers below this, either way from 0, fits into int64."""
+
 
 Piece: TypeAlias = tuple[int, int, int, int, int]
 """An address range in use for a stretch of time: (low, high, start, end, owner); both half-open, neither empty. A bare tuple for speed."""
@@ -23,6 +28,14 @@ PAIRS_AT_ONCE = 1 << 18
 
 WORD = 1024
 """Bits per word of a RankSet: Python's integers are fast at that length, and a thousand words cover a million pieces."""
+
+
+def exact_array(numbers: Sequence[int]) -> Integers:
+    """The numbers as int64 where the sum of any two fits too; else as Python's integers, which are slower and never overflow."""
+    found = np.array(numbers)
+    if found.dtype.kind == "i" and found.min() > -SUMMABLE and found.max() < SUMMABLE:
+        return found.astype(np.int64, copy=False)
+    return np.array(numbers, dtype=object)
 
 
 class RankSet:
@@ -74,7 +87,7 @@ def _lowest_bit(bits: int) -> int:
 
 
 def _moments(start: Sequence[int], end: Sequence[int]) -> Iterator[tuple[int, bool]]:
-    """(rank, does it begin?) in the order of time; what ends at a moment goes before what begins then."""
+    """(rank, True if it begins and False if it ends) in the order of time; what ends at a moment goes before what begins then."""
     ending = sorted(range(len(end)), key=end.__getitem__)
     done = 0
     for rank in sorted(range(len(start)), key=start.__getitem__):
@@ -86,17 +99,21 @@ def _moments(start: Sequence[int], end: Sequence[int]) -> Iterator[tuple[int, bo
 
 
 class Pieces(NamedTuple):
-    """Many pieces, as columns."""
+    """Many pieces, as arrays."""
 
-    low: Column
-    high: Column
-    start: Column
-    end: Column
-    owner: Column
+    low: Integers
+    high: Integers
+    start: Integers
+    end: Integers
+    owner: Integers
 
     @classmethod
     def of(cls, rows: Sequence[Piece]) -> Pieces:
-        return cls(*(column(numbers) for numbers in zip(*rows, strict=True))) if rows else cls(*(column([]),) * 5)
+        return (
+            cls(*(exact_array(numbers) for numbers in zip(*rows, strict=True)))
+            if rows
+            else cls(*(exact_array([]),) * 5)
+        )
 
     def rows(self) -> list[Piece]:
         return list(zip(*(c.tolist() for c in (self.low, self.high, self.start, self.end, self.owner)), strict=True))
@@ -116,7 +133,7 @@ def all_apart(pieces: Pieces) -> bool:
     return _pairs_apart(pieces.low[order], pieces.high[order], later)
 
 
-def _pairs_apart(low: Column, high: Column, later: Column) -> bool:
+def _pairs_apart(low: Integers, high: Integers, later: Integers) -> bool:
     """Each piece against the `later` ones that follow it, some pieces at a time."""
     total = np.cumsum(later)
     begin = 0

@@ -14,8 +14,8 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from ..checks import sound_as_read
-from ..checks.conflict_lists import from_lists
 from ..checks.limits import MAX_ADDRESS, MAX_TIME
+from ..checks.pairs import from_lists
 from ..checks.report import Report, printable, quoted
 from ..errors import MAX_ECHO, Code
 from ..facts.constants import CONSTANT

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..checks.report import Place, Report, quoted
 from ..errors import Code
-from ..facts.constants import is_constant, settled
+from ..facts.constants import is_constant, spell_out_constants
 from ..facts.intervals import merged, overlap
 from ..plan import Placement, Plan
 from ..problem import Buffer, BufferId, Pool, Problem
@@ -73,7 +73,7 @@ def _homes_of_constants(problem: Problem, plan: Plan | None, report: Report) -> 
     """The pool of each constant: where the plan puts it, or the only one that it may be in."""
     placed = {} if plan is None else {place.id: place.pool for place in plan.placements}
     homes: dict[BufferId, str] = {}
-    for i, (buffer, open_to) in enumerate(zip(problem.buffers, settled(problem).buffers, strict=True)):
+    for i, (buffer, open_to) in enumerate(zip(problem.buffers, spell_out_constants(problem).buffers, strict=True)):
         if not _in_constant_pool(problem, buffer):
             continue
         pools = (buffer.fixed.pool,) if buffer.fixed is not None else open_to.pools or ()

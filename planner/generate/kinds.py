@@ -11,13 +11,10 @@ from dataclasses import dataclass, field, replace
 from ..errors import echo
 from ..options.options import GREATEST, bad_option
 from ..problem import Lifetimes, Pool, Problem
-from . import memories, packing, pangu, pools, random_rectangles, training
+from . import memories, packing, rectangles, training
 from .convnet import convnet
-from .live import largest_live_sum
-from .offload import offload
-from .pool_packing import pool_packing
 from .recurrent import recurrent
-from .request import Request, Sketch
+from .request import Request, Sketch, largest_live_sum
 from .transformer import transformer
 from .unet import unet
 
@@ -38,8 +35,8 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "random": Kind(
         "random rectangles, `live` of them at a time",
-        random_rectangles.random_rectangles,
-        {"live": random_rectangles.LIVE},
+        rectangles.random_rectangles,
+        {"live": rectangles.LIVE},
     ),
     "packing": Kind(
         "a box of `height` bytes, cut up without waste: the optimum is known",
@@ -57,13 +54,13 @@ KINDS: dict[str, Kind] = {
     ),
     "pangu": Kind(
         "long-lived large tensors and bursts of short ones, about `conflicts` pairs live together",
-        pangu.pangu,
-        {"conflicts": pangu.CONFLICTS},
+        rectangles.pangu,
+        {"conflicts": rectangles.CONFLICTS},
     ),
     "pools": Kind(
-        "three memories to choose from, with sizes, costs, ranks and accesses", pools.pools, {"live": pools.LIVE}
+        "three memories to choose from, with sizes, costs, ranks and accesses", memories.pools, {"live": memories.LIVE}
     ),
-    "offload": Kind("networks with three memories to choose from, where accesses cost", offload),
+    "offload": Kind("networks with three memories to choose from, where accesses cost", memories.offload),
     "memories": Kind(
         "networks on four memories of known speed, one of them for constants; the fastest has `fast` 64ths of what is live",
         memories.memories,
@@ -76,7 +73,7 @@ KINDS: dict[str, Kind] = {
     ),
     "pool_packing": Kind(
         "three memories filled without waste, `height` bytes together: the optimum is known",
-        pool_packing,
+        packing.pool_packing,
         {"height": packing.HEIGHT},
     ),
 }

@@ -7,23 +7,28 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ..problem import Buffer
+from ..problem import Buffer, Pool
 from .chance import Chance
+from .memories import NAMES
 from .request import Request, Sketch
 
 HEIGHT = 1 << 20
 """Height of the box by default, in bytes (rounded up to the alignment)."""
 STEPS_PER_BUFFER = 8
 PINWHEEL_ONE_IN = 6
+PARTS_OF_64 = (8, 20, 36)
+"""Of the height, for each of several memories."""
+HELD_ONE_IN = 4
 
 Piece: TypeAlias = tuple[int, int, int, int]
 """Start, end, bottom, top; bottom and top in units of the alignment."""
 
 
 def packing(request: Request) -> Sketch:
+    """One box."""
     chance = request.chance()
     units = -(-request.parameters["height"] // request.alignment)
-    pieces = cut_up((0, duration(request), 0, units), request.buffers, chance)
+    pieces = _cut_up((0, _duration(request), 0, units), request.buffers, chance)
     chance.shuffle(pieces)
     buffers = tuple(
         Buffer(i, (top - bottom) * request.alignment, live=((start, end),))
@@ -32,12 +37,48 @@ def packing(request: Request) -> Sketch:
     return Sketch(buffers, optimum=units * request.alignment if buffers else 0)
 
 
-def duration(request: Request) -> int:
+def pool_packing(request: Request) -> Sketch:
+    """Several memories, each a box, whose smallest peaks are known although most pieces may be anywhere.
+
+    Every byte of every box is in use at every time, and what a box cannot take costs more elsewhere: full boxes are the only optimum.
+    """
+    chance = request.chance()
+    units = -(-request.parameters["height"] // request.alignment)
+    boxes = max(min(request.buffers, len(NAMES)), 1)
+    heights = [max(units * part // 64, 1) for part in PARTS_OF_64[:boxes]]
+    pieces: list[tuple[Piece, int]] = []
+    for place, height in enumerate(heights):
+        left = request.buffers - len(pieces)
+        later = boxes - place - 1
+        count = left if later == 0 else min(max(request.buffers * height // sum(heights), 1), left - later)
+        pieces += [(piece, place) for piece in _cut_up((0, _duration(request), 0, height), count, chance)]
+    chance.shuffle(pieces)
+    names = NAMES[:boxes]
+    buffers = []
+    for i, ((start, end, bottom, top), place) in enumerate(pieces):
+        # Some may only be where they belong, or in the last memory, which takes everything: so there is always a plan.
+        held = tuple(dict.fromkeys((names[place], names[-1])))
+        allowed = held if chance.one_in(HELD_ONE_IN) else None
+        buffers.append(Buffer(i, (top - bottom) * request.alignment, live=((start, end),), pools=allowed))
+    pools = tuple(
+        Pool(
+            name,
+            None if place == boxes - 1 else heights[place] * request.alignment,
+            alignment=request.alignment,
+            cost=place + 1,
+            rank=place,
+        )
+        for place, name in enumerate(names)
+    )
+    return Sketch(tuple(buffers), pools, optimum=sum(heights) * request.alignment if buffers else 0)
+
+
+def _duration(request: Request) -> int:
     """How long the box is."""
     return max(STEPS_PER_BUFFER * request.buffers, 16)
 
 
-def cut_up(whole: Piece, count: int, chance: Chance) -> list[Piece]:
+def _cut_up(whole: Piece, count: int, chance: Chance) -> list[Piece]:
     """So many pieces, which leave nothing of the whole."""
     pieces = [whole] if count else []
     while len(pieces) < count:

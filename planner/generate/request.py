@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from solvers.model.instance import Term
@@ -36,3 +36,17 @@ class Sketch:
     terms: tuple[Term, ...] = DEFAULT_TERMS
     optimum: int | None = None
     """The smallest peak there is, where the construction tells."""
+
+
+def largest_live_sum(buffers: Iterable[Buffer]) -> int:
+    """The largest sum of sizes that are live together: no plan's peaks add up to less."""
+    changes: dict[int, int] = {}
+    for buffer in buffers:
+        for start, end in buffer.live or ():
+            changes[start] = changes.get(start, 0) + buffer.size
+            changes[end] = changes.get(end, 0) - buffer.size
+    live = largest = 0
+    for _, change in sorted(changes.items()):
+        live += change
+        largest = max(largest, live)
+    return largest

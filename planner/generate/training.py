@@ -32,7 +32,7 @@ class Shape:
     weights: int
     scratch: int
     gathers: bool
-    """Does the gradient of the weights wait for the optimiser?"""
+    """True if the gradient of the weights waits for the optimiser."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Is a graph sound? Names, order of writing and reading, shapes, and what each kind of operator needs."""
+"""Checks of a graph: names, order of writing and reading, shapes, and what each kind of operator needs."""
 
 from __future__ import annotations
 

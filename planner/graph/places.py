@@ -23,7 +23,7 @@ class Places:
         return tuple(self._members[tensor])
 
     def together(self, first: BufferId, second: BufferId) -> bool:
-        """Do they move as one already?"""
+        """True if they move as one already."""
         return self._members[first] is self._members[second]
 
     def range(self, tensor: BufferId) -> Interval:
@@ -32,7 +32,7 @@ class Places:
         return low, low + self.tensor[tensor].bytes
 
     def fills_its_group(self, tensor: BufferId) -> bool:
-        """Does nothing in its group reach beyond it? Then it is the source of all, or an alias of that."""
+        """True if nothing in its group reaches beyond it: it is the source of all, or an alias of that."""
         low, high = self.range(tensor)
         return all(low <= start and end <= high for start, end in map(self.range, self._members[tensor]))
 

@@ -10,7 +10,7 @@ from solvers.model.instance import Term
 
 from ..checks import require_sound
 from ..facts.access import costs_of
-from ..facts.constants import settled
+from ..facts.constants import spell_out_constants
 from ..problem import Buffer, Problem
 
 
@@ -48,7 +48,7 @@ def fair_price(problem: Problem) -> int:
     Rounded down, but 1 at least. Bytes count with the cost of the dearest pool; every buffer counts with its slowest and its fastest pool
     of those it fits into, whatever the others do.
     """
-    problem = settled(problem)
+    problem = spell_out_constants(problem)
     gain = 0
     for number, costs in costs_of(problem):
         fitting = [costs[pool] for pool in _homes(problem, problem.buffers[number])]

@@ -7,12 +7,37 @@ from solvers.model.objective import peaks
 from solvers.model.outcome import Certificate, Outcome, Proof
 
 from ..errors import echo
-from ..plan import Objective, Placement, PlanCertificate, PlanStatus, PoolUse, TermValue
+from ..facts.digest import digest
+from ..plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ..problem import Problem
+from ..versions import versions
 from .lowering import Lowered
 
 
-def status(outcome: Outcome) -> PlanStatus:
+def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int) -> Plan:
+    """The outcome in the user's words."""
+    objective = _objective(problem, outcome)
+    pools = _pool_uses(problem, lowered, outcome)
+    return Plan(
+        status=_status(outcome),
+        stop=outcome.stop,
+        peak=None if outcome.placement is None else sum(use.peak or 0 for use in pools),
+        bound=_total_bound(problem, outcome),
+        gap=gap_to(objective.bound, objective.value) if len(objective.terms) == 1 else None,
+        objective=objective,
+        pools=pools,
+        placements=_placements(problem, lowered, outcome),
+        solver=outcome.solver,
+        seed=seed,
+        reproducible=outcome.reproducible,
+        versions=versions(outcome.asked),
+        problem_digest=digest(problem),
+        certificates=tuple(_certificate(problem, lowered, certificate) for certificate in outcome.certificates),
+        warnings=_warnings(problem, outcome),
+    )
+
+
+def _status(outcome: Outcome) -> PlanStatus:
     """What the outcome's plan is worth."""
     if outcome.infeasible:
         return PlanStatus.INFEASIBLE
@@ -21,7 +46,7 @@ def status(outcome: Outcome) -> PlanStatus:
     return PlanStatus.OPTIMAL if outcome.is_optimal else PlanStatus.FEASIBLE
 
 
-def placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Placement, ...]:
+def _placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Placement, ...]:
     """Every buffer's pool and offset, in input order."""
     if outcome.placement is None:
         return ()
@@ -35,7 +60,7 @@ def placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Pl
     )
 
 
-def pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PoolUse, ...]:
+def _pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PoolUse, ...]:
     """Size, peak and bound of each pool."""
     tops: tuple[int | None, ...] = (None,) * len(problem.pools)
     if outcome.placement is not None:
@@ -46,7 +71,7 @@ def pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Poo
     )
 
 
-def objective(problem: Problem, outcome: Outcome) -> Objective:
+def _objective(problem: Problem, outcome: Outcome) -> Objective:
     """Each term's value and bound; beyond the first undecided term, only what is proven of a term by itself says anything."""
     values: tuple[int | None, ...] = outcome.value or (None,) * len(problem.terms)
     bounds: tuple[int | None, ...] = (*outcome.bound, *(None,) * (len(problem.terms) - len(outcome.bound)))
@@ -59,25 +84,19 @@ def objective(problem: Problem, outcome: Outcome) -> Objective:
     return Objective(terms[0].value, terms[0].bound, tuple(terms))
 
 
-def total_bound(problem: Problem, outcome: Outcome) -> int:
+def _total_bound(problem: Problem, outcome: Outcome) -> int:
     """What the sum of the pools' peaks cannot be below in any plan."""
-    alone = sum(outcome.pool_bounds)
+    by_pool = sum(outcome.pool_bounds)
     if any(pool.cost != 1 for pool in problem.pools):
-        return alone
+        return by_pool
     if problem.terms[0] is Term.SUM_OF_PEAKS and outcome.bound:
-        return max(alone, outcome.bound[0])
+        return max(by_pool, outcome.bound[0])
     if outcome.infeasible:
-        return alone
-    return max([alone, *(c.value for c in outcome.certificates if c.proof is Proof.POOL_SHARING)])
+        return by_pool
+    return max([by_pool, *(c.value for c in outcome.certificates if c.proof is Proof.POOL_SHARING)])
 
 
-def gap(plan_objective: Objective) -> float | None:
-    """By how much the objective could be better at most, as a share of the bound."""
-    value, bound = plan_objective.value, plan_objective.bound
-    return value / bound - 1 if value is not None and bound and len(plan_objective.terms) == 1 else None
-
-
-def warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
+def _warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
     """What the user should know of the run; of a heuristic that gave up, the buffer for which it found no place."""
     notes = outcome.notes
     if len({buffer.device for buffer in problem.buffers} - {None}) > 1:
@@ -92,12 +111,9 @@ def warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
     return (*notes, gave_up)
 
 
-def certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PlanCertificate, ...]:
-    """The proofs of the bounds, in buffers and times."""
-    return tuple(_certificate(problem, lowered, c) for c in outcome.certificates)
-
-
 def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCertificate:
+    """A proof in buffers and times."""
+
     def time(section: int) -> int:
         return int(lowered.times[section])
 

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, PoolSpec, Source
+from solvers.model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, PoolSpec, Source
 
 from ..errors import BadInput, Code, Finding
 from ..facts.access import WEIGHS_ACCESS, costs_of
 from ..facts.colocation import Congruence, groups
-from ..facts.constants import settled
+from ..facts.constants import spell_out_constants
 from ..facts.intervals import merged
+from ..plan import Plan
 from ..problem import BufferId, Pair, Pool, Problem
 
 
@@ -31,7 +32,23 @@ class Lowered(NamedTuple):
 
 def lower(problem: Problem) -> Lowered:
     """The Instance of a checked Problem."""
-    return _Lowering(settled(problem)).run()
+    return _Lowering(spell_out_constants(problem)).run()
+
+
+def lower_start(problem: Problem, lowered: Lowered, start: Plan) -> Placement | None:
+    """Where a plan puts the problem's blocks; None if it leaves buffers out or tears blocks apart. Other rules are not looked at."""
+    where = {place.id: place for place in start.placements}
+    pools = {pool.name: number for number, pool in enumerate(problem.pools)}
+    i, count = lowered.instance, len(problem.buffers)
+    try:
+        part_pool = np.fromiter((pools[where[buffer.id].pool] for buffer in problem.buffers), np.int64, count)
+        part_base = np.fromiter((where[buffer.id].offset for buffer in problem.buffers), np.int64, count) - i.part_low
+    except (KeyError, OverflowError):
+        return None
+    pool, offset = np.zeros(i.blocks, dtype=np.int64), np.zeros(i.blocks, dtype=np.int64)
+    pool[i.part_block], offset[i.part_block] = part_pool, part_base
+    whole = (pool[i.part_block] == part_pool).all() and (offset[i.part_block] == part_base).all()
+    return Placement(pool, offset) if whole else None
 
 
 class _Lowering:

@@ -1,10 +1,11 @@
-"""The path of one problem: check, lower, solve, lift, verify."""
+"""A plan for a problem: check, lower, solve, lift, verify."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from solvers.model.errors import SolverError, StopReason, Unavailable, UnknownSolver, Unsupported
+from solvers.model.errors import StopReason
 from solvers.model.instance import Placement
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
@@ -12,22 +13,18 @@ from solvers.model.solver import Goal, Limits, Task
 from solvers.portfolio.solve import solve
 
 from ..checks import require_sound
-from ..errors import CannotSolve, Code, Finding
-from ..facts.constants import settled
-from ..facts.digest import digest
+from ..facts.constants import spell_out_constants
 from ..options.asked import as_asked
 from ..options.options import Options, require_valid
-from ..plan import Plan, PlanStatus, Run, Shortage
+from ..plan import Objective, Plan, PlanStatus, Shortage, TermValue
+from ..plan import Placement as PlanPlacement
 from ..problem import Problem
+from ..verifying.findings import CLAIMS, VerifyFinding
 from ..verifying.verify import verify
-from ..versions import cores, machine, versions
-from . import lifting
-from .lowering import Lowered, lower
+from .lifting import lift
+from .lowering import Lowered, lower, lower_start
+from .path import AnswerPath, limits_of
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
-from .withdrawal import withdrawn
-
-WORK_PER_SECOND = 750_000
-"""The default work limit for each second of the time limit: about half of what a machine does, so that work ends ordinary runs, not the clock."""
 
 SUBSET_SECONDS = 10.0
 """Time for finding an irreducible subset, where the run has no time limit of its own."""
@@ -54,118 +51,77 @@ def plan(
     clock = Clock(options.time_limit, begun)
     problem = as_asked(problem, options.capacity, options.prefer)
     require_sound(problem)
-    problem = settled(problem)
+    problem = spell_out_constants(problem)
     with clock.while_lowering():
         lowered = lower(problem)
-    known = None if start is None else _known(problem, lowered, start, options)
-    task = replace(_task(options, clock), start=known)
-
-    def so_far(placement: Placement) -> Plan:
-        """A plan as if the run had been cancelled at that placement; it claims no bound."""
-        made = _verified(problem, _bare(problem, lowered, placement, options))
-        return replace(made, run=Run(round(clock.seconds, 6), (), machine()))
-
-    watch = Watch(clock, task.limits.deadline, lowered.instance, on_progress, cancelled, on_log, so_far)
-    try:
-        outcome = solve(lowered.instance, task, watch, options.solver)
-    except SolverError as refusal:
-        raise cannot_solve(refusal) from refusal
-    made = _made(problem, lowered, outcome, options)
-    if start is not None:
-        made = _after(start, made, used=known is not None)
-    if made.status is PlanStatus.INFEASIBLE:
-        why = _shortage(problem, made, options, clock, cancelled)
-        made = replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
-    made = _verified(problem, made)
-    return replace(made, run=Run(round(clock.seconds, 6), tuple(watch.trace), machine()))
+    path = _PlanPath(problem, lowered, options, clock, cancelled)
+    return path.follow(start, on_progress, cancelled, on_log)
 
 
-def _made(problem: Problem, lowered: Lowered, outcome: Outcome, options: Options) -> Plan:
-    """The outcome in the user's words."""
-    objective = lifting.objective(problem, outcome)
-    uses = lifting.pool_uses(problem, lowered, outcome)
-    return Plan(
-        status=lifting.status(outcome),
-        stop=outcome.stop,
-        peak=None if outcome.placement is None else sum(use.peak or 0 for use in uses),
-        bound=lifting.total_bound(problem, outcome),
-        gap=lifting.gap(objective),
-        objective=objective,
-        pools=uses,
-        placements=lifting.placements(problem, lowered, outcome),
-        solver=outcome.solver,
-        seed=options.seed,
-        reproducible=outcome.reproducible,
-        versions=versions(outcome.asked),
-        problem_digest=digest(problem),
-        certificates=lifting.certificates(problem, lowered, outcome),
-        warnings=lifting.warnings(problem, outcome),
-    )
+class _PlanPath(AnswerPath[Plan, Placement]):
+    """The path to a plan."""
 
+    name = "plan"
+    claims = CLAIMS
 
-def _bare(problem: Problem, lowered: Lowered, placement: Placement, options: Options) -> Plan:
-    """A plan of that placement which claims no bound."""
-    value = evaluate(lowered.instance, placement)
-    return _made(problem, lowered, Outcome(StopReason.CANCELLED, placement, value, reproducible=False), options)
+    def __init__(
+        self, problem: Problem, lowered: Lowered, options: Options, clock: Clock, cancelled: Cancelled | None
+    ) -> None:
+        super().__init__(problem, lowered.instance, options, clock)
+        self._lowered, self._cancelled = lowered, cancelled
 
+    def lower_start(self, start: Plan) -> Placement | None:
+        return lower_start(self.problem, self._lowered, start)
 
-def _known(problem: Problem, lowered: Lowered, start: Plan, options: Options) -> Placement | None:
-    """What the start says of addresses, if that keeps every rule. Its claims are not taken over, so they may be what they are."""
-    from .starting import as_placement
+    def of_placement(self, placement: Placement) -> Placement:
+        return placement
 
-    placement = as_placement(problem, lowered, start)
-    if placement is None or verify(problem, _bare(problem, lowered, placement, options)):
-        return None
-    return placement
+    def bare(self, known: Placement) -> Plan:
+        value = evaluate(self.instance, known)
+        outcome = Outcome(StopReason.CANCELLED, known, value, reproducible=False)
+        return lift(self.problem, self._lowered, outcome, self.options.seed)
 
+    def solve(self, known: Placement | None, limits: Limits, watch: Watch) -> Plan:
+        options = self.options
+        task = Task(limits, options.goal, options.seed, known, warm=options.warm, verbose=options.verbose)
+        made = lift(self.problem, self._lowered, solve(self.instance, task, watch, options.solver), options.seed)
+        if made.status is not PlanStatus.INFEASIBLE:
+            return made
+        why = self._shortage(made)
+        return replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
 
-def _after(start: Plan, made: Plan, *, used: bool) -> Plan:
-    """The answer of a run that was given a start."""
-    if not used:
-        return replace(
-            made, warnings=(*made.warnings, "the plan to start from is no plan of this problem and was left aside")
-        )
-    return replace(made, reproducible=False, solver=made.solver or (start.solver if made.placements else None))
+    def verify(self, made: Plan) -> Sequence[VerifyFinding]:
+        return verify(self.problem, made, made.problem_digest)
 
+    def entries(self, made: Plan) -> Sequence[PlanPlacement]:
+        return made.placements
 
-def _verified(problem: Problem, made: Plan) -> Plan:
-    """The plan, or what is left of it if its verification objects."""
-    findings = verify(problem, made, made.problem_digest)
-    return withdrawn(problem, made, findings) if findings else made
+    def without_entries(self, made: Plan) -> Plan:
+        terms = tuple(TermValue(term.name, None, None) for term in made.objective.terms)
+        pools = tuple(replace(use, peak=None) for use in made.pools)
+        return replace(made, peak=None, objective=Objective(None, None, terms), pools=pools, placements=())
 
+    def without_claims(self, made: Plan, warning: str) -> Plan:
+        terms = tuple(replace(term, bound=None) for term in made.objective.terms)
+        return replace(super().without_claims(made, warning), objective=Objective(made.objective.value, None, terms))
 
-def _task(options: Options, clock: Clock) -> Task:
-    work = options.work_limit
-    if work is None and options.time_limit is not None:
-        work = int(WORK_PER_SECOND * options.time_limit)
-    limits = Limits(clock.deadline(), work, options.memory_limit_bytes, options.workers or cores())
-    return Task(limits=limits, goal=options.goal, seed=options.seed, warm=options.warm, verbose=options.verbose)
+    def _shortage(self, made: Plan) -> Shortage:
+        """Why nothing fits; on request with a set of buffers that cannot be placed together."""
+        from ..reporting.explain import shortage
+        from ..reporting.subset import irreducible_subset
 
+        options, clock = self.options, self.clock
+        why = shortage(self.problem, made.certificates)
+        if not options.explain:
+            return why
+        small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None)
 
-def cannot_solve(error: SolverError) -> CannotSolve:
-    """A solver's refusal in the words of users' errors."""
-    codes = {UnknownSolver: Code.UNKNOWN_SOLVER, Unavailable: Code.UNAVAILABLE, Unsupported: Code.UNSUPPORTED}
-    code = codes.get(type(error), Code.SOLVER_FAILED)
-    return CannotSolve(Finding(code, "/options/solver", str(error)))
+        def fits(part: Problem) -> bool | None:
+            left = None if clock.end is None else max(clock.end - clock.begun - clock.seconds, 0.0)
+            work = limits_of(options, clock).work
+            answer = plan(part, replace(small, time_limit=left, work_limit=work), None, self._cancelled)
+            return {PlanStatus.INFEASIBLE: False, PlanStatus.UNKNOWN: None}.get(answer.status, True)
 
-
-def _shortage(problem: Problem, made: Plan, options: Options, clock: Clock, cancelled: Cancelled | None) -> Shortage:
-    """Why nothing fits; on request with a set of buffers that cannot be placed together."""
-    from ..reporting.explain import shortage
-    from ..reporting.subset import irreducible_subset
-
-    why = shortage(problem, made.certificates)
-    if not options.explain:
-        return why
-    small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None)
-
-    def fits(part: Problem) -> bool | None:
-        left = None if clock.end is None else max(clock.end - clock.begun - clock.seconds, 0.0)
-        answer = plan(
-            part, replace(small, time_limit=left, work_limit=_task(options, clock).limits.work), None, cancelled
-        )
-        return {PlanStatus.INFEASIBLE: False, PlanStatus.UNKNOWN: None}.get(answer.status, True)
-
-    deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()
-    subset, irreducible = irreducible_subset(problem, fits, deadline, why.buffers)
-    return replace(why, subset=subset, irreducible=irreducible)
+        deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()
+        subset, irreducible = irreducible_subset(self.problem, fits, deadline, why.buffers)
+        return replace(why, subset=subset, irreducible=irreducible)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement
@@ -15,9 +15,7 @@ from solvers.model.objective import evaluate
 from solvers.model.outcome import Value
 
 from ..plan import Plan, TracePoint
-
-if TYPE_CHECKING:
-    from ..storage import Sharing
+from ..storage import Sharing
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +25,8 @@ class Progress:
     seconds: float
     value: int | None
     bound: int | None
-    plan: Callable[[], Plan] | None = field(default=None, compare=False, repr=False)
-    """Writes out the best plan so far; None: there is none yet. Costs nothing unless it is called, from any thread, at any time."""
-    sharing: Callable[[], Sharing] | None = field(default=None, compare=False, repr=False)
-    """The same where storage objects are shared."""
+    answer: Callable[[], Plan | Sharing] | None = field(default=None, compare=False, repr=False)
+    """Writes out the best plan or sharing so far; None: there is none yet. Costs nothing unless it is called, from any thread, at any time."""
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]
@@ -43,7 +39,7 @@ RESERVED_PER_SECOND = 6.0
 
 
 class Clock:
-    """When did it begin, and when must solvers have ended? To be made when planning begins, whenever it was asked for."""
+    """The time since a run began, and until its solvers must have ended. To be made when planning begins, whenever it was asked for."""
 
     def __init__(self, time_limit: float | None, begun: float | None = None) -> None:
         self.begun = time.monotonic() if begun is None else begun
@@ -78,20 +74,18 @@ class Watch:
         clock: Clock,
         deadline: float | None,
         instance: Instance,
+        write: Callable[[Placement], Plan | Sharing],
         on_progress: OnProgress | None = None,
         cancelled: Cancelled | None = None,
         on_log: OnLog | None = None,
-        as_plan: Callable[[Placement], Plan] | None = None,
-        as_sharing: Callable[[Placement], Sharing] | None = None,
     ) -> None:
         self._clock = clock
         self._deadline = deadline
         self._instance = instance
+        self._write = write
         self._on_progress = on_progress
         self._cancelled = cancelled
         self._on_log = on_log
-        self._as_plan = as_plan
-        self._as_sharing = as_sharing
         self._best: Placement | None = None
         self._value: Value | None = None
         self._bound: Value = ()
@@ -125,13 +119,5 @@ class Watch:
         seconds = self._clock.seconds
         self.trace.append(TracePoint(round(seconds, 6), value, bound))
         if self._on_progress is not None:
-            written, shared = _of(self._best, self._as_plan), _of(self._best, self._as_sharing)
-            self._on_progress(Progress(seconds, value, bound, written, shared))
-
-
-Answer = TypeVar("Answer")
-
-
-def _of(best: Placement | None, write: Callable[[Placement], Answer] | None) -> Callable[[], Answer] | None:
-    """Writes that placement out, when it is called."""
-    return None if best is None or write is None else partial(write, best)
+            answer = None if self._best is None else partial(self._write, self._best)
+            self._on_progress(Progress(seconds, value, bound, answer))

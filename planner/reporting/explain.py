@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from solvers.model.outcome import Proof
 
 from ..errors import echo
-from ..facts.alone import Alone
+from ..facts.places import Places
 from ..plan import Plan, PlanCertificate, PlanStatus, Shortage
 from ..problem import BufferId, Pool, Problem
 
@@ -18,10 +18,10 @@ NAMED = 12
 def shortage(problem: Problem, certificates: Sequence[PlanCertificate]) -> Shortage:
     """What an infeasible problem lacks, from whatever proved that it is infeasible."""
     pools = {pool.name: pool for pool in problem.pools}
-    alone = Alone(problem)
+    places = Places(problem)
     worst: Shortage | None = None
     for certificate in certificates:
-        found = _of_one(alone, pools, certificate)
+        found = _of_one(places, pools, certificate)
         if found is not None and (worst is None or (found.bytes_short or 0) > (worst.bytes_short or 0)):
             worst = found
     if worst is not None:
@@ -30,17 +30,17 @@ def shortage(problem: Problem, certificates: Sequence[PlanCertificate]) -> Short
     return Shortage(_of_search(problem, solver))
 
 
-def _of_one(alone: Alone, pools: dict[str, Pool], certificate: PlanCertificate) -> Shortage | None:
+def _of_one(places: Places, pools: dict[str, Pool], certificate: PlanCertificate) -> Shortage | None:
     """The shortage that one certificate proves, if it proves any."""
     named = certificate.buffers
     if certificate.proof is Proof.SEARCH:
         return None
     if certificate.proof is Proof.POOL_SHARING:
-        return _of_sharing(alone.problem, certificate)
+        return _of_sharing(places.problem, certificate)
     if certificate.proof is Proof.TOO_FEW_POOLS:
-        return _of_crowd(alone, certificate)
+        return _of_crowd(places, certificate)
     if certificate.pool is None:
-        return _of_homeless(alone, named)
+        return _of_homeless(places, named)
     pool = pools[certificate.pool]
     if pool.size is None or certificate.value <= pool.size:
         return None
@@ -55,17 +55,17 @@ def _of_one(alone: Alone, pools: dict[str, Pool], certificate: PlanCertificate) 
     return Shortage(text, pool.name, short, certificate.time, named)
 
 
-def _of_homeless(alone: Alone, named: Sequence[BufferId]) -> Shortage | None:
+def _of_homeless(places: Places, named: Sequence[BufferId]) -> Shortage | None:
     """A buffer, or a group that moves as one, that fits into no pool at all."""
     for id_ in named:
-        index = alone.index[id_]
-        if alone.possible_pools(index):
+        index = places.index[id_]
+        if places.possible_pools(index):
             continue
-        group = alone.group(index)
-        height = max(low + alone.problem.buffers[i].size for i, low in zip(group.members, group.offsets, strict=True))
-        members = tuple(alone.problem.buffers[i].id for i in group.members)
+        group = places.group(index)
+        height = max(low + places.problem.buffers[i].size for i, low in zip(group.members, group.offsets, strict=True))
+        members = tuple(places.problem.buffers[i].id for i in group.members)
         who = _these(members) + (", which move as one," if len(members) > 1 else "")
-        wanted = _wanted(alone, group.members)
+        wanted = [places.pools[name] for name in places.allowed_pools(group.members)]
         short = [(height - pool.size, pool.name) for pool in wanted if pool.size is not None and pool.size < height]
         if wanted and len(short) == len(wanted):
             missing, name = min(short)
@@ -78,19 +78,6 @@ def _of_homeless(alone: Alone, named: Sequence[BufferId]) -> Shortage | None:
         )
         return Shortage(text, wanted[0].name if len(wanted) == 1 else None, None, None, members)
     return None
-
-
-def _wanted(alone: Alone, members: Iterable[int]) -> list[Pool]:
-    """The pools that the user allows to all of the members, whether they fit or not."""
-    buffers = [alone.problem.buffers[i] for i in members]
-    return [
-        pool
-        for pool in alone.problem.pools
-        if all(
-            (b.pools is None or pool.name in b.pools) and (b.fixed is None or b.fixed.pool == pool.name)
-            for b in buffers
-        )
-    ]
 
 
 def _of_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage | None:
@@ -109,9 +96,11 @@ def _of_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage | No
     return Shortage(text, names[0] if len(names) == 1 else None, None, time, certificate.buffers)
 
 
-def _of_crowd(alone: Alone, certificate: PlanCertificate) -> Shortage:
+def _of_crowd(places: Places, certificate: PlanCertificate) -> Shortage:
     """More buffers than pools, where no two may share one."""
-    pools = list(dict.fromkeys(name for id_ in certificate.buffers for name in alone.possible_pools(alone.index[id_])))
+    pools = list(
+        dict.fromkeys(name for id_ in certificate.buffers for name in places.possible_pools(places.index[id_]))
+    )
     count = f"only {len(pools)} pools are" if len(pools) != 1 else "only 1 pool is"
     text = f"{_these(certificate.buffers)} must all be in different pools, but {count} open to them"
     return Shortage(f"{text} ({_pools(pools)})" if pools else text, buffers=certificate.buffers)
@@ -127,9 +116,9 @@ def _of_search(problem: Problem, solver: str | None) -> str:
 def explain_bound(problem: Problem, plan: Plan) -> str:
     """Why the plan's peak cannot be lower, or how much lower it could be at most: one line per argument."""
     # A search that found no room at all is the shortage's to tell.
-    telling = (c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH)
+    kept = (c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH)
     size = {buffer.id: buffer.size for buffer in problem.buffers}
-    lines = [_in_words(size, certificate) for certificate in telling]
+    lines = [_in_words(size, certificate) for certificate in kept]
     if plan.status is PlanStatus.OPTIMAL:
         lines.append("The plan meets this, so no plan is better.")
     elif plan.peak is not None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..facts.constants import settled
+from ..facts.constants import spell_out_constants
 from ..facts.intervals import merged
 from ..plan import Placement, Plan, PlanStatus
 from ..problem import Buffer, BufferId, Interval, Pool, Problem
-from .held_up import held_up
 from .live_profile import Height, LiveProfile
+from .supports import peak_supports
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class MemoryReport:
 
 def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
     """The report of a plan that is right: `verify(problem, plan)` finds nothing."""
-    problem = settled(problem)
+    problem = spell_out_constants(problem)
     profile = LiveProfile(problem, plan.placements)
     return MemoryReport(
         problem.name,
@@ -133,7 +133,7 @@ def _cause(problem: Problem, plan: Plan, pool: Pool, peak: int | None) -> PeakCa
     for certificate in plan.certificates:
         if certificate.pool == pool.name and certificate.value == peak and certificate.buffers:
             return PeakCause(True, certificate.buffers, certificate.time)
-    return PeakCause(False, tuple(buffer.id for buffer in held_up(problem, plan.placements, pool)))
+    return PeakCause(False, tuple(buffer.id for buffer in peak_supports(problem, plan.placements, pool)))
 
 
 def _live_peak(plan: Plan, profile: LiveProfile, highest: Height | None) -> LivePeak | None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..problem import BufferId
-from ..verifying.findings import LISTED_PER_KIND
+from ..verifying.findings import AnswerFinding
 
 
 class SharingFindingKind(StrEnum):
@@ -43,22 +41,22 @@ class SharingFindingKind(StrEnum):
     WRONG_DIGEST = "wrong_digest"
 
 
+CLAIMS: frozenset[StrEnum] = frozenset(
+    {
+        SharingFindingKind.WRONG_CERTIFICATE,
+        SharingFindingKind.UNPROVEN_BOUND,
+        SharingFindingKind.BOUND_ABOVE_TOTAL,
+        SharingFindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND,
+        SharingFindingKind.WRONG_STATUS,
+        SharingFindingKind.WRONG_GAP,
+    }
+)
+"""About what a sharing claims to be proven. Its assignments may be right all the same."""
+
+
 @dataclass(frozen=True, slots=True)
-class SharingFinding:
-    """One thing that is wrong with a sharing: its kind, one clear sentence, and the buffers and objects concerned."""
+class SharingFinding(AnswerFinding):
+    """One thing that is wrong with a sharing, and the objects concerned."""
 
     kind: SharingFindingKind
-    message: str
-    buffers: tuple[BufferId, ...] = ()
     objects: tuple[int, ...] = ()
-
-
-def listed(findings: Iterable[SharingFinding]) -> tuple[SharingFinding, ...]:
-    """The findings, none of a kind more often than LISTED_PER_KIND times."""
-    count: dict[SharingFindingKind, int] = {}
-    kept = []
-    for finding in findings:
-        count[finding.kind] = count.get(finding.kind, 0) + 1
-        if count[finding.kind] <= LISTED_PER_KIND:
-            kept.append(finding)
-    return tuple(kept)

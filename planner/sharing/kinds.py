@@ -8,7 +8,7 @@ from solvers.model.instance import ADDRESS_LIMIT, Term
 
 from ..checks.report import Report, quoted
 from ..errors import CannotSolve, Code
-from ..facts.alone import Alone
+from ..facts.places import Places
 from ..problem import Buffer, Pool, Problem
 from ..storage import Kind
 
@@ -71,13 +71,12 @@ def _refuse_terms(problem: Problem, report: Report) -> None:
 
 def _homes(problem: Problem, report: Report) -> list[Pool] | None:
     """Each buffer's pool, if all have exactly one."""
-    alone = Alone(problem)
-    every = [pool.name for pool in problem.pools]
+    places = Places(problem)
     found: list[Pool] = []
     for i, buffer in enumerate(problem.buffers):
-        names = [name for name in every if all(_allows(problem.buffers[j], name) for j in alone.tied(i))]
+        names = list(places.allowed_pools(places.tied(i)))
         if len(names) == 1:
-            found.append(alone.pools[names[0]])
+            found.append(places.pools[names[0]])
         elif names:
             text = (
                 f"buffer {quoted(buffer.id)} may be in {len(names)} pools; with shared objects every buffer needs one "
@@ -90,12 +89,6 @@ def _homes(problem: Problem, report: Report) -> list[Pool] | None:
             )
             report.add(Code.UNSUPPORTED, ("buffers", i, "pools"), text)
     return found if len(found) == len(problem.buffers) else None
-
-
-def _allows(buffer: Buffer, pool: str) -> bool:
-    if buffer.fixed is not None and buffer.fixed.pool != pool:
-        return False
-    return buffer.pools is None or pool in buffer.pools
 
 
 def _check_kinds(problem: Problem, kinds: list[Kind], report: Report) -> None:

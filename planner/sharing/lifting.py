@@ -10,7 +10,8 @@ from solvers.sharing.portfolio import Shared
 from solvers.sharing.solver import SharingOutcome
 
 from ..errors import echo
-from ..plan import PlanStatus, Shortage
+from ..facts.digest import digest
+from ..plan import PlanStatus, Shortage, gap_to
 from ..problem import Problem
 from ..storage import (
     Assignment,
@@ -23,7 +24,6 @@ from ..storage import (
     Witness,
 )
 from ..versions import versions
-from .claims import expected_gap
 from .lowering import LoweredSharing
 
 
@@ -32,16 +32,17 @@ class Lift:
 
     def __init__(self, problem: Problem, low: LoweredSharing, seed: int) -> None:
         self._problem, self._low, self._seed = problem, low, seed
+        self._digest = digest(problem)
         self._instance = low.lowered.instance
         self._first = {block: i for i, block in reversed(list(enumerate(self._instance.part_block.tolist())))}
         """The first buffer of each block."""
 
     def may_fit(self, totals: tuple[int, ...]) -> bool:
-        """Is there room in the pools for objects whose sizes of each kind add up to so much?"""
+        """True if the pools have room for objects whose sizes of each kind add up to so much."""
         sums = self._by_pool(totals)
         return all(pool.size is None or sums[pool.name] <= pool.size for pool in self._problem.pools)
 
-    def sharing(self, shared: Shared, digest: str) -> Sharing:
+    def sharing(self, shared: Shared) -> Sharing:
         """The whole answer."""
         outcome = shared.outcome
         bounds = self._by_pool(outcome.bounds)
@@ -54,7 +55,7 @@ class Lift:
         status = self._status(arrangement, outcome.bounds, sum(sums.values()))
         if status is PlanStatus.UNKNOWN and arrangement is not None:
             warnings.append(self._too_much(sums))
-        has_plan = status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
+        has_plan = status.has_plan
         total = sum(sums.values()) if has_plan else None
         bound = sum(bounds.values())
         is_settled = status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
@@ -63,7 +64,7 @@ class Lift:
             stop=StopReason.PROVED if is_settled else outcome.stop,
             total=total,
             bound=bound,
-            gap=expected_gap(total, bound),
+            gap=gap_to(bound, total),
             pools=tuple(
                 PoolTotal(pool.name, pool.size, sums[pool.name] if has_plan else None, bounds[pool.name])
                 for pool in self._problem.pools
@@ -74,16 +75,16 @@ class Lift:
             seed=self._seed,
             reproducible=outcome.reproducible,
             versions=versions(outcome.asked),
-            problem_digest=digest,
+            problem_digest=self._digest,
             certificates=self._certificates(shared),
             shortage=self._shortage(bounds) if status is PlanStatus.INFEASIBLE else None,
             warnings=tuple(warnings),
         )
 
-    def bare(self, arrangement: Arrangement, digest: str) -> Sharing:
+    def bare(self, arrangement: Arrangement) -> Sharing:
         """The answer of a run that was called off at that arrangement; it claims no bound."""
         nothing = SharingOutcome(StopReason.CANCELLED, arrangement, (0,) * len(self._low.kinds), reproducible=False)
-        return self.sharing(Shared(nothing, tuple(Ranked((), ()) for _ in self._low.kinds)), digest)
+        return self.sharing(Shared(nothing, tuple(Ranked((), ()) for _ in self._low.kinds)))
 
     def _by_pool(self, of_kinds: tuple[int, ...]) -> dict[str, int]:
         sums = {pool.name: 0 for pool in self._problem.pools}

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from solvers.sharing.arrangement import Arrangement
+
 from ..placing.lowering import Lowered, lower
 from ..problem import Buffer, Constraints, Pool, Problem
-from ..storage import Kind
+from ..storage import Kind, Sharing
 from .kinds import kinds_of, need
 
 
@@ -37,3 +41,17 @@ def lower_sharing(problem: Problem) -> LoweredSharing:
         terms=Problem(()).terms,
     )
     return LoweredSharing(lower(stripped), tuple(number) or (Kind(problem.pools[0].name),))
+
+
+def lower_start(problem: Problem, lowered: Lowered, start: Sharing) -> Arrangement | None:
+    """Which of the problem's blocks use one object; None if a sharing leaves buffers out or tears blocks apart. Other rules are not looked at."""
+    object_of = {each.id: each.object for each in start.assignments}
+    if not all(buffer.id in object_of for buffer in problem.buffers):
+        return None
+    number: dict[int, int] = {}
+    found = [number.setdefault(object_of[buffer.id], len(number)) for buffer in problem.buffers]
+    of_part = np.array(found, dtype=np.int64)
+    part_block = lowered.instance.part_block
+    storage = np.zeros(lowered.instance.blocks, dtype=np.int64)
+    storage[part_block] = of_part
+    return Arrangement(storage) if (storage[part_block] == of_part).all() else None

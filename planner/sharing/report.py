@@ -13,7 +13,7 @@ from ..facts.intervals import merged
 from ..plan import PlanStatus
 from ..problem import Buffer, BufferId, Interval, Problem
 from ..storage import Kind, Sharing, StorageObject
-from .claims import proven_of_kinds
+from .bounds import proven_of_kinds
 from .kinds import kinds_of
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from ..facts.alone import Alone
 from ..facts.intervals import merged, overlap
+from ..facts.places import Places
 from ..problem import Interval, Problem
 from .kinds import need
 
@@ -15,8 +15,8 @@ class Users:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.alone = Alone(problem)
-        self.index = self.alone.index
+        self.places = Places(problem)
+        self.index = self.places.index
         constraints = problem.constraints
         self._conflicts = {frozenset((self.index[a], self.index[b])) for a, b in constraints.conflicts}
         self._exclusions = {frozenset((self.index[a], self.index[b])) for a, b in constraints.exclusions}
@@ -25,10 +25,10 @@ class Users:
 
     def group(self, buffer: int) -> int:
         """The first of the buffer's group stands for all of it."""
-        return self.alone.group(buffer).members[0]
+        return self.places.group(buffer).members[0]
 
     def members(self, buffer: int) -> tuple[int, ...]:
-        return self.alone.group(buffer).members
+        return self.places.group(buffer).members
 
     def live(self, buffer: int) -> tuple[Interval, ...]:
         """When the buffer's bytes are needed; a buffer without bytes is in nobody's way."""
@@ -41,15 +41,15 @@ class Users:
         return any(start <= time < end for start, end in self.live(buffer))
 
     def may_overlap(self, a: int, b: int) -> bool:
-        """May the two be in one object although they are needed at the same time?"""
+        """True if the two may be in one object although they are needed at the same time."""
         return self.group(a) == self.group(b) or frozenset((a, b)) in self._exclusions
 
     def has_exclusions(self, buffer: int) -> bool:
-        """Is there an exclusion that names it, or another of its group?"""
+        """True if an exclusion names it, or another of its group."""
         return any(member in self._excluded for member in self.members(buffer))
 
     def groups_clash(self, a: int, b: int, time: int | None = None) -> bool:
-        """Must the groups of the two use different objects, by what happens at the time (None: at any)?"""
+        """True if the groups of the two must use different objects, by what happens at the time (None: at any)."""
         if self.group(a) == self.group(b):
             return False
         for one, other in product(self.members(a), self.members(b)):
@@ -65,20 +65,15 @@ class Users:
         return False
 
     def conflict(self, a: int, b: int) -> bool:
-        """Are the two named as a conflict, and do both have bytes to share?"""
+        """True if the two are named as a conflict, and both have bytes to share."""
         buffers = self.problem.buffers
         return frozenset((a, b)) in self._conflicts and bool(buffers[a].size and buffers[b].size)
 
     def need_in(self, buffer: int, pool: str) -> int:
         """How large an object for the buffer's group must be."""
-        there = self.alone.pools[pool]
+        there = self.places.pools[pool]
         return max(need(self.problem.buffers[member], there) for member in self.members(buffer))
 
     def pools(self, buffer: int) -> list[str]:
         """The pools that the buffer and those that must share its pool may use."""
-        allowed = set(self.alone.pools)
-        for other in self.alone.tied(buffer):
-            data = self.problem.buffers[other]
-            allowed &= set(data.pools) if data.pools is not None else allowed
-            allowed &= {data.fixed.pool} if data.fixed is not None else allowed
-        return sorted(allowed)
+        return list(self.places.allowed_pools(self.places.tied(buffer)))

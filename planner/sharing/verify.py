@@ -1,4 +1,4 @@
-"""Is a sharing right? Every rule of the problem and every claim of the sharing, checked again in exact integers.
+"""The verification of a sharing: every rule of the problem and every claim of the sharing, checked again in exact integers.
 
 Knows nothing of how sharings are made: it reads the user's Problem and the Sharing, and nothing else.
 """
@@ -11,9 +11,10 @@ from ..errors import echo
 from ..facts.digest import digest as digest_of
 from ..problem import BufferId, Problem
 from ..storage import Sharing, StorageObject
-from .certify import objections
+from ..verifying.findings import Findings
+from .certificates import objections
 from .claims import check_claims
-from .findings import SharingFinding, SharingFindingKind, listed
+from .findings import SharingFinding, SharingFindingKind
 from .kinds import kinds_of, need
 from .users import Users
 
@@ -24,7 +25,9 @@ def verify(problem: Problem, sharing: Sharing, digest: str | None = None) -> tup
     Raises CannotSolve or BadInput for a problem whose buffers cannot share objects, of which no sharing can be right.
     """
     kinds_of(problem)
-    return listed(_findings(problem, sharing, digest))
+    report: Findings[SharingFinding] = Findings()
+    report.extend(_findings(problem, sharing, digest))
+    return tuple(report.listed)
 
 
 def _findings(problem: Problem, sharing: Sharing, digest: str | None) -> Iterator[SharingFinding]:

@@ -1,1 +1,1 @@
-"""Is a plan right? Read from the problem and the plan alone; nothing here knows how plans are made."""
+"""The verification of plans, from the problem and the plan alone: nothing here knows how plans are made."""

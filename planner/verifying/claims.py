@@ -9,18 +9,19 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 
 from ..errors import echo
-from ..plan import Placement, Plan, PlanStatus
+from ..plan import Placement, Plan, PlanStatus, Shortage, gap_to
 from ..problem import Problem
 from .findings import FindingKind, VerifyFinding
-from .transfer_time import cost_of_use
+from .objective import term_value
 
 
 def check_claims(problem: Problem, plan: Plan, where: Sequence[Placement | None]) -> Iterator[VerifyFinding]:
     """Findings about everything but the placements; `where` has each buffer's placement, in the problem's order."""
-    has_plan = plan.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
+    has_plan = plan.status.has_plan
     yield from _status(problem, plan, has_plan)
     yield from _pools(problem, plan)
-    yield from _shortage(problem, plan)
+    for wrong in wrong_shortage(problem, plan.status, plan.shortage):
+        yield VerifyFinding(FindingKind.WRONG_SHORTAGE, wrong)
     if plan.seed < 0:
         yield VerifyFinding(FindingKind.WRONG_SEED, f"the seed is {plan.seed}, but no seed is below 0")
     if has_plan and None in where:
@@ -42,37 +43,6 @@ def _peaks(problem: Problem, where: Sequence[Placement | None]) -> dict[str, int
             if end > peaks[place.pool]:
                 peaks[place.pool] = end
     return peaks
-
-
-def _term(problem: Problem, where: Sequence[Placement | None], peaks: dict[str, int], term: Term) -> int:
-    match term:
-        case Term.SUM_OF_PEAKS:
-            return sum(pool.cost * peaks[pool.name] for pool in problem.pools)
-        case Term.LARGEST_PEAK:
-            return max(peaks.values(), default=0)
-        case Term.ACCESS_COST:
-            pools = {pool.name: pool for pool in problem.pools}
-            return sum(
-                cost_of_use(b, pools[p.pool]) for b, p in zip(problem.buffers, where, strict=True) if p is not None
-            )
-        case Term.SPILLED_BYTES:
-            rank = {pool.name: pool.rank for pool in problem.pools}
-            return sum(b.size * rank[p.pool] for b, p in zip(problem.buffers, where, strict=True) if p is not None)
-        case Term.BALANCED:
-            priced = problem.peak_price * _term(problem, where, peaks, Term.SUM_OF_PEAKS)
-            return priced + _term(problem, where, peaks, Term.ACCESS_COST)
-        case Term.REUSE_COST:
-            return _reuse_cost(problem, where)
-
-
-def _reuse_cost(problem: Problem, where: Sequence[Placement | None]) -> int:
-    total = 0
-    spot = {b.id: (p.pool, p.offset, p.offset + b.size) for b, p in zip(problem.buffers, where, strict=True) if p}
-    for penalty in problem.constraints.reuse_penalties:
-        (pool_a, low_a, high_a), (pool_b, low_b, high_b) = spot[penalty.first], spot[penalty.second]
-        if pool_a == pool_b and min(high_a, high_b) > max(low_a, low_b):
-            total += penalty.cost
-    return total
 
 
 def _status(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[VerifyFinding]:
@@ -123,7 +93,7 @@ def _objective(
         yield wrong("the plan does not list the terms of the problem's objective, in their order")
         return
     for term in objective.terms:
-        value = None if peaks is None else _term(problem, where, peaks, term.name)
+        value = None if peaks is None else term_value(problem, where, peaks, term.name)
         if term.value != value:
             yield wrong(f"{term.name} is {value}, the plan says {term.value}")
     first = objective.terms[0] if objective.terms else None
@@ -131,17 +101,16 @@ def _objective(
         yield wrong("the objective's value and bound are not those of its first term")
 
 
-def expected_gap(plan: Plan) -> float | None:
-    """How far the plan is from its bound, as a fraction; None where that has no meaning."""
-    value, bound = plan.objective.value, plan.objective.bound
-    return None if len(plan.objective.terms) != 1 or value is None or not bound else value / bound - 1
-
-
 def _gap(plan: Plan) -> Iterator[VerifyFinding]:
-    gap = expected_gap(plan)
-    same = gap is None if plan.gap is None else gap is not None and isclose(gap, plan.gap, rel_tol=1e-9, abs_tol=1e-12)
-    if not same:
+    objective = plan.objective
+    gap = gap_to(objective.bound, objective.value) if len(objective.terms) == 1 else None
+    if not same_gap(gap, plan.gap):
         yield VerifyFinding(FindingKind.WRONG_GAP, f"the gap is {gap}, the plan says {plan.gap}")
+
+
+def same_gap(gap: float | None, said: float | None) -> bool:
+    """True if the two are equal but for how they were rounded."""
+    return gap is said is None or (gap is not None and said is not None and isclose(gap, said, abs_tol=1e-12))
 
 
 def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
@@ -171,21 +140,18 @@ def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
             yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
 
 
-def _shortage(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
-    def wrong(message: str) -> VerifyFinding:
-        return VerifyFinding(FindingKind.WRONG_SHORTAGE, message)
-
-    why = plan.shortage
+def wrong_shortage(problem: Problem, status: PlanStatus, why: Shortage | None) -> Iterator[str]:
+    """What is wrong with the shortage of a plan or a sharing, in sentences."""
     if why is None:
         return
-    if plan.status is not PlanStatus.INFEASIBLE:
-        yield wrong(f"the status is {plan.status}, but there is a shortage")
+    if status is not PlanStatus.INFEASIBLE:
+        yield f"the status is {status}, but there is a shortage"
     if why.pool is not None and why.pool not in {pool.name for pool in problem.pools}:
-        yield wrong(f"the shortage names pool {echo(why.pool)}, which the problem does not have")
+        yield f"the shortage names pool {echo(why.pool)}, which the problem does not have"
     known = {buffer.id for buffer in problem.buffers}
     for id_ in dict.fromkeys((*why.buffers, *(why.subset or ()))):
         if id_ not in known:
-            yield wrong(f"the shortage names buffer {echo(id_)}, which is not in the problem")
+            yield f"the shortage names buffer {echo(id_)}, which is not in the problem"
 
 
 def _bytes(size: int | None) -> str:

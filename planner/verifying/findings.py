@@ -1,10 +1,11 @@
-"""What can be wrong with a plan: kinds of findings, and where in memory each was found."""
+"""What can be wrong with an answer, and with a plan: kinds of findings, and where in memory each was found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from ..errors import echo
 from ..problem import BufferId
@@ -48,6 +49,19 @@ class FindingKind(StrEnum):
     WRONG_DIGEST = "wrong_digest"
 
 
+CLAIMS: frozenset[StrEnum] = frozenset(
+    {
+        FindingKind.WRONG_CERTIFICATE,
+        FindingKind.UNPROVEN_BOUND,
+        FindingKind.BOUND_ABOVE_PEAK,
+        FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND,
+        FindingKind.WRONG_STATUS,
+        FindingKind.WRONG_GAP,
+    }
+)
+"""About what a plan claims to be proven. Its addresses may be right all the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class AddressRange:
     """Offsets of one pool, half-open."""
@@ -61,12 +75,19 @@ class AddressRange:
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyFinding:
-    """One thing that is wrong with a plan: its kind, one clear sentence, and the buffers and addresses concerned."""
+class AnswerFinding:
+    """One thing that is wrong with a plan or a sharing: its kind, one clear sentence, and the buffers concerned."""
 
-    kind: FindingKind
+    kind: StrEnum
     message: str
     buffers: tuple[BufferId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyFinding(AnswerFinding):
+    """One thing that is wrong with a plan, and the addresses concerned."""
+
+    kind: FindingKind
     ranges: tuple[AddressRange, ...] = ()
 
 
@@ -74,12 +95,28 @@ LISTED_PER_KIND = 100
 """No more findings of one kind than this are listed: a plan with everything at offset 0 has millions of overlaps."""
 
 
-class Findings:
+AnyFinding = TypeVar("AnyFinding", bound=AnswerFinding)
+
+
+class Findings(Generic[AnyFinding]):
     """Findings as they come, none of a kind listed too often."""
 
     def __init__(self) -> None:
-        self.listed: list[VerifyFinding] = []
-        self._count: dict[FindingKind, int] = {}
+        self.listed: list[AnyFinding] = []
+        self._count: dict[StrEnum, int] = {}
+
+    def extend(self, findings: Iterable[AnyFinding]) -> None:
+        for finding in findings:
+            self._count[finding.kind] = self._count.get(finding.kind, 0) + 1
+            if not self.is_full(finding.kind):
+                self.listed.append(finding)
+
+    def is_full(self, kind: StrEnum) -> bool:
+        return self._count.get(kind, 0) > LISTED_PER_KIND
+
+
+class PlanFindings(Findings[VerifyFinding]):
+    """What is wrong with a plan."""
 
     def add(
         self,
@@ -89,12 +126,3 @@ class Findings:
         ranges: tuple[AddressRange, ...] = (),
     ) -> None:
         self.extend([VerifyFinding(kind, message, buffers, ranges)])
-
-    def extend(self, findings: Iterable[VerifyFinding]) -> None:
-        for finding in findings:
-            self._count[finding.kind] = self._count.get(finding.kind, 0) + 1
-            if not self.is_full(finding.kind):
-                self.listed.append(finding)
-
-    def is_full(self, kind: FindingKind) -> bool:
-        return self._count.get(kind, 0) > LISTED_PER_KIND

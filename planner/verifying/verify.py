@@ -1,4 +1,4 @@
-"""Is a plan right? Every rule of the problem and every claim of the plan, checked again in exact integers.
+"""The verification of a plan: every rule of the problem and every claim of the plan, checked again in exact integers.
 
 Knows nothing of how plans are made: it reads the user's Problem and the Plan, and nothing else.
 """
@@ -8,41 +8,41 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..errors import echo
-from ..facts.alone import Alone
 from ..facts.colocation import groups
-from ..facts.constants import settled
+from ..facts.constants import spell_out_constants
 from ..facts.digest import digest as digest_of
 from ..facts.intervals import merged
+from ..facts.places import Places
 from ..facts.sweep import Pieces, all_apart, meetings
 from ..plan import Placement, Plan
 from ..problem import Buffer, BufferId, Interval, Problem
-from .certify import objections
+from .bounds import check_proofs
+from .certificates import objections
 from .claims import check_claims
-from .findings import AddressRange, FindingKind, Findings, VerifyFinding
-from .placed import check_each, pieces, placed
-from .proven import check_proofs
+from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
+from .placements import check_each, pieces, placed_buffers
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
     """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
-    problem = settled(problem)
-    report = Findings()
+    problem = spell_out_constants(problem)
+    report = PlanFindings()
     where = _located(problem, plan, report)
-    those = placed(problem, where)
-    check_each(problem, those, report)
-    _check_overlaps(problem, where, pieces(problem, those), report)
+    placed = placed_buffers(problem, where)
+    check_each(problem, placed, report)
+    _check_overlaps(problem, where, pieces(problem, placed), report)
     _check_relations(problem, where, report)
     report.extend(check_claims(problem, plan, where))
-    alone = Alone(problem)
-    report.extend(check_proofs(alone, plan))
-    for certificate, wrong in objections(alone, plan.certificates):
+    places = Places(problem)
+    report.extend(check_proofs(places, plan))
+    for certificate, wrong in objections(places, plan.certificates):
         report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
     if plan.problem_digest != (digest_of(problem) if digest is None else digest):
         report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
     return tuple(report.listed)
 
 
-def _located(problem: Problem, plan: Plan, report: Findings) -> list[Placement | None]:
+def _located(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placement | None]:
     """Each buffer's placement, in the order of the problem's buffers; None where there is none that makes sense."""
     if not plan.placements:
         return [None] * len(problem.buffers)
@@ -58,7 +58,7 @@ def _located(problem: Problem, plan: Plan, report: Findings) -> list[Placement |
     return placements
 
 
-def _matched(problem: Problem, plan: Plan, report: Findings) -> list[Placement | None]:
+def _matched(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placement | None]:
     """The placements by buffer where the plan does not simply list them in the problem's order."""
     known = {buffer.id for buffer in problem.buffers}
     found: dict[BufferId, Placement] = {}
@@ -79,7 +79,9 @@ def _matched(problem: Problem, plan: Plan, report: Findings) -> list[Placement |
     return [found.get(buffer.id) for buffer in problem.buffers]
 
 
-def _check_overlaps(problem: Problem, where: list[Placement | None], used: Iterable[Pieces], report: Findings) -> None:
+def _check_overlaps(
+    problem: Problem, where: list[Placement | None], used: Iterable[Pieces], report: PlanFindings
+) -> None:
     permitted: _Permitted | None = None
     for here in used:
         if all_apart(here):
@@ -138,7 +140,7 @@ class _Permitted:
         return (group is not None and group == self._group.get(second)) or frozenset((first, second)) in self._excluded
 
 
-def _check_relations(problem: Problem, where: list[Placement | None], report: Findings) -> None:
+def _check_relations(problem: Problem, where: list[Placement | None], report: PlanFindings) -> None:
     constraints = problem.constraints
     if not (constraints.conflicts or constraints.colocations or constraints.same_pool or constraints.different_pool):
         return
@@ -165,14 +167,20 @@ def _check_relations(problem: Problem, where: list[Placement | None], report: Fi
 
 
 def _share(a: Buffer, place_a: Placement | None, b: Buffer, place_b: Placement | None) -> bool:
-    """Do two buffers have an address of one pool in common?"""
+    """True if two buffers have an address of one pool in common."""
     if place_a is None or place_b is None or place_a.pool != place_b.pool:
         return False
     return min(place_a.offset + a.size, place_b.offset + b.size) > max(place_a.offset, place_b.offset)
 
 
 def _two(
-    report: Findings, kind: FindingKind, a: Buffer, at_a: Placement | None, b: Buffer, at_b: Placement | None, what: str
+    report: PlanFindings,
+    kind: FindingKind,
+    a: Buffer,
+    at_a: Placement | None,
+    b: Buffer,
+    at_b: Placement | None,
+    what: str,
 ) -> None:
     assert at_a is not None
     assert at_b is not None

@@ -9,7 +9,7 @@ pool, unless the pair is excluded; parts of one block may. All numbers are exact
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import TypeAlias
 
 import numpy as np
@@ -30,6 +30,37 @@ class Term(StrEnum):
     REUSE_COST = "reuse_cost"
     SPILLED_BYTES = "spilled_bytes"
     BALANCED = "balanced"
+
+
+class Choice(Enum):
+    """What it costs to have a block in a pool, whatever the peaks."""
+
+    ACCESS = "access"
+    """What its uses cost there."""
+    RANK = "rank"
+    """Its bytes times the pool's rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """What a term adds up: over blocks what each costs in its pool, and over pools their peaks times their costs."""
+
+    choice: Choice | None = None
+    peaks: bool = False
+
+    @property
+    def priced(self) -> bool:
+        """True if a byte of the peaks counts what the user says that it is worth beside an access."""
+        return self.peaks and self.choice is Choice.ACCESS
+
+
+LINEAR_TERMS = {
+    Term.ACCESS_COST: Linear(Choice.ACCESS),
+    Term.SUM_OF_PEAKS: Linear(peaks=True),
+    Term.SPILLED_BYTES: Linear(Choice.RANK),
+    Term.BALANCED: Linear(Choice.ACCESS, peaks=True),
+}
+"""All terms but the largest peak and the cost of reuse. Solvers, bounds and the verifier go by what stands here: another row needs none of their code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,35 +7,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from .instance import ADDRESS_LIMIT, Instance, Ints, Term
+from .instance import ADDRESS_LIMIT, LINEAR_TERMS, Choice, Instance, Ints, Linear, Term
 from .outcome import Value
 
-LINEAR = frozenset({Term.ACCESS_COST, Term.SUM_OF_PEAKS, Term.SPILLED_BYTES, Term.BALANCED})
+LINEAR = frozenset(LINEAR_TERMS)
 
 
 def choice_cost(instance: Instance, term: Term) -> Ints | None:
     """(n, P) what it costs in this term to have the block in the pool; None: nothing anywhere."""
-    if term in (Term.ACCESS_COST, Term.BALANCED):
+    choice = LINEAR_TERMS.get(term, Linear()).choice
+    if choice is None:
+        return None
+    if choice is Choice.ACCESS:
         return instance.access_cost
-    if term is Term.SPILLED_BYTES:
-        sizes = np.zeros(instance.blocks, dtype=np.int64)
-        np.add.at(sizes, instance.part_block, instance.part_high - instance.part_low)
-        ranks = np.array([pool.rank for pool in instance.pools], dtype=np.int64)
-        spilled: Ints = sizes[:, None] * ranks
-        return spilled
-    return None
+    sizes = np.zeros(instance.blocks, dtype=np.int64)
+    np.add.at(sizes, instance.part_block, instance.part_high - instance.part_low)
+    ranks = np.array([pool.rank for pool in instance.pools], dtype=np.int64)
+    spilled: Ints = sizes[:, None] * ranks
+    return spilled
 
 
 def peak_price(instance: Instance, term: Term) -> int:
     """What a unit of the cost-weighted sum of peaks counts in this term."""
-    if term is Term.BALANCED:
-        return instance.peak_price
-    return 1 if term is Term.SUM_OF_PEAKS else 0
+    adds = LINEAR_TERMS.get(term, Linear())
+    if not adds.peaks:
+        return 0
+    return instance.peak_price if adds.priced else 1
 
 
 def is_counted_in_bytes(term: Term) -> bool:
     """Does the term shrink with the unit in which addresses are counted?"""
-    return term in (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.SPILLED_BYTES)
+    return term is Term.LARGEST_PEAK or (term in LINEAR_TERMS and LINEAR_TERMS[term].choice is not Choice.ACCESS)
 
 
 def least_choice_cost(instance: Instance, term: Term) -> int:

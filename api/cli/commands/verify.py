@@ -14,8 +14,8 @@ from planner.options.asked import as_asked
 from planner.problem import Problem
 from planner.sharing import verify_sharing
 from planner.sharing.findings import SharingFinding
+from planner.verifying.bounds import notes
 from planner.verifying.findings import VerifyFinding
-from planner.verifying.proven import notes
 from planner.verifying.verify import verify
 
 from ..exit_codes import ExitCode
@@ -69,7 +69,7 @@ def _plan(problem: Problem, data: bytes) -> Verdict:
 
 
 def _sharing(problem: Problem, data: bytes) -> Verdict:
-    from planner.sharing.claims import notes as notes_on_sharing
+    from planner.sharing.bounds import notes as notes_on_sharing
 
     sharing = read_sharing(data)
     findings = verify_sharing(problem, sharing)

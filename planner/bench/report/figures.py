@@ -1,4 +1,4 @@
-"""Figures as reports write them."""
+"""Figures as reports write them, in tables and beside axes."""
 
 from __future__ import annotations
 
@@ -32,3 +32,23 @@ def seconds(value: float | None) -> str:
 
 def megabytes(value: int | None) -> str:
     return "–" if value is None else f"{value / 1e6:.0f} MB"
+
+
+def short_seconds(value: float) -> str:
+    """A mark on a time axis."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= size * 0.999:
+            return f"{value / size:g} {unit}"
+    return f"{value:g} s"
+
+
+def short_number(value: float) -> str:
+    """A mark on an axis of counts or bytes."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size * 0.999:
+            return f"{value / size:g} {unit}"
+    return f"{value:g}"
+
+
+def short_percent(value: float) -> str:
+    return f"{value * 100:g} %"

@@ -17,8 +17,9 @@ from .curves import (
     proven_over_time,
     times_per_instance,
 )
+from .figures import short_number, short_percent, short_seconds
 from .markdown import INSTANCE_HEADINGS, SOLVER_HEADINGS, about_gaps, conditions, failures, instance_row, solver_row
-from .scales import linear, logarithmic, short_number, short_percent, short_seconds
+from .scales import linear, logarithmic
 from .style import STYLE
 
 MOST_ROWS = 60

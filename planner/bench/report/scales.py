@@ -45,23 +45,3 @@ def linear(high: float, label: Callable[[float], str]) -> Scale:
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
     count = max(math.ceil(high / step - 1e-9), 1)
     return Scale(0.0, step * count, False, tuple(step * i for i in range(count + 1)), label)
-
-
-def short_seconds(value: float) -> str:
-    """A mark on a time axis."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if value >= size * 0.999:
-            return f"{value / size:g} {unit}"
-    return f"{value:g} s"
-
-
-def short_number(value: float) -> str:
-    """A mark on an axis of counts or bytes."""
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size * 0.999:
-            return f"{value / size:g} {unit}"
-    return f"{value:g}"
-
-
-def short_percent(value: float) -> str:
-    return f"{value * 100:g} %"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 import time
 from collections.abc import Mapping
@@ -27,7 +28,9 @@ from ...versions import machine, versions
 from ..results.records import CellStatus
 from .grid import FROM_NAME
 from .known import Known, capacity_from_name
-from .memory import peak_memory
+
+MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
+"""What the system counts ru_maxrss in, in bytes."""
 
 
 def main() -> None:
@@ -58,7 +61,7 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         return {**about, "status": str(CellStatus.REFUSED), "error": str(error)[:500]}
     finally:
         shutdown()  # only children that were waited for count in the memory
-    return {**about, **_of_plan(made), "wrong": _wrong(problem, made, about), "peak_memory_bytes": peak_memory()}
+    return {**about, **_of_plan(made), "wrong": _wrong(problem, made, about), "peak_memory_bytes": _peak_memory()}
 
 
 def _warm_up() -> None:
@@ -128,6 +131,23 @@ def _wrong(problem: Problem, made: Plan, about: Mapping[str, Any]) -> str | None
     if capacity is None and len(problem.pools) == 1:
         capacity = problem.pools[0].size
     return Known.of(problem.name).contradiction(made, capacity)
+
+
+def _peak_memory() -> int:
+    """Bytes that the largest of them had at its largest: this process, or one that it has waited for (and theirs)."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * MEMORY_UNIT
+    return max(_own_memory(), children)
+
+
+def _own_memory() -> int:
+    """Of this process alone. ru_maxrss begins with what its parent had when it started it, so the kernel's other count is better."""
+    try:
+        for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MEMORY_UNIT
 
 
 if __name__ == "__main__":

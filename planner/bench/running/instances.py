@@ -61,7 +61,7 @@ def _paths(text: str, made: Path, passed_over: list[str]) -> Iterator[Path]:
 
 
 def holds_problem(file: Path) -> bool:
-    """Is this one, or a manifest, a schema or a table that lies beside them?"""
+    """True if the file is one, False if it is a manifest, a schema or a table that lies beside them."""
     try:
         if file.stat().st_size < READ_BEFOREHAND:
             read_problem(file.read_bytes(), name=file.name)

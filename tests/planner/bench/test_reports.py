@@ -13,10 +13,11 @@ import pytest
 
 from planner.bench import CellStatus, Record, Results, write_reports
 from planner.bench.report.curves import gap_over_time, performance_profile, proven_over_time
+from planner.bench.report.figures import short_number, short_seconds
 from planner.bench.report.html import html
 from planner.bench.report.markdown import markdown
-from planner.bench.report.scales import linear, logarithmic, short_number, short_seconds
-from planner.bench.report.summary import summary
+from planner.bench.report.scales import linear, logarithmic
+from planner.bench.report.writing import summary
 from planner.bench.results.tallies import contradictions, per_solver
 from tests.planner.bench.made_records import failed, made
 

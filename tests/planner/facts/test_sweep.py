@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.facts import sweep
-from planner.facts.sweep import WORD, Piece, Pieces, RankSet, all_apart, meetings
+from planner.facts.sweep import SUMMABLE, WORD, Piece, Pieces, RankSet, all_apart, exact_array, meetings
 from tests.oracle import shares
 from tests.strategies import effort
 
@@ -81,3 +82,17 @@ def test_a_rank_set_knows_its_neighbours(size: int) -> None:
         ranks.discard(rank)
     assert ranks.before(size) is None
     assert ranks.after(0) is None
+
+
+@pytest.mark.parametrize("numbers", [[0, 5], [-SUMMABLE + 1, SUMMABLE - 1]])
+def test_numbers_whose_sums_fit_become_int64(numbers: list[int]) -> None:
+    found = exact_array(numbers)
+    assert found.dtype == np.int64
+    assert (found + found).tolist() == [2 * n for n in numbers]
+
+
+@pytest.mark.parametrize("numbers", [[], [SUMMABLE], [-SUMMABLE], [1 << 63], [1 << 64, 1], [-(1 << 70)], [2, 1.5]])
+def test_other_numbers_stay_what_they_are(numbers: list[int]) -> None:
+    found = exact_array(numbers)
+    assert (found + found).tolist() == [2 * n for n in numbers]
+    assert (found[:1] + exact_array([1])).tolist() == [n + 1 for n in numbers[:1]]

@@ -13,6 +13,7 @@ from planner.formats import read_plan, read_problem, schema
 from planner.formats.answers.plan_wire import PlanWire
 from planner.formats.minimalloc import _COLUMNS
 from planner.verifying.verify import verify
+from solvers.model.instance import Term
 
 PAGE = (Path(__file__).parents[3] / "docs" / "format.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
@@ -35,7 +36,7 @@ def test_every_field_has_a_row(title: str, type_: str | None) -> None:
 
 
 def test_every_term_has_a_row() -> None:
-    assert rows("Objective") == set(schema()["$defs"]["Objective"]["properties"]["terms"]["items"]["enum"])
+    assert rows("Objective") == set(Term) == set(schema()["$defs"]["Objective"]["properties"]["terms"]["items"]["enum"])
 
 
 def test_every_code_has_a_row() -> None:

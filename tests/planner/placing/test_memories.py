@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from planner import Buffer, Options, PlanStatus, Pool, Preference, Problem, Speed, Term, plan, verify, with_preference
 from planner.checks import check
 from planner.facts.access import access_cost
-from planner.facts.constants import settled
+from planner.facts.constants import spell_out_constants
 from planner.facts.digest import digest
 from planner.formats import read_problem, write_plan, write_problem
 from planner.generate import Request, generate
 from planner.options.preference import TERMS, fair_price
 from planner.reporting.report import memory_report
-from planner.verifying.transfer_time import cost_of_use
+from planner.verifying.objective import cost_of_use
 from tests.oracle import solve, use_cost
 from tests.strategies import SPEEDS, effort
 
@@ -86,7 +86,7 @@ def test_each_preset_is_the_best_there_is_by_its_own_measure(prefer: Preference)
     assert tuple(term.name for term in made.objective.terms) == TERMS[prefer]
     assert made.status is PlanStatus.OPTIMAL
     assert verify(wanted, made) == ()
-    assert tuple(term.value for term in made.objective.terms) == solve(settled(wanted)).value
+    assert tuple(term.value for term in made.objective.terms) == solve(spell_out_constants(wanted)).value
 
 
 def test_the_fair_price_weighs_all_bytes_like_all_the_speed_there_is_to_gain() -> None:

@@ -63,8 +63,10 @@ def test_a_start_that_greedy_cannot_reach_is_kept(make: Callable[[], Problem]) -
     assert (again.solver, again.reproducible, again.warnings) == (best.solver, False, ())
     assert verify(problem, again) == ()
     assert told[-1].value == best.objective.value
-    assert told[-1].plan is not None
-    assert values(told[-1].plan()) == values(best)
+    assert told[-1].answer is not None
+    so_far = told[-1].answer()
+    assert isinstance(so_far, Plan)
+    assert values(so_far) == values(best)
 
 
 def values(made: Plan) -> tuple[int, ...]:

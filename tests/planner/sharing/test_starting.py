@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from planner import Buffer, Options, PlanStatus, Pool, Problem, Progress, share, verify_sharing
+from planner import Buffer, Options, PlanStatus, Pool, Problem, Progress, Sharing, share, verify_sharing
 from solvers.sharing.solver import AUTO, SHARERS
 from tests.planner.sharing.tangles import FOUND_BY_SEARCH, tangle
 from tests.planner.sharing.truth import sharable
@@ -15,6 +15,14 @@ from tests.strategies import effort
 
 GREEDY = Options(solver="greedy")
 BEST = share(FOUND_BY_SEARCH, Options(work_limit=2_000_000, workers=1))
+
+
+def written(told: list[Progress]) -> list[Sharing]:
+    """The sharings of the moments at which there was one."""
+    found = [moment.answer() for moment in told if moment.answer is not None]
+    sharings = [each for each in found if isinstance(each, Sharing)]
+    assert len(sharings) == len(found)
+    return sharings
 
 
 @pytest.mark.parametrize("solver", [AUTO, *SHARERS])
@@ -27,8 +35,7 @@ def test_a_start_that_a_solver_cannot_reach_is_kept(solver: str) -> None:
     assert (again.total, again.solver, again.reproducible, again.warnings) == (118, "cpsat", False, alone.warnings)
     assert verify_sharing(FOUND_BY_SEARCH, again) == ()
     assert told[-1].value == 118
-    assert told[-1].sharing is not None
-    assert told[-1].sharing().assignments == again.assignments
+    assert written(told)[-1].assignments == again.assignments
 
 
 def test_what_is_better_takes_the_place_of_the_start_pool_by_pool() -> None:
@@ -93,9 +100,8 @@ def test_from_the_best_sharing_nothing_gets_worse(problem: Problem) -> None:
         assert made.total == best.total
         assert made.warnings == ()
     for moment in told:
-        assert (moment.sharing is None) == (moment.value is None)
-        if moment.sharing is not None:
-            so_far = moment.sharing()
+        assert (moment.answer is None) == (moment.value is None)
+        for so_far in written([moment]):
             assert verify_sharing(problem, so_far) == ()
             assert so_far.total is None or (so_far.total, so_far.bound) == (moment.value, 0)
 
@@ -103,8 +109,8 @@ def test_from_the_best_sharing_nothing_gets_worse(problem: Problem) -> None:
 def test_the_exact_solver_tells_each_sharing_as_it_finds_it() -> None:
     told: list[Progress] = []
     made = share(FOUND_BY_SEARCH, Options(solver="cpsat", work_limit=2_000_000, workers=1), told.append)
-    written = [moment.sharing() for moment in told if moment.sharing is not None]
-    totals = [each.total or 0 for each in written]
+    sharings = written(told)
+    totals = [each.total or 0 for each in sharings]
     assert (totals == sorted(totals, reverse=True), totals[-1]) == (True, made.total)
-    assert [verify_sharing(FOUND_BY_SEARCH, each) for each in written] == [()] * len(written)
-    assert [moment.value for moment in told if moment.sharing is not None] == totals
+    assert [verify_sharing(FOUND_BY_SEARCH, each) for each in sharings] == [()] * len(sharings)
+    assert [moment.value for moment in told if moment.answer is not None] == totals

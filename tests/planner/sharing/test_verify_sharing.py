@@ -23,7 +23,7 @@ from planner import (
 from planner.facts.digest import digest
 from planner.plan import Shortage
 from planner.problem import Fixed
-from planner.sharing.claims import notes
+from planner.sharing.bounds import notes
 from planner.sharing.findings import SharingFindingKind as K
 from planner.storage import Assignment, Kind, SharingCertificate, SharingProof, StorageObject, Witness
 from tests.planner.sharing.tangles import PROVED_BY_SEARCH

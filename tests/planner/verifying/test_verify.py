@@ -20,8 +20,8 @@ from planner.problem import (
     Problem,
     ReusePenalty,
 )
+from planner.verifying.bounds import notes
 from planner.verifying.findings import LISTED_PER_KIND, AddressRange, FindingKind
-from planner.verifying.proven import notes
 from planner.verifying.verify import verify
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term

@@ -7,8 +7,8 @@ from itertools import pairwise
 from math import gcd
 from typing import NamedTuple
 
-from ..facts.alone import Alone, Spot
 from ..facts.intervals import merged
+from ..facts.places import Places, Spot
 from ..problem import Interval
 
 
@@ -22,7 +22,7 @@ class _Slab(NamedTuple):
     """It begins here or a multiple of modulus higher."""
 
 
-def least_height(alone: Alone, pool: str, buffers: Iterable[int]) -> int | None:
+def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int | None:
     """An end that the highest of these buffers cannot be below if all lie in the pool and only those of one group may overlap.
 
     None: they cannot lie there together at all.
@@ -32,8 +32,8 @@ def least_height(alone: Alone, pool: str, buffers: Iterable[int]) -> int | None:
     spans: dict[int, list[Interval]] = {}
     """Of groups of several, by the first member."""
     for buffer in buffers:
-        group, low, size = alone.group(buffer), alone.low(buffer), alone.problem.buffers[buffer].size
-        spot = alone.spot(group, pool)
+        group, low, size = places.group(buffer), places.low(buffer), places.problem.buffers[buffer].size
+        spot = places.spot(group, pool)
         if spot is None:
             continue
         ends.append(spot.least + low + size)
@@ -42,9 +42,9 @@ def least_height(alone: Alone, pool: str, buffers: Iterable[int]) -> int | None:
         elif size:
             slabs.append(_slab(spot, 0, size))
     for first, ranges in spans.items():
-        spot = alone.spot(alone.group(first), pool)
+        spot = places.spot(places.group(first), pool)
         slabs.extend(_slab(spot, low, high) for low, high in merged(ranges) if spot is not None)
-    reserved = alone.pools[pool].reserved
+    reserved = places.pools[pool].reserved
     loose = [slab for slab in slabs if slab.modulus]
     walls = sorted((slab.start, slab.start + slab.length) for slab in slabs if not slab.modulus)
     if any(end > begin for (_, end), (begin, _) in pairwise(walls)):

@@ -12,7 +12,7 @@ from ..plan import Placement
 from ..problem import Buffer, Pool, Problem
 
 
-def held_up(problem: Problem, placements: Sequence[Placement], pool: Pool) -> tuple[Buffer, ...]:
+def peak_supports(problem: Problem, placements: Sequence[Placement], pool: Pool) -> tuple[Buffer, ...]:
     """The buffers without which the pool's peak could sink in this plan, from the top downwards.
 
     A buffer rests on another that it may not overlap if it could not be put lower than it is for the other's end. What is fixed rests on

@@ -1,4 +1,4 @@
-"""One group of buffers alone in the problem: into which pools it can go, and how low it can lie there."""
+"""Where each group of buffers can lie if nothing else is in the way: in which pools, and from which address on."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Kind: TypeAlias = int | tuple[int, int]
 """Size (where it matters) and alignment of plain buffers; of others, and of several together, the first one's number: they are of a kind of their own."""
 
 
-class Alone:
-    """Answers about single groups of a problem; each is worked out when it is first asked for."""
+class Places:
+    """The places of each group of a problem's buffers; each is worked out when it is first asked for."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -71,11 +71,13 @@ class Alone:
         kind = self._kind(tied)
         homes = self._homes.get(kind)
         if homes is None:
-            homes = [name for name in self._allowed(tied) if all(self.spot(self.group(other), name) for other in tied)]
+            homes = [
+                name for name in self.allowed_pools(tied) if all(self.spot(self.group(other), name) for other in tied)
+            ]
             self._homes[kind] = homes
         return homes
 
-    def _allowed(self, buffers: tuple[int, ...]) -> Iterable[str]:
+    def allowed_pools(self, buffers: Iterable[int]) -> Iterable[str]:
         """The pools that the user allows to all of these buffers, in the problem's order; most often all there are."""
         named: set[str] | None = None
         for i in buffers:

@@ -10,49 +10,39 @@ than its peak H[p] <= size[p]. So the term is at least
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from solvers.model.instance import Term
-
 from ..errors import echo
-from ..facts.alone import Alone
+from ..facts.places import Places
 from ..plan import PlanCertificate
-from .transfer_time import cost_of_use
-from .weighing import read_weights, weigh
-
-PRICED = (Term.ACCESS_COST, Term.SPILLED_BYTES, Term.BALANCED)
+from .objective import choice_cost, has_choice, price_of_peaks
+from .weights import read_weights, weigh
 
 
-def choice_costs(alone: Alone, buffer: int, term: Term, pools: Iterable[str]) -> Iterator[int]:
-    """What the buffer costs in each of these pools."""
-    mine = alone.problem.buffers[buffer]
-    for name in pools:
-        pool = alone.pools[name]
-        yield mine.size * pool.rank if term is Term.SPILLED_BYTES else cost_of_use(mine, pool)
-
-
-def priced_bound(alone: Alone, certificate: PlanCertificate) -> Fraction | str | None:
+def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str | None:
     """The bound; None: there is no plan at all, so any bound holds; or in words why nothing is proven."""
-    term = alone.problem.terms[0]
-    if term not in PRICED:
+    term = places.problem.terms[0]
+    if not has_choice(term):
         return f"the objective's first term, {term}, has no price"
     prices = read_weights(certificate)
     if prices is None:
         return "it has a weight below zero"
     totals, moments = prices
-    weights = weigh(alone, certificate, moments)
+    weights = weigh(places, certificate, moments)
     bound = Fraction(0)
-    for tied in dict.fromkeys(alone.tied(number) for number in range(len(alone.problem.buffers))):
-        homes = alone.possible_pools(tied[0])
+    for tied in dict.fromkeys(places.tied(number) for number in range(len(places.problem.buffers))):
+        homes = places.possible_pools(tied[0])
         if not homes:
             return None
-        own = [choice_costs(alone, number, term, homes) for number in tied]
+        members = [places.problem.buffers[number] for number in tied]
         mine = weights.get(tied[0], {})
-        bound += min(sum(costs) + mine.get(pool, 0) for pool, *costs in zip(homes, *own, strict=True))
-    of_peaks = alone.problem.peak_price if term is Term.BALANCED else 0
+        bound += min(
+            sum(choice_cost(buffer, places.pools[pool], term) for buffer in members) + mine.get(pool, 0)
+            for pool in homes
+        )
+    of_peaks = price_of_peaks(places.problem, term)
     for name, total in totals.items():
-        pool_ = alone.pools[name]
+        pool_ = places.pools[name]
         excess = total - of_peaks * pool_.cost
         if excess > 0:
             if pool_.size is None:

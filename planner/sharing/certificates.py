@@ -1,4 +1,4 @@
-"""Does a certificate prove what it says of the objects of one kind? Each is worked out again, from the Problem alone."""
+"""Whether certificates prove what they say of the objects of one kind: each is worked out again, from the Problem alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def objections(users: Users, certificates: Iterable[SharingCertificate]) -> list
 
 
 def _check(users: Users, certificate: SharingCertificate) -> str | None:
-    if certificate.kind.pool not in users.alone.pools:
+    if certificate.kind.pool not in users.places.pools:
         return f"there is no pool {echo(certificate.kind.pool)}"
     if certificate.proof is SharingProof.SEARCH:
         return None if certificate.solver else "it names no solver that searched"

@@ -1,4 +1,4 @@
-"""Very large models: long-lived large tensors, and bursts of short ones between them, so that millions of pairs are live together."""
+"""Rectangles without a network behind them: anywhere, or as in very large models, where bursts of short tensors meet large ones that live long."""
 
 from __future__ import annotations
 
@@ -6,12 +6,31 @@ from ..problem import Buffer
 from .chance import Chance
 from .request import Request, Sketch
 
+LIVE = 32
+"""Of random rectangles, by default so many are live at a time, on average."""
+LARGEST = 1 << 16
+STEPS_PER_BUFFER = 4
+
 CONFLICTS = 10_000_000
-"""About so many pairs live together, by default and where there are buffers enough for it."""
+"""In a problem like those of very large models, about so many pairs live together, by default and where there are buffers enough for it."""
 LARGEST_BURST = 60
 
 
+def random_rectangles(request: Request) -> Sketch:
+    """Sizes over many powers of two, short lifetimes, no structure."""
+    chance = request.chance()
+    longest = 2 * STEPS_PER_BUFFER * request.parameters["live"]
+    horizon = STEPS_PER_BUFFER * request.buffers + longest
+    buffers = []
+    for i in range(request.buffers):
+        length = chance.between(1, longest)
+        start = chance.between(0, horizon - length)
+        buffers.append(Buffer(i, chance.spread(1, LARGEST), live=((start, start + length),)))
+    return Sketch(tuple(buffers))
+
+
 def pangu(request: Request) -> Sketch:
+    """Long-lived large tensors and bursts of short ones between them, so that millions of pairs are live together."""
     chance = request.chance()
     n = request.buffers
     # A long tensor is live for about half of the time, and so beside half of the others.

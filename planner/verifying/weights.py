@@ -1,4 +1,4 @@
-"""What buffers weigh by a certificate's weights: the bytes of each at some times, each times the weight of a pool at that time."""
+"""A certificate's weights, and what buffers weigh by them: the bytes of each at some times, each times the weight of a pool at that time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import accumulate
 from math import lcm
 from typing import TypeAlias
 
-from ..facts.alone import Alone
 from ..facts.intervals import merged
+from ..facts.places import Places
 from ..plan import PlanCertificate
 from ..problem import Buffer
 
@@ -31,27 +31,27 @@ def read_weights(certificate: PlanCertificate) -> tuple[dict[str, Fraction], Mom
     return totals, moments
 
 
-def weigh(alone: Alone, certificate: PlanCertificate, moments: Moments) -> dict[int, dict[str, Fraction]]:
+def weigh(places: Places, certificate: PlanCertificate, moments: Moments) -> dict[int, dict[str, Fraction]]:
     """What the named buffers (none named: all) weigh in each pool, by the first of those that must share a pool."""
-    named = set(certificate.buffers) or set(alone.index)
-    excluded = {alone.index[id_] for pair in alone.problem.constraints.exclusions for id_ in pair}
+    named = set(certificate.buffers) or set(places.index)
+    excluded = {places.index[id_] for pair in places.problem.constraints.exclusions for id_ in pair}
     single, entangled = [], set()
-    for number, each in enumerate(alone.problem.buffers):
+    for number, each in enumerate(places.problem.buffers):
         if each.id in named:
-            if number in excluded or len(alone.group(number).members) > 1:
+            if number in excluded or len(places.group(number).members) > 1:
                 entangled.add(each.id)
             else:
                 single.append(number)
-    weights = _weigh_single(alone, single, moments)
+    weights = _weigh_single(places, single, moments)
     for time, of_pool in moments.items() if entangled else ():
-        for buffer, height in _live_heights(alone, entangled, time).items():
-            mine = weights.setdefault(alone.tied(buffer)[0], {})
+        for buffer, height in _live_heights(places, entangled, time).items():
+            mine = weights.setdefault(places.tied(buffer)[0], {})
             for pool, weight in of_pool.items():
                 mine[pool] = mine.get(pool, Fraction(0)) + weight * height
     return weights
 
 
-def _weigh_single(alone: Alone, buffers: list[int], moments: Moments) -> dict[int, dict[str, Fraction]]:
+def _weigh_single(places: Places, buffers: list[int], moments: Moments) -> dict[int, dict[str, Fraction]]:
     """Buffers that share their bytes with nobody: with the sums of all weights up to each time, one subtraction for each interval."""
     times = sorted(moments)
     denominator = lcm(*(weight.denominator for of_pool in moments.values() for weight in of_pool.values()))
@@ -59,36 +59,36 @@ def _weigh_single(alone: Alone, buffers: list[int], moments: Moments) -> dict[in
     for pool in sorted({pool for of_pool in moments.values() for pool in of_pool}):
         sums = [0, *accumulate(int(moments[time].get(pool, Fraction(0)) * denominator) for time in times)]
         for each in buffers:
-            buffer = alone.problem.buffers[each]
+            buffer = places.problem.buffers[each]
             weight = 0
             for start, end in merged(buffer.live or ()):
                 weight += sums[bisect_left(times, end)] - sums[bisect_left(times, start)]
             if weight:
-                mine = whole.setdefault(alone.tied(each)[0], {})
+                mine = whole.setdefault(places.tied(each)[0], {})
                 mine[pool] = mine.get(pool, 0) + weight * buffer.size
     return {
         first: {pool: Fraction(number, denominator) for pool, number in mine.items()} for first, mine in whole.items()
     }
 
 
-def _live_heights(alone: Alone, named: set[int | str], time: int) -> dict[int, int]:
+def _live_heights(places: Places, named: set[int | str], time: int) -> dict[int, int]:
     """How many bytes each group takes at the time, by its first member; of an excluded pair only the larger buffer counts."""
-    buffers = alone.problem.buffers
+    buffers = places.problem.buffers
     live = {i for i, buffer in enumerate(buffers) if buffer.id in named and live_at(buffer, time)}
-    for a, b in ((alone.index[a], alone.index[b]) for a, b in alone.problem.constraints.exclusions):
-        if a in live and b in live and not one_group(alone, a, b):
+    for a, b in ((places.index[a], places.index[b]) for a, b in places.problem.constraints.exclusions):
+        if a in live and b in live and not one_group(places, a, b):
             live.discard(b if buffers[a].size >= buffers[b].size else a)
     spans: dict[int, list[tuple[int, int]]] = {}
     for i in sorted(live):
-        group = alone.group(i)
-        low = alone.low(i)
+        group = places.group(i)
+        low = places.low(i)
         spans.setdefault(group.members[0], []).append((low, low + buffers[i].size))
     return {first: sum(high - low for low, high in merged(ranges)) for first, ranges in spans.items()}
 
 
-def one_group(alone: Alone, a: int, b: int) -> bool:
-    """Do the two move as one?"""
-    return alone.group(a) is alone.group(b)
+def one_group(places: Places, a: int, b: int) -> bool:
+    """True if the two move as one."""
+    return places.group(a) is places.group(b)
 
 
 def live_at(buffer: Buffer, time: int) -> bool:

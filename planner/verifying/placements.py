@@ -1,6 +1,6 @@
-"""What each buffer alone must keep to: its pool, its bounds, its alignment.
+"""What each placement must keep to by itself: its pool, its bounds, its alignment.
 
-All placements are looked at side by side first, in columns; only those that may be wrong, or are bound by more than that, one by one.
+All placements are looked at side by side first, in arrays; only those that may be wrong, or are bound by more than that, one by one.
 """
 
 from __future__ import annotations
@@ -12,71 +12,70 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import echo
-from ..facts.columns import Column, column
 from ..facts.intervals import first_meeting, merged
-from ..facts.sweep import Pieces
+from ..facts.sweep import Integers, Pieces, exact_array
 from ..plan import Placement
 from ..problem import Buffer, Interval, Pool, Problem
-from .findings import AddressRange, FindingKind, Findings
+from .findings import AddressRange, FindingKind, PlanFindings
 
 
-class Placed(NamedTuple):
-    """The buffers that have a place, and as columns where that is."""
+class PlacedBuffers(NamedTuple):
+    """The buffers that have a place, and as arrays where that is."""
 
     buffers: Sequence[Buffer]
     places: Sequence[Placement]
-    number: Column
+    number: Integers
     """Each buffer's number in the problem."""
-    pool: Column
+    pool: Integers
     """The number of the pool that it is in."""
-    offset: Column
-    size: Column
+    offset: Integers
+    size: Integers
     """The buffer's own, whatever the plan says."""
 
 
-def placed(problem: Problem, where: Sequence[Placement | None]) -> Placed:
+def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> PlacedBuffers:
     """The placements that there are; their pools exist."""
     numbers = [i for i, place in enumerate(where) if place is not None]
     places = [place for place in where if place is not None]
     buffers = problem.buffers if len(numbers) == len(where) else [problem.buffers[i] for i in numbers]
     pools = {pool.name: p for p, pool in enumerate(problem.pools)}
-    return Placed(
+    return PlacedBuffers(
         buffers,
         places,
-        column(numbers),
+        exact_array(numbers),
         np.array([pools[place.pool] for place in places], dtype=np.int64),
-        column([place.offset for place in places]),
-        column([buffer.size for buffer in buffers]),
+        exact_array([place.offset for place in places]),
+        exact_array([buffer.size for buffer in buffers]),
     )
 
 
-def check_each(problem: Problem, those: Placed, report: Findings) -> None:
+def check_each(problem: Problem, placed: PlacedBuffers, report: PlanFindings) -> None:
     """Adds what is wrong with the placements, each looked at alone."""
     reserved = [merged(pool.reserved) for pool in problem.pools]
-    for i in np.flatnonzero(_is_doubtful(problem.pools, those)).tolist():
-        p = int(those.pool[i])
-        _check(those.buffers[i], those.places[i], problem.pools[p], reserved[p], report)
+    for i in np.flatnonzero(_is_doubtful(problem.pools, placed)).tolist():
+        p = int(placed.pool[i])
+        _check(placed.buffers[i], placed.places[i], problem.pools[p], reserved[p], report)
 
 
-def _is_doubtful(pools: Sequence[Pool], those: Placed) -> Column:
-    """For each placement: does it need a closer look?"""
-    here = those.pool
-    address = column([pool.base or 0 for pool in pools])[here] + those.offset
+def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
+    """True for each placement that needs a closer look."""
+    here = placed.pool
+    address = exact_array([pool.base or 0 for pool in pools])[here] + placed.offset
     limited = np.array([pool.size is not None for pool in pools])[here]
-    special = [b.pools is not None or b.fixed is not None or b.max_offset is not None for b in those.buffers]
-    doubtful: Column = (
+    special = [b.pools is not None or b.fixed is not None or b.max_offset is not None for b in placed.buffers]
+    doubtful: Integers = (
         np.array(special, dtype=bool)
         | np.array([bool(pool.reserved) for pool in pools])[here]
-        | (column([place.size for place in those.places]) != those.size)
-        | (those.offset < 0)
-        | (limited & (those.offset + those.size > column([pool.size or 0 for pool in pools])[here]))
-        | (address % column([pool.alignment for pool in pools])[here] != 0)
-        | (address % column([buffer.alignment for buffer in those.buffers]) != 0)
+        | (exact_array([place.size for place in placed.places]) != placed.size)
+        | (placed.offset < 0)
+        | (limited & (placed.offset + placed.size > exact_array([pool.size or 0 for pool in pools])[here]))
+        | (address % exact_array([pool.alignment for pool in pools])[here] != 0)
+        | (address % exact_array([buffer.alignment for buffer in placed.buffers]) != 0)
     )
     return doubtful
 
 
-def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interval, ...], report: Findings) -> None:
+def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interval, ...], report: PlanFindings) -> None:
     offset, size = place.offset, buffer.size
     end = offset + size
     address = (pool.base or 0) + offset
@@ -107,12 +106,12 @@ def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interva
         complain(FindingKind.IN_RESERVED_RANGE, f"inside the reserved range [{met[0]}, {met[1]})")
 
 
-def pieces(problem: Problem, those: Placed) -> list[Pieces]:
+def pieces(problem: Problem, placed: PlacedBuffers) -> list[Pieces]:
     """What is in use when, of each pool. What lies below its pool is left out: that is found already."""
     rows: list[int] = []
     starts: list[int] = []
     ends: list[int] = []
-    for number, buffer in enumerate(those.buffers):
+    for number, buffer in enumerate(placed.buffers):
         live = buffer.live
         if live and buffer.size:
             for begin, until in live if len(live) == 1 else merged(live):
@@ -120,13 +119,13 @@ def pieces(problem: Problem, those: Placed) -> list[Pieces]:
                     rows.append(number)
                     starts.append(begin)
                     ends.append(until)
-    row, start, end = np.array(rows, dtype=np.int64), column(starts), column(ends)
-    inside = np.flatnonzero(those.offset[row] >= 0)
-    order = inside[np.argsort(those.pool[row[inside]], kind="stable")]
-    cuts = np.searchsorted(those.pool[row[order]], np.arange(len(problem.pools) + 1))
+    row, start, end = np.array(rows, dtype=np.int64), exact_array(starts), exact_array(ends)
+    inside = np.flatnonzero(placed.offset[row] >= 0)
+    order = inside[np.argsort(placed.pool[row[inside]], kind="stable")]
+    cuts = np.searchsorted(placed.pool[row[order]], np.arange(len(problem.pools) + 1))
     found = []
     for first, last in pairwise(cuts.tolist()):
         some = order[first:last]
-        low, size = those.offset[row[some]], those.size[row[some]]
-        found.append(Pieces(low, low + size, start[some], end[some], those.number[row[some]]))
+        low, size = placed.offset[row[some]], placed.size[row[some]]
+        found.append(Pieces(low, low + size, start[some], end[some], placed.number[row[some]]))
     return found

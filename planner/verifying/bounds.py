@@ -1,4 +1,4 @@
-"""What a plan says is proven, against what its certificates prove. Whether those hold themselves is planner.verifying.certify's matter."""
+"""What a plan says is proven, against what its certificates prove. Whether those hold is checked in planner.verifying.certificates."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
 from ..errors import echo
-from ..facts.alone import Alone
+from ..facts.places import Places
 from ..plan import Plan, PlanStatus
-from .certify import proves_infeasible
-from .certify_prices import choice_costs
+from .certificates import proves_infeasible
 from .findings import FindingKind, VerifyFinding
+from .objective import choice_cost, has_choice, price_of_peaks
 
 
-def check_proofs(alone: Alone, plan: Plan) -> Iterator[VerifyFinding]:
+def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
     """Findings about bounds, and about infeasibility, that nothing in the plan proves."""
     if plan.status is PlanStatus.INFEASIBLE:  # then every bound holds
-        if not any(proves_infeasible(alone, certificate) for certificate in plan.certificates):
+        if not any(proves_infeasible(places, certificate) for certificate in plan.certificates):
             text = "the status is infeasible, but no certificate proves that nothing fits"
             yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
         return
-    proven = _Proven(alone, plan)
+    proven = _Proven(places, plan)
     for use in plan.pools:
         yield from _unproven(f"the bound of pool {echo(use.name)}", use.bound, proven.peak(use.name))
     yield from _unproven("the bound", plan.bound, proven.sum_of_peaks())
@@ -49,9 +49,9 @@ def notes(plan: Plan) -> tuple[str, ...]:
 class _Proven:
     """The greatest bounds that a plan's certificates allow."""
 
-    def __init__(self, alone: Alone, plan: Plan) -> None:
-        self.alone = alone
-        self.first = alone.problem.terms[0]
+    def __init__(self, places: Places, plan: Plan) -> None:
+        self.places = places
+        self.first = places.problem.terms[0]
         self._peaks: dict[str, int] = {}
         self.search: int | None = None
         """What an exhausted search says of the objective's first term."""
@@ -75,36 +75,30 @@ class _Proven:
 
     def sum_of_peaks(self) -> int:
         """Of all pools, whatever their bytes cost."""
-        alone = sum(self._peaks.values())
-        if any(pool.cost != 1 for pool in self.alone.problem.pools):
-            return alone
+        by_pool = sum(self._peaks.values())
+        if any(pool.cost != 1 for pool in self.places.problem.pools):
+            return by_pool
         searched = (self.search or 0) if self.first is Term.SUM_OF_PEAKS else 0
-        return max(alone, self._sharing, searched)
+        return max(by_pool, self._sharing, searched)
 
     def term(self, term: Term, *, is_first: bool) -> int:
         """Of one term of the objective; only of the first does a search say anything."""
         searched = (self.search or 0) if is_first else 0
-        match term:
-            case Term.SUM_OF_PEAKS:
-                alone = sum(pool.cost * self.peak(pool.name) for pool in self.alone.problem.pools)
-                return max(alone, self._sharing, searched)
-            case Term.LARGEST_PEAK:
-                return max([searched, *self._peaks.values()])
-            case Term.ACCESS_COST | Term.SPILLED_BYTES:
-                return max(searched, self._least_choice(term), self._priced if is_first else 0)
-            case Term.BALANCED:
-                peaks = self.term(Term.SUM_OF_PEAKS, is_first=False)
-                apart = self._least_choice(term) + self.alone.problem.peak_price * peaks
-                return max(searched, apart, self._priced if is_first else 0)
-            case Term.REUSE_COST:
-                return searched
+        if term is Term.LARGEST_PEAK:
+            return max([searched, *self._peaks.values()])
+        if term is Term.REUSE_COST:
+            return searched
+        problem = self.places.problem
+        by_pool = sum(pool.cost * self.peak(pool.name) for pool in problem.pools)
+        proven = max(searched, self._least_choice(term) + price_of_peaks(problem, term) * max(by_pool, self._sharing))
+        return max(proven, self._priced) if is_first and has_choice(term) else proven
 
     def _least_choice(self, term: Term) -> int:
         """Every buffer in the best pool that it can be in; of one that can be in none, whatever is claimed holds."""
         total = 0
-        for number in range(len(self.alone.problem.buffers)):
-            homes = self.alone.possible_pools(number)
-            costs = list(choice_costs(self.alone, number, term, homes or self.alone.pools))
+        for number, buffer in enumerate(self.places.problem.buffers if has_choice(term) else ()):
+            homes = self.places.possible_pools(number)
+            costs = [choice_cost(buffer, self.places.pools[pool], term) for pool in homes or self.places.pools]
             total += min(costs) if homes else max(costs, default=0)
         return total
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from planner.facts.alone import Alone
+from planner.facts.places import Places
 from planner.plan import PlanCertificate
 from planner.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
-from planner.verifying.certify import objections, proves_infeasible
+from planner.verifying.certificates import objections, proves_infeasible
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 from tests.oracle import solve
@@ -38,7 +38,7 @@ def sharing(value: int, *weights: tuple[str, int, int, int], names: tuple[str, .
 
 
 def why_not(problem: Problem, certificate: PlanCertificate) -> str | None:
-    found = objections(Alone(problem), [certificate])
+    found = objections(Places(problem), [certificate])
     return found[0][1] if found else None
 
 
@@ -167,16 +167,16 @@ def test_a_search_can_only_be_believed() -> None:
 def test_what_proves_that_nothing_fits() -> None:
     small = replace(THREE, pools=(Pool("arena", 30),))
     searched = PlanCertificate(Proof.SEARCH, 0, solver="cpsat")
-    assert proves_infeasible(Alone(small), searched)
-    assert not proves_infeasible(Alone(small), replace(searched, value=30, pool="arena"))
-    assert not proves_infeasible(Alone(small), replace(searched, value=31, pool="elsewhere"))
-    assert proves_infeasible(Alone(small), live(31, 3, "a", "b", "c"))
-    assert not proves_infeasible(Alone(THREE), live(31, 3, "a", "b", "c"))  # its pool is unlimited
-    assert proves_infeasible(Alone(small), sharing(0, ("arena", 3, 1, 1)))
-    assert not proves_infeasible(Alone(small), sharing(0, ("arena", 2, 1, 1)))
-    assert not proves_infeasible(Alone(small), sharing(0, ("arena", 3, 1, 0)))
-    assert not proves_infeasible(Alone(small), single(0, "a", pool=None))
-    assert proves_infeasible(Alone(replace(THREE, pools=(Pool("arena", 19),))), single(0, "a", pool=None))
+    assert proves_infeasible(Places(small), searched)
+    assert not proves_infeasible(Places(small), replace(searched, value=30, pool="arena"))
+    assert not proves_infeasible(Places(small), replace(searched, value=31, pool="elsewhere"))
+    assert proves_infeasible(Places(small), live(31, 3, "a", "b", "c"))
+    assert not proves_infeasible(Places(THREE), live(31, 3, "a", "b", "c"))  # its pool is unlimited
+    assert proves_infeasible(Places(small), sharing(0, ("arena", 3, 1, 1)))
+    assert not proves_infeasible(Places(small), sharing(0, ("arena", 2, 1, 1)))
+    assert not proves_infeasible(Places(small), sharing(0, ("arena", 3, 1, 0)))
+    assert not proves_infeasible(Places(small), single(0, "a", pool=None))
+    assert proves_infeasible(Places(replace(THREE, pools=(Pool("arena", 19),))), single(0, "a", pool=None))
 
 
 def test_a_sum_of_peaks_of_zero_needs_no_proof() -> None:
@@ -250,7 +250,7 @@ CROWDED = Problem(
 def test_more_buffers_than_pools_prove_that_nothing_fits() -> None:
     holds = crowd(3, "a", "b", "d")  # d must be where c is
     assert why_not(CROWDED, holds) is None
-    assert proves_infeasible(Alone(CROWDED), holds)
+    assert proves_infeasible(Places(CROWDED), holds)
     assert solve(CROWDED).value is None
 
 

@@ -1,0 +1,61 @@
+"""What a sharing says is proven, against what its certificates prove. Whether those hold is checked in planner.sharing.certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..errors import echo
+from ..plan import PlanStatus
+from ..problem import Problem
+from ..storage import Kind, Sharing, SharingProof
+from .findings import SharingFinding, SharingFindingKind
+
+
+def check_bounds(problem: Problem, sharing: Sharing) -> Iterator[SharingFinding]:
+    """Findings about bounds, and about infeasibility, that nothing in the sharing proves, or that its totals contradict."""
+    proven = _proven(sharing)
+    if sharing.status is PlanStatus.INFEASIBLE:  # then every bound holds
+        sizes = {pool.name: pool.size for pool in problem.pools}
+        if not any((size := sizes.get(pool)) is not None and least > size for pool, least in proven.items()):
+            text = "the status is infeasible, but no certificates prove that a pool is too small"
+            yield SharingFinding(SharingFindingKind.UNPROVEN_INFEASIBILITY, text)
+        return
+    claims = [(f"the bound of pool {echo(p.name)}", p.bound, proven.get(p.name, 0), p.total) for p in sharing.pools]
+    claims.append(("the bound", sharing.bound, sum(proven.values()), sharing.total))
+    for what, bound, least, total in claims:
+        if bound > least:
+            text = f"{what} is {bound}, but the certificates prove {least}"
+            yield SharingFinding(SharingFindingKind.UNPROVEN_BOUND, text)
+        if sharing.status.has_plan and total is not None and bound > total:
+            text = f"{what} is {bound}, above the total {total}"
+            yield SharingFinding(SharingFindingKind.BOUND_ABOVE_TOTAL, text)
+    if sharing.status is PlanStatus.OPTIMAL and sharing.total is not None and sharing.total > sharing.bound:
+        text = f"the sharing claims to be optimal, but its total is {sharing.total} and its bound {sharing.bound}"
+        yield SharingFinding(SharingFindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
+
+
+def proven_of_kinds(sharing: Sharing) -> dict[Kind, int]:
+    """What the certificates prove of each kind, if they hold; a kind without any is left out."""
+    best: dict[Kind, int] = {}
+    for certificate in sharing.certificates:
+        best[certificate.kind] = max(best.get(certificate.kind, 0), certificate.value)
+    return best
+
+
+def _proven(sharing: Sharing) -> dict[str, int]:
+    """The same of each pool: different kinds never share, so their bounds add up."""
+    sums: dict[str, int] = {}
+    for kind, value in proven_of_kinds(sharing).items():
+        sums[kind.pool] = sums.get(kind.pool, 0) + value
+    return sums
+
+
+def notes(sharing: Sharing) -> tuple[str, ...]:
+    """What had to be believed: searches that only who made the sharing went through."""
+    found = [
+        f"the bound of pool {echo(certificate.kind.pool)} rests on an exhausted search by "
+        f"{echo(certificate.solver or 'a solver without a name')} and was not checked again"
+        for certificate in sharing.certificates
+        if certificate.proof is SharingProof.SEARCH
+    ]
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,88 @@
+"""What each term of the objective is worth, worked out from the Problem and the addresses alone, apart from what solvers are told.
+
+The access cost is as docs/memories.md defines it (solvers get theirs from planner.facts.access).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from solvers.model.instance import LINEAR_TERMS, Choice, Term
+
+from ..plan import Placement
+from ..problem import Buffer, Pool, Problem, Speed
+
+
+def term_value(problem: Problem, where: Sequence[Placement | None], peaks: Mapping[str, int], term: Term) -> int:
+    """Of a whole plan; `where` has each buffer's placement, in the problem's order."""
+    if term is Term.LARGEST_PEAK:
+        return max(peaks.values(), default=0)
+    if term is Term.REUSE_COST:
+        return _reuse_cost(problem, where)
+    value = price_of_peaks(problem, term) * sum(pool.cost * peaks[pool.name] for pool in problem.pools)
+    if not has_choice(term):
+        return value
+    pools = {pool.name: pool for pool in problem.pools}
+    placed = ((b, pools[p.pool]) for b, p in zip(problem.buffers, where, strict=True) if p is not None)
+    return value + sum(choice_cost(buffer, pool, term) for buffer, pool in placed)
+
+
+def has_choice(term: Term) -> bool:
+    """True if it matters to the term by itself which pool a buffer is in."""
+    return term in LINEAR_TERMS and LINEAR_TERMS[term].choice is not None
+
+
+def choice_cost(buffer: Buffer, pool: Pool, term: Term) -> int:
+    """What it adds to the term to have the buffer in this pool, whatever the peaks."""
+    match LINEAR_TERMS[term].choice:
+        case Choice.ACCESS:
+            return cost_of_use(buffer, pool)
+        case Choice.RANK:
+            return buffer.size * pool.rank
+        case None:
+            return 0
+
+
+def price_of_peaks(problem: Problem, term: Term) -> int:
+    """What a unit of the cost-weighted sum of peaks adds to the term."""
+    adds = LINEAR_TERMS[term]
+    return (problem.peak_price if adds.priced else 1) if adds.peaks else 0
+
+
+def _reuse_cost(problem: Problem, where: Sequence[Placement | None]) -> int:
+    total = 0
+    spot = {b.id: (p.pool, p.offset, p.offset + b.size) for b, p in zip(problem.buffers, where, strict=True) if p}
+    for penalty in problem.constraints.reuse_penalties:
+        (pool_a, low_a, high_a), (pool_b, low_b, high_b) = spot[penalty.first], spot[penalty.second]
+        if pool_a == pool_b and min(high_a, high_b) > max(low_a, low_b):
+            total += penalty.cost
+    return total
+
+
+def cost_of_use(buffer: Buffer, pool: Pool) -> int:
+    """What all uses of a buffer in this pool cost."""
+    read, written = buffer.accesses + buffer.reads, buffer.writes
+    if pool.speed is None:
+        return pool.rank * (read + written)
+    cost = 0
+    if read and buffer.size:
+        cost += read * _read_time(buffer.size, pool.speed)
+    if written and buffer.size:
+        cost += written * _write_time(buffer.size, pool.speed)
+    return cost
+
+
+def _read_time(size: int, speed: Speed) -> int:
+    return _picoseconds(size, speed, speed.read_latency_cycles, speed.read_bandwidth_bytes_per_cycle)
+
+
+def _write_time(size: int, speed: Speed) -> int:
+    return _picoseconds(size, speed, speed.write_latency_cycles, speed.write_bandwidth_bytes_per_cycle)
+
+
+def _picoseconds(size: int, speed: Speed, latency: int, bandwidth: int) -> int:
+    """cycles / clock, where cycles = latency + bytes / bandwidth, as one fraction; rounded up."""
+    bursts, rest = divmod(size, speed.target_burst_bytes)
+    whole = (bursts + (rest > 0)) * speed.target_burst_bytes
+    quotient, remainder = divmod((whole + latency * bandwidth) * 10**12, bandwidth * speed.clock_frequency_hz)
+    return quotient + (remainder > 0)
