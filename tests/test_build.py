@@ -98,8 +98,10 @@ def test_the_distribution_holds_the_packages_and_what_belongs_to_them(tmp_path: 
     installed = tmp_path / "installed"
     install(installed, {"CXX": str(shutil.which("false"))})
     packages = {path.parent.name for path in installed.glob("*/__init__.py")}
-    assert packages == {"api", "planner", "solvers"}
-    assert {"planner/py.typed", "solvers/py.typed"} <= {str(p.relative_to(installed)) for p in installed.glob("*/*")}
+    assert packages == {"api", "memplan", "planner", "solvers"}
+    assert {"memplan/py.typed", "planner/py.typed", "solvers/py.typed"} <= {
+        str(p.relative_to(installed)) for p in installed.glob("*/*")
+    }
     assert len(list(installed.glob("memplan-*.dist-info/licenses/LICENSE"))) == 1
     assert not [path for path in installed.rglob("*") if path.suffix in (".cpp", ".hpp")]
     page = {path.name for path in (ROOT / "api" / "web").iterdir()}
