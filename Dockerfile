@@ -13,6 +13,7 @@ RUN python -m venv /build && /build/bin/pip install --no-cache-dir --require-has
 RUN python -m venv /opt/memplan && /opt/memplan/bin/pip install --no-cache-dir --require-hashes --only-binary :all: -r requirements/postgresql.txt
 COPY pyproject.toml CMakeLists.txt README.md LICENSE ./
 COPY api/ api/
+COPY memplan/ memplan/
 COPY planner/ planner/
 COPY solvers/ solvers/
 RUN PATH="/build/bin:$PATH" /build/bin/pip wheel --no-deps --no-build-isolation --no-index --wheel-dir /wheels .

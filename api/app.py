@@ -23,14 +23,19 @@ from .errors import HttpCode, Refusal
 from .jobs.crew import WorkerDied, WorkerFault
 from .jobs.options import wrong_options
 from .metrics import Metrics
-from .routes import about, batches, checks, draw, events, jobs, page, plans
+from .routes import about, batches, checks, draw, events, jobs, page, plans, reference
 from .routes.examples import ERRORS, components
-from .routes.guard import Guard, answer
+from .routes.guard import OPEN_PATHS, Guard, answer
 from .service import Service
 from .settings import Settings, WrongSettings, read_settings
 from .store import StoreUnavailable
 
 SUMMARY = "Plans memory ahead of time: an address for every buffer, the smallest peak, and a proven lower bound."
+BEARER = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "A token in the header `Authorization: Bearer TOKEN`, where the service has tokens (`MEMPLAN_TOKENS`).",
+}
 CODES = {404: HttpCode.NOT_FOUND, 405: HttpCode.METHOD_NOT_ALLOWED}
 
 
@@ -100,21 +105,28 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
         redirect_slashes=False,
         responses=ERRORS,
     )
-    for part in (plans, jobs, events, batches, checks, draw, about, page):
+    for part in (plans, jobs, events, batches, checks, draw, about, page, reference):
         app.include_router(part.router)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
-    _describe(app)
+    _describe(app, settings)
     return app
 
 
-def _describe(app: FastAPI) -> None:
-    """Puts the problem's schema, which no Python type of FastAPI's stands for, into the OpenAPI document."""
+def _describe(app: FastAPI, settings: Settings) -> None:
+    """Adds to the OpenAPI document what no Python type of FastAPI's stands for: the problem's schema, where the service is, and who may use it."""
     describe = app.openapi
 
     def openapi() -> dict[str, Any]:
         document = describe()
         document["components"]["schemas"].update(components())
+        document["components"]["securitySchemes"] = {"token": BEARER}
+        document["servers"] = [{"url": "/", "description": "The service that this document comes from."}]
+        if settings.tokens:
+            document["security"] = [{"token": []}, *([{}] if settings.anonymous else [])]
+            for path in set(OPEN_PATHS) & set(document["paths"]):
+                for operation in document["paths"][path].values():
+                    operation["security"] = []
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]

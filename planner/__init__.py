@@ -1,6 +1,6 @@
 """memplan's library: read or build a Problem, plan it, verify and explain the Plan.
 
-from planner import Buffer, Pool, Problem, plan
+from memplan import Buffer, Pool, Problem, plan
 
 answer = plan(Problem(buffers=(Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((1, 3),)))))
 """

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -98,8 +99,10 @@ def test_the_distribution_holds_the_packages_and_what_belongs_to_them(tmp_path: 
     installed = tmp_path / "installed"
     install(installed, {"CXX": str(shutil.which("false"))})
     packages = {path.parent.name for path in installed.glob("*/__init__.py")}
-    assert packages == {"api", "planner", "solvers"}
-    assert {"planner/py.typed", "solvers/py.typed"} <= {str(p.relative_to(installed)) for p in installed.glob("*/*")}
+    assert packages == {"api", "memplan", "planner", "solvers"}
+    assert {"memplan/py.typed", "planner/py.typed", "solvers/py.typed"} <= {
+        str(p.relative_to(installed)) for p in installed.glob("*/*")
+    }
     assert len(list(installed.glob("memplan-*.dist-info/licenses/LICENSE"))) == 1
     assert not [path for path in installed.rglob("*") if path.suffix in (".cpp", ".hpp")]
     page = {path.name for path in (ROOT / "api" / "web").iterdir()}
@@ -109,3 +112,17 @@ def test_the_distribution_holds_the_packages_and_what_belongs_to_them(tmp_path: 
     assert (installed / "bin" / "memplan").exists()
     told = "import planner.versions as v; from importlib.metadata import version as told; print(told('memplan') == v.MEMPLAN)"
     assert ask(installed, told).strip() == "True"
+    ours = "import memplan; print(memplan.__version__, memplan.plan(memplan.Problem(())).status)"
+    assert ask(installed, ours).split()[1] == "optimal"
+
+
+def test_the_source_distribution_holds_what_a_wheel_is_made_of_and_nothing_more(tmp_path: Path) -> None:
+    code = f"from scikit_build_core.build import build_sdist; build_sdist({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    with tarfile.open(next(tmp_path.glob("memplan-*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    packages = {"api", "memplan", "planner", "solvers"}
+    files = {"CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
+    assert {name.partition("/")[0] for name in names} == packages | files
+    assert {path.name for path in (ROOT / "solvers").rglob("*.?pp")} <= {name.rpartition("/")[2] for name in names}
+    assert not [name for name in names if name.endswith((".so", ".pyc"))]

@@ -67,7 +67,7 @@ SCHEMA_TYPE = "application/schema+json"
 SCHEMA: dict[int | str, dict[str, Any]] = {200: shown("The schema.", {"type": "object"}, SCHEMA_TYPE)}
 
 
-@router.get("/v1/schema", summary="The schema of problems", responses=SCHEMA)
+@router.get("/v1/schema", summary="The schema of problems", response_class=Response, responses=SCHEMA)
 async def problem_schema() -> Response:
     """JSON Schema (draft 2020-12) of memplan/1."""
     return Response(await asyncio.to_thread(_schema), media_type=SCHEMA_TYPE)

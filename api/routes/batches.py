@@ -35,7 +35,11 @@ router = APIRouter(tags=["jobs"])
 
 
 @router.post(
-    "/v1/batches", summary="Plan many problems", responses=BATCH_ANSWERS, openapi_extra=BATCH_BODY | PLAN_PARAMETERS
+    "/v1/batches",
+    summary="Plan many problems",
+    response_class=Response,
+    responses=BATCH_ANSWERS,
+    openapi_extra=BATCH_BODY | PLAN_PARAMETERS,
 )
 async def add(
     request: Request, service: Behind, query: PlanOptions, idempotency_key: IdempotencyKey = None
@@ -58,7 +62,7 @@ async def add(
     return _response(service, batch, _answers(first, waiting))
 
 
-@router.get("/v1/batches/{id}", summary="A batch's answers", responses=BATCH_ANSWERS)
+@router.get("/v1/batches/{id}", summary="A batch's answers", response_class=Response, responses=BATCH_ANSWERS)
 async def answers(request: Request, service: Behind, id: str) -> Response:  # noqa: A002 - the name in the path
     """Those of the problems that became jobs, from the beginning; waits for what has not finished yet."""
     jobs: list[Job] = []

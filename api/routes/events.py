@@ -24,7 +24,7 @@ QUIET_SECONDS = 15.0
 """After so long without an event a comment is sent, so that nobody on the way takes the line for dead."""
 
 
-@router.get("/v1/jobs/{id}/events", summary="Follow a job", responses=EVENT_ANSWERS)
+@router.get("/v1/jobs/{id}/events", summary="Follow a job", response_class=Response, responses=EVENT_ANSWERS)
 async def follow(request: Request, service: Behind, id: str) -> Response:  # noqa: A002 - the name in the path
     """`state`, `incumbent`, `bound` and at last `done`; from the one after `Last-Event-ID` on, or from the beginning."""
     job = await job_of(request, service, id)

@@ -18,7 +18,7 @@ from ..metrics import Metrics
 from ..settings import LOOPBACK_NAMES, Settings, is_loopback
 from .body import Bodies, Share
 
-OPEN_PATHS = ("/healthz", "/readyz", "/")
+OPEN_PATHS = ("/healthz", "/readyz", "/", "/docs/api")
 """For probes, which have no tokens, and for browsers, which have none until the page has asked for one."""
 OPEN_FOLDER = "/web/"
 """What the page is made of."""

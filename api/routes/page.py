@@ -64,6 +64,10 @@ class File:
     kind: str
     etag: str
 
+    @classmethod
+    def of(cls, data: bytes, suffix: str) -> File:
+        return cls(data, KINDS[suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+
 
 @cache
 def files() -> dict[str, File]:
@@ -71,8 +75,7 @@ def files() -> dict[str, File]:
     found = {}
     for path in sorted(FOLDER.iterdir()):
         if path.suffix in KINDS:
-            data = path.read_bytes()
-            found[path.name] = File(data, KINDS[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+            found[path.name] = File.of(path.read_bytes(), path.suffix)
     return found
 
 
@@ -92,6 +95,11 @@ def _answer(request: Request, name: str) -> Response:
     file = files().get(name)
     if file is None:
         raise Refusal(404, HttpCode.NOT_FOUND, "there is no such file")
+    return answer_file(request, file)
+
+
+def answer_file(request: Request, file: File) -> Response:
+    """The file, or word that the browser has it already."""
     headers = {**HEADERS, "ETag": file.etag}
     if matches(request.headers.get("if-none-match"), file.etag):
         return Response(status_code=304, headers=headers)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import html
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +19,8 @@ from schemathesis.specs.openapi import checks
 
 from api.app import Application
 from api.errors import CONTENT_TYPE, HttpCode
+from api.routes.page import POLICY
+from api.routes.reference import rendered
 from api.settings import Settings
 from planner.errors import Code
 from tests.http.served import SECONDS, THREE, Served, serving
@@ -34,15 +39,20 @@ TRIES = settings.get_profile("normal").max_examples // 10
 """Requests for each operation, besides those that schemathesis sends of itself: the examples, and each limit once."""
 
 
-def document() -> dict[str, Any]:
-    """As every client gets it, from a service that need not be started for that."""
+def fetched(path: str, settings: Settings | None = None, headers: dict[str, str] | None = None) -> httpx.Response:
+    """From a service that need not be started for that."""
 
     async def ask() -> httpx.Response:
-        transport = httpx.ASGITransport(app=Application(Settings()), client=("127.0.0.1", 1))
+        transport = httpx.ASGITransport(app=Application(settings or Settings()), client=("127.0.0.1", 1))
         async with httpx.AsyncClient(transport=transport, base_url="http" + "://localhost") as client:
-            return await client.get("/openapi.json")
+            return await client.get(path, headers=headers)
 
-    found: dict[str, Any] = asyncio.run(ask()).json()
+    return asyncio.run(ask())
+
+
+def document(settings: Settings | None = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
+    """As every client gets it."""
+    found: dict[str, Any] = fetched("/openapi.json", settings, headers).json()
     return found
 
 
@@ -92,3 +102,70 @@ def test_every_answer_is_one_that_was_promised(
     if response.status_code >= 400:
         assert response.headers["content-type"][0].startswith(CONTENT_TYPE)
         assert response.json()["code"] in CODES
+
+
+TOKEN = "ann's secret"
+OPEN = {"Authorization": f"Bearer {TOKEN}"}
+TOKENS = {"ann": hashlib.sha256(TOKEN.encode()).hexdigest()}
+
+
+def operations(described: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [(method, path, each) for path, methods in described["paths"].items() for method, each in methods.items()]
+
+
+def test_every_body_has_a_schema_and_an_example() -> None:
+    found = operations(document())
+    assert len(found) > 20
+    for method, path, operation in found:
+        contents = [operation["requestBody"]["content"]] if "requestBody" in operation else []
+        contents += [answer["content"] for answer in operation["responses"].values() if "content" in answer]
+        assert contents, (method, path)
+        for content in contents:
+            for kind, each in content.items():
+                assert each["schema"], (method, path, kind)
+                assert ("example" in each) != ("examples" in each), (method, path, kind)
+
+
+def test_it_says_where_the_service_is_and_that_tokens_are_not_needed_where_there_are_none() -> None:
+    described = document()
+    assert [each["url"] for each in described["servers"]] == ["/"]
+    assert described["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    assert "security" not in described
+    assert not [path for _, path, operation in operations(described) if "security" in operation]
+
+
+@pytest.mark.parametrize(("anonymous", "needed"), [(False, [{"token": []}]), (True, [{"token": []}, {}])])
+def test_with_tokens_every_path_needs_one_but_those_for_probes(anonymous: bool, needed: list[object]) -> None:
+    described = document(Settings(tokens=TOKENS, anonymous=anonymous), OPEN)
+    assert described["security"] == needed
+    free = {path for _, path, operation in operations(described) if operation.get("security") == []}
+    assert free == {"/healthz", "/readyz"}
+
+
+def test_the_page_names_every_operation_parameter_and_schema_and_loads_nothing_from_elsewhere() -> None:
+    described = document()
+    page = rendered(described)
+    for method, path, operation in operations(described):
+        assert f">{method.upper()}</span> <code>{path}</code>" in page
+        assert html.escape(operation["summary"]) in page
+        for parameter in operation.get("parameters", []):
+            assert f"<dt><code>{parameter['name']}</code>" in page
+    for name in described["components"]["schemas"]:
+        assert f'id="schema-{name}"' in page
+    loaded = re.findall(r'<(?:link|img|script)[^>]*?(?:href|src)="([^"]*)"', page)
+    assert loaded
+    assert {address.partition("/web/")[0] for address in loaded} == {""}
+    assert not re.search(r"<script|<style|\sstyle=|\son\w+=", page)
+    targets = re.findall(r'href="#([^"]+)"', page)
+    places = re.findall(r'id="([^"]+)"', page)
+    assert set(targets) <= set(places)
+    assert len(places) == len(set(places))
+
+
+def test_the_page_is_served_with_the_policy_of_pages() -> None:
+    response = fetched("/docs/api")
+    assert (response.status_code, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert response.headers["content-security-policy"] == POLICY
+    assert fetched("/docs/api", headers={"If-None-Match": response.headers["etag"]}).status_code == 304
+    assert fetched("/web/reference.css").headers["content-type"] == "text/css; charset=utf-8"
+    assert fetched("/docs/api", Settings(tokens=TOKENS)).status_code == 200

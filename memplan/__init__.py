@@ -1,0 +1,38 @@
+"""memplan's library under memplan's own name: everything that `planner` exports, and `__version__`.
+
+from memplan import Buffer, Pool, Problem, plan
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import planner
+    from planner import *  # noqa: F403 - what planner exports is said there alone
+
+    __all__ = ["__version__"]
+    __all__ += planner.__all__
+    __version__: str
+
+_MODULES = ("bench", "formats", "generate", "graph")
+
+
+if not TYPE_CHECKING:  # a type checker that sees it would believe in any name
+
+    def __getattr__(name: str) -> Any:
+        """Everything is looked up when it is first asked for: `python -m memplan` starts sooner without the library."""
+        if name in _MODULES:
+            return import_module(f".{name}", __name__)
+        if name == "__version__":
+            return import_module("planner.versions").MEMPLAN
+        exported = import_module("planner")
+        if name == "__all__":
+            return ["__version__", *exported.__all__]
+        if name not in exported.__all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(exported, name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_MODULES, *__getattr__("__all__")})

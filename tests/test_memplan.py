@@ -1,0 +1,83 @@
+"""`import memplan` is `import planner` under the distribution's own name."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import memplan
+import planner
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = ("bench", "formats", "generate", "graph")
+
+
+def run(*arguments: str) -> bytes:
+    command = [sys.executable, "-W", "error", *arguments]
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+
+
+def test_it_exports_what_planner_exports_and_the_version() -> None:
+    assert memplan.__all__ == ["__version__", *planner.__all__]
+    assert memplan.__version__ == version("memplan")
+    for name in planner.__all__:
+        assert getattr(memplan, name) is getattr(planner, name), name
+    assert set(memplan.__all__) | set(MODULES) <= set(dir(memplan))
+    with pytest.raises(AttributeError, match="has no attribute 'import_modules'"):
+        memplan.import_modules  # noqa: B018
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_its_modules_export_what_planner_s_do(name: str) -> None:
+    ours, theirs = importlib.import_module(f"memplan.{name}"), importlib.import_module(f"planner.{name}")
+    assert getattr(memplan, name) is ours
+    assert ours.__all__ == theirs.__all__
+    for exported in theirs.__all__:
+        assert getattr(ours, exported) is getattr(theirs, exported), exported
+
+
+def test_importing_it_loads_nothing_before_something_is_asked_for() -> None:
+    code = "import sys, memplan; print({'planner', 'solvers', 'numpy'} & {*sys.modules}); memplan.graph; print('numpy' in sys.modules)"
+    assert run("-c", code).split(b"\n")[0] == b"set()"
+
+
+def test_a_star_brings_all_of_it() -> None:
+    assert (
+        run("-c", "from memplan import *; print(plan.__module__, __version__)").split()[1].decode()
+        == memplan.__version__
+    )
+
+
+def test_type_checkers_see_its_names(tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(
+        "import memplan\nimport memplan.graph\nfrom memplan import Buffer, Plan, Problem, memory_report, plan\n"
+        "answer: Plan = plan(Problem((Buffer('a', 64, live=((0, 2),)),)))\n"
+        "reveal_type(memplan.plan(Problem(())))\nreveal_type(memplan.__version__)\nreveal_type(memplan.graph.Graph)\n"
+        "memplan.nothing_of_the_kind\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--cache-dir",
+        str(tmp_path / "cache"),
+        str(tmp_path / "user.py"),
+    ]
+    found = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False).stdout.decode()
+    assert 'Revealed type is "planner.plan.Plan"' in found
+    assert re.search(r'Revealed type is "(builtins\.)?str"', found)
+    assert found.count("error:") == 1, found
+    assert 'has no attribute "nothing_of_the_kind"' in found
+
+
+def test_it_is_the_command_too() -> None:
+    done = run("-m", "memplan", "plan", str(ROOT / "examples" / "three.json"))
+    assert json.loads(done)["status"] == "optimal"
