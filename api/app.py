@@ -20,8 +20,8 @@ from planner.versions import MEMPLAN
 
 from . import logs
 from .errors import HttpCode, Refusal
-from .jobs.crew import WorkerDied, WorkerFault
 from .jobs.options import wrong_options
+from .jobs.process_pool import WorkerDied, WorkerFault
 from .metrics import Metrics
 from .routes import about, batches, checks, draw, events, jobs, page, plans, reference
 from .routes.examples import ERRORS, components

@@ -18,9 +18,9 @@ import structlog
 from planner.errors import Code
 
 from .errors import Refusal
-from .jobs.crew import Crew, Reply, Task, WorkerLate
+from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from .jobs.hub import Hub
-from .jobs.runner import EmbeddedRunner, Runner, SubmittingRunner
+from .jobs.process_pool import Crew, Reply, Task, WorkerLate
 from .metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable

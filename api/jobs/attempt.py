@@ -14,8 +14,8 @@ import structlog
 from ..errors import HttpCode, Refusal
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
-from .crew import Crew, Reply, Task, WorkerDied
-from .posted import as_message
+from .posted_problem import as_message
+from .process_pool import Crew, Reply, Task, WorkerDied
 
 MOST_DEATHS = 3
 """A job that has killed so many workers is given up."""

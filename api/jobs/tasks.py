@@ -32,7 +32,7 @@ from planner.verifying.findings import VerifyFinding
 from ..errors import Refusal
 from ..settings import Settings
 from .options import SolveOptions, from_body, from_document
-from .posted import Understood, below, problem_and_plan, read, read_answer, separate, understand
+from .posted_problem import Understood, below, problem_and_plan, read, read_answer, separate, understand
 
 READY_SECONDS = 5.0
 FIVE_BUFFERS = Problem(tuple(Buffer(i, 16 + 16 * i, live=((i, i + 2),)) for i in range(5)), name="five")

@@ -17,19 +17,19 @@ from planner.errors import Code
 from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal, too_large
-from ..jobs.crew import WorkerDied, WorkerFault
 from ..jobs.options import SolveOptions
+from ..jobs.process_pool import WorkerDied, WorkerFault
 from ..service import Service
 from ..store import StoreUnavailable
 from ..store.ids import new_id
 from ..store.records import Job, JobFilter
 from .answers import job_document
-from .asking import fingerprinted, looked_up, queued, understood, until_over
 from .body import LINES, format_of, read_body, require_type
 from .examples import BATCH_ANSWERS, BATCH_BODY
 from .jobs import ID, not_found
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
+from .steps import fingerprinted, looked_up, queued, understood, until_over
 
 router = APIRouter(tags=["jobs"])
 

@@ -9,7 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from planner.formats.table import BYTES, FORMATS, TEXT
 
 from ..errors import HttpCode, Refusal, bad_option, too_large, unsupported
-from ..jobs.posted import require_format
+from ..jobs.posted_problem import require_format
 from ..settings import Settings
 
 LINES = "application/x-ndjson"

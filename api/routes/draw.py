@@ -13,12 +13,12 @@ from starlette.responses import Response
 from planner.formats.table import BYTES, FORMATS, JSON, USUAL
 
 from ..errors import HttpCode, Refusal
-from .asking import failure_of
 from .body import format_of, read_body, require_type
 from .checks import VerifyQuery
 from .examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .jobs import job_of
 from .plans import Behind
+from .steps import failure_of
 
 router = APIRouter(tags=["drawings"])
 SVG = "image/svg+xml"

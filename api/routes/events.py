@@ -14,10 +14,10 @@ from ..errors import HttpCode, Refusal
 from ..service import Service
 from ..store import StoreUnavailable
 from ..store.records import Event, EventKind, Job
-from .asking import BUSY_SECONDS
 from .examples import EVENT_ANSWERS
 from .jobs import job_of
 from .plans import Behind
+from .steps import BUSY_SECONDS
 
 router = APIRouter(tags=["jobs"])
 QUIET_SECONDS = 15.0

@@ -15,10 +15,10 @@ from ..errors import HttpCode, Refusal
 from ..service import Service
 from ..store.records import Job, JobFilter, JobState
 from .answers import job_document, job_response, json_response, plan_response
-from .asking import failure_of, looked_up, queued, received, stopped, understood
 from .examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
+from .steps import failure_of, looked_up, queued, received, stopped, understood
 
 router = APIRouter(tags=["jobs"])
 ID = re.compile(r"^[0-9a-f]{1,40}$")

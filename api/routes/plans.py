@@ -17,9 +17,21 @@ from ..jobs.attempt import Attempt
 from ..service import Service
 from ..store.records import About, Job, NewJob, Once, StoredPlan
 from .answers import job_response, plan_response
-from .asking import Asked, Received, begun, failure_of, looked_up, queued, received, stopped, tried, understood, waited
 from .examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, Prefer, Preferences, once_of
+from .steps import (
+    Asked,
+    Received,
+    begun,
+    failure_of,
+    looked_up,
+    queued,
+    received,
+    stopped,
+    tried,
+    understood,
+    waited,
+)
 
 router = APIRouter(tags=["plans"])
 NOBODY = Response(status_code=499)

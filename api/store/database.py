@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, and_, delete, func, insert, select, upda
 
 from .errors import Collision
 from .intake import Intake
-from .kept import put
+from .kept_plans import put
 from .lookups import Lookups
 from .pruning import forget_old, shrink
 from .records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary

@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select
 
 from .errors import Collision, KeyReused, QueueFull
-from .part import Part
+from .queue_room import Room
 from .records import UNFINISHED, Added, End, EventKind, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
-from .room import Room
 from .rows import job_of, plan_values, values_of
 from .sql import Database
 from .tables import events, job_plans, jobs, once, problems
+from .transactions import Part
 
 SMALL = 1 << 16
 """Problems up to here are limited by their number alone."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import func, select
 
-from .kept import find
-from .part import Part
+from .kept_plans import find
 from .records import Counts, Event, EventKind, Job, JobFilter, JobState, StoredPlan
 from .rows import job_of, plan_of
 from .tables import events, job_plans, jobs, problems
+from .transactions import Part
 
 
 class Lookups(Part):

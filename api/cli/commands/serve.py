@@ -40,7 +40,7 @@ def _serve(settings: Settings) -> ExitCode:
     import uvicorn
 
     from ...app import create_app
-    from ...impatience import impatient
+    from ...request_heads import impatient
 
     class Server(uvicorn.Server):
         """Says where it can be reached, once it can."""

@@ -13,7 +13,7 @@ from ..terminal.text import say, visible
 
 def run(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
     """Work. Options that were not given come from MEMPLAN_* variables, the settings file, and defaults."""
-    from ...working import work
+    from ...worker_service import work
 
     if settings_file is not None:
         os.environ[FILE_VARIABLE] = settings_file  # so that worker processes and messages speak of the same file

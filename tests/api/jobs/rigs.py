@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from api.jobs.crew import Crew
+from api.jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from api.jobs.options import as_document
-from api.jobs.queue_worker import QueueWorker
-from api.jobs.runner import EmbeddedRunner, Runner, SubmittingRunner
+from api.jobs.process_pool import Crew
+from api.jobs.queue_consumer import QueueWorker
 from api.settings import Settings
 from api.store import Store
 from api.store.opening import open_store

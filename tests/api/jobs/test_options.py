@@ -9,7 +9,7 @@ import pytest
 
 from api.errors import Refusal
 from api.jobs.options import SolveOptions, as_document, clipped, from_body, from_document, merged
-from api.jobs.posted import separate, understand
+from api.jobs.posted_problem import separate, understand
 from api.settings import Settings
 from planner.errors import BadInput, Code
 from planner.options.options import Options

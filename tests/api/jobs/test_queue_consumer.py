@@ -13,7 +13,7 @@ from procrastinate import App, PsycopgConnector
 from procrastinate.jobs import Job as Delivery
 from psycopg_pool import PoolTimeout
 
-from api.jobs.patient import pool
+from api.jobs.patient_queue import pool
 from api.store import Store
 from api.store.deliveries import QUEUE
 from api.store.opening import open_store

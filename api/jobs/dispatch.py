@@ -11,7 +11,7 @@ import structlog
 from ..store import Store, StoreUnavailable
 from ..store.records import NewJob
 from .attempt import MOST_DEATHS, Attempt, Endings, Posted
-from .crew import Crew
+from .process_pool import Crew
 
 LOOK_SECONDS = 2.0
 """How often the store is asked for jobs without having been told of any: after it could not be reached, say."""

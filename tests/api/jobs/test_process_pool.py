@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from api.errors import Refusal
-from api.jobs.crew import Crew, Reply, Task, WorkerDied, WorkerFault, WorkerLate
+from api.jobs.process_pool import Crew, Reply, Task, WorkerDied, WorkerFault, WorkerLate
 from api.settings import Settings
 
 THREE = json.dumps(
@@ -130,7 +130,7 @@ def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:
 
 
 def test_a_worker_that_takes_far_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.jobs.crew.LATE_SECONDS", 0.1)
+    monkeypatch.setattr("api.jobs.process_pool.LATE_SECONDS", 0.1)
 
     async def work(made: Crew) -> None:
         os.kill(made.pids[0], signal.SIGSTOP)

@@ -15,7 +15,7 @@ from ..store import Store, StoreUnavailable
 from ..store.deliveries import QUEUE, SOLVE
 from ..store.records import Claim, JobState
 from .attempt import AGAIN_SECONDS, Attempt, Endings
-from .crew import Crew
+from .process_pool import Crew
 
 if TYPE_CHECKING:
     from procrastinate import App, JobContext
@@ -92,7 +92,7 @@ class QueueWorker:
 
     async def _work(self) -> None:
         """As one worker of the queue, until a connection fails in a way that leaves doubts about what the queue was told."""
-        from .patient import pool
+        from .patient_queue import pool
         from .sweeper import Sweeper
 
         app = self._app()
@@ -123,7 +123,7 @@ class QueueWorker:
     def _app(self) -> App:
         from procrastinate import App, RetryStrategy
 
-        from .patient import PatientConnector, PatientManager
+        from .patient_queue import PatientConnector, PatientManager
 
         app = App(connector=PatientConnector())
         app.job_manager = PatientManager(app.connector)

@@ -127,7 +127,7 @@ class Slot:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "api.jobs.worker", str(theirs.fileno())],
+                [sys.executable, "-m", "api.jobs.worker_process", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import structlog
 
 from . import logs
-from .jobs.crew import Crew
-from .jobs.queue_worker import QueueWorker
+from .jobs.process_pool import Crew
+from .jobs.queue_consumer import QueueWorker
 from .metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from api.store import room
+from api.store import queue_room as room
+from api.store.queue_room import SHARE, Room
 from api.store.records import QueueLimits
-from api.store.room import SHARE, Room
 
 LIMITS = QueueLimits(100, 50, 1000)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from api.jobs.hub import Hub
-from api.routes import asking
+from api.routes import steps as asking
 from api.store.records import JobState
 
 

@@ -24,7 +24,7 @@ from ..errors import Refusal, refused, too_large
 from ..garbage import collect_rarely
 from ..settings import Settings
 from .messages import pack, unpack
-from .posted import as_message
+from .posted_problem import as_message
 from .tasks import FIVE_BUFFERS, described, do
 
 TOLD_SECONDS = 0.1
