@@ -43,10 +43,10 @@ class Metrics:
             "memplan_request_seconds", "Time from request to answer.", ("route",), buckets=QUICK, registry=self.registry
         )
         self.cache = Counter("memplan_plan_cache", "Plans looked up in the store.", ("result",), registry=self.registry)
-        self._busy = Gauge("memplan_workers_busy", "Worker processes at work.", ("crew",), registry=self.registry)
-        self._size = Gauge("memplan_workers", "Worker processes.", ("crew",), registry=self.registry)
+        self._busy = Gauge("memplan_workers_busy", "Worker processes at work.", ("processes",), registry=self.registry)
+        self._size = Gauge("memplan_workers", "Worker processes.", ("processes",), registry=self.registry)
         self._deaths = Gauge(
-            "memplan_worker_deaths", "Worker processes that ended unexpectedly.", ("crew",), registry=self.registry
+            "memplan_worker_deaths", "Worker processes that ended unexpectedly.", ("processes",), registry=self.registry
         )
         self._streams = Gauge("memplan_streams", "Open event streams.", registry=self.registry)
 

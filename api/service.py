@@ -20,7 +20,7 @@ from planner.errors import Code
 from .errors import Refusal
 from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from .jobs.hub import Hub
-from .jobs.process_pool import Crew, Reply, Task, WorkerLate
+from .jobs.process_pool import ProcessPool, Reply, Task, WorkerLate
 from .metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable
@@ -112,8 +112,8 @@ class Service:
 
     settings: Settings
     store: Store
-    readers: Crew
-    solvers: Crew | None
+    readers: ProcessPool
+    solvers: ProcessPool | None
     """None where workers elsewhere solve."""
     hub: Hub
     runner: Runner
@@ -140,8 +140,8 @@ class Service:
         settings.require_safe_host()
         with contextlib.ExitStack() as resources:
             store = await asyncio.to_thread(open_store_of, settings, resources)
-            readers = Crew(settings.readers, settings, "reader")
-            solvers = None if store.shared else Crew(settings.solver_processes, settings, "solver")
+            readers = ProcessPool(settings.readers, settings, "reader")
+            solvers = None if store.shared else ProcessPool(settings.solver_processes, settings, "solver")
             runner = SubmittingRunner() if solvers is None else EmbeddedRunner(store, solvers)
             service = cls(
                 settings,
@@ -160,7 +160,7 @@ class Service:
             service.resources = resources.pop_all()
         service._ready_turn = asyncio.Lock()
         store.listen(service.hub.tell)
-        await asyncio.gather(*(crew.start() for crew in service._crews))
+        await asyncio.gather(*(processes.start() for processes in service._crews))
         await runner.start()
         service._pruner = asyncio.create_task(service._prune(), name="pruner")
         solving = "elsewhere" if solvers is None else solvers.size
@@ -171,14 +171,14 @@ class Service:
         """Raises WrongSettings."""
         self.metrics.watch_store(self.store)
         self.metrics.watch_streams(lambda: self.streams)
-        for crew in self._crews:
-            self.metrics.watch_team(f"{crew.name}s", crew)
+        for processes in self._crews:
+            self.metrics.watch_team(f"{processes.name}s", processes)
         self.metrics_port = self.resources.enter_context(
             self.metrics.served(self.settings.host, self.settings.metrics_port)
         )
 
     @property
-    def _crews(self) -> list[Crew]:
+    def _crews(self) -> list[ProcessPool]:
         return [self.readers] if self.solvers is None else [self.readers, self.solvers]
 
     def begin_to_close_soon(self) -> None:
@@ -198,7 +198,7 @@ class Service:
             await asyncio.gather(self._pruner, return_exceptions=True)
         await self.runner.close()
         await asyncio.gather(*self._spawned, return_exceptions=True)
-        await asyncio.gather(*(crew.close() for crew in self._crews))
+        await asyncio.gather(*(processes.close() for processes in self._crews))
         await asyncio.to_thread(self.resources.close)
         log.info("stopped")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import structlog
 
 from . import logs
-from .jobs.process_pool import Crew
+from .jobs.process_pool import ProcessPool
 from .jobs.queue_consumer import QueueWorker
 from .metrics import Metrics
 from .settings import Settings, WrongSettings
@@ -33,18 +33,18 @@ async def work(settings: Settings, on_ready: Callable[[int, int | None], None]) 
     async with contextlib.AsyncExitStack() as resources:
         store, conninfo = await asyncio.to_thread(_open, settings)
         resources.push_async_callback(asyncio.to_thread, store.close)
-        crew = Crew(settings.solver_processes, settings, "solver")
+        processes = ProcessPool(settings.solver_processes, settings, "solver")
         metrics = Metrics()
         metrics.watch_store(store)
-        metrics.watch_team("solvers", crew)
+        metrics.watch_team("solvers", processes)
         port = resources.enter_context(metrics.served(settings.host, settings.metrics_port))
-        resources.push_async_callback(crew.close)
-        await crew.start()
-        worker = QueueWorker(conninfo, store, crew, settings.stalled_seconds, settings.shutdown_seconds)
+        resources.push_async_callback(processes.close)
+        await processes.start()
+        worker = QueueWorker(conninfo, store, processes, settings.stalled_seconds, settings.shutdown_seconds)
         resources.push_async_callback(worker.close)
         worker.start()
-        log.info("started", solvers=crew.size, metrics_port=port)
-        on_ready(crew.size, port)
+        log.info("started", solvers=processes.size, metrics_port=port)
+        on_ready(processes.size, port)
         await stop.wait()
         log.info("stopping")
     log.info("stopped")

@@ -15,7 +15,7 @@ from ..errors import HttpCode, Refusal
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
 from .posted_problem import as_message
-from .process_pool import Crew, Reply, Task, WorkerDied
+from .process_pool import ProcessPool, Reply, Task, WorkerDied
 
 MOST_DEATHS = 3
 """A job that has killed so many workers is given up."""
@@ -96,10 +96,10 @@ class Attempt:
         header = {"task": "read_and_solve", **posted.header}
         return cls(store, endings, posted.owner, posted.body, Task(header, (posted.body,), seconds=posted.seconds))
 
-    async def run(self, crew: Crew) -> bool:
+    async def run(self, processes: ProcessPool) -> bool:
         """To the end. Is that noted, so far as it must be?"""
         try:
-            self.reply.set_result(await crew.do(self.task))
+            self.reply.set_result(await processes.do(self.task))
         except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must be told, and the job must end
             self.reply.set_exception(error)
             self.reply.exception()  # it is dealt with, whether anybody else asks for it or not

@@ -11,7 +11,7 @@ import structlog
 from ..store import Store, StoreUnavailable
 from ..store.records import NewJob
 from .attempt import MOST_DEATHS, Attempt, Endings, Posted
-from .process_pool import Crew
+from .process_pool import ProcessPool
 
 LOOK_SECONDS = 2.0
 """How often the store is asked for jobs without having been told of any: after it could not be reached, say."""
@@ -44,9 +44,9 @@ class Runner(Protocol):
 class EmbeddedRunner:
     """The only one of its store: as many jobs at a time as there are solver processes."""
 
-    def __init__(self, store: Store, crew: Crew) -> None:
+    def __init__(self, store: Store, processes: ProcessPool) -> None:
         self._store = store
-        self._crew = crew
+        self._crew = processes
         self._endings = Endings(store)
         self._running: dict[Attempt, asyncio.Task[bool]] = {}
         self._wake = asyncio.Event()

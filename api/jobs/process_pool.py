@@ -36,7 +36,7 @@ START_SECONDS = 60.0
 LATE_SECONDS = 5.0
 """So much over its time limit a task is killed, whatever it is doing."""
 
-log = structlog.get_logger("memplan.crew")
+log = structlog.get_logger("memplan.processes")
 
 
 class WorkerDied(Exception):
@@ -178,7 +178,7 @@ class Slot:
 ENDS = ("done", "refused", "fault")
 
 
-class Crew:
+class ProcessPool:
     """Workers that are borrowed for a task each."""
 
     def __init__(self, size: int, settings: Settings, name: str) -> None:

@@ -15,7 +15,7 @@ from ..store import Store, StoreUnavailable
 from ..store.deliveries import QUEUE, SOLVE
 from ..store.records import Claim, JobState
 from .attempt import AGAIN_SECONDS, Attempt, Endings
-from .process_pool import Crew
+from .process_pool import ProcessPool
 
 if TYPE_CHECKING:
     from procrastinate import App, JobContext
@@ -54,11 +54,11 @@ class QueueWorker:
     """As many jobs at a time as there are solver processes."""
 
     def __init__(
-        self, conninfo: str, store: Store, crew: Crew, stalled_seconds: float, shutdown_seconds: float
+        self, conninfo: str, store: Store, processes: ProcessPool, stalled_seconds: float, shutdown_seconds: float
     ) -> None:
         self._conninfo = conninfo
         self._store = store
-        self._crew = crew
+        self._crew = processes
         self._stalled = stalled_seconds
         self._shutdown_seconds = shutdown_seconds
         self._endings = Endings(store)

@@ -29,7 +29,7 @@ from .examples import BATCH_ANSWERS, BATCH_BODY
 from .jobs import ID, not_found
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
-from .steps import fingerprinted, looked_up, queued, understood, until_over
+from .steps import enqueue, fingerprint_of, look_up, understand, until_over
 
 router = APIRouter(tags=["jobs"])
 
@@ -145,11 +145,11 @@ async def _enter(
     key: str | None,
 ) -> Job:
     """The job of a line."""
-    asked = await understood(service, await fingerprinted(service, owner, line, format_, JSON, options))
+    asked = await understand(service, await fingerprint_of(service, owner, line, format_, JSON, options))
     mine = None if key is None else f"{hashlib.sha256(key.encode()).hexdigest()}#{number}"
     once = once_of(mine, "/v1/batches", asked.fingerprint)
-    kept = await looked_up(service, asked)
-    return (await queued(service, asked, once=once, answer=kept, batch=batch, line=number)).job
+    kept = await look_up(service, asked)
+    return (await enqueue(service, asked, once=once, answer=kept, batch=batch, line=number)).job
 
 
 async def _finished(service: Service, job: Job, number: int | None = None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from .answers import job_document, job_response, json_response, plan_response
 from .examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
-from .steps import failure_of, looked_up, queued, received, stopped, understood
+from .steps import enqueue, failure_of, look_up, receive, stop_job, understand
 
 router = APIRouter(tags=["jobs"])
 ID = re.compile(r"^[0-9a-f]{1,40}$")
@@ -48,9 +48,9 @@ async def add(
     request: Request, service: Behind, query: PlanOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """The same as a plan with `Prefer: respond-async`."""
-    asked = await understood(service, await received(request, service, query))
+    asked = await understand(service, await receive(request, service, query))
     once = once_of(idempotency_key, request.url.path, asked.fingerprint)
-    added = await queued(service, asked, once=once, answer=await looked_up(service, asked))
+    added = await enqueue(service, asked, once=once, answer=await look_up(service, asked))
     return job_response(added.job, 202)
 
 
@@ -82,7 +82,7 @@ async def plan(request: Request, service: Behind, id: str) -> Response:  # noqa:
 @router.delete("/v1/jobs/{id}", summary="Stop a job", responses=JOB_ANSWERS)
 async def stop(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
     """It keeps the best plan that was found. A job that has ended stays as it is."""
-    job = await stopped(service, await job_of(request, service, id))
+    job = await stop_job(service, await job_of(request, service, id))
     if job is None:
         raise not_found()
     return job_response(job)

@@ -22,15 +22,15 @@ from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, Prefer, Prefere
 from .steps import (
     Asked,
     Received,
-    begun,
+    begin_early,
+    enqueue,
     failure_of,
-    looked_up,
-    queued,
-    received,
-    stopped,
-    tried,
-    understood,
-    waited,
+    look_up,
+    receive,
+    stop_job,
+    understand,
+    wait_for,
+    wait_for_attempt,
 )
 
 router = APIRouter(tags=["plans"])
@@ -54,7 +54,7 @@ async def make_plan(
     request: Request, service: Behind, query: PlanOptions, prefer: Prefer = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """The plan, when it is done within the service's budget for waiting (`sync_seconds`); otherwise a job that goes on."""
-    got = await received(request, service, query)
+    got = await receive(request, service, query)
     try:
         answer = await Exchange.of(request, service, got, prefer, idempotency_key).answer()
     except NotYet as other:
@@ -73,7 +73,7 @@ async def explain(
 ) -> Response:
     """Why no plan can be better, or which buffers cannot be placed together; as a job where that takes long."""
     query = query.model_copy(update={"explain": True})
-    got = await received(request, service, query)
+    got = await receive(request, service, query)
     try:
         answer = await Exchange.of(request, service, got, prefer, idempotency_key).answer()
     except NotYet as other:
@@ -135,7 +135,7 @@ class Exchange:
             attempt = attempt or self.service.runner.at_once(NewJob(asked.owner, asked.about), asked.body)
             if attempt is not None:
                 return Answer(asked.about, await self.await_attempt(attempt), hit=False)
-        added = await queued(self.service, asked, once=self.once, answer=kept, urgent=not self.prefers.is_async)
+        added = await enqueue(self.service, asked, once=self.once, answer=kept, urgent=not self.prefers.is_async)
         if self.prefers.is_async:
             response = job_response(added.job, 202)
             response.headers["Preference-Applied"] = "respond-async"
@@ -145,30 +145,30 @@ class Exchange:
 
     async def look_up(self) -> tuple[Asked, Attempt | None, StoredPlan | None]:
         """What is asked for, an attempt at it that may have begun meanwhile, and the plan if it is there already."""
-        early = await begun(self.service, self.got) if self.may_answer_at_once else None
-        asked, attempt = (await understood(self.service, self.got), None) if early is None else early
+        early = await begin_early(self.service, self.got) if self.may_answer_at_once else None
+        asked, attempt = (await understand(self.service, self.got), None) if early is None else early
         kept = None
         with ExitStack() as unless_new:
             if attempt is not None:
                 unless_new.callback(attempt.stop)
             if "no-cache" not in self.request.headers.get("cache-control", ""):
-                kept = await looked_up(self.service, asked)
+                kept = await look_up(self.service, asked)
             if kept is None:
                 unless_new.pop_all()
         return asked, attempt, kept
 
     async def await_attempt(self, attempt: Attempt) -> StoredPlan:
         """The plan of an attempt that is no job, as long as it is made in time; else it becomes one."""
-        found = await tried(self.request, self.service, attempt, self.seconds)
+        found = await wait_for_attempt(self.request, self.service, attempt, self.seconds)
         if isinstance(found, StoredPlan):
             return found
         raise NotYet(NOBODY if found is None else job_response(found, 202))
 
     async def await_job(self, job: Job) -> Job:
         """The job when it has ended. One that nobody waits for any more, or will ask for, is stopped."""
-        ended, is_there = await waited(self.request, self.service, job, self.seconds)
+        ended, is_there = await wait_for(self.request, self.service, job, self.seconds)
         if ended is None or (not is_there and self.once is None and not ended.state.is_final):
-            await stopped(self.service, job)
+            await stop_job(self.service, job)
             raise NotYet(NOBODY)
         if not ended.state.is_final:
             raise NotYet(job_response(ended, 202))

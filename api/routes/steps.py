@@ -51,16 +51,16 @@ class Received:
     fingerprint: str
 
 
-async def received(request: Request, service: Service, query: PlanQuery) -> Received:
+async def receive(request: Request, service: Service, query: PlanQuery) -> Received:
     """Read the body, without looking at it. Raises Refusal."""
     kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)
     options = query.options()
     body = await read_body(request, service.settings)
-    return await fingerprinted(service, request.state.owner, body, format_, kind, options)
+    return await fingerprint_of(service, request.state.owner, body, format_, kind, options)
 
 
-async def fingerprinted(
+async def fingerprint_of(
     service: Service, owner: str, body: bytes, format_: str | None, media_type: str, options: SolveOptions
 ) -> Received:
     """With what tells whether the same was received before."""
@@ -72,7 +72,7 @@ async def fingerprinted(
     return Received(posted, hashed.hexdigest())
 
 
-async def understood(service: Service, got: Received) -> Asked:
+async def understand(service: Service, got: Received) -> Asked:
     """Is it a problem that can be planned? A reader process says so; what was sent before is known already. Raises Refusal."""
     posted = got.posted
     about = service.memory.get(got.fingerprint)
@@ -83,7 +83,7 @@ async def understood(service: Service, got: Received) -> Asked:
     return Asked(posted.owner, posted.body, about, got.fingerprint)
 
 
-async def begun(service: Service, got: Received) -> tuple[Asked, Attempt] | None:
+async def begin_early(service: Service, got: Received) -> tuple[Asked, Attempt] | None:
     """A small problem that nobody has sent before is read by the solver process that goes on to plan it, if one is free. Raises Refusal."""
     if len(got.posted.body) > SMALL or service.memory.get(got.fingerprint) is not None:
         return None
@@ -99,7 +99,7 @@ async def begun(service: Service, got: Received) -> tuple[Asked, Attempt] | None
     return Asked(got.posted.owner, got.posted.body, about, got.fingerprint), attempt
 
 
-async def looked_up(service: Service, asked: Asked) -> StoredPlan | None:
+async def look_up(service: Service, asked: Asked) -> StoredPlan | None:
     """The plan that was kept for the same request."""
     owner, key = asked.owner, asked.about.key
     plan = service.plans.get(owner, key)
@@ -111,7 +111,7 @@ async def looked_up(service: Service, asked: Asked) -> StoredPlan | None:
     return plan
 
 
-async def queued(
+async def enqueue(
     service: Service,
     asked: Asked,
     *,
@@ -138,7 +138,7 @@ async def queued(
     return added
 
 
-async def waited(request: Request, service: Service, job: Job, seconds: float) -> tuple[Job | None, bool]:
+async def wait_for(request: Request, service: Service, job: Job, seconds: float) -> tuple[Job | None, bool]:
     """The job when it has ended, the time is up, or the service stops; and whether the client is still there."""
     over = asyncio.create_task(until_over(service, job.id, seconds))
     gone = asyncio.create_task(_gone(request))
@@ -152,7 +152,9 @@ async def waited(request: Request, service: Service, job: Job, seconds: float) -
             task.cancel()
 
 
-async def tried(request: Request, service: Service, attempt: Attempt, seconds: float) -> StoredPlan | Job | None:
+async def wait_for_attempt(
+    request: Request, service: Service, attempt: Attempt, seconds: float
+) -> StoredPlan | Job | None:
     """The plan, or the job that an attempt has become when the time is up or the service stops; None: the client is gone.
 
     Raises Refusal, WorkerDied and WorkerFault.
@@ -206,7 +208,7 @@ async def _gone(request: Request) -> None:
         continue
 
 
-async def stopped(service: Service, job: Job) -> Job | None:
+async def stop_job(service: Service, job: Job) -> Job | None:
     """End a job, keeping the best plan."""
     now = await asyncio.to_thread(service.store.cancel, job.id, job.owner)
     service.runner.stop_job(job.id)

@@ -30,7 +30,7 @@ def test_jobs_and_workers_are_counted_when_they_are_asked_for(tmp_path: Path, mo
             told = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
             assert 'memplan_jobs{state="queued"} 1.0' in told
             assert "memplan_store_up 1.0" in told
-            assert 'memplan_workers_busy{crew="solvers"} 1.0' in told
+            assert 'memplan_workers_busy{processes="solvers"} 1.0' in told
             with pytest.raises(WrongSettings, match="metrics_port"), metrics.served("127.0.0.1", port):
                 pass
         with socket.socket() as probe:

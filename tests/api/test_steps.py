@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from api.jobs.hub import Hub
-from api.routes import steps as asking
+from api.routes import steps
 from api.store.records import JobState
 
 
@@ -31,11 +31,11 @@ def service(store: Looked) -> Any:
 
 
 def test_whoever_waits_looks_by_itself_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(steps, "LOOK_SECONDS", 0.02)
     store = Looked()
 
     async def wait() -> None:
-        waiting = asyncio.create_task(asking.until_over(service(store), "a"))
+        waiting = asyncio.create_task(steps.until_over(service(store), "a"))
         while store.looks["a"] < 5:
             await asyncio.sleep(0.01)
         store.over.add("a")  # nobody tells
@@ -45,13 +45,13 @@ def test_whoever_waits_looks_by_itself_now_and_then(monkeypatch: pytest.MonkeyPa
 
 
 def test_many_who_wait_look_no_more_often_together_than_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.001)
-    monkeypatch.setattr(asking, "LOOKS_PER_SECOND", 10)
+    monkeypatch.setattr(steps, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(steps, "LOOKS_PER_SECOND", 10)
     store, ids = Looked(), [str(number) for number in range(100)]
 
     async def wait() -> None:
         made = service(store)
-        waiting = [asyncio.create_task(asking.until_over(made, id_)) for id_ in ids]
+        waiting = [asyncio.create_task(steps.until_over(made, id_)) for id_ in ids]
         while len(store.looks) < len(ids):
             await asyncio.sleep(0.01)
         await asyncio.sleep(1)  # at 0.001 s each there would be tens of thousands
@@ -68,11 +68,11 @@ def test_who_is_told_looks_at_once() -> None:
 
     async def wait() -> None:
         made = service(store)
-        waiting = asyncio.create_task(asking.until_over(made, "a"))
+        waiting = asyncio.create_task(steps.until_over(made, "a"))
         while not store.looks["a"]:
             await asyncio.sleep(0.01)
         store.over.add("a")
         made.hub.tell("a")
         assert (await waiting) is not None
 
-    asyncio.run(asyncio.wait_for(wait(), asking.LOOK_SECONDS / 2))
+    asyncio.run(asyncio.wait_for(wait(), steps.LOOK_SECONDS / 2))

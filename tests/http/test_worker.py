@@ -51,7 +51,7 @@ def test_a_worker_tells_how_it_is_and_ends_when_it_is_told_to(postgresql: Server
     variables = {"MEMPLAN_STORE_URL": postgresql.new_database(), "MEMPLAN_METRICS_PORT": "0", "MEMPLAN_WORKERS": "2"}
     worker = Running(ready, ["api.cli", "worker"], variables)
     told = httpx.get(f"http://127.0.0.1:{worker.wait()[1]}/metrics", trust_env=False).text
-    assert 'memplan_workers{crew="solvers"} 2.0' in told
+    assert 'memplan_workers{processes="solvers"} 2.0' in told
     assert 'memplan_jobs{state="queued"} 0.0' in told
     processes = group(worker.children())
     assert len(processes) >= 2

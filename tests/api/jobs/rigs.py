@@ -12,7 +12,7 @@ from typing import Any
 
 from api.jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from api.jobs.options import as_document
-from api.jobs.process_pool import Crew
+from api.jobs.process_pool import ProcessPool
 from api.jobs.queue_consumer import QueueWorker
 from api.settings import Settings
 from api.store import Store
@@ -42,7 +42,7 @@ class Rig:
 
     store: Store
     runner: Runner
-    crew: Crew
+    processes: ProcessPool
 
     def add(self, problem: bytes = EASY, options: Options | None = None, *, objects: bool = False) -> Job:
         """Queue a job, as a service does it."""
@@ -89,20 +89,20 @@ async def rig(
         plain = open_store(url)
         resources.callback(plain.close)
         store: Store = wrap(plain)
-        crew = Crew(1, Settings(), "solver")
-        resources.push_async_callback(crew.close)
-        await crew.start()
+        processes = ProcessPool(1, Settings(), "solver")
+        resources.push_async_callback(processes.close)
+        await processes.start()
         runner: Runner
         if isinstance(plain.database, PostgresDatabase):
             runner = SubmittingRunner()
-            worker = QueueWorker(plain.database.conninfo, store, crew, stalled_seconds, 5.0)
+            worker = QueueWorker(plain.database.conninfo, store, processes, stalled_seconds, 5.0)
             resources.push_async_callback(worker.close)
             worker.start()
         else:
-            runner = EmbeddedRunner(store, crew)
+            runner = EmbeddedRunner(store, processes)
             resources.push_async_callback(runner.close)
         await runner.start()
-        yield Rig(store, runner, crew)
+        yield Rig(store, runner, processes)
 
 
 def with_rig(

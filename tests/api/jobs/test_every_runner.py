@@ -100,9 +100,9 @@ def test_a_job_whose_worker_dies_is_tried_again_and_given_up_after_three(url: st
             now = await made.until_there_is_a_plan(job)
             assert best is None or (now.best or 0) <= best
             best = now.best
-            while not made.crew.pids:  # the job is running before the worker's successor is there
+            while not made.processes.pids:  # the job is running before the worker's successor is there
                 await asyncio.sleep(0.01)
-            for pid in made.crew.pids:
+            for pid in made.processes.pids:
                 os.kill(pid, signal.SIGKILL)
         now = await made.until(job, JobState.FAILED)
         assert (now.attempt, now.deaths, now.status) == (3, 3, "feasible")
@@ -149,7 +149,7 @@ def test_a_job_of_shared_objects_keeps_its_best_when_its_worker_dies_and_goes_on
         before, parts = made.store.plan(job.id), spied(made)
         assert before is not None
         assert planner.verify_sharing(read_problem(SLOW)[0], read_sharing(before.data)) == ()
-        for pid in made.crew.pids:
+        for pid in made.processes.pids:
             os.kill(pid, signal.SIGKILL)
         again = await made.until(job, JobState.RUNNING, attempt=2)
         assert (again.best or 0) <= (before.summary.best or 0)
@@ -170,13 +170,13 @@ def test_a_job_of_shared_objects_keeps_its_best_when_its_worker_dies_and_goes_on
 
 def spied(made: Rig) -> list[int]:
     """Of every task that is begun from now on, how many parts it has."""
-    do, parts = made.crew.do, []
+    do, parts = made.processes.do, []
 
     async def noted(task: Any) -> Any:
         parts.append(len(task.parts))
         return await do(task)
 
-    made.crew.do = noted  # type: ignore[method-assign]
+    made.processes.do = noted  # type: ignore[method-assign]
     return parts
 
 

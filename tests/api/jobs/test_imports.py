@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def test_a_worker_loads_no_web_server_and_no_database() -> None:
     code = (
-        "import sys, api.jobs.worker\n"
+        "import sys, api.jobs.worker_process\n"
         "heavy = {'alembic', 'fastapi', 'sqlalchemy', 'starlette', 'uvicorn', 'ortools', 'pulp', 'rich'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

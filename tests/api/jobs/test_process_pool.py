@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from api.errors import Refusal
-from api.jobs.process_pool import Crew, Reply, Task, WorkerDied, WorkerFault, WorkerLate
+from api.jobs.process_pool import ProcessPool, Reply, Task, WorkerDied, WorkerFault, WorkerLate
 from api.settings import Settings
 
 THREE = json.dumps(
@@ -26,8 +26,8 @@ THREE = json.dumps(
 
 
 @asynccontextmanager
-async def crew(size: int = 1) -> AsyncIterator[Crew]:
-    made = Crew(size, Settings(), "test")
+async def processes(size: int = 1) -> AsyncIterator[ProcessPool]:
+    made = ProcessPool(size, Settings(), "test")
     await made.start()
     try:
         yield made
@@ -35,11 +35,11 @@ async def crew(size: int = 1) -> AsyncIterator[Crew]:
         await made.close()
 
 
-def run(work: Callable[[Crew], Awaitable[None]], size: int = 1) -> None:
-    """The work, with a crew that has no one left afterwards."""
+def run(work: Callable[[ProcessPool], Awaitable[None]], size: int = 1) -> None:
+    """The work, with a processes that has no one left afterwards."""
 
     async def whole() -> None:
-        async with crew(size) as made:
+        async with processes(size) as made:
             pids = made.pids
             await work(made)
         assert made.busy == 0
@@ -67,7 +67,7 @@ def read(query: dict[str, int] | None = None, data: bytes = THREE) -> Task:
 
 
 def test_a_problem_is_read() -> None:
-    async def work(made: Crew) -> None:
+    async def work(made: ProcessPool) -> None:
         found = (await made.do(read({"seed": 3}))).header
         assert (found["buffers"], found["options"]["seed"], found["notes"]) == (3, 3, [])
         keys = [
@@ -80,7 +80,7 @@ def test_a_problem_is_read() -> None:
 
 
 def test_what_is_refused_keeps_its_findings() -> None:
-    async def work(made: Crew) -> None:
+    async def work(made: ProcessPool) -> None:
         with pytest.raises(Refusal) as caught:
             await made.do(read(data=b'{"format": "memplan/1", "buffers": [{"id": 1}]}'))
         assert (caught.value.status, caught.value.findings[0].pointer) == (422, "/buffers/0/size")
@@ -89,7 +89,7 @@ def test_what_is_refused_keeps_its_findings() -> None:
 
 
 def test_a_fault_is_told_and_the_worker_goes_on() -> None:
-    async def work(made: Crew) -> None:
+    async def work(made: ProcessPool) -> None:
         pids = made.pids
         with pytest.raises(WorkerFault, match="KeyError"):
             await made.do(Task({"task": "no such task"}))
@@ -100,7 +100,7 @@ def test_a_fault_is_told_and_the_worker_goes_on() -> None:
 
 
 def test_a_killed_worker_is_replaced() -> None:
-    async def work(made: Crew) -> None:
+    async def work(made: ProcessPool) -> None:
         (pid,) = made.pids
         os.kill(pid, signal.SIGSTOP)  # so that it cannot answer before it is killed
         task = read()
@@ -118,7 +118,7 @@ def test_a_killed_worker_is_replaced() -> None:
 
 
 def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:
-    async def work(made: Crew) -> None:
+    async def work(made: ProcessPool) -> None:
         os.kill(made.pids[0], signal.SIGSTOP)
         task = read()
         task.cancelled.set()
@@ -132,7 +132,7 @@ def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:
 def test_a_worker_that_takes_far_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.jobs.process_pool.LATE_SECONDS", 0.1)
 
-    async def work(made: Crew) -> None:
+    async def work(made: ProcessPool) -> None:
         os.kill(made.pids[0], signal.SIGSTOP)
         task = read()
         task.seconds = 0.1
@@ -143,7 +143,7 @@ def test_a_worker_that_takes_far_too_long_is_killed(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_caller_that_gives_up_takes_its_task_along() -> None:
-    async def work(made: Crew) -> None:
+    async def work(made: ProcessPool) -> None:
         told: list[Reply] = []
         found = (await made.do(read())).header
         header = {"task": "solve", "format": None, "options": found["options"], "notes": []}
@@ -160,7 +160,7 @@ def test_a_caller_that_gives_up_takes_its_task_along() -> None:
 
 
 def test_as_many_tasks_at_a_time_as_there_are_workers() -> None:
-    async def work(made: Crew) -> None:
+    async def work(made: ProcessPool) -> None:
         answers = await asyncio.gather(*(made.do(read({"seed": seed})) for seed in range(20)))
         assert [answer.header["options"]["seed"] for answer in answers] == list(range(20))
         assert len(made.pids) == 2
