@@ -16,7 +16,9 @@ BUILD, RUN = read_dockerfile()
 
 def test_everything_it_copies_is_there_and_is_sent_to_the_engine() -> None:
     sources = [source for stage in (BUILD, RUN) for source in copied_from_here(stage)]
-    assert {"pyproject.toml", "CMakeLists.txt", "api/", "planner/", "solvers/", "requirements/"} <= set(sources)
+    assert {"pyproject.toml", "CMakeLists.txt", "api/", "memplan/", "planner/", "solvers/", "requirements/"} <= set(
+        sources
+    )
     for source in sources:
         assert (ROOT / source).exists(), source
         assert is_sent(source.rstrip("/")), source
