@@ -15,7 +15,7 @@ PAGES = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
 EXAMPLES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("examples/*"))
 BESIDE = {"LICENSE": "LICENSE", "icon.svg": "api/web/icon.svg", **{name: name for name in EXAMPLES}}
 """The same, for what is no page."""
-UNUSED = ("assets/javascripts/lunr", "assets/**/*.map")
+UNUSED = ("404.html", "assets/javascripts/lunr", "assets/**/*.map")
 """Searching in other languages, and what maps the theme's scripts to their sources."""
 
 
