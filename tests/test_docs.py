@@ -14,7 +14,7 @@ import yaml
 
 from planner.bench.running.suites import SUITES
 from planner.versions import MEMPLAN
-from solvers.model import solver as registry
+from solvers.model import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -80,7 +80,7 @@ def test_every_command_it_shows_works_in_the_order_it_shows_them(page: str, tmp_
 @pytest.mark.parametrize("page", TEXT)
 def test_every_solver_and_suite_that_a_command_names_exists(page: str) -> None:
     commands = re.findall(r"memplan (?:plan|bench|share) [^`\n#]*", TEXT[page])
-    known = {*registry.names(), "auto", "my_planner", "NAME", "largest_first"}
+    known = {*registry.names(), "my_planner", "NAME", "largest_first"}
     for command in commands:
         for names in re.findall(r"--solvers? ([\w,]+)", command):
             assert set(names.split(",")) <= known | {"NAMES"}, command
