@@ -81,17 +81,20 @@ def _figures(problem: Problem, plan: Plan) -> str:
 def _grid(field: Field, *, in_bytes: bool) -> Iterator[str]:
     sheet = field.sheet
     yield f'<rect class="field" x="{LEFT}" y="{ABOVE}" width="{sheet.inside}" height="{number(field.height)}"/>'
-    for value in (
-        value_ticks(field.low, field.high, MOST_LINES) if in_bytes else time_ticks(field.low, field.high, MOST_LINES)
-    ):
+    for value in (value_ticks if in_bytes else time_ticks)(field.low, field.high, MOST_LINES):
         at = field.y(value)
         yield line(LEFT, at, sheet.right, at, "grid")
-        yield text(LEFT - 8, at + 4, short_bytes(value) if in_bytes else grouped(value), "soft right")
+        yield text(LEFT - 8, at + 4, short_bytes(value) if in_bytes else _short(value), "soft right")
     until = round(field.until * 1e6)
     for microseconds in time_ticks(0, until, max(sheet.width // 100, 2)):
         at = field.x(microseconds / 1e6)
         yield line(at, ABOVE, at, field.below, "grid")
         yield text(at, field.below + 16, f"{microseconds / 1e6:g} s" if microseconds else "0", "soft mid")
+
+
+def _short(cost: int) -> str:
+    """As much of it as has room beside the field."""
+    return grouped(cost) if cost < 10**9 else f"{cost:.6g}"
 
 
 def _steps(steps: Steps, field: Field) -> str:

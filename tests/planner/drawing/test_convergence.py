@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner import BadInput, Buffer, Options, Plan, Pool, Problem, plan
+from planner import BadInput, Buffer, Options, Plan, Pool, Problem, Term, plan
 from planner.drawing import Sheet, Theme, convergence
 from planner.plan import Run, TracePoint
 
@@ -66,6 +66,16 @@ def test_a_run_without_a_plan_shows_the_bound_alone() -> None:
     picture = convergence(PROBLEM, recorded(TracePoint(0.1, None, 40), TracePoint(0.3, None, 50)))
     assert {"bound"} == set(paths(picture)) - {"grid"}
     assert b"best plan so far" not in picture
+
+
+def test_costs_of_any_size_have_room_beside_the_field() -> None:
+    costly = replace(PROBLEM, terms=(Term.ACCESS_COST,))
+    for much in (10**6, 10**9, 2**62):
+        trace = (TracePoint(0.1, much, much - much // 1000),)
+        said = ET.fromstring(convergence(costly, recorded(*trace))).iter(NAMESPACE + "text")
+        marks = [each.text or "" for each in said if each.attrib["class"] == "soft right"]
+        assert len(set(marks)) == len(marks) >= 2
+        assert all(len(mark) <= 11 for mark in marks)
 
 
 def test_a_plan_that_records_nothing_is_refused_with_the_place() -> None:
