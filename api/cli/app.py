@@ -263,19 +263,32 @@ def draw(
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="OUT", help="An .svg file; - writes to the standard output.")
     ],
+    what: Annotated[
+        Literal["map", "convergence"],
+        typer.Option(help="The memory map, or how best value and bound came closer while the plan was made."),
+    ] = "map",
+    theme: Annotated[
+        Literal["system", "light", "dark"], typer.Option(help="Light, dark, or as the reader's system is.")
+    ] = "system",
+    width: Annotated[int, typer.Option(min=640, max=4800, help="Of the picture, in pixels.")] = 1200,
     capacity: Capacity = None,
     prefer: Prefer = None,
     input_format: Format = None,
 ) -> None:
-    """Draw the memory map of a plan: time across, address up, one rectangle for each buffer (SVG).
+    """Draw a plan as SVG: its memory map (time across, address up, one rectangle for each buffer), or its convergence.
 
     A plan that is wrong is drawn too, with what is wrong marked, and gets exit code 1.
     """
+    from planner.drawing import Sheet, Theme
+
     from .arguments import parse_capacities
     from .commands import draw as draw_command
 
+    sheet = Sheet(width, Theme(theme))
     sizes = parse_capacities(capacity or ())
-    raise typer.Exit(draw_command.run(problem, plan, sizes, out, prefer=prefer, input_format=input_format))
+    raise typer.Exit(
+        draw_command.run(problem, plan, sizes, out, what=what, sheet=sheet, prefer=prefer, input_format=input_format)
+    )
 
 
 @app.command()

@@ -1,21 +1,56 @@
-"""Where things are on the picture: a pool's panel, and the way from times and addresses to it."""
+"""Where things are on a picture: the sheet with its heading, a pool's field, and the way from times and addresses to it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 from ..checks.report import printable
+from .style import Theme, style_of
 
 WIDTH = 1200
 LEFT, RIGHT = 84, 20
-INSIDE = WIDTH - LEFT - RIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What the picture is drawn on."""
+
+    width: int = WIDTH
+    """Words have room from 640 on."""
+    theme: Theme = Theme.SYSTEM
+
+    @property
+    def inside(self) -> int:
+        """The width of the fields."""
+        return self.width - LEFT - RIGHT
+
+    @property
+    def right(self) -> int:
+        """Where the fields end."""
+        return self.width - RIGHT
+
+    def picture(self, title: str, figures: str, parts: Sequence[str], bottom: float, *, run: bool = False) -> bytes:
+        """The whole picture: the title, a line of figures, and below them what there is. `run`: of a run, not of a plan."""
+        whole = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {number(bottom)}" width="{self.width}" '
+            f'height="{number(bottom)}" role="img"><title>{safe(title)}</title><style>{style_of(self.theme, run=run)}</style>'
+            f'<rect class="page" width="{self.width}" height="{number(bottom)}"/>'
+            f"{text(LEFT, 30, cut(title, self.inside, 9.6), 'title ink')}{text(LEFT, 50, figures, 'soft')}"
+            f"{''.join(parts)}</svg>\n"
+        )
+        return whole.encode("utf-8")
+
+
+STANDARD = Sheet()
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """The field of one pool."""
 
+    sheet: Sheet
     above: float
     height: float
     begin: int
@@ -24,7 +59,7 @@ class Frame:
     """The highest address that is shown."""
 
     def x(self, time: int) -> float:
-        return LEFT + (time - self.begin) / (self.end - self.begin) * INSIDE
+        return LEFT + (time - self.begin) / (self.end - self.begin) * self.sheet.inside
 
     def y(self, address: int) -> float:
         return self.above + self.height - min(address / self.top, 1) * self.height

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..problem import Buffer, Lifetimes
-from .frame import LEFT, WIDTH, Frame, cut, number, safe, text
+from .frame import LEFT, Frame, cut, number, safe, text
 from .memory_map import Box, MemoryMap
 from .style import colour_of
 from .ticks import grouped, short_bytes
@@ -99,7 +99,7 @@ def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame) -> Iterator[
     if not small:
         return
     left, above = LEFT, math.floor(frame.above)
-    grid = np.zeros((math.ceil(frame.below) - above + 1, WIDTH - left + 1), dtype=np.uint8)
+    grid = np.zeros((math.ceil(frame.below) - above + 1, frame.sheet.width - left + 1), dtype=np.uint8)
     colours = [colour_of(kind, drawn.kinds) + 1 for kind in range(len(drawn.kinds))]
     for box in small:
         x1, x2 = int(frame.x(box.start)) - left, round(frame.x(box.end)) - left

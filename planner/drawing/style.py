@@ -1,8 +1,19 @@
-"""Colours and letters of the picture, light or dark as the reader's system is. A kind has the colour of its number."""
+"""Colours and letters of the pictures, light, dark, or as the reader's system is. A kind has the colour of its number."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
+
+
+class Theme(StrEnum):
+    """Light or dark."""
+
+    SYSTEM = "system"
+    """As the reader's system is."""
+    LIGHT = "light"
+    DARK = "dark"
+
 
 LIGHT = (
     "#8fb8de",
@@ -54,11 +65,36 @@ def _rules(colours: Sequence[str], names: dict[str, str]) -> str:
     )
 
 
-STYLE = (
+_LETTERS = (
     "svg{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
     "text{font-variant-numeric:tabular-nums}.title{font-size:17px;font-weight:600}.pool{font-size:13px;font-weight:600}"
     ".name{font-size:11px;pointer-events:none;unicode-bidi:isolate}.mid{text-anchor:middle}.right{text-anchor:end}"
     ".s1{fill-opacity:.86}.s2{fill-opacity:.72}.box{stroke-width:.75}.bad{stroke-width:2}.live,.bound,.end{fill:none;stroke-width:1.25}"
     ".bound{stroke-dasharray:6 3}.end{stroke-dasharray:2 3}"
-    f"{_rules(LIGHT, _LIGHT)}@media(prefers-color-scheme:dark){{{_rules(DARK, _DARK)}}}"
 )
+
+
+_RUN = ".best,.bound{fill:none;stroke-width:2}"
+
+
+def style_of(theme: Theme, *, run: bool = False) -> str:
+    """The picture's style sheet; with `run` that of a run's two lines as well."""
+    letters, light, dark = _LETTERS, _rules(LIGHT, _LIGHT), _rules(DARK, _DARK)
+    if run:
+        letters, light, dark = (
+            letters + _RUN,
+            light + _run_rules("#1f5fa8", "#dbe8f6"),
+            dark + _run_rules("#7db8f5", "#223549"),
+        )
+    return (
+        letters
+        + {
+            Theme.SYSTEM: f"{light}@media(prefers-color-scheme:dark){{{dark}}}",
+            Theme.LIGHT: light,
+            Theme.DARK: dark,
+        }[theme]
+    )
+
+
+def _run_rules(best: str, between: str) -> str:
+    return f".best{{stroke:{best}}}.dot{{fill:{best}}}.between{{fill:{between}}}"

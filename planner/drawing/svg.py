@@ -4,99 +4,82 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .frame import INSIDE, LEFT, WIDTH, Frame, cut, line, number, safe, text
+from .frame import LEFT, STANDARD, Frame, Sheet, cut, line, number, text
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import bad_buffers, boxes, chosen
-from .style import STYLE, colour_of
-from .ticks import address_ticks, grouped, short_bytes, time_ticks
+from .style import colour_of
+from .ticks import address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
-HEAD, FIELD, LEAST_FIELD, GAP, FOOT = 64, 520, 150, 52, 30
+HEAD, LEAST_FIELD, GAP, FOOT = 64, 150, 52, 30
 MOST_KINDS = 24
 """Of the legend."""
 
 
-def svg(drawn: MemoryMap) -> bytes:
+def svg(drawn: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
     """The pools one above the other, on one time axis."""
     used = [pool for pool in drawn.pools if pool.boxes or len(drawn.pools) == 1]
     empty = [pool.name for pool in drawn.pools if pool not in used]
     those = dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True))
-    height = max(FIELD / max(len(used), 1), LEAST_FIELD)
+    height = max(sheet.width * 13 / 30 / max(len(used), 1), LEAST_FIELD)
     above: float = HEAD + GAP / 2
     parts: list[str] = []
     for pool in used:
-        frame = Frame(above, height, drawn.axis.begin, drawn.axis.right, ceiling(pool, drawn.buffers))
+        frame = Frame(sheet, above, height, drawn.axis.begin, drawn.axis.right, ceiling(pool, drawn.buffers))
         parts += _heading(pool, frame)
         parts += _grid(drawn, pool, frame)
         parts += boxes(drawn, those[pool.name], frame)
         parts += _lines(drawn, pool, frame)
         above = frame.below + GAP
-    notes = _notes(drawn, empty, sum(len(each.together) for each in those.values()))
-    legend, rows = _legend(drawn, above + 4)
+    notes = _notes(drawn, sheet, empty, sum(len(each.together) for each in those.values()))
+    legend, rows = _legend(drawn, sheet, above + 4)
     bottom = above + rows * 20 + len(notes) * 18 + FOOT - 10
     parts += legend
     parts += [text(LEFT, above + rows * 20 + 8 + i * 18, note, kind) for i, (note, kind) in enumerate(notes)]
-    title = _title(drawn)
-    whole = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {number(bottom)}" width="{WIDTH}" '
-        f'height="{number(bottom)}" role="img"><title>{safe(title)}</title><style>{STYLE}</style>'
-        f'<rect class="page" width="{WIDTH}" height="{number(bottom)}"/>'
-        f"{text(LEFT, 30, cut(title, INSIDE, 9.6), 'title ink')}{text(LEFT, 50, _figures(drawn), 'soft')}"
-        f"{''.join(parts)}</svg>\n"
-    )
-    return whole.encode("utf-8")
-
-
-def _title(drawn: MemoryMap) -> str:
-    return drawn.problem or "Memory map"
+    return sheet.picture(drawn.problem or "Memory map", _figures(drawn), parts, bottom)
 
 
 def _figures(drawn: MemoryMap) -> str:
-    peak = "no plan" if drawn.peak is None else f"peak {_exact(drawn.peak)}"
+    peak = "no plan" if drawn.peak is None else f"peak {exact_bytes(drawn.peak)}"
     gap = "" if not drawn.gap else f"  ·  at most {drawn.gap:.2%} above the smallest possible"
     count = f"{grouped(len(drawn.buffers))} buffer{'' if len(drawn.buffers) == 1 else 's'}"
     solver = "" if drawn.solver is None else f"  ·  {drawn.solver}"
-    return f"{drawn.status.value}  ·  {peak}  ·  bound {_exact(drawn.bound)}{gap}  ·  {count}{solver}"
-
-
-def _exact(size: int) -> str:
-    short = short_bytes(size)
-    return short if short.endswith(" B") else f"{short} ({grouped(size)} B)"
+    return f"{drawn.status.value}  ·  {peak}  ·  bound {exact_bytes(drawn.bound)}{gap}  ·  {count}{solver}"
 
 
 def _heading(pool: PoolMap, frame: Frame) -> Iterator[str]:
-    name = cut(pool.name, 420, 7)
+    name = cut(pool.name, min(420, frame.sheet.inside - 480), 7)
     yield text(LEFT, frame.above - 8, name, "pool ink")
-    peak = "empty" if pool.peak is None else f"peak {_exact(pool.peak)}"
+    peak = "empty" if pool.peak is None else f"peak {exact_bytes(pool.peak)}"
     size = " ·  unlimited" if pool.size is None else f"of {short_bytes(pool.size)}"
-    bound = f"  ·  bound {_exact(pool.bound)}" if pool.bound else ""
+    bound = f"  ·  bound {exact_bytes(pool.bound)}" if pool.bound else ""
     base = "" if pool.base is None else f"  ·  from {pool.base:#x}"
-    yield text(WIDTH - 20, frame.above - 8, f"{peak} {size}{bound}{base}", "soft right")
+    yield text(frame.sheet.right, frame.above - 8, f"{peak} {size}{bound}{base}", "soft right")
 
 
 def _grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
     yield (
-        f'<rect class="field" x="{LEFT}" y="{number(frame.above)}" width="{INSIDE}" height="{number(frame.height)}"/>'
+        f'<rect class="field" x="{LEFT}" y="{number(frame.above)}" width="{frame.sheet.inside}" height="{number(frame.height)}"/>'
     )
     for start, end in pool.reserved:
         if start < frame.top:
             high, low = frame.y(min(end, frame.top)), frame.y(start)
             yield (
-                f'<rect class="reserved" x="{LEFT}" y="{number(high)}" width="{INSIDE}" height="{number(low - high)}">'
+                f'<rect class="reserved" x="{LEFT}" y="{number(high)}" width="{frame.sheet.inside}" height="{number(low - high)}">'
                 f"<title>reserved: {start} to {end}</title></rect>"
             )
     for address in address_ticks(frame.top, max(int(frame.height / 50), 2)):
         at = frame.y(address)
-        yield line(LEFT, at, WIDTH - 20, at, "grid")
+        yield line(LEFT, at, frame.sheet.right, at, "grid")
         yield text(LEFT - 8, at + 4, short_bytes(address) if address else "0", "soft right")
     axis = drawn.axis
     if axis.begin < axis.end:
-        for time in time_ticks(axis.begin, axis.end, 12):
+        for time in time_ticks(axis.begin, axis.end, max(frame.sheet.width // 100, 2)):
             at = frame.x(time)
             yield line(at, frame.above, at, frame.below, "grid")
             yield text(at, frame.below + 16, grouped(time), "soft mid")
     if axis.untimed:
         said = "without lifetimes: a column each"
-        yield text(WIDTH - 20, frame.below + (16 if axis.begin == axis.end else 30), said, "soft right")
+        yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), said, "soft right")
 
 
 def _lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
@@ -111,13 +94,13 @@ def _lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         yield f'<path class="live" d="{"".join(path)}"><title>bytes in use</title></path>'
     if pool.bound:
         at = frame.y(pool.bound)
-        yield f'<path class="bound" d="M{LEFT} {number(at)}H{WIDTH - 20}"><title>bound: {_exact(pool.bound)}</title></path>'
+        yield f'<path class="bound" d="M{LEFT} {number(at)}H{frame.sheet.right}"><title>bound: {exact_bytes(pool.bound)}</title></path>'
     if pool.size is not None and pool.size <= frame.top:
         at = frame.y(pool.size)
-        yield f'<path class="end" d="M{LEFT} {number(at)}H{WIDTH - 20}"><title>the pool ends here</title></path>'
+        yield f'<path class="end" d="M{LEFT} {number(at)}H{frame.sheet.right}"><title>the pool ends here</title></path>'
 
 
-def _legend(drawn: MemoryMap, above: float) -> tuple[list[str], int]:
+def _legend(drawn: MemoryMap, sheet: Sheet, above: float) -> tuple[list[str], int]:
     """Lines and kinds, and how many rows they take."""
     entries = [("live", "bytes in use"), ("bound", "proven bound")]
     if any(pool.size is not None for pool in drawn.pools):
@@ -128,7 +111,7 @@ def _legend(drawn: MemoryMap, above: float) -> tuple[list[str], int]:
     x, row, parts = float(LEFT), 0, []
     for mark, name in entries:
         width = 34 + 6.6 * len(name)
-        if x + width > WIDTH - 20:
+        if x + width > sheet.right:
             x, row = LEFT, row + 1
         at = above + row * 20
         if mark.startswith("k"):
@@ -140,14 +123,19 @@ def _legend(drawn: MemoryMap, above: float) -> tuple[list[str], int]:
     return parts, row + 1
 
 
-def _notes(drawn: MemoryMap, empty: list[str], together: int) -> list[tuple[str, str]]:
+def _notes(drawn: MemoryMap, sheet: Sheet, empty: list[str], together: int) -> list[tuple[str, str]]:
     notes = []
     if drawn.wrong:
         marked = len(bad_buffers(drawn))
         count = f"{len(drawn.wrong)} thing{' is' if len(drawn.wrong) == 1 else 's are'} wrong with this plan"
-        notes.append((f"{count} ({marked} buffers marked); the first: {cut(drawn.wrong[0].message, 700)}", "wrong"))
+        notes.append(
+            (
+                f"{count} ({marked} buffers marked); the first: {cut(drawn.wrong[0].message, sheet.inside - 396)}",
+                "wrong",
+            )
+        )
     if together:
         notes.append((f"The {grouped(together)} smallest rectangles are drawn together, without names.", "soft"))
     if empty:
-        notes.append((cut(f"Nothing is placed in: {', '.join(empty[:20])}", INSIDE), "soft"))
+        notes.append((cut(f"Nothing is placed in: {', '.join(empty[:20])}", sheet.inside), "soft"))
     return notes

@@ -15,6 +15,14 @@ def address_ticks(top: int, most: int) -> list[int]:
     return list(range(0, top + 1, step))
 
 
+def value_ticks(low: int, high: int, most: int) -> list[int]:
+    """Multiples of a power of two between the two, at most so many or one more."""
+    step = 1
+    while (high - low) // step > most:
+        step *= 2
+    return list(range(-(-low // step) * step, high + 1, step))
+
+
 def time_ticks(begin: int, end: int, most: int) -> list[int]:
     """Multiples of 1, 2 or 5 times a power of ten, at most so many."""
     step = next(step for step in _tens() if (end - begin) // step < most)
@@ -39,6 +47,12 @@ def short_bytes(size: int) -> str:
         return f"{size // whole} {UNITS[unit]}"
     value = size / whole
     return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f} {UNITS[unit]}"
+
+
+def exact_bytes(size: int) -> str:
+    """The same, and to the byte where that is not: 1.53 MiB (1 604 322 B)."""
+    short = short_bytes(size)
+    return short if short.endswith(" B") else f"{short} ({grouped(size)} B)"
 
 
 def grouped(number: int) -> str:

@@ -1,4 +1,4 @@
-"""`memplan draw`: the memory map of a plan as a picture."""
+"""`memplan draw`: a plan as a picture, its memory map or how it was found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import typer
 
-from planner.drawing import memory_map, svg
+from planner.drawing import Sheet, convergence, memory_map, svg
 from planner.formats import read_plan, read_problem
 from planner.options.asked import as_asked
 from planner.verifying.verify import verify
@@ -26,6 +26,8 @@ def run(
     capacity: int | Mapping[str, int] | None,
     out: str,
     *,
+    what: str,
+    sheet: Sheet,
     prefer: str | None,
     input_format: str | None,
 ) -> ExitCode:
@@ -41,13 +43,16 @@ def run(
     with refusing(shown_name(plan_file), as_json=False):
         plan = read_plan(read_bytes(plan_file))
         findings = verify(problem, plan)
-        picture = svg(memory_map(problem, plan, findings))
+        if what == "convergence":
+            picture = convergence(problem, plan, sheet)
+        else:
+            picture = svg(memory_map(problem, plan, findings), sheet)
         if out == STANDARD_OUTPUT:
             write_out(picture)
         else:
             output.write(picture)
     if findings:
-        count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it, and marked"
+        count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it{', and marked' * (what == 'map')}"
         say(
             f"error: {visible(plan_file)}: is no plan of this problem: {count}; the first: {visible(findings[0].message)}"
         )

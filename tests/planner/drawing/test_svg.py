@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import planner
 from planner import Buffer, Options, Plan, Pool, Problem, plan
-from planner.drawing import memory_map, svg
+from planner.drawing import Sheet, Theme, memory_map, svg
 from planner.drawing.memory_map import Box
 from planner.drawing.rectangles import chosen
 from planner.generate import Request, generate
@@ -82,6 +82,27 @@ def test_any_name_makes_a_picture_that_can_be_read(name: str) -> None:
     (place,), (use,) = ONE.placements, ONE.pools
     answer = replace(ONE, placements=(replace(place, id=name, pool=name),), pools=(replace(use, name=name),))
     assert len([box for box in parts(drawn(named(name, pool=name), answer), "rect") if len(box)]) == 1
+
+
+@pytest.mark.parametrize("width", [640, 800, 2400])
+def test_a_picture_is_as_wide_as_was_asked_and_nothing_stands_beside_it(width: int) -> None:
+    problem = generate("pools", Request(40, seed=1))
+    picture = svg(memory_map(problem, plan(problem, PLANNED)), Sheet(width))
+    assert ET.fromstring(picture).attrib["width"] == str(width)
+    boxes = [box for box in parts(picture, "rect") if len(box)]
+    assert len(boxes) == 40
+    assert max(float(box.attrib["x"]) + float(box.attrib["width"]) for box in boxes) <= width
+    assert max(float(each.attrib["x"]) for each in parts(picture, "text")) <= width
+
+
+def test_a_theme_is_one_of_the_two_that_the_system_chooses_from() -> None:
+    drawing = memory_map(named("a"), plan(named("a"), PLANNED))
+    both, light, dark = (svg(drawing, Sheet(theme=theme)).decode() for theme in Theme)
+    assert "prefers-color-scheme" not in light + dark
+    for one in (light, dark):
+        rules = one.split("<style>")[1].split("</style>")[0]
+        assert rules.split(".k0")[1] in both
+    assert light != dark
 
 
 def test_it_is_the_same_every_time() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.drawing.ticks import address_ticks, grouped, short_bytes, time_ticks
+from planner.drawing.ticks import address_ticks, exact_bytes, grouped, short_bytes, time_ticks, value_ticks
 
 
 @given(st.integers(1, 1 << 62), st.integers(2, 20))
@@ -18,6 +18,17 @@ def test_addresses_are_marked_at_multiples_of_a_power_of_two(top: int, most: int
     step = ticks[1] if len(ticks) > 1 else 1
     assert step & (step - 1) == 0
     assert top // step >= most // 2 or step == 1
+
+
+@given(st.integers(0, 1 << 62), st.integers(1, 1 << 62), st.integers(2, 20))
+def test_values_are_marked_at_multiples_of_a_power_of_two_too(low: int, span: int, most: int) -> None:
+    ticks = value_ticks(low, low + span, most)
+    assert len(ticks) <= most + 1
+    assert all(low <= tick <= low + span for tick in ticks)
+    if len(ticks) > 1:
+        step = ticks[1] - ticks[0]
+        assert step & (step - 1) == 0
+        assert all(tick % step == 0 for tick in ticks)
 
 
 @given(st.integers(-(1 << 62), 1 << 62), st.integers(1, 1 << 62), st.integers(3, 20))
@@ -49,3 +60,11 @@ def test_bytes_are_exact_where_that_is_short(size: int, said: str) -> None:
 
 def test_long_numbers_are_grouped() -> None:
     assert [grouped(number) for number in (7, 1234, -1234567)] == ["7", "1 234", "-1 234 567"]
+
+
+def test_what_is_not_exact_is_said_to_the_byte_too() -> None:
+    assert [exact_bytes(size) for size in (3920, 24576, 1_604_322)] == [
+        "3920 B",
+        "24 KiB (24 576 B)",
+        "1.53 MiB (1 604 322 B)",
+    ]

@@ -76,3 +76,22 @@ def test_the_output_is_looked_at_first(files: tuple[str, str], tmp_path: Path) -
         done = run("draw", *files, "-o", out)
         assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
     assert run("draw", "-", "-", "-o", "-").returncode == 2
+
+
+def test_how_it_was_found_is_drawn_too(files: tuple[str, str]) -> None:
+    done = run("draw", *files, "--what", "convergence", "--theme", "dark", "--width", "800", "-o", "-")
+    assert (done.returncode, done.stderr) == (0, b"")
+    picture = ET.fromstring(done.stdout)
+    assert picture.attrib["width"] == "800"
+    assert b"best plan so far" in done.stdout
+    assert b"prefers-color-scheme" not in done.stdout
+
+
+def test_a_plan_that_does_not_record_how_it_was_found_is_bad_input(files: tuple[str, str], tmp_path: Path) -> None:
+    plan = json.loads(Path(files[1]).read_text())
+    del plan["run"]
+    bare = tmp_path / "bare.json"
+    bare.write_text(json.dumps(plan))
+    done = run("draw", files[0], str(bare), "--what", "convergence", "-o", "-")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"/run/trace" in done.stderr

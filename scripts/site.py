@@ -1,0 +1,52 @@
+"""What the documentation site has beside docs/: the README as its first page, the changelog, the examples. Read by mkdocs (mkdocs.yml)."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
+"""Page of the site -> file of the repository."""
+EXAMPLES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("examples/*"))
+BESIDE = {"LICENSE": "LICENSE", "icon.svg": "api/web/icon.svg", **{name: name for name in EXAMPLES}}
+"""The same, for what is no page."""
+UNUSED = ("404.html", "assets/javascripts/lunr", "assets/**/*.map")
+"""Searching in other languages, and what maps the theme's scripts to their sources."""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    for page, source in PAGES.items():
+        files.append(File.generated(config, page, content=linked((ROOT / source).read_text(encoding="utf-8"))))
+    for name, source in BESIDE.items():
+        files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: object) -> str:
+    return linked(markdown)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Takes out what no page needs, and the two addresses from which the theme would fetch what no page needs either."""
+    site = Path(config.site_dir)
+    for path in [path for pattern in UNUSED for path in site.glob(pattern)]:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    for script in site.glob("assets/javascripts/bundle*.js"):
+        code = script.read_text(encoding="utf-8")
+        script.write_text(re.sub(r"https://unpkg\.com/[^\"]*", "", code), encoding="utf-8")
+
+
+def linked(markdown: str) -> str:
+    """Links between files of the repository as links between pages of the site, which has docs/ at its top."""
+    markdown = re.sub(r'(\]\(|(?:src|srcset)=")(?:docs/|\.\./(?=examples/|LICENSE))', r"\1", markdown)
+    for page, source in PAGES.items():
+        markdown = re.sub(rf"\]\((?:\.\./)?{source}", f"]({page}", markdown)
+    return markdown

@@ -1,0 +1,156 @@
+"""The pages name what there is, show what works, and make a site that needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from planner.bench.running.suites import SUITES
+from planner.versions import MEMPLAN
+from solvers.model import registry
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"])
+TEXT = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in PAGES}
+TOPS = "api|docker|docs|examples|planner|requirements|scripts|solvers|tests"
+
+
+def folders(of: str) -> set[str]:
+    return {f"{of}/{path.parent.name}" for path in (ROOT / of).glob("*/__init__.py")}
+
+
+@pytest.mark.parametrize("page", TEXT)
+def test_every_path_it_names_exists(page: str) -> None:
+    named = set(re.findall(rf"`((?:\./)?(?:{TOPS})/[\w./-]*\w)/?`", TEXT[page]))
+    missing = {path for path in named if not (ROOT / path).exists()}
+    assert not missing
+
+
+@pytest.mark.parametrize("page", TEXT)
+def test_every_script_it_calls_exists(page: str) -> None:
+    called = set(re.findall(r"(?:^|[\s`(])(?:\./)?(scripts/[\w/.]*\w)", TEXT[page], re.MULTILINE))
+    assert {path for path in called if not (ROOT / path).exists()} == set()
+
+
+@pytest.mark.parametrize("page", TEXT)
+def test_every_file_it_links_to_exists(page: str) -> None:
+    targets = re.findall(r'(?:\]\(|(?:src|srcset)=")([^)"#\s]+)', TEXT[page])
+    here = (ROOT / page).parent
+    assert {target for target in targets if "://" not in target and not (here / target).exists()} == set()
+
+
+@pytest.mark.parametrize("package", ["planner", "solvers", "api"])
+def test_the_architecture_names_every_folder(package: str) -> None:
+    named = set(re.findall(r"^\| `([\w/]+)` \|", TEXT["docs/architecture.md"], re.MULTILINE))
+    assert folders(package) <= named
+    assert {name for name in named if name.startswith(package)} <= folders(package) | {"api/web"}
+
+
+def test_the_architecture_names_every_folder_of_tests_that_mirrors_nothing() -> None:
+    named = set(re.findall(r"^\| `(tests/\w+)` \|", TEXT["docs/architecture.md"], re.MULTILINE))
+    mirrors = {"api", "planner", "solvers", "docs"}
+    there = {f"tests/{path.name}" for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name[0].isalpha()}
+    assert named == {name for name in there if name.removeprefix("tests/") not in mirrors}
+
+
+@pytest.mark.parametrize("page", ["docs/memories.md", "docs/sharing.md"])
+def test_every_command_it_shows_works_in_the_order_it_shows_them(page: str, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    commands = re.findall(r"^    memplan (.*?)(?:  +#.*)?$", TEXT[page], re.MULTILINE)
+    assert len(commands) >= 2
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, "-m", "api.cli", *command.split()],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, (command, done.stderr)
+
+
+@pytest.mark.parametrize("page", TEXT)
+def test_every_solver_and_suite_that_a_command_names_exists(page: str) -> None:
+    commands = re.findall(r"memplan (?:plan|bench|share) [^`\n#]*", TEXT[page])
+    known = {*registry.names(), "my_planner", "NAME", "largest_first"}
+    for command in commands:
+        for names in re.findall(r"--solvers? ([\w,]+)", command):
+            assert set(names.split(",")) <= known | {"NAMES"}, command
+        assert set(re.findall(r" @(\w+)", command)) <= SUITES.keys(), command
+
+
+def test_the_changelog_knows_this_version() -> None:
+    headings = re.findall(r"^## (.*)$", TEXT["CHANGELOG.md"], re.MULTILINE)
+    assert headings[0] == "Unreleased"
+    assert MEMPLAN in headings
+
+
+def test_the_maps_are_what_the_command_draws(tmp_path: Path) -> None:
+    script = (ROOT / "scripts" / "pictures").read_text("utf-8")
+    lines = [line for line in script.splitlines() if line.strip().startswith("memplan ") and "network" in line]
+    assert len(lines) == 3
+    for theme in ("light", "dark"):
+        for line in lines:
+            words = line.replace("$made", str(tmp_path)).replace("$out", str(tmp_path)).replace("$theme", theme)
+            command = [sys.executable, "-m", "api.cli", *words.replace('"', "").split()[1:]]
+            subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+        assert (tmp_path / f"map-{theme}.svg").read_bytes() == (DOCS / "pictures" / f"map-{theme}.svg").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation site, built with warnings as errors."""
+    folder = tmp_path_factory.mktemp("site") / "site"
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_page_is_on_the_site_and_in_its_menu(site: Path) -> None:
+    there = {path.name for path in site.glob("*.html")} - {"404.html"}
+    assert there == {f"{path.stem}.html" for path in DOCS.glob("*.md")} | {"index.html", "changelog.html"}
+    menu = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
+    named = set(re.findall(r"[\w-]+\.md", str(menu)))
+    assert {Path(name).with_suffix(".html").name for name in named} == there
+
+
+def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
+    for page in site.glob("**/*.html"):
+        text = page.read_text("utf-8")
+        loaded = re.findall(
+            r"<(?:script|img|iframe|source|link|video|audio|embed)\b[^>]*?(?:src|srcset|href)=\"?([^\s\">]+)", text
+        )
+        assert loaded
+        assert not [address for address in loaded if re.match(r"(https?:)?//", address)], page.name
+        assert 'class="mermaid"' not in text
+    for style in site.glob("**/*.css"):
+        addresses = re.findall(r"(?:url\(|@import )[\"']?([^\"')]+)", style.read_text("utf-8"))
+        assert not [address for address in addresses if re.match(r"(https?:)?//", address)], style.name
+    for script in site.glob("**/*.js"):
+        assert not re.search(r"unpkg|jsdelivr|cdnjs|googleapis|gstatic", script.read_text("utf-8")), script.name
+
+
+def test_every_link_of_the_site_leads_somewhere(site: Path) -> None:
+    for page in site.glob("*.html"):
+        for address in re.findall(r"(?:href|src|srcset)=\"?([^\s\">#]+)", page.read_text("utf-8")):
+            if not re.match(r"[a-z]+:", address) and address not in (".", "/.", "/"):
+                assert (site / address.lstrip("/")).exists(), (page.name, address)
+
+
+def test_the_site_is_small(site: Path) -> None:
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 2_500_000
