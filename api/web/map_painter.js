@@ -1,8 +1,8 @@
 // Draws what a map's window shows on a canvas: boxes and their names, the bytes in use, the bound, the axes.
 
-import { bytes, grouped, visible } from "./text.js";
+import { grouped, visible } from "./text.js";
 import { paint } from "./raster.js";
-import { addressTicks, plainTicks } from "./scales.js";
+import { addressLabels, addressTicks, plainTicks } from "./scales.js";
 
 export const GUTTER = { left: 68, right: 12, top: 8, bottom: 24 };
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
@@ -58,8 +58,8 @@ export class MapPainter {
     context.rect(GUTTER.left, GUTTER.top, this.inside.width, this.inside.height);
     context.clip();
     this.#reserved(layer);
-    this.#labels(data, layer);
     this.#profile(layer);
+    this.#labels(data, layer);
     this.#limits(layer);
     context.restore();
   }
@@ -70,10 +70,12 @@ export class MapPainter {
     context.fillStyle = colours.soft;
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const tick of addressTicks(view.low, view.high, Math.max(inside.height / 46, 2))) {
-      context.fillText(tick === 0 ? "0" : bytes(tick), GUTTER.left - 8, this.y(tick));
-      this.#tick(GUTTER.left - 4, this.y(tick), GUTTER.left, this.y(tick));
-    }
+    const ticks = addressTicks(view.low, view.high, Math.max(inside.height / 46, 2));
+    addressLabels(ticks).forEach((said, place) => {
+      const y = this.y(ticks[place]);
+      context.fillText(said, GUTTER.left - 8, y, GUTTER.left - 10);
+      this.#tick(GUTTER.left - 4, y, GUTTER.left, y);
+    });
     context.textAlign = "center";
     context.textBaseline = "top";
     const begin = BigInt(data.document.axis.begin);

@@ -10,10 +10,8 @@ export function paint(pixels, width, height, layer, view, colours, background) {
   const { left, right, low, high, colour, count } = layer;
   for (let box = 0; box < count; box += 1) {
     if (right[box] <= view.left || left[box] >= view.right || high[box] <= view.low || low[box] >= view.high) continue;
-    const x1 = Math.max(Math.floor((left[box] - view.left) * perTime), 0);
-    const x2 = Math.min(Math.max(Math.round((right[box] - view.left) * perTime), x1 + 1), width);
-    const y1 = Math.max(Math.floor((view.high - high[box]) * perByte), 0);
-    const y2 = Math.min(Math.max(Math.round((view.high - low[box]) * perByte), y1 + 1), height);
+    const [x1, x2] = span((left[box] - view.left) * perTime, (right[box] - view.left) * perTime, width);
+    const [y1, y2] = span((view.high - high[box]) * perByte, (view.high - low[box]) * perByte, height);
     const bordered = x2 - x1 >= LEAST_BORDERED && y2 - y1 >= LEAST_BORDERED ? 1 : 0;
     fill(pixels, width, x1, y1, x2 - bordered, y2 - bordered, colours[colour[box]]);
     if (bordered) {
@@ -21,6 +19,12 @@ export function paint(pixels, width, height, layer, view, colours, background) {
       fill(pixels, width, x1, y2 - 1, x2, y2, background);
     }
   }
+}
+
+// The pixels from one edge to the other. All edges are rounded alike, so that what touches in memory touches here and nothing overlaps.
+function span(from, to, most) {
+  const first = Math.min(Math.max(Math.round(from), 0), most - 1);
+  return [first, Math.min(Math.max(Math.round(to), first + 1), most)];
 }
 
 function fill(pixels, width, x1, y1, x2, y2, value) {

@@ -1,9 +1,17 @@
 // Round marks for the axes: addresses in powers of two, everything else in tens.
 
+import { bytes } from "./text.js";
+
 export function addressTicks(low, high, most) {
   let step = 1;
   while ((high - low) / step > most) step *= 2;
   return multiples(low, high, step);
+}
+
+// What is written at each mark: short where all of them read differently, otherwise the exact address.
+export function addressLabels(ticks) {
+  const short = ticks.map((tick) => (tick === 0 ? "0" : bytes(tick)));
+  return new Set(short).size === ticks.length ? short : ticks.map((tick) => `0x${tick.toString(16)}`);
 }
 
 export function plainTicks(low, high, most, least = 0) {

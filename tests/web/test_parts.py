@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -144,6 +145,29 @@ def test_marks_are_few_and_within(page: Page, low: float, high: float) -> None:
         ticks = asked(page, "scales", function, low, high, 8)
         assert 1 <= len(ticks) <= 10
         assert all(low <= tick <= high for tick in ticks)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 84), (0, 25_000), (120_586_240, 120_586_400), (120_586_240, 120_600_000)])
+def test_marks_of_addresses_read_differently(page: Page, low: float, high: float) -> None:
+    ticks = asked(page, "scales", "addressTicks", low, high, 10)
+    labels = asked(page, "scales", "addressLabels", ticks)
+    assert len(set(labels)) == len(ticks) > 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_neighbours_stay_apart_to_the_eye(page: Page, seed: int) -> None:
+    """Boxes side by side, their edges anywhere between pixels: each pair keeps the line between them."""
+    chance = random.Random(seed)
+    edges = [0.0]
+    while edges[-1] < 90:
+        edges.append(edges[-1] + chance.uniform(5, 9))
+    view = {"left": 0.0, "right": 100.0, "low": 0.0, "high": 10.0}
+    boxes = [(left, right, 0.0, 10.0) for left, right in pairwise(edges)]
+    chance.shuffle(boxes)
+    row = paint(page, boxes, view, 137, 20)[137 * 5 : 137 * 6]
+    met = [(a, b) for a, b in pairwise(row) if a and b and a != b]
+    assert met == []
+    assert len(set(row)) == len(boxes) + 1
 
 
 def test_numbers_too_large_for_javascript_are_shown_exactly(page: Page) -> None:
