@@ -14,8 +14,9 @@ from planner.errors import BadInput, Code, Finding, PlannerError
 from planner.facts.digest import digest
 from planner.formats import is_sharing, read_plan, read_sharing
 from planner.formats.json.scan import scan
-from planner.formats.table import BYTES, FORMATS, Format, Source, format_named, recognised
-from planner.options.asked import as_asked
+from planner.formats.source import Source
+from planner.formats.table import BYTES, FORMATS, Format, format_named, recognised
+from planner.options.capacity import planned_problem
 from planner.options.options import Options
 from planner.plan import Plan
 from planner.problem import Problem
@@ -66,7 +67,7 @@ def understand(
     data, solve = separate(data, format_)
     options = clipped(merged(query, None if solve is None else from_body(solve)), settings)
     row, problem, warnings = read(data, format_, settings, media_type)
-    as_asked(problem, options.options.capacity, options.options.prefer)
+    planned_problem(problem, options.options.capacity, options.options.prefer)
     require_solver(options.options.solver, objects=options.objects)
     document = as_document(options.options, objects=options.objects)
     notes = (*warnings, *options.notes)

@@ -17,7 +17,7 @@ from planner.formats import read_plan, read_problem, read_sharing, write_plan, w
 from planner.formats.answers.write_map import write_map
 from planner.formats.table import BYTES
 from planner.generate import Request, generate
-from planner.options.asked import as_asked
+from planner.options.capacity import planned_problem
 from planner.options.options import Options
 from planner.placing.watching import Progress
 from planner.plan import Plan, PlanStatus
@@ -174,7 +174,7 @@ def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: L
     """Is this plan a plan of this problem, and are its claims possible?"""
     query = SolveOptions.model_validate(header["query"])
     problem, warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_answer)
-    problem = as_asked(problem, query.capacity, query.prefer)
+    problem = planned_problem(problem, query.capacity, query.prefer)
     findings: Sequence[VerifyFinding | SharingFinding]
     if isinstance(plan, Sharing):
         findings, believed = planner.verify_sharing(problem, plan), notes_on_sharing(plan)
@@ -190,7 +190,7 @@ def _explain(header: dict[str, Any], parts: list[bytes], settings: Settings, _: 
     data, _solve_options = separate(parts[0], header["format"])
     problem, _warnings = read_problem(data, format=header["format"])
     options = from_document(header["options"])
-    problem = as_asked(problem, options.capacity, options.prefer)
+    problem = planned_problem(problem, options.capacity, options.prefer)
     plan = read_plan(parts[1])
     document = json.loads(parts[1])
     answer = {
@@ -214,13 +214,13 @@ def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Lin
     if len(parts) == 1:
         query = SolveOptions.model_validate(header["query"])
         problem, _warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_plan)
-        problem = as_asked(problem, query.capacity, query.prefer)
+        problem = planned_problem(problem, query.capacity, query.prefer)
         wrong = planner.verify(problem, plan)
     else:
         data, _solve_options = separate(parts[0], header["format"])
         problem, _warnings = read_problem(data, format=header["format"])
         options = from_document(header["options"])
-        problem = as_asked(problem, options.capacity, options.prefer)
+        problem = planned_problem(problem, options.capacity, options.prefer)
         plan, wrong = read_plan(parts[1]), ()
     try:
         drawn = memory_map(problem, plan, wrong)

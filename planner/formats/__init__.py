@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .table import FORMATS, Format, Source, format_named, recognised
+from .source import Source
+from .table import FORMATS, Format, format_named, recognised
 from .tags import PLAN_FORMAT, SHARING_FORMAT
 
 if TYPE_CHECKING:

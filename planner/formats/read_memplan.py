@@ -30,7 +30,7 @@ from . import wire as w
 from .json.scan import require_format
 from .json.strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
 from .memories import read_data, read_speed
-from .table import Source
+from .source import Source
 from .tags import PROBLEM_FORMAT
 
 _KINDS = (

@@ -22,7 +22,7 @@ from ..facts.constants import CONSTANT
 from ..problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
 from .json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
 from .memories import SPEED_FIELDS, read_data
-from .table import Source
+from .source import Source
 from .wire import Alignment, Bytes, Name, Time
 
 _KINDS = ("intermediate", "input", "output")

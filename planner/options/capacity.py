@@ -1,4 +1,4 @@
-"""Other pool sizes than the problem's, for trying out what fits: how they are written, and what they replace."""
+"""What options replace in a problem: its pools' sizes, for trying out what fits, and its objective; and how sizes are written."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from ..errors import echo
 from ..problem import Problem
 from .options import GREATEST, bad_option
+from .preference import Preference, with_preference
 
 
 def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) -> Problem:
@@ -26,6 +27,13 @@ def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) ->
         raise bad_option("capacity", "a capacity cannot be negative")
     pools = tuple(replace(pool, size=capacity.get(pool.name, pool.size)) for pool in problem.pools)
     return replace(problem, pools=pools)
+
+
+def planned_problem(
+    problem: Problem, capacity: int | Mapping[str, int] | None, prefer: Preference | str | None
+) -> Problem:
+    """The problem that a plan with these options is a plan of. Raises BadInput."""
+    return with_preference(with_capacity(problem, capacity), None if prefer is None else Preference(prefer))
 
 
 MULTIPLES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}

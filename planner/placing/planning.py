@@ -14,7 +14,7 @@ from solvers.portfolio.solve import solve
 
 from ..checks import require_sound
 from ..facts.constants import spell_out_constants
-from ..options.asked import as_asked
+from ..options.capacity import planned_problem
 from ..options.options import Options, require_valid
 from ..plan import Objective, Plan, PlanStatus, Shortage, TermValue
 from ..plan import Placement as PlanPlacement
@@ -49,7 +49,7 @@ def plan(
     options = options or Options()
     require_valid(options)
     clock = Clock(options.time_limit, begun)
-    problem = as_asked(problem, options.capacity, options.prefer)
+    problem = planned_problem(problem, options.capacity, options.prefer)
     require_sound(problem)
     problem = spell_out_constants(problem)
     with clock.while_lowering():

@@ -147,7 +147,9 @@ def test_marks_are_few_and_within(page: Page, low: float, high: float) -> None:
         assert all(low <= tick <= high for tick in ticks)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 84), (0, 25_000), (120_586_240, 120_586_400), (120_586_240, 120_600_000)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 84), (0, 25_000), (120_586_240, 120_586_400), (120_586_240, 120_600_000)]
+)
 def test_marks_of_addresses_read_differently(page: Page, low: float, high: float) -> None:
     ticks = asked(page, "scales", "addressTicks", low, high, 10)
     labels = asked(page, "scales", "addressLabels", ticks)

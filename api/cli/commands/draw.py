@@ -8,7 +8,7 @@ import typer
 
 from planner.drawing import Sheet, convergence, memory_map, svg
 from planner.formats import read_plan, read_problem
-from planner.options.asked import as_asked
+from planner.options.capacity import planned_problem
 from planner.verifying.verify import verify
 
 from ..exit_codes import ExitCode
@@ -39,7 +39,7 @@ def run(
         if out != STANDARD_OUTPUT:
             output.check(problem_file, plan_file)
         problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
-        problem = as_asked(problem, capacity, prefer)
+        problem = planned_problem(problem, capacity, prefer)
     with refusing(shown_name(plan_file), as_json=False):
         plan = read_plan(read_bytes(plan_file))
         findings = verify(problem, plan)

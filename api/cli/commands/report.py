@@ -10,7 +10,7 @@ from functools import partial
 import typer
 
 from planner.formats import is_sharing, read_plan, read_problem, read_sharing
-from planner.options.asked import as_asked
+from planner.options.capacity import planned_problem
 from planner.plan import Plan
 from planner.problem import Problem
 from planner.reporting.report import memory_report
@@ -68,7 +68,7 @@ def run(
     with refusing(shown_name(problem_file), as_json=as_json):
         problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
     with refusing(None, as_json=as_json):
-        problem = as_asked(problem, capacity, prefer)
+        problem = planned_problem(problem, capacity, prefer)
     answer: Plan | Sharing
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)

@@ -10,7 +10,7 @@ import typer
 
 from planner.errors import MAX_FINDINGS
 from planner.formats import is_sharing, read_plan, read_problem, read_sharing
-from planner.options.asked import as_asked
+from planner.options.capacity import planned_problem
 from planner.problem import Problem
 from planner.sharing import verify_sharing
 from planner.sharing.findings import SharingFinding
@@ -40,7 +40,7 @@ def run(
         raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
     with refusing(shown_name(problem_file), as_json=as_json):
         problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
-        problem = as_asked(problem, capacity, prefer)
+        problem = planned_problem(problem, capacity, prefer)
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)
         check = _sharing if is_sharing(data) else _plan
