@@ -15,11 +15,15 @@ class Filled(TyperCommand):
     """A command whose help names what tables hold. They are looked up for help alone, since to import them takes longer than all the rest."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        from planner.formats.table import names
+        from dataclasses import fields
 
+        from planner.formats.table import names
+        from planner.options.options import Options
+
+        told = {each.name: each.metadata["help"] for each in fields(Options)}
         for param in self.params:
             if help_ := getattr(param, "help", None):
-                param.help = help_.replace("{formats}", names())  # type: ignore[attr-defined]
+                param.help = help_.format(formats=names(), **told)  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
 
 
@@ -38,19 +42,17 @@ Capacity = Annotated[
 ]
 Prefer = Annotated[
     Literal["size", "balanced", "speed"] | None,
-    typer.Option("--prefer", help="Replace the objective: the smallest peaks, the fastest accesses, or both weighed."),
+    typer.Option("--prefer", help="{prefer}"),
 ]
-TimeLimit = Annotated[str, typer.Option(metavar="SECONDS", help="Wall time from call to answer; 'none' for no limit.")]
+TimeLimit = Annotated[str, typer.Option(metavar="SECONDS", help="{time_limit} 'none': no limit.")]
 WorkLimit = Annotated[
     int | None,
-    typer.Option(metavar="N", min=0, help="Units of work, about a microsecond each; ends alike on every machine."),
+    typer.Option(metavar="N", min=0, help="{work_limit}"),
 ]
-MemoryLimit = Annotated[
-    int | None, typer.Option(metavar="MB", min=1, help="Memory of each solver process, in 10^6 bytes.")
-]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of everything random.")]
+MemoryLimit = Annotated[int | None, typer.Option(metavar="MB", min=1, help="{memory_limit_bytes} In 10^6 bytes.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="{seed}")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="The solvers' logs on stderr.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="{verbose} On stderr.")]
 Problem = Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")]
 Plan = Annotated[str, typer.Argument(metavar="PLAN", help="Its plan; - reads the standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
@@ -94,22 +96,16 @@ def plan(
     work_limit: WorkLimit = None,
     memory_limit: MemoryLimit = None,
     solver: Annotated[str, typer.Option(metavar="NAME", help="auto, or a name that 'memplan solvers' lists.")] = "auto",
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Solver processes side by side; by default one per core.")
-    ] = None,
+    workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="{workers}")] = None,
     seed: Seed = 0,
     capacity: Capacity = None,
-    goal: Annotated[
-        Literal["minimise", "fit"], typer.Option(help="fit stops at the first plan within all capacities.")
-    ] = "minimise",
+    goal: Annotated[Literal["minimise", "fit"], typer.Option(help="{goal}")] = "minimise",
     prefer: Prefer = None,
     warm: Annotated[
         Literal["none", "bound", "hint", "both"] | None,
-        typer.Option(help="What exact solvers are told of the best plan so far; by default what suits each."),
+        typer.Option(help="{warm}"),
     ] = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say why nothing smaller is possible, or which buffers cannot fit.")
-    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="{explain}")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from planner.checks.report import printable
 from planner.errors import MAX_ECHO, Code, Finding
-from planner.options.options import GREATEST, Options
+from planner.options.options import GREATEST, Options, help_of
 from planner.options.preference import Preference
 from solvers.model.solver import Goal, Warm
 
@@ -26,33 +26,27 @@ class CommonOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     time_limit: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        default=None, description="Seconds from the start of planning to the plan."
+        default=None, description=help_of("time_limit")
     )
     work_limit: Annotated[int, Field(ge=0, lt=GREATEST)] | None = Field(
         default=None,
-        description="Units of work, about a microsecond each; a run that ends by work ends alike on every machine.",
+        description=help_of("work_limit"),
     )
     memory_limit: Annotated[int, Field(ge=1, lt=GREATEST)] | None = Field(
-        default=None, description="Bytes of memory for each solver's child process."
+        default=None, description=help_of("memory_limit_bytes")
     )
     solver: Annotated[str, Field(min_length=1, max_length=100)] = Field(
         default="auto", description="`auto`, or a name that `/v1/solvers` lists."
     )
-    workers: Annotated[int, Field(ge=1, lt=GREATEST)] | None = Field(
-        default=None, description="Solver processes side by side; the plan is the same with any number."
-    )
-    seed: Annotated[int, Field(ge=0, lt=GREATEST)] = Field(default=0, description="Seed of everything random.")
-    goal: Literal["minimise", "fit"] = Field(
-        default="minimise", description="`fit` stops at the first plan within all capacities."
-    )
+    workers: Annotated[int, Field(ge=1, lt=GREATEST)] | None = Field(default=None, description=help_of("workers"))
+    seed: Annotated[int, Field(ge=0, lt=GREATEST)] = Field(default=0, description=help_of("seed"))
+    goal: Literal["minimise", "fit"] = Field(default="minimise", description=help_of("goal"))
     prefer: Literal["size", "balanced", "speed"] | None = Field(
         default=None,
-        description="Replaces the problem's objective: the smallest peaks, the fastest accesses, or both weighed against each other.",
+        description=help_of("prefer"),
     )
-    warm: Literal["none", "bound", "hint", "both"] | None = Field(
-        default=None, description="What exact solvers are told of the best plan so far."
-    )
-    explain: bool = Field(default=False, description="Find out which buffers make an infeasible problem infeasible.")
+    warm: Literal["none", "bound", "hint", "both"] | None = Field(default=None, description=help_of("warm"))
+    explain: bool = Field(default=False, description=help_of("explain"))
     objects: bool = Field(
         default=False,
         description="Let buffers share storage objects instead of giving them offsets: the answer is a memplan-sharing/1.",
@@ -62,9 +56,7 @@ class CommonOptions(BaseModel):
 class SolveOptions(CommonOptions):
     """Options as they stand under `solve` in a body."""
 
-    capacity: Size | dict[str, Size] | None = Field(
-        default=None, description="Replaces the size of the only pool, or of several by name."
-    )
+    capacity: Size | dict[str, Size] | None = Field(default=None, description=help_of("capacity"))
 
 
 class StrictSolveOptions(SolveOptions):

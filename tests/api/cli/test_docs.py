@@ -1,0 +1,95 @@
+"""docs/cli.md and --help name every command and every option there is, and none that there is not; what options are stands in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from api.cli.app import app
+from api.jobs.options import SolveOptions
+from api.routes.query import PlanQuery
+from planner import Options
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = (DOCS / "cli.md").read_text("utf-8")
+ELSEWHERE = {
+    "bench": "bench.md",
+    "generate": "bench.md",
+    "serve": "service.md",
+    "worker": "service.md",
+    "migrate": "service.md",
+}
+"""Whose options another page explains."""
+OVER_HTTP = {"memory_limit_bytes": "memory_limit"}
+"""Names that differ there."""
+
+
+def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command, by the words that call it."""
+    for name, command in getattr(group, "commands", {}).items():
+        if getattr(command, "commands", None):
+            yield from commands(command, *path, name)
+        else:
+            yield (*path, name), command
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def options(command: Any) -> set[str]:
+    """The long names of its options."""
+    every = (word for param in command.params for word in (*param.opts, *param.secondary_opts))
+    return {word for word in every if word.startswith("--")} - {"--help"}
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_help_names_each_option_and_nothing_is_left_to_fill_in(words: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*words, "--help"])
+    assert shown.exit_code == 0
+    assert options(COMMANDS[words]) <= set(re.findall(r"--[a-z-]+", shown.stdout))
+    assert not re.search(r"\{[a-z_]+\}", shown.stdout)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_the_page_names_each_command_and_each_of_its_options(words: tuple[str, ...]) -> None:
+    text = PAGE + ((DOCS / ELSEWHERE[words[0]]).read_text("utf-8") if words[0] in ELSEWHERE else "")
+    called = " ".join(word for word in words if word != "run")
+    assert f"memplan {called}" in text
+    missing = {option for option in options(COMMANDS[words]) if option not in text}
+    if words[0] in ("serve", "worker", "migrate"):  # settings, by whose names the page calls them
+        missing = {each for each in missing if each[2:].replace("-", "_") not in text}
+    assert not missing
+
+
+def test_the_page_names_no_option_that_is_not_there() -> None:
+    known = {option for command in COMMANDS.values() for option in options(command)} | {"--help", "--version"}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGE)) <= known
+
+
+def test_every_door_offers_the_options_of_the_library() -> None:
+    library = {OVER_HTTP.get(each.name, each.name) for each in fields(Options)}
+    assert set(SolveOptions.model_fields) - {"objects"} == library - {"verbose"}
+    assert set(PlanQuery.model_fields) - {"objects", "format", "require"} == library - {"verbose"}
+    offered = {option[2:].replace("-", "_") for option in options(COMMANDS[("plan",)])}
+    assert offered - {"out", "json", "quiet", "report", "format"} == library
+
+
+def test_help_at_every_door_is_the_library_s() -> None:
+    shown = " ".join(CliRunner().invoke(app, ["plan", "--help"]).stdout.split())
+    for each in fields(Options):
+        assert each.metadata["help"].rstrip(".")
+        if each.name not in (
+            "solver",
+            "capacity",
+        ):  # a list of solvers, and a way to write sizes, that each door has for itself
+            assert each.metadata["help"].rstrip(".") in shown
+            if each.name != "verbose":
+                said = SolveOptions.model_fields[OVER_HTTP.get(each.name, each.name)].description
+                assert each.metadata["help"] in str(said)
