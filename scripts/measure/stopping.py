@@ -21,7 +21,7 @@ from solvers.model.instance import Placement
 from solvers.model.outcome import Value
 from solvers.model.solver import Limits, Task
 from solvers.portfolio.execute import execute
-from solvers.portfolio.strip import Strip
+from solvers.portfolio.pool_pieces import Strip
 
 CASES = (
     ("greedy", "packing", 100_000),

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable
 
 import numpy as np
 
-from ..bounds.pool_sharing import homes_of_classes
+from ..bounds.weighted_sections import homes_of_classes
 from ..fitting.gaps import Span
 from ..fitting.neighbours import neighbours
 from ..fitting.orders import Fit

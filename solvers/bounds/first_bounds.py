@@ -9,7 +9,7 @@ from ..model.instance import Instance, Term
 from ..model.linear_terms import least_choice_cost, peak_price
 from ..model.outcome import Certificate, Value
 from .one_pool import pool_bound
-from .pool_sharing import busiest_section, sharing_shortage
+from .weighted_sections import busiest_section, sharing_shortage
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from math import ceil
 from ..model.instance import Instance, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
 from ..model.outcome import Proof
-from .pool_sharing import Weights, homes_of_classes, weigh
+from .weighted_sections import Weights, homes_of_classes, weigh
 
 
 def can_price(instance: Instance) -> bool:

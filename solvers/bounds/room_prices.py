@@ -19,8 +19,8 @@ from ..model.linear_terms import choice_cost, peak_price
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome
 from ..model.solver import Control, Feature, Solver, Task
-from .pool_sharing import Weights, peak_sections
 from .priced_room import can_price, priced_value, proof_of
+from .weighted_sections import Weights, peak_sections
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 

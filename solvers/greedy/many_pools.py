@@ -8,7 +8,7 @@ from itertools import product
 from ..fitting.neighbours import neighbours
 from ..fitting.orders import Fit, orders
 from ..fitting.placing import PoolPolicy, place_all
-from ..geometry.ties import rank_tie
+from ..geometry.tie_breaks import rank_tie
 from ..model.errors import StopReason
 from ..model.instance import Instance, Ints, Placement
 from ..model.objective import evaluate

@@ -1,4 +1,4 @@
-"""A bound on several pools at once: a linear program finds weights, solvers.bounds.pool_sharing makes an exact bound of them."""
+"""A bound on several pools at once: a linear program finds weights, solvers.bounds.weighted_sections makes an exact bound of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..bounds.pool_sharing import LiveHeights, Weights, homes_of_classes, peak_sections, sharing_shortage
 from ..bounds.priced_room import can_price, class_costs, priced_value, proof_of
+from ..bounds.weighted_sections import LiveHeights, Weights, homes_of_classes, peak_sections, sharing_shortage
 from ..model.errors import SolverFailed, StopReason, Unavailable, Unsupported
 from ..model.instance import Instance
 from ..model.libraries import PULP, Library, missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..bounds.pool_sharing import homes_of_classes
+from ..bounds.weighted_sections import homes_of_classes
 from ..geometry.separation import forbidden_bases
 from ..model.instance import Instance, Term
 

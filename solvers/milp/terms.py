@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..bounds.one_pool import pool_bound
-from ..bounds.pool_sharing import LiveHeights, peak_sections
+from ..bounds.weighted_sections import LiveHeights, peak_sections
 from ..model.instance import Instance, Term
 from ..model.linear_terms import choice_cost, peak_price
 from ..model.objective import peaks

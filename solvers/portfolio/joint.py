@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..bounds.first_bounds import first_bounds, least_of_term, peaks_at_least
-from ..bounds.pool_sharing import Weights, sharing_shortage
 from ..bounds.priced_room import priced_value
+from ..bounds.weighted_sections import Weights, sharing_shortage
 from ..geometry.presolve import scaled, unit
-from ..geometry.ties import can_tie, least_tie, preferring, rank_tie
+from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
 from ..model.errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
 from ..model.instance import Instance, Placement
 from ..model.linear_terms import choice_cost, is_counted_in_bytes

@@ -9,7 +9,7 @@ import numpy as np
 from ..model.instance import Instance, Placement, Term
 from ..model.outcome import Outcome
 from ..model.solver import Control, Task
-from .strips import solve_strips
+from .separate_pools import solve_strips
 
 PACKER = "search"
 OF_PEAKS = (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.BALANCED)

@@ -16,7 +16,7 @@ from ..model.needs import is_joint, needs, refusal
 from ..model.outcome import Outcome
 from ..model.registry import AUTO, Kind, get, is_of, names
 from ..model.solver import Control, Feature, Input, Solver, Task
-from .strips import solve_strips
+from .separate_pools import solve_strips
 
 STRIP_ENGINES = {Kernels.NATIVE: ("improve", "search", "beam", "cpsat"), Kernels.REFERENCE: ("cpsat", "search")}
 """What auto runs on components that greedy leaves open, the first one first. Without native kernels CP-SAT is the fastest."""
@@ -47,7 +47,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     if lost is not None:
         return Outcome(StopReason.PROVED, pool_bounds=(0,) * len(instance.pools), certificates=(lost,), infeasible=True)
     if chosen is not None and chosen.wants is Input.RAW:
-        from .raw import solve_raw  # what most problems do without, like all that is imported below
+        from .as_written import solve_raw  # what most problems do without, like all that is imported below
 
         return solve_raw(solver, instance, task, control)
     engines: tuple[str, ...] = JOINT_ENGINES if joint else STRIP_ENGINES[active().kind]

@@ -25,7 +25,7 @@ from solvers.model.solver import Solver, Task
 
 from .frames import Unpacker, pack
 from .messages import Crashed, Ended, Found, Message, Proven, Refused, encode
-from .ties import memory_cap
+from .parent_death import memory_cap
 
 CHUNK = 1 << 16
 

@@ -14,7 +14,7 @@ from .child import Job, pack_job
 from .frames import Unpacker
 from .launcher import Launcher
 from .messages import Message, Unreadable, decode
-from .ties import kill_group
+from .parent_death import kill_group
 
 BURIAL_SECONDS = 0.1
 """How long to wait for word that a killed child is dead."""

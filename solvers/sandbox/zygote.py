@@ -21,7 +21,7 @@ from types import FrameType
 
 from .child import live
 from .frames import HEADER
-from .ties import die_with, kill_group
+from .parent_death import die_with, kill_group
 
 ORPHAN_CHECK_SECONDS = 2.0
 

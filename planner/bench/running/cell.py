@@ -16,7 +16,7 @@ from typing import Any
 
 from solvers.model.solver import Goal
 from solvers.sandbox import shutdown
-from solvers.sandbox.ties import die_with
+from solvers.sandbox.parent_death import die_with
 
 from ...errors import BadInput, CannotSolve
 from ...formats import read_problem

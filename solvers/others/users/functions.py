@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...bounds.pool_sharing import busiest_section
+from ...bounds.weighted_sections import busiest_section
 from ...model.conflicts import live_pair_count, part_pairs
 from ...model.errors import SolverFailed, StopReason, Unsupported
 from ...model.instance import ADDRESS_LIMIT, Instance, Placement

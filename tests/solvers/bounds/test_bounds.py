@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers.bounds.one_pool import homeless, pool_bound, stack_height
-from solvers.bounds.pool_sharing import busiest_section
+from solvers.bounds.weighted_sections import busiest_section
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.outcome import Certificate, Proof
 from tests.support import Block, make_instance, plain

@@ -7,7 +7,7 @@ import pytest
 
 from planner import Options, plan
 from planner.problem import Buffer, Pool, Problem
-from solvers.geometry.ties import least_tie, preferring, rank_tie
+from solvers.geometry.tie_breaks import least_tie, preferring, rank_tie
 from solvers.model.instance import Placement, PoolSpec
 from tests.support import make_instance
 

@@ -16,8 +16,8 @@ from ..model.outcome import Outcome, Value
 from ..model.solver import Control, Goal, Task
 from .board import Board
 from .execute import execute, failed
+from .pool_pieces import Component, Strip
 from .rounds import FIRST_ROUND_WORK, SEED_STEP, round_work
-from .strip import Component, Strip
 from .teams import USUAL, team
 
 WIDTH_PER_WORK = 18

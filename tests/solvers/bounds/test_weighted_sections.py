@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from planner.placing.lowering import lower
 from planner.problem import Problem
-from solvers.bounds.pool_sharing import (
+from solvers.bounds.priced_room import priced_value, proof_of
+from solvers.bounds.weighted_sections import (
     LiveHeights,
     homes_of_classes,
     peak_sections,
     sharing_shortage,
     sharing_value,
 )
-from solvers.bounds.priced_room import priced_value, proof_of
 from solvers.model.errors import StopReason
 from solvers.model.instance import PoolSpec, Term
 from solvers.model.outcome import Proof
