@@ -21,7 +21,7 @@ from solvers.model.instance import Placement
 from solvers.model.outcome import Value
 from solvers.model.solver import Limits, Task
 from solvers.portfolio.execute import execute
-from solvers.portfolio.pool_pieces import Strip
+from solvers.portfolio.single_pool import Strip
 
 CASES = (
     ("greedy", "packing", 100_000),

@@ -16,9 +16,8 @@ from ..model.outcome import Outcome, Value
 from ..model.solver import Control, Goal, Task
 from .board import Board
 from .execute import execute, failed
-from .pool_pieces import Component, Strip
-from .rounds import FIRST_ROUND_WORK, SEED_STEP, round_work
-from .teams import USUAL, team
+from .rounds import FIRST_ROUND_WORK, SEED_STEP, USUAL, round_work, team
+from .single_pool import Component, Strip
 
 WIDTH_PER_WORK = 18
 """Sections lived in for each unit that a part of the work must have for the search's parts to pay for a first dive."""

@@ -17,11 +17,10 @@ from solvers.model.errors import SolverFailed, StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec
 from solvers.model.outcome import Outcome, Proof
 from solvers.model.solver import Control, Feature, Goal, Input, Limits, Silent, Task
-from solvers.portfolio.pool_pieces import Strip
-from solvers.portfolio.rounds import SEED_STEP
+from solvers.portfolio.rounds import FROM_ROUND, SEED_STEP
 from solvers.portfolio.separate_pools import solve_strips
+from solvers.portfolio.single_pool import Strip
 from solvers.portfolio.solve import solve
-from solvers.portfolio.teams import FROM_ROUND
 from tests.support import make_instance, plain
 
 

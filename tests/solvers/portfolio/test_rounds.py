@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solvers.portfolio.teams import FROM_ROUND, LARGEST, SMALLEST, team
+from solvers.portfolio.rounds import FROM_ROUND, LARGEST, SMALLEST, team
 
 ALL = ("improve", "search", "cpsat")
 
