@@ -13,6 +13,7 @@ from ..model.instance import Instance, Ints, Placement, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
 from ..model.objective import evaluate, value_of_peaks
 from ..model.outcome import Outcome, Value
+from ..model.registry import Kind, is_of
 from ..model.solver import Control, Goal, Task
 from .board import Board
 from .execute import execute, failed
@@ -144,7 +145,7 @@ class _Strips:
         budget = self._budget(todo)
         if budget == 0:
             return self.broken or StopReason.WORK_LIMIT
-        before, engines = self.work, list(self.engines)
+        before, engines, value = self.work, list(self.engines), self.board.value
         threads = max(1, self.task.limits.workers // max(1, len(todo)))
         with ThreadPoolExecutor(max_workers=max(1, self.task.limits.workers)) as pool:
             list(pool.map(lambda turn: self._play(turn, budget, threads), todo))
@@ -154,7 +155,12 @@ class _Strips:
             for name, outcome in turn.answers:
                 self._take(turn.strip, turn.component, name, outcome)
         self._prove()
-        if self.work == before and self.engines == engines and self._finished() is None:
+        is_stuck = self.work == before and self.engines == engines
+        if all(
+            is_of(Kind.IMPROVER, name) for name in self.engines
+        ):  # what improves ends early where there is nothing left to try
+            is_stuck |= self.work - before < budget and self.board.value == value
+        if is_stuck and self._finished() is None:
             return self.broken or StopReason.WORK_LIMIT
         return None
 
