@@ -102,12 +102,13 @@ set_up() {
     fi
 }
 
-# Quiet as long as all is well; what pip said is shown if it fails.
+# Quiet as long as all is well; what pip said is shown if it fails. What has been compiled is kept in .compiled, for other environments and the tests.
 pip_install() {
     local python=$1 log status=0
     shift
     log=$(mktemp)
-    PIP_DISABLE_PIP_VERSION_CHECK=1 "$python" -m pip install --no-input "$@" >"$log" 2>&1 || status=$?
+    CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-$python;$ROOT/scripts/compile_once.py} MEMPLAN_COMPILED=${MEMPLAN_COMPILED:-$ROOT/.compiled} \
+        PIP_DISABLE_PIP_VERSION_CHECK=1 "$python" -m pip install --no-input "$@" >"$log" 2>&1 || status=$?
     [ "$status" = 0 ] || { cat "$log" >&2; }
     rm -f "$log"
     [ "$status" = 0 ] || die "pip install failed (above is what it said)"

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.compiling import compiling_once
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,11 +42,14 @@ def install(target: Path, environment: dict[str, str] | None = None) -> None:
     for tool in ("scikit_build_core", "nanobind"):
         if find_spec(tool) is None:
             pytest.skip(f"{tool} is not installed here")
-    # Unoptimised: the same build in a fraction of the time.
     command = [sys.executable, "-m", "pip", "install", "--no-input", "--no-deps", "--no-build-isolation", "--no-index"]
-    command += ["--config-settings", "cmake.build-type=Debug", "--target", str(target), str(ROOT)]
+    command += ["--target", str(target), str(ROOT)]
     done = subprocess.run(
-        command, env=os.environ | (environment or {}), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        command,
+        env=os.environ | compiling_once() | (environment or {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
     )
     assert done.returncode == 0, done.stdout.decode(errors="replace")
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.compiling import COMPILED, LAUNCHER, compiling_once
 from tests.containers.dockerfile import ROOT, Stage, copied_from_here, is_sent, read_dockerfile
 
 pytestmark = pytest.mark.slow
@@ -48,7 +49,10 @@ class Image:
         kept = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name.endswith("_proxy")}
         path = [str(self.python), os.environ["PATH"]]
         home = self.root / "home"
-        kept["SKBUILD_CMAKE_BUILD_TYPE"] = "Debug"  # unoptimised: the same build in a fraction of the time
+        kept |= compiling_once(str(self.python / "python"), self.root / "compile_once.py", self.root / "compiled")
+        headers = self.root / "python" / "include" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+        if headers.is_dir():  # the copy's own, not those of another interpreter that nobody can read, too
+            kept["SKBUILD_CMAKE_DEFINE"] = f"Python_INCLUDE_DIR={headers}"
         return kept | {
             "PATH": os.pathsep.join(path),
             "HOME": str(home),
@@ -132,6 +136,13 @@ def made_in(root: Path) -> Image:
         made.mkdir(parents=True)
         if WHO is not None:
             os.chown(made, NOBODY, NOBODY)
+    # Who builds may see neither this checkout nor what it has compiled before.
+    shutil.copyfile(LAUNCHER, root / "compile_once.py")
+    (root / "compiled").mkdir()
+    (root / "compiled").chmod(0o777)
+    for compiled in COMPILED.glob("*.o"):
+        shutil.copyfile(compiled, root / "compiled" / compiled.name)
+        (root / "compiled" / compiled.name).chmod(0o644)
     for step in BUILD.of("RUN"):
         if "apt-get" in step.rest:
             continue

@@ -1,0 +1,94 @@
+"""Runs a compiler, unless it has compiled the same before: then what it made is taken from the folder in MEMPLAN_COMPILED.
+
+To be put before the command that CMake runs for each file (CMAKE_CXX_COMPILER_LAUNCHER). The same is: the compiler, its options, the file, the files
+beside it, and everything in the folders it may include from, wherever they are. So an installation into a new environment need not compile anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES_OF_WHAT_IS_MADE = ("-o", "-MF", "-MT", "-MQ")
+INCLUDES = ("-isystem", "-iquote", "-idirafter", "-I")
+MOST = 400
+"""Files that are kept: some builds of all kernels."""
+
+
+def tree(folder: Path) -> str:
+    """A digest of the files below a folder, by what they are called there."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*.h*") if path.is_file()):
+        digest.update(f"\0{path.relative_to(folder)}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def describe(command: list[str]) -> tuple[str, Path, Path | None] | None:
+    """A digest of all that counts, the file to be made, that of its dependencies; None if this is not to be kept."""
+    compiler = shutil.which(command[0])
+    if compiler is None or "-c" not in command or "-o" not in command:
+        return None
+    if any("/cmTC_" in word for word in command):  # CMake gets to know the compiler, and reads what it says
+        return None
+    about = Path(compiler).resolve().stat()
+    parts = [str(Path(compiler).resolve()), str(about.st_size), str(about.st_mtime_ns), sys.platform]
+    parts += [f"{name}={os.environ.get(name)}" for name in ("CPATH", "CPLUS_INCLUDE_PATH", "SOURCE_DATE_EPOCH")]
+    made: dict[str, str] = {}
+    words = iter(command[1:])
+    for word in words:
+        if word in NAMES_OF_WHAT_IS_MADE:
+            made[word] = next(words)
+        elif word in INCLUDES:
+            parts += [word, tree(Path(next(words)))]
+        elif word.startswith("-I"):
+            parts += ["-I", tree(Path(word[2:]))]
+        elif word == "-c":
+            source = Path(next(words))
+            beside = sorted(path for path in source.parent.iterdir() if path.is_file())
+            parts += [source.name, *(path.name + hashlib.sha256(path.read_bytes()).hexdigest() for path in beside)]
+        else:
+            parts.append(word)
+    depends = Path(made["-MF"]) if "-MF" in made else None
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest(), Path(made["-o"]), depends
+
+
+def keep(made: Path, kept: Path) -> None:
+    """For the next time; whoever reads at the same time finds all of it or nothing. The oldest go."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    half = kept.with_name(f"{kept.name}.{os.getpid()}")
+    shutil.copyfile(made, half)
+    half.replace(kept)
+    there = sorted(kept.parent.glob("*.o"), key=lambda path: path.stat().st_mtime)
+    for path in there[:-MOST]:
+        path.unlink(missing_ok=True)
+
+
+def main() -> int:
+    """Compile or copy."""
+    command = sys.argv[1:]
+    folder = os.environ.get("MEMPLAN_COMPILED")
+    found = describe(command) if folder else None
+    if folder is None or found is None:
+        return subprocess.run(command, check=False).returncode
+    digest, made, depends = found
+    kept = Path(folder) / f"{digest}.o"
+    if kept.exists():
+        shutil.copyfile(kept, made)
+        if depends is not None:
+            depends.write_text(f"{made}:\n", encoding="utf-8")
+        return 0
+    status = subprocess.run(command, check=False).returncode
+    if status == 0:
+        with contextlib.suppress(OSError):  # others may be writing there: what was compiled is as good without it
+            keep(made, kept)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
