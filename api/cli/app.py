@@ -18,12 +18,13 @@ class Filled(TyperCommand):
         from dataclasses import fields
 
         from planner.formats.table import names
+        from planner.generate import KINDS
         from planner.options.options import Options
 
         told = {each.name: each.metadata["help"] for each in fields(Options)}
         for param in self.params:
             if help_ := getattr(param, "help", None):
-                param.help = help_.format(formats=names(), **told)  # type: ignore[attr-defined]
+                param.help = help_.format(formats=names(), kinds=", ".join(KINDS), **told)  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
 
 
@@ -290,9 +291,9 @@ def draw(
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of problems."""
-    from .commands import schema as schema_command
+    from .commands import about
 
-    schema_command.run()
+    about.schema()
 
 
 @app.command(cls=Filled)
@@ -316,26 +317,26 @@ def export_model(
 @app.command()
 def solvers(as_json: Json = False) -> None:
     """List the solvers: what each can take, and whether it can run here."""
-    from .commands import solvers as solvers_command
+    from .commands import about
 
-    solvers_command.run(as_json=as_json)
+    about.solvers(as_json=as_json)
 
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
     """Check the installation, and say how to mend it. Exit code 1 if something that is needed is missing."""
-    from .commands import doctor as doctor_command
+    from .commands import about
 
-    raise typer.Exit(doctor_command.run(as_json=as_json))
+    raise typer.Exit(about.doctor(as_json=as_json))
 
 
-@app.command()
+@app.command(cls=Filled)
 def generate(
     kind: Annotated[
         str,
         typer.Argument(
             metavar="KIND",
-            help="random, packing, transformer, convnet, unet, recurrent, training, pangu, pools, offload, memories, hot or pool_packing.",
+            help="{kinds}.",
         ),
     ],
     buffers: Annotated[int, typer.Option("--buffers", "-n", metavar="N", min=0, help="How many buffers.")],

@@ -29,12 +29,12 @@ def serve(
     ] = None,
 ) -> None:
     """Serve plans over HTTP. Every setting can also be a MEMPLAN_* variable."""
-    from .commands import serve as serve_command
+    from .commands import service
 
     if new_token is not None:
-        raise typer.Exit(serve_command.new_token(new_token))
+        raise typer.Exit(service.new_token(new_token))
     given = {"host": host, "port": port, "workers": workers, "data_dir": data, "store_url": store}
-    raise typer.Exit(serve_command.run(settings, given))
+    raise typer.Exit(service.serve(settings, given))
 
 
 def worker(
@@ -47,9 +47,9 @@ def worker(
     settings: SettingsFile = None,
 ) -> None:
     """Carry out the jobs of services that share a PostgreSQL store. Every setting can also be a MEMPLAN_* variable."""
-    from .commands import worker as worker_command
+    from .commands import service
 
-    raise typer.Exit(worker_command.run(settings, {"store_url": store, "workers": workers}))
+    raise typer.Exit(service.work(settings, {"store_url": store, "workers": workers}))
 
 
 def migrate(
@@ -57,6 +57,6 @@ def migrate(
     settings: SettingsFile = None,
 ) -> None:
     """Bring the tables of a shared store up to date. Services and workers do so too when they start."""
-    from .commands import migrate as migrate_command
+    from .commands import service
 
-    raise typer.Exit(migrate_command.run(settings, {"store_url": store}))
+    raise typer.Exit(service.migrate(settings, {"store_url": store}))

@@ -1,12 +1,14 @@
-"""`memplan serve`: the HTTP service, until it is told to stop."""
+"""`memplan serve`, `worker` and `migrate`: the HTTP service, who solves for several of them, and the tables of the store that they share."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import os
 import secrets
 import signal
+from collections.abc import Callable
 from typing import Any
 
 from ...settings import FILE_VARIABLE, Settings, WrongSettings, read_settings
@@ -15,14 +17,54 @@ from ..terminal.standard_output import write_out
 from ..terminal.text import say, visible
 
 
-def run(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
-    """Serve. Options that were not given come from MEMPLAN_* variables, the settings file, and defaults."""
+def serve(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
+    """The HTTP service, until it is told to stop."""
+
+    def safely(settings: Settings) -> ExitCode:
+        settings.require_safe_host()
+        return _serve(settings)
+
+    return _with_settings(settings_file, given, safely)
+
+
+def work(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
+    """Carry out the jobs of services that share a store, until told to stop."""
+
+    def until_stopped(settings: Settings) -> ExitCode:
+        from ...worker_service import work
+
+        asyncio.run(work(settings, _ready_to_work))
+        return ExitCode.OK
+
+    return _with_settings(settings_file, given, until_stopped)
+
+
+def migrate(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
+    """Bring the tables of a shared store up to date, before services and workers of a new version start: opening it once does that."""
+
+    def open_once(settings: Settings) -> ExitCode:
+        from ...store import StoreUnavailable
+        from ...store.opening import open_store, why
+
+        if settings.store_url is None:
+            text = "store_url: which store? A service with a store of its own sees to that itself when it starts"
+            raise WrongSettings(text)
+        try:
+            open_store(settings.store_url).close()
+        except StoreUnavailable as error:
+            raise WrongSettings(f"store_url: {why(error)}") from None
+        say("the store's tables are up to date")
+        return ExitCode.OK
+
+    return _with_settings(settings_file, given, open_once)
+
+
+def _with_settings(settings_file: str | None, given: dict[str, Any], act: Callable[[Settings], ExitCode]) -> ExitCode:
+    """Options that were not given come from MEMPLAN_* variables, the settings file, and defaults."""
     if settings_file is not None:
         os.environ[FILE_VARIABLE] = settings_file  # so that worker processes and messages speak of the same file
     try:
-        settings = read_settings(**{name: value for name, value in given.items() if value is not None})
-        settings.require_safe_host()
-        return _serve(settings)
+        return act(read_settings(**{name: value for name, value in given.items() if value is not None}))
     except WrongSettings as error:
         say(f"error: {visible(str(error))} [invalid_option]")
         return ExitCode.BAD_INPUT
@@ -81,3 +123,8 @@ def _serve(settings: Settings) -> ExitCode:
 
 def _ignore(_number: int, _frame: Any) -> None:
     """A signal that has been heeded already."""
+
+
+def _ready_to_work(jobs: int, metrics_port: int | None) -> None:
+    figures = "" if metrics_port is None else f"; metrics on port {metrics_port}"
+    say(f"memplan worker is ready for {jobs} job{'s' if jobs > 1 else ''} at a time{figures}")

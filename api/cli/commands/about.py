@@ -1,0 +1,75 @@
+"""`memplan solvers`, `schema` and `doctor`: which solvers there are, what problems look like, and whether all is there that planning needs."""
+
+from __future__ import annotations
+
+import sys
+
+import planner
+from api import doctor as api_doctor
+from planner.formats import schema as problem_schema
+from solvers.model.solver import Feature
+
+from ..exit_codes import ExitCode
+from ..terminal.json_output import print_json
+from ..terminal.text import is_terminal
+
+
+def schema() -> None:
+    """Print the JSON Schema of problems."""
+    print_json(problem_schema())
+
+
+def solvers(*, as_json: bool) -> None:
+    """List the solvers: what each is, what it does not take, and why it cannot run here."""
+    known = planner.solver_list()
+    if as_json or not is_terminal(sys.stdout):
+        listed = [
+            {
+                "name": solver.name,
+                "kind": solver.kind,
+                "summary": solver.summary,
+                "features": sorted(str(feature) for feature in solver.features),
+                "available": solver.available,
+                "reason": solver.reason,
+            }
+            for solver in known
+        ]
+        print_json({"solvers": listed})
+        return
+    from ..terminal.consoles import console_on, plain
+    from ..terminal.tables import new_table
+
+    table = new_table()
+    for heading in ("Solver", "What it is", "Does not take"):
+        table.add_column(heading)
+    for solver in known:
+        lacking = frozenset(Feature) - solver.features
+        features = ", ".join(sorted(str(feature).replace("_", " ") for feature in lacking))
+        said = solver.summary if solver.reason is None else f"{solver.summary}; not available: {solver.reason}"
+        table.add_row(plain(solver.name), plain(said), plain(features))
+    console_on().print(table)
+
+
+def doctor(*, as_json: bool) -> ExitCode:
+    """Check, and say what was found."""
+    checks = api_doctor.run()
+    well = all(check.ok for check in checks)
+    if as_json or not is_terminal(sys.stdout):
+        listed = [{"name": c.name, "ok": c.ok, "detail": c.detail, "remedy": c.remedy} for c in checks]
+        print_json({"ok": well, "checks": listed})
+        return ExitCode.OK if well else ExitCode.FINDINGS
+    from rich.text import Text
+
+    from ..terminal.consoles import console_on, plain, word
+    from ..terminal.tables import new_table
+
+    table = new_table()
+    for heading in ("Check", "", "Found"):
+        table.add_column(heading)
+    for check in checks:
+        found = plain(check.detail)
+        if check.remedy:
+            found = Text.assemble(found, "\n→ ", plain(check.remedy))
+        table.add_row(plain(check.name), word("ok" if check.ok else "not ok"), found)
+    console_on().print(table)
+    return ExitCode.OK if well else ExitCode.FINDINGS
