@@ -45,11 +45,11 @@ from .problem import (
 from .verifying.verify import verify
 
 if TYPE_CHECKING:
-    from .listing import SolverInfo, solver_list
+    from .options.solver_list import SolverInfo, solver_list
     from .placing.model_export import export_model
+    from .placing.tvm_interface import BufferInfo, TensorPlacement, plan_memory
     from .reporting.report import MemoryReport, memory_report
     from .sharing import Sharing, share, verify_sharing
-    from .tvm_interface import BufferInfo, TensorPlacement, plan_memory
 
 __all__ = [
     "BadInput",
@@ -102,16 +102,16 @@ __all__ = [
 ]
 
 _LATER = {
-    "BufferInfo": "tvm_interface",
+    "BufferInfo": "placing.tvm_interface",
     "MemoryReport": "reporting.report",
     "memory_report": "reporting.report",
     "Sharing": "sharing",
-    "SolverInfo": "listing",
-    "TensorPlacement": "tvm_interface",
+    "SolverInfo": "options.solver_list",
+    "TensorPlacement": "placing.tvm_interface",
     "export_model": "placing.model_export",
-    "plan_memory": "tvm_interface",
+    "plan_memory": "placing.tvm_interface",
     "share": "sharing",
-    "solver_list": "listing",
+    "solver_list": "options.solver_list",
     "verify_sharing": "sharing",
 }
 """Loaded when they are first asked for: the command that makes a small plan starts sooner without them."""

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .checks.pairs import from_lists
-from .checks.report import Report
-from .errors import Code, Finding, NoPlan
-from .options.options import Options
-from .placing.planning import plan
-from .plan import Plan, PlanStatus
-from .problem import Buffer, BufferId, Interval, Pool, Problem
+from ..checks.pairs import from_lists
+from ..checks.report import Report
+from ..errors import Code, Finding, NoPlan
+from ..options.options import Options
+from ..plan import Plan, PlanStatus
+from ..problem import Buffer, BufferId, Interval, Pool, Problem
+from .planning import plan
 
 
 @dataclass(frozen=True, slots=True)
