@@ -46,7 +46,7 @@ class EmbeddedRunner:
 
     def __init__(self, store: Store, processes: ProcessPool) -> None:
         self._store = store
-        self._crew = processes
+        self._processes = processes
         self._endings = Endings(store)
         self._running: dict[Attempt, asyncio.Task[bool]] = {}
         self._wake = asyncio.Event()
@@ -78,7 +78,7 @@ class EmbeddedRunner:
 
     @property
     def _has_room(self) -> bool:
-        return not self._closing and len(self._running) < self._crew.size
+        return not self._closing and len(self._running) < self._processes.size
 
     async def close(self) -> None:
         self._closing = self._endings.closing = True
@@ -93,7 +93,7 @@ class EmbeddedRunner:
         while True:
             self._wake.clear()
             try:
-                while len(self._running) < self._crew.size:
+                while len(self._running) < self._processes.size:
                     self._is_empty = True  # unless somebody says otherwise in the meantime
                     claim = await asyncio.to_thread(self._store.claim)
                     if claim is None:
@@ -109,7 +109,7 @@ class EmbeddedRunner:
                 continue
 
     def _begin(self, attempt: Attempt) -> Attempt:
-        running = asyncio.create_task(attempt.run(self._crew))
+        running = asyncio.create_task(attempt.run(self._processes))
         self._running[attempt] = running
         running.add_done_callback(partial(self._ended, attempt))
         return attempt

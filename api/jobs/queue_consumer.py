@@ -58,7 +58,7 @@ class QueueWorker:
     ) -> None:
         self._conninfo = conninfo
         self._store = store
-        self._crew = processes
+        self._processes = processes
         self._stalled = stalled_seconds
         self._shutdown_seconds = shutdown_seconds
         self._endings = Endings(store)
@@ -106,7 +106,7 @@ class QueueWorker:
                 await app.run_worker_async(
                     queues=[QUEUE],
                     name=f"{socket.gethostname()}-{os.getpid()}",
-                    concurrency=self._crew.size,
+                    concurrency=self._processes.size,
                     fetch_job_polling_interval=LOOK_SECONDS,
                     abort_job_polling_interval=CANCEL_SECONDS,
                     shutdown_graceful_timeout=0,  # jobs are told at once, and are put back within a second
@@ -159,7 +159,7 @@ class QueueWorker:
         turn.begin(attempt := Attempt.at(claim, self._store, self._endings))
         self._attempts.add(attempt)
         try:
-            if not await attempt.run(self._crew):
+            if not await attempt.run(self._processes):
                 raise StoreUnavailable("the end of the attempt could not be noted")
         finally:
             self._attempts.remove(attempt)
