@@ -16,7 +16,7 @@ from .metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable
 from .store.opening import is_shared, open_store, why
-from .store.postgres import PostgresDatabase
+from .store.databases.postgres import PostgresDatabase
 
 log = structlog.get_logger("memplan.worker")
 

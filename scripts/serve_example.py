@@ -18,7 +18,7 @@ import urllib.request
 from pathlib import Path
 from typing import IO
 
-from api.cli.terminal.plan_report import print_report
+from api.cli.terminal.tables.plan import print_report
 from planner.formats import read_plan, read_problem
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from ..store import Store, StoreUnavailable
-from ..store.deliveries import QUEUE, SOLVE
+from ..store.databases.deliveries import QUEUE, SOLVE
 from ..store.records import Claim, JobState
 from .attempt import AGAIN_SECONDS, Attempt, Endings
 from .process_pool import ProcessPool

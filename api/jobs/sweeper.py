@@ -14,7 +14,7 @@ from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
 
 from ..store import Store
-from ..store.deliveries import QUEUE
+from ..store.databases.deliveries import QUEUE
 from ..store.records import JobState
 from .attempt import MOST_DEATHS
 

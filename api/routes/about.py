@@ -16,9 +16,9 @@ from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal
 from ..jobs.tasks import as_json
-from .examples import shown
+from .openapi.examples import shown
 from .plans import Behind
-from .shapes import TEXT
+from .openapi.shapes import TEXT
 
 router = APIRouter(tags=["about"])
 NOT_READY: dict[int | str, dict[str, Any]] = {200: shown("All is well.", {"status": "ready"})}

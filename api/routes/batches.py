@@ -25,7 +25,7 @@ from ..store.ids import new_id
 from ..store.records import Job, JobFilter
 from .answers import job_document
 from .body import LINES, format_of, read_body, require_type
-from .examples import BATCH_ANSWERS, BATCH_BODY
+from .openapi.examples import BATCH_ANSWERS, BATCH_BODY
 from .jobs import ID, not_found
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from planner.formats.table import BYTES, JSON
 
 from .body import PROBLEM_TYPES, format_of, read_body, require_type
-from .examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
+from .openapi.examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
 from .plans import Behind
 from .query import PlanQuery
 

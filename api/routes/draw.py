@@ -15,7 +15,7 @@ from planner.formats.table import BYTES, FORMATS, JSON, USUAL
 from ..errors import HttpCode, Refusal
 from .body import format_of, read_body, require_type
 from .checks import VerifyQuery
-from .examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
+from .openapi.examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .jobs import job_of
 from .plans import Behind
 from .steps import failure_of

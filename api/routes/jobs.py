@@ -15,7 +15,7 @@ from ..errors import HttpCode, Refusal
 from ..service import Service
 from ..store.records import Job, JobFilter, JobState
 from .answers import job_document, job_response, json_response, plan_response
-from .examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
+from .openapi.examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
 from .steps import enqueue, failure_of, look_up, receive, stop_job, understand

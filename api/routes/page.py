@@ -15,9 +15,9 @@ from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal
 from .answers import json_response, matches
-from .examples import PROBLEM, shown
+from .openapi.examples import PROBLEM, shown
 from .plans import Behind
-from .shapes import OBJECT
+from .openapi.shapes import OBJECT
 
 router = APIRouter(tags=["page"])
 FOLDER = Path(__file__).resolve().parents[1] / "web"

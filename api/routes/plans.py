@@ -17,7 +17,7 @@ from ..jobs.attempt import Attempt
 from ..service import Service
 from ..store.records import About, Job, NewJob, Once, StoredPlan
 from .answers import job_response, plan_response
-from .examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
+from .openapi.examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, Prefer, Preferences, once_of
 from .steps import (
     Asked,

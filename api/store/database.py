@@ -16,7 +16,7 @@ from .lookups import Lookups
 from .pruning import forget_old, shrink
 from .records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary
 from .rows import gap_of, job_of, plan_values
-from .sql import Told
+from .databases.sql import Told
 from .tables import job_plans, jobs, problems
 
 

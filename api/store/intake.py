@@ -12,7 +12,7 @@ from .errors import Collision, KeyReused, QueueFull
 from .queue_room import Room
 from .records import UNFINISHED, Added, End, EventKind, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
 from .rows import job_of, plan_values, values_of
-from .sql import Database
+from .databases.sql import Database
 from .tables import events, job_plans, jobs, once, problems
 from .transactions import Part
 

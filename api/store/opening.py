@@ -7,7 +7,7 @@ from sqlalchemy.exc import ArgumentError
 
 from .database import DatabaseStore
 from .errors import StoreUnavailable
-from .sql import Database
+from .databases.sql import Database
 
 
 def open_store(url: str) -> DatabaseStore:
@@ -23,10 +23,10 @@ def is_shared(url: str) -> bool:
 def open_database(url: str) -> Database:
     """The database of that URL."""
     if is_shared(url):
-        from .postgres import PostgresDatabase
+        from .databases.postgres import PostgresDatabase
 
         return PostgresDatabase(_parsed(url))
-    from .sqlite import SqliteDatabase
+    from .databases.sqlite import SqliteDatabase
 
     return SqliteDatabase(_parsed(url))
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, select
 
 from .records import End, EventKind
 from .rows import change, gap_of
-from .sql import Database
+from .databases.sql import Database
 from .tables import jobs
 
 

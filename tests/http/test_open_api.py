@@ -20,7 +20,7 @@ from schemathesis.specs.openapi import checks
 from api.app import Application
 from api.errors import CONTENT_TYPE, HttpCode
 from api.routes.page import POLICY
-from api.routes.reference import rendered
+from api.routes.openapi.reference import rendered
 from api.settings import Settings
 from planner.errors import Code
 from tests.http.served import SECONDS, THREE, Served, serving

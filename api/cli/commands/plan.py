@@ -186,7 +186,7 @@ def deliver(request: Request, problem: Problem, plan: Plan) -> None:
     if request.prints_json:
         print_document(write_plan(plan))
     if request.prints_tables:
-        from ..terminal.plan_report import print_report
+        from ..terminal.tables.plan import print_report
 
         print_report(problem, plan, explain=request.explain, written_to=request.target)
     elif not request.as_json:

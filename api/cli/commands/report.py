@@ -104,8 +104,8 @@ def show(problem: Problem, plan: Plan, shown: View) -> None:
 
             _print_csv(partial(write_report_csv, report))
         case View.FULL | View.CADENCE:
-            from ..terminal.consoles import console_on
-            from ..terminal.report_tables import print_cadence, print_full
+            from ..terminal.tables.consoles import console_on
+            from ..terminal.tables.report import print_cadence, print_full
 
             (print_cadence if shown is View.CADENCE else print_full)(report, console_on())
 
@@ -124,8 +124,8 @@ def show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
 
         _print_csv(partial(write_sharing_report_csv, report))
     else:
-        from ..terminal.consoles import console_on
-        from ..terminal.sharing_report_tables import print_sharing_report
+        from ..terminal.tables.consoles import console_on
+        from ..terminal.tables.sharing_report import print_sharing_report
 
         print_sharing_report(report, console_on())
 

@@ -23,7 +23,7 @@ def deliver(request: Request, problem: Problem, sharing: Sharing) -> None:
     if request.prints_json:
         print_document(write_sharing(sharing))
     if request.prints_tables:
-        from ..terminal.share_report import print_sharing
+        from ..terminal.tables.sharing import print_sharing
 
         print_sharing(problem, sharing, written_to=request.target)
     elif not request.as_json:

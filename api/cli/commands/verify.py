@@ -84,7 +84,7 @@ def show(verdict: Verdict) -> None:
     """For a terminal."""
     from rich.text import Text
 
-    from ..terminal.consoles import console_on, plain, word
+    from ..terminal.tables.consoles import console_on, plain, word
 
     console = console_on()
     findings = verdict.findings

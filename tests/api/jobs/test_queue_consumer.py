@@ -15,7 +15,7 @@ from psycopg_pool import PoolTimeout
 
 from api.jobs.patient_queue import pool
 from api.store import Store
-from api.store.deliveries import QUEUE
+from api.store.databases.deliveries import QUEUE
 from api.store.opening import open_store
 from api.store.records import EventKind, JobState
 from tests.api.jobs.rigs import FOREVER, SLOW, STALLED_SECONDS, Rig, add, rig, until, with_rig

@@ -14,9 +14,9 @@ from alembic.migration import MigrationContext
 from procrastinate.schema import SchemaManager
 from sqlalchemy import Connection, create_engine, text
 
-from api.store.deliveries import STEPS, Deliveries
+from api.store.databases.deliveries import STEPS, Deliveries
 from api.store.opening import open_store
-from api.store.sql import MIGRATIONS
+from api.store.databases.sql import MIGRATIONS
 from api.store.tables import metadata
 from tests.postgresql import Server
 

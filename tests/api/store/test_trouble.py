@@ -12,7 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from api.store import StoreUnavailable, sqlite
+from api.store import StoreUnavailable
+from api.store.databases import sqlite
 from api.store.database import DatabaseStore
 from api.store.opening import open_store
 from api.store.records import About, JobState, NewJob, QueueLimits

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from api.cli.terminal import plan_report
-from api.cli.terminal.plan_report import print_report
+from api.cli.terminal.tables import plan as plan_report
+from api.cli.terminal.tables.plan import print_report
 from planner.plan import Objective, Plan, PlanStatus, Shortage, TermValue
 from planner.problem import Buffer, Problem
 from solvers.model.errors import StopReason

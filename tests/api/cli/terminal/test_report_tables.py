@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from api.cli.terminal.report_tables import print_cadence, print_full
+from api.cli.terminal.tables.report import print_cadence, print_full
 from planner import Options, plan
 from planner.problem import Buffer, Pool, Problem
 from planner.reporting.report import MemoryReport, memory_report

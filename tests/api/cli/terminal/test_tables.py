@@ -10,7 +10,15 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from api.cli.terminal.tables import MAX_ROWS, more, placements_table, pools_table, shares, shortened, shown_id
+from api.cli.terminal.tables.placements import (
+    MAX_ROWS,
+    more,
+    placements_table,
+    pools_table,
+    shares,
+    shortened,
+    shown_id,
+)
 from planner.plan import Placement, PoolUse
 from planner.problem import Pool
 

@@ -8,7 +8,7 @@ from typing import IO
 from rich.console import Console
 from rich.text import Text
 
-from .text import visible
+from ..text import visible
 
 STYLES = {
     "optimal": "bold green",

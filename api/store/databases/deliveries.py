@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import StoreUnavailable
+from ..errors import StoreUnavailable
 
 if TYPE_CHECKING:
     import psycopg

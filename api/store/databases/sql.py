@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from .errors import Collision, StoreUnavailable
+from ..errors import Collision, StoreUnavailable
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 

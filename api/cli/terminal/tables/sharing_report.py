@@ -11,11 +11,11 @@ from rich.text import Text
 from planner.sharing.report import KindReport, ObjectReport, SharingReport
 
 from .consoles import plain, word
-from .report_tables import print_rest
-from .share_report import named_users
-from .sizes import both, grouped, percent
-from .tables import LONGEST_NAME, MAX_ROWS, fill, new_table
-from .text import visible
+from .report import print_rest
+from .sharing import named_users
+from ..sizes import both, grouped, percent
+from .placements import LONGEST_NAME, MAX_ROWS, fill, new_table
+from ..text import visible
 
 
 def print_sharing_report(report: SharingReport, console: Console) -> None:

@@ -12,8 +12,8 @@ from rich.text import Text
 from planner.plan import Placement, PoolUse
 from planner.problem import BufferId, Pool
 
-from .sizes import grouped, percent, rough
-from .text import visible
+from ..sizes import grouped, percent, rough
+from ..text import visible
 
 MAX_ROWS = 40
 SHORTEST_NAME = 8

@@ -14,9 +14,9 @@ from planner.problem import BufferId
 from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 
 from .consoles import plain, word
-from .sizes import both, grouped, percent
-from .tables import LONGEST_NAME, MAX_ROWS, fill, new_table, shortened, shown_id
-from .text import visible
+from ..sizes import both, grouped, percent
+from .placements import LONGEST_NAME, MAX_ROWS, fill, new_table, shortened, shown_id
+from ..text import visible
 
 MAX_NAMED_BUFFERS = 12
 LONGEST_IN_A_LIST = 40

@@ -7,7 +7,7 @@ from typing import Any
 from planner.plan import PlanStatus
 from solvers.model.errors import StopReason
 
-from ..store.records import EventKind, JobState
+from ...store.records import EventKind, JobState
 
 Schema = dict[str, Any]
 

@@ -13,10 +13,10 @@ from planner.problem import BufferId, Problem
 from planner.sharing import Sharing
 
 from .consoles import console_on, plain, word
-from .plan_report import headline, infeasible_panel
-from .sizes import both, grouped, percent
-from .tables import LONGEST_NAME, MAX_ROWS, fill, more, new_table, shown_id
-from .text import visible
+from .plan import headline, infeasible_panel
+from ..sizes import both, grouped, percent
+from .placements import LONGEST_NAME, MAX_ROWS, fill, more, new_table, shown_id
+from ..text import visible
 
 SHOWN_USERS = 12
 """Of one object; there may be hundreds."""

@@ -9,8 +9,8 @@ from typing import Any
 from planner.formats import FORMATS, schema
 from planner.formats.table import BYTES, CSV, JSON
 
-from ..errors import CONTENT_TYPE
-from .body import LINES
+from ...errors import CONTENT_TYPE
+from ..body import LINES
 from .shapes import OBJECT, PARTS, TEXT, part
 
 PROBLEM = {

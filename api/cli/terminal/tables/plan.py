@@ -17,8 +17,8 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 
 from .consoles import STYLES, console_on, plain, word
-from .sizes import both, grouped, percent
-from .tables import LONGEST_NAME, more, placements_table, pools_table, shown_id
+from ..sizes import both, grouped, percent
+from .placements import LONGEST_NAME, more, placements_table, pools_table, shown_id
 
 if TYPE_CHECKING:
     from planner.sharing import Sharing

@@ -10,7 +10,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from .deliveries import Deliveries
-from .errors import StoreUnavailable
+from ..errors import StoreUnavailable
 from .listener import CHANNEL, Listener
 from .sql import Database, Told, migrate
 

@@ -13,8 +13,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ..errors import CONTENT_TYPE
-from .page import File, answer_file
+from ...errors import CONTENT_TYPE
+from ..page import File, answer_file
 
 PATH = "/docs/api"
 """Beside the documentation, which has /docs for itself."""

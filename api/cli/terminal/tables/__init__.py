@@ -1,0 +1,1 @@
+"""Tables of plans, sharings, reports and measurements, for people."""

@@ -1,0 +1,1 @@
+"""The OpenAPI document: schemas, examples, and its page for people."""
