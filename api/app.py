@@ -24,9 +24,9 @@ from .jobs.options import wrong_options
 from .jobs.process_pool import WorkerDied, WorkerFault
 from .metrics import Metrics
 from .routes import about, batches, checks, draw, events, jobs, page, plans
+from .routes.guard import OPEN_PATHS, Guard, answer
 from .routes.openapi import reference
 from .routes.openapi.examples import ERRORS, components
-from .routes.guard import OPEN_PATHS, Guard, answer
 from .service import Service
 from .settings import Settings, WrongSettings, read_settings
 from .store import StoreUnavailable

@@ -15,8 +15,8 @@ from .jobs.queue_consumer import QueueWorker
 from .metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable
-from .store.opening import is_shared, open_store, why
 from .store.databases.postgres import PostgresDatabase
+from .store.opening import is_shared, open_store, why
 
 log = structlog.get_logger("memplan.worker")
 

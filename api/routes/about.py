@@ -17,8 +17,8 @@ from planner.formats.table import JSON
 from ..errors import HttpCode, Refusal
 from ..jobs.tasks import as_json
 from .openapi.examples import shown
-from .plans import Behind
 from .openapi.shapes import TEXT
+from .plans import Behind
 
 router = APIRouter(tags=["about"])
 NOT_READY: dict[int | str, dict[str, Any]] = {200: shown("All is well.", {"status": "ready"})}

@@ -25,8 +25,8 @@ from ..store.ids import new_id
 from ..store.records import Job, JobFilter
 from .answers import job_document
 from .body import LINES, format_of, read_body, require_type
-from .openapi.examples import BATCH_ANSWERS, BATCH_BODY
 from .jobs import ID, not_found
+from .openapi.examples import BATCH_ANSWERS, BATCH_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
 from .steps import enqueue, fingerprint_of, look_up, understand, until_over

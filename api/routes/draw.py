@@ -15,8 +15,8 @@ from planner.formats.table import BYTES, FORMATS, JSON, USUAL
 from ..errors import HttpCode, Refusal
 from .body import format_of, read_body, require_type
 from .checks import VerifyQuery
-from .openapi.examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .jobs import job_of
+from .openapi.examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .plans import Behind
 from .steps import failure_of
 

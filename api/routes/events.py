@@ -14,8 +14,8 @@ from ..errors import HttpCode, Refusal
 from ..service import Service
 from ..store import StoreUnavailable
 from ..store.records import Event, EventKind, Job
-from .openapi.examples import EVENT_ANSWERS
 from .jobs import job_of
+from .openapi.examples import EVENT_ANSWERS
 from .plans import Behind
 from .steps import BUSY_SECONDS
 

@@ -16,8 +16,8 @@ from planner.formats.table import JSON
 from ..errors import HttpCode, Refusal
 from .answers import json_response, matches
 from .openapi.examples import PROBLEM, shown
-from .plans import Behind
 from .openapi.shapes import OBJECT
+from .plans import Behind
 
 router = APIRouter(tags=["page"])
 FOLDER = Path(__file__).resolve().parents[1] / "web"

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
+from .databases.sql import Told
 from .errors import Collision
 from .intake import Intake
 from .kept_plans import put
@@ -16,7 +17,6 @@ from .lookups import Lookups
 from .pruning import forget_old, shrink
 from .records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary
 from .rows import gap_of, job_of, plan_values
-from .databases.sql import Told
 from .tables import job_plans, jobs, problems
 
 

@@ -6,8 +6,8 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from .database import DatabaseStore
-from .errors import StoreUnavailable
 from .databases.sql import Database
+from .errors import StoreUnavailable
 
 
 def open_store(url: str) -> DatabaseStore:

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
+from .databases.sql import Database
 from .records import End, EventKind
 from .rows import change, gap_of
-from .databases.sql import Database
 from .tables import jobs
 
 

@@ -28,7 +28,7 @@ def read_problem(
 
 def write_problem(problem: Problem) -> bytes:
     """The problem as JSON, format memplan/1; reading it gives the same Problem."""
-    from .write_memplan import write_memplan
+    from .memplan.write import write_memplan
 
     return write_memplan(problem)
 
@@ -90,7 +90,7 @@ def write_usmp(problem: Problem, plan: Plan | None = None) -> bytes:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of memplan/1."""
-    from .problem_schema import problem_schema
+    from .memplan.schema import problem_schema
 
     return problem_schema()
 

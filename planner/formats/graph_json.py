@@ -13,7 +13,7 @@ from ..graph.check import require_sound_graph
 from ..graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind
 from .json.scan import scan
 from .json.strict import STRICT, BufferIdField, Items, Part, Wire, field_names, validate
-from .wire import Alignment, Bytes
+from .memplan.wire import Alignment, Bytes
 
 _Index = Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)]
 

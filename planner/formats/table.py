@@ -108,9 +108,9 @@ FORMATS: dict[str, Format] = {
             (".json",),
             (JSON,),
             lambda source: source.may_be_json and "format" in source.top,
-            "planner.formats.read_memplan:read",
+            "planner.formats.memplan.read:read",
             '{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "a", "size": 64, "live": [[0, 2]]}, {"id": "b", "size": 32, "live": [[1, 3]]}]}',
-            "planner.formats.write_memplan:write_memplan",
+            "planner.formats.memplan.write:write_memplan",
         ),
         Format(
             "minimalloc",

@@ -80,12 +80,12 @@ SOLVERS: dict[str, Entry] = {
         "solvers.others.named.tflm:TflmGreedyLastFirst",
         "TensorFlow Lite Micro since 2020: ties last first",
     ),
-    "usmp_by_size": Entry(Kind.PUBLISHED, "solvers.others.named.usmp:UsmpBySize", "TVM USMP: greedy by size"),
+    "usmp_by_size": Entry(Kind.PUBLISHED, "solvers.others.named.usmp.greedy:UsmpBySize", "TVM USMP: greedy by size"),
     "usmp_by_conflicts": Entry(
-        Kind.PUBLISHED, "solvers.others.named.usmp:UsmpByConflicts", "TVM USMP: greedy by conflicts"
+        Kind.PUBLISHED, "solvers.others.named.usmp.greedy:UsmpByConflicts", "TVM USMP: greedy by conflicts"
     ),
     "usmp_hill_climb": Entry(
-        Kind.PUBLISHED, "solvers.others.named.usmp_hill_climb:UsmpHillClimb", "TVM USMP: hill climb"
+        Kind.PUBLISHED, "solvers.others.named.usmp.hill_climb:UsmpHillClimb", "TVM USMP: hill climb"
     ),
     "exir_naive": Entry(Kind.PUBLISHED, "solvers.others.named.exir:ExirNaive", "ExecuTorch: one after the other"),
     "exir_greedy": Entry(

@@ -19,8 +19,8 @@ from schemathesis.specs.openapi import checks
 
 from api.app import Application
 from api.errors import CONTENT_TYPE, HttpCode
-from api.routes.page import POLICY
 from api.routes.openapi.reference import rendered
+from api.routes.page import POLICY
 from api.settings import Settings
 from planner.errors import Code
 from tests.http.served import SECONDS, THREE, Served, serving

@@ -14,11 +14,11 @@ from planner.errors import BadInput, Code, Finding
 
 from ..exit_codes import ExitCode
 from ..terminal.bench_progress import Progress
-from ..terminal.tables.bench import comparison_fields, print_comparison, print_tallies, tally_fields
 from ..terminal.interrupt import Interrupt
 from ..terminal.json_output import print_json
 from ..terminal.output_file import reason
 from ..terminal.refusals import refusing
+from ..terminal.tables.bench import comparison_fields, print_comparison, print_tallies, tally_fields
 from ..terminal.text import is_terminal, say, visible
 
 INSTANCES = "instances"

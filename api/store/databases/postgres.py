@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import URL, Connection, Engine, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-from .deliveries import Deliveries
 from ..errors import StoreUnavailable
+from .deliveries import Deliveries
 from .listener import CHANNEL, Listener
 from .sql import Database, Told, migrate
 

@@ -8,7 +8,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from ..json.strict import STRICT, BufferIdField, Items, Label
-from ..wire import Bytes, Time
+from ..memplan.wire import Bytes, Time
 
 Amount = Annotated[int, Field(ge=0)]
 """A size or a cost; sums of them may go beyond what one size may be."""

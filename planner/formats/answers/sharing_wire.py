@@ -8,7 +8,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from ..json.strict import STRICT, BufferIdField, Items
-from ..wire import Bytes, Time
+from ..memplan.wire import Bytes, Time
 from .plan_wire import Amount, RunWire, ShortageWire, Status, Stop
 
 Number = Annotated[int, Field(ge=0, le=(1 << 63) - 1)]

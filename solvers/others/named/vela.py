@@ -14,9 +14,8 @@ import numpy as np
 
 from ...model.instance import Instance, Placement
 from ...model.solver import Feature
-from .conflict_lists import conflict_lists
 from .heuristic import Heuristic, NothingFits, Run
-from .rigid import Rigid
+from .rigid import Rigid, conflict_lists
 from .shared_objects import homes
 from .vela_passes import Passes
 

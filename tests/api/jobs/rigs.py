@@ -16,8 +16,8 @@ from api.jobs.process_pool import ProcessPool
 from api.jobs.queue_consumer import QueueWorker
 from api.settings import Settings
 from api.store import Store
-from api.store.opening import open_store
 from api.store.databases.postgres import PostgresDatabase
+from api.store.opening import open_store
 from api.store.records import About, Job, JobState, NewJob, QueueLimits
 from planner import Options
 from planner.formats import write_problem

@@ -15,8 +15,8 @@ from procrastinate.schema import SchemaManager
 from sqlalchemy import Connection, create_engine, text
 
 from api.store.databases.deliveries import STEPS, Deliveries
-from api.store.opening import open_store
 from api.store.databases.sql import MIGRATIONS
+from api.store.opening import open_store
 from api.store.tables import metadata
 from tests.postgresql import Server
 

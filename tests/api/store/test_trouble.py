@@ -13,8 +13,8 @@ import psycopg
 import pytest
 
 from api.store import StoreUnavailable
-from api.store.databases import sqlite
 from api.store.database import DatabaseStore
+from api.store.databases import sqlite
 from api.store.opening import open_store
 from api.store.records import About, JobState, NewJob, QueueLimits
 from tests.postgresql import SECONDS, Server

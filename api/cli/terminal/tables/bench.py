@@ -11,9 +11,9 @@ from planner.bench.report.figures import megabytes, percent, seconds
 from planner.bench.results.intervals import Ratio
 from planner.bench.results.tallies import Tally
 
+from ..text import visible
 from .consoles import console_on, plain
 from .placements import MAX_ROWS, fill, more, new_table
-from ..text import visible
 
 HEADINGS = ("Runs", "Proven", "Open", "Other", "Mean gap", "Time", "To proof", "Memory")
 """Open: a plan without a proof. Other: no plan, refused, crashed or killed."""

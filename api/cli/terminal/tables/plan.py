@@ -16,8 +16,8 @@ from planner.reporting.explain import explain_bound
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 
-from .consoles import STYLES, console_on, plain, word
 from ..sizes import both, grouped, percent
+from .consoles import STYLES, console_on, plain, word
 from .placements import LONGEST_NAME, more, placements_table, pools_table, shown_id
 
 if TYPE_CHECKING:

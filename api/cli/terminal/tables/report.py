@@ -13,10 +13,10 @@ from rich.text import Text
 from planner.problem import BufferId
 from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 
-from .consoles import plain, word
 from ..sizes import both, grouped, percent
-from .placements import LONGEST_NAME, MAX_ROWS, fill, new_table, shortened, shown_id
 from ..text import visible
+from .consoles import plain, word
+from .placements import LONGEST_NAME, MAX_ROWS, fill, new_table, shortened, shown_id
 
 MAX_NAMED_BUFFERS = 12
 LONGEST_IN_A_LIST = 40

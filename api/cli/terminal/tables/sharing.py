@@ -12,11 +12,11 @@ from planner.plan import PlanStatus
 from planner.problem import BufferId, Problem
 from planner.sharing import Sharing
 
-from .consoles import console_on, plain, word
-from .plan import headline, infeasible_panel
 from ..sizes import both, grouped, percent
-from .placements import LONGEST_NAME, MAX_ROWS, fill, more, new_table, shown_id
 from ..text import visible
+from .consoles import console_on, plain, word
+from .placements import LONGEST_NAME, MAX_ROWS, fill, more, new_table, shown_id
+from .plan import headline, infeasible_panel
 
 SHOWN_USERS = 12
 """Of one object; there may be hundreds."""

@@ -10,12 +10,12 @@ from rich.text import Text
 
 from planner.sharing.report import KindReport, ObjectReport, SharingReport
 
+from ..sizes import both, grouped, percent
+from ..text import visible
 from .consoles import plain, word
+from .placements import LONGEST_NAME, MAX_ROWS, fill, new_table
 from .report import print_rest
 from .sharing import named_users
-from ..sizes import both, grouped, percent
-from .placements import LONGEST_NAME, MAX_ROWS, fill, new_table
-from ..text import visible
 
 
 def print_sharing_report(report: SharingReport, console: Console) -> None:

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from ..checks.limits import MAX_ADDRESS, MAX_TIME
-from .json.strict import STRICT, BufferIdField, Items
+from ...checks.limits import MAX_ADDRESS, MAX_TIME
+from ..json.strict import STRICT, BufferIdField, Items
 
 
 def said(text: str, default: Any = None, *, min_items: int | None = None) -> Any:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...fitting.pool_choice import PoolChoice
-from ...model.instance import Placement
-from .heuristic import Run
-from .rigid import Rigid
-from .usmp import Lists
+from ....fitting.pool_choice import PoolChoice
+from ....model.instance import Placement
+from ..heuristic import Run
+from ..rigid import Rigid
+from .greedy import Lists
 
 
 @dataclass(slots=True)

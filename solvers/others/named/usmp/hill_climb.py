@@ -6,18 +6,17 @@ is the answer. It stops at the memory pressure, for which the proven bound stand
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ...model.instance import Instance, Placement, Term
-from ...model.solver import Feature
-from .conflict_lists import conflict_lists
-from .heuristic import Heuristic, NothingFits, Run
-from .rand_r import RandR
-from .rigid import Rigid
-from .usmp import FEATURES, Lists, order_by_size
-from .usmp_first_fit import Attempt, FirstFit
+from ....model.instance import Instance, Placement, Term
+from ....model.solver import Feature
+from ..heuristic import Heuristic, NothingFits, Run
+from ..rigid import Rigid, conflict_lists
+from .first_fit import Attempt, FirstFit
+from .greedy import FEATURES, Lists, order_by_size
 
 ATTEMPTS = 500
 SECOND_LEVEL_ABOVE = 25
@@ -117,3 +116,28 @@ class _Climb:
         a, b = self.order[i], self.order[j]
         self.order[i], self.order[j] = b, a
         self.place_in_order[a], self.place_in_order[b] = j, i
+
+
+_WORD = 1 << 32
+
+
+@dataclass(slots=True)
+class RandR:
+    """The C library's rand_r, from which TVM draws: with the same seed, the same swaps.
+
+    A linear congruential generator of which each draw takes three steps (as GNU's C library defines it).
+    """
+
+    seed: int
+
+    def draw(self) -> int:
+        """From 0 to 2^31 - 1."""
+        drawn = 0
+        for bits in (11, 10, 10):
+            self.seed = (self.seed * 1103515245 + 12345) % _WORD
+            drawn = (drawn << bits) ^ ((self.seed >> 16) % (1 << bits))
+        return drawn
+
+    def below(self, count: int) -> int:
+        """The draw's remainder, as C programs take it."""
+        return self.draw() % count

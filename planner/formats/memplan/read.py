@@ -8,12 +8,12 @@ from pydantic import TypeAdapter
 
 from solvers.model.instance import Term
 
-from ..checks import sound_as_read
-from ..checks.limits import MAX_TIME
-from ..checks.report import Place, Report
-from ..errors import Code
-from ..facts.intervals import merged
-from ..problem import (
+from ...checks import sound_as_read
+from ...checks.limits import MAX_TIME
+from ...checks.report import Place, Report
+from ...errors import Code
+from ...facts.intervals import merged
+from ...problem import (
     DEFAULT_TERMS,
     Buffer,
     Colocation,
@@ -26,12 +26,12 @@ from ..problem import (
     Problem,
     ReusePenalty,
 )
+from ..json.scan import require_format
+from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
+from ..memories import read_data, read_speed
+from ..source import Source
+from ..tags import PROBLEM_FORMAT
 from . import wire as w
-from .json.scan import require_format
-from .json.strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
-from .memories import read_data, read_speed
-from .source import Source
-from .tags import PROBLEM_FORMAT
 
 _KINDS = (
     w.ProblemWire,

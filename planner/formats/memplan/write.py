@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..facts.intervals import merged
-from ..problem import DEFAULT_TERMS, Buffer, Colocation, Constraints, Lifetimes, Pool, Problem, ReusePenalty
-from .json.lines import document
-from .memories import write_data, write_speed
-from .tags import PROBLEM_FORMAT
+from ...facts.intervals import merged
+from ...problem import DEFAULT_TERMS, Buffer, Colocation, Constraints, Lifetimes, Pool, Problem, ReusePenalty
+from ..json.lines import document
+from ..memories import write_data, write_speed
+from ..tags import PROBLEM_FORMAT
 
 
 def write_memplan(problem: Problem) -> bytes:

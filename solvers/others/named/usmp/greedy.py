@@ -6,12 +6,11 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from ...fitting.pool_choice import PoolChoice
-from ...model.instance import Instance, Placement
-from ...model.solver import Feature
-from .conflict_lists import conflict_lists
-from .heuristic import Heuristic, NothingFits, Run
-from .rigid import Rigid
+from ....fitting.pool_choice import PoolChoice
+from ....model.instance import Instance, Placement
+from ....model.solver import Feature
+from ..heuristic import Heuristic, NothingFits, Run
+from ..rigid import Rigid, conflict_lists
 
 FEATURES = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.CONFLICTS, Feature.EXCLUSIONS, Feature.POOLS})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from api.store import queue_room as room
-from api.store.queue_room import SHARE, Room
+from api.store import intake
+from api.store.intake import SHARE, Room
 from api.store.records import QueueLimits
 
 LIMITS = QueueLimits(100, 50, 1000)
@@ -36,7 +36,7 @@ def test_all_owners_fill_the_same_room() -> None:
 
 
 def test_a_count_is_soon_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "SECONDS", -1.0)
+    monkeypatch.setattr(intake, "COUNTED_SECONDS", -1.0)
     places = Room()
     places.counted("me", LIMITS, 5 * SHARE, 8 * SHARE)
     assert taken(places) == 0
