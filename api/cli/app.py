@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
-from typer.core import TyperCommand
 
 from .bench_app import bench_app
+from .planner_options import PlannerCommand, TakesAll, TakesReplacements, TakesSharing, options, said
 from .service_app import migrate, serve, worker
-
-
-class Filled(TyperCommand):
-    """A command whose help names what tables hold. They are looked up for help alone, since to import them takes longer than all the rest."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        from dataclasses import fields
-
-        from planner.formats.table import names
-        from planner.generate import KINDS
-        from planner.options.options import Options
-
-        told = {each.name: each.metadata["help"] for each in fields(Options)}
-        for param in self.params:
-            if help_ := getattr(param, "help", None):
-                param.help = help_.format(formats=names(), kinds=", ".join(KINDS), **told)  # type: ignore[attr-defined]
-        super().format_help(ctx, formatter)
-
 
 app = typer.Typer(
     name="memplan",
@@ -37,23 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Capacity = Annotated[
-    list[str] | None,
-    typer.Option(metavar="[POOL=]BYTES", help="Replace a pool's size; repeat it for several pools. 64KiB works too."),
-]
-Prefer = Annotated[
-    Literal["size", "balanced", "speed"] | None,
-    typer.Option("--prefer", help="{prefer}"),
-]
-TimeLimit = Annotated[str, typer.Option(metavar="SECONDS", help="{time_limit} 'none': no limit.")]
-WorkLimit = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=0, help="{work_limit}"),
-]
-MemoryLimit = Annotated[int | None, typer.Option(metavar="MB", min=1, help="{memory_limit_bytes} In 10^6 bytes.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="{seed}")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="{verbose} On stderr.")]
 Problem = Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")]
 Plan = Annotated[str, typer.Argument(metavar="PLAN", help="Its plan; - reads the standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
@@ -88,28 +54,13 @@ def memplan(
     pass
 
 
-@app.command(cls=Filled)
+@app.command(cls=TakesAll)
 def plan(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
     out: Annotated[str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the plan to this file.")] = None,
-    time_limit: TimeLimit = "10",
-    work_limit: WorkLimit = None,
-    memory_limit: MemoryLimit = None,
-    solver: Annotated[str, typer.Option(metavar="NAME", help="auto, or a name that 'memplan solvers' lists.")] = "auto",
-    workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="{workers}")] = None,
-    seed: Seed = 0,
-    capacity: Capacity = None,
-    goal: Annotated[Literal["minimise", "fit"], typer.Option(help="{goal}")] = "minimise",
-    prefer: Prefer = None,
-    warm: Annotated[
-        Literal["none", "bound", "hint", "both"] | None,
-        typer.Option(help="{warm}"),
-    ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="{explain}")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
     report: ReportTables = None,
     input_format: Format = None,
 ) -> None:
@@ -120,10 +71,10 @@ def plan(
     Exit codes: 0 there is a plan, 2 bad input, 3 proven infeasible, 4 no plan in time, 130 interrupted (the best plan
     so far is written).
     """
-    from .arguments import parse_capacities, parse_seconds
     from .commands import plan as plan_command
 
-    if quiet and verbose:
+    wanted = options(context)
+    if quiet and wanted.verbose:
         raise typer.BadParameter("cannot be combined with --verbose", param_hint="--quiet")
     if report and (as_json or quiet or out == "-"):
         raise typer.BadParameter("cannot be combined with --json, --quiet or -o -", param_hint="--report")
@@ -133,60 +84,36 @@ def plan(
         out=out,
         input_format=input_format,
         as_json=as_json,
-        explain=explain,
+        explain=wanted.explain,
         quiet=quiet,
-        verbose=verbose,
+        verbose=wanted.verbose,
         report=report,
     )
-    options = plan_command.options(
-        time_limit=parse_seconds(time_limit, "--time-limit"),
-        work_limit=work_limit,
-        memory_limit_megabytes=memory_limit,
-        solver=solver,
-        workers=workers,
-        seed=seed,
-        capacity=parse_capacities(capacity or ()),
-        goal=goal,
-        prefer=prefer,
-        warm=warm,
-        explain=explain,
-        verbose=verbose,
-    )
-    raise typer.Exit(plan_command.run(request, options))
+    raise typer.Exit(plan_command.run(request, wanted))
 
 
-@app.command(cls=Filled)
+@app.command(cls=TakesSharing)
 def share(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the sharing to this file.")
     ] = None,
-    time_limit: TimeLimit = "10",
-    work_limit: WorkLimit = None,
-    memory_limit: MemoryLimit = None,
-    solver: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="auto, greedy, largest_first, exir_greedy, relay_tokens or cpsat."),
-    ] = "auto",
-    seed: Seed = 0,
-    capacity: Capacity = None,
     as_json: Json = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
     input_format: Format = None,
 ) -> None:
     """Let buffers share storage objects, for runtimes that cannot place anything inside a block.
 
     Minimises the sum of the objects' sizes. On a terminal the objects are shown as a table, in a pipe as JSON.
 
-    Exit codes: as those of plan.
+    Its solvers: auto, {sharers}. Exit codes: as those of plan.
     """
-    from .arguments import parse_capacities, parse_seconds
     from .commands import plan as plan_command
     from .commands import share as share_command
 
-    if quiet and verbose:
+    wanted = options(context, workers=1)
+    if quiet and wanted.verbose:
         raise typer.BadParameter("cannot be combined with --verbose", param_hint="--quiet")
     request = plan_command.Request(
         file=file,
@@ -195,47 +122,33 @@ def share(
         input_format=input_format,
         as_json=as_json,
         quiet=quiet,
-        verbose=verbose,
+        verbose=wanted.verbose,
     )
-    options = plan_command.options(
-        time_limit=parse_seconds(time_limit, "--time-limit"),
-        work_limit=work_limit,
-        memory_limit_megabytes=memory_limit,
-        solver=solver,
-        workers=1,
-        seed=seed,
-        capacity=parse_capacities(capacity or ()),
-        verbose=verbose,
-    )
-    raise typer.Exit(share_command.run(request, options))
+    raise typer.Exit(share_command.run(request, wanted))
 
 
-@app.command(cls=Filled)
+@app.command(cls=TakesReplacements)
 def verify(
+    context: typer.Context,
     problem: Problem,
     plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan or sharing; - reads the standard input.")],
-    capacity: Capacity = None,
-    prefer: Prefer = None,
     as_json: Json = False,
     input_format: Format = None,
 ) -> None:
     """Check a plan or a sharing against its problem, in exact integers. Exit code 1 if anything is wrong with it."""
-    from .arguments import parse_capacities
     from .commands import verify as verify_command
 
-    sizes = parse_capacities(capacity or ())
-    code = verify_command.run(problem, plan, sizes, prefer=prefer, as_json=as_json, input_format=input_format)
+    code = verify_command.run(problem, plan, **said(context), as_json=as_json, input_format=input_format)
     raise typer.Exit(code)
 
 
-@app.command(cls=Filled)
+@app.command(cls=TakesReplacements)
 def report(
+    context: typer.Context,
     problem: Problem,
     plan: Plan,
     tables: ReportTables = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: a row for each memory, and one for all.")] = False,
-    capacity: Capacity = None,
-    prefer: Prefer = None,
     as_json: Json = False,
     input_format: Format = None,
 ) -> None:
@@ -244,17 +157,16 @@ def report(
     Of a sharing: who uses each object, and how much of it is there for nothing. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
     report, but exit code 1.
     """
-    from .arguments import parse_capacities
     from .commands import report as report_command
 
-    sizes = parse_capacities(capacity or ())
     shown = report_command.view(tables, as_json=as_json, as_csv=as_csv)
-    code = report_command.run(problem, plan, sizes, shown, prefer=prefer, as_json=as_json, input_format=input_format)
+    code = report_command.run(problem, plan, shown, **said(context), as_json=as_json, input_format=input_format)
     raise typer.Exit(code)
 
 
-@app.command(cls=Filled)
+@app.command(cls=TakesReplacements)
 def draw(
+    context: typer.Context,
     problem: Problem,
     plan: Plan,
     out: Annotated[
@@ -268,8 +180,6 @@ def draw(
         Literal["system", "light", "dark"], typer.Option(help="Light, dark, or as the reader's system is.")
     ] = "system",
     width: Annotated[int, typer.Option(min=640, max=4800, help="Of the picture, in pixels.")] = 1200,
-    capacity: Capacity = None,
-    prefer: Prefer = None,
     input_format: Format = None,
 ) -> None:
     """Draw a plan as SVG: its memory map (time across, address up, one rectangle for each buffer), or its convergence.
@@ -278,13 +188,11 @@ def draw(
     """
     from planner.drawing import Sheet, Theme
 
-    from .arguments import parse_capacities
     from .commands import draw as draw_command
 
     sheet = Sheet(width, Theme(theme))
-    sizes = parse_capacities(capacity or ())
     raise typer.Exit(
-        draw_command.run(problem, plan, sizes, out, what=what, sheet=sheet, prefer=prefer, input_format=input_format)
+        draw_command.run(problem, plan, out, what=what, sheet=sheet, input_format=input_format, **said(context))
     )
 
 
@@ -296,7 +204,7 @@ def schema() -> None:
     about.schema()
 
 
-@app.command(cls=Filled)
+@app.command(cls=PlannerCommand)
 def export_model(
     problem: Problem,
     out: Annotated[
@@ -330,7 +238,7 @@ def doctor(as_json: Json = False) -> None:
     raise typer.Exit(about.doctor(as_json=as_json))
 
 
-@app.command(cls=Filled)
+@app.command(cls=PlannerCommand)
 def generate(
     kind: Annotated[
         str,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from .default_command import DefaultCommand
+from .planner_options import TakesLimits, said
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
 
@@ -18,24 +19,17 @@ bench_app = typer.Typer(
 )
 
 
-@bench_app.command("run")
+@bench_app.command("run", cls=TakesLimits)
 def bench_run(
+    context: typer.Context,
     paths: Annotated[
         list[str], typer.Argument(metavar="PATH...", help="Problems, folders of them, or suites such as @smoke.")
     ],
     solvers: Annotated[str, typer.Option(metavar="NAMES", help="Solvers, with commas between them.")] = "auto",
-    time_limit: Annotated[str, typer.Option(metavar="SECONDS", help="Of each run; 'none' for no limit.")] = "10",
-    work_limit: Annotated[int | None, typer.Option(metavar="N", min=0, help="Units of work of each run.")] = None,
-    memory_limit: Annotated[
-        int | None, typer.Option(metavar="MB", min=1, help="Memory of each solver process, in 10^6 bytes.")
-    ] = None,
     seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Such as 0-4 or 0,7.")] = "0",
     capacity: Annotated[
         str, typer.Option(metavar="from-name|BYTES|none", help="Size of the pool; from-name: as in A.1048576.csv.")
     ] = "none",
-    goal: Annotated[
-        Literal["minimise", "fit"], typer.Option(help="fit stops at the first plan within all capacities.")
-    ] = "minimise",
     workers_per_solve: Annotated[int, typer.Option(metavar="N", min=1, help="Workers of each run.")] = 1,
     jobs: Annotated[int, typer.Option(metavar="N", min=1, max=256, help="Runs side by side; 1 times best.")] = 1,
     grace: Annotated[
@@ -51,9 +45,7 @@ def bench_run(
     What is in DIR already is not run again. Exit code 1 if an answer cannot be true.
     """
     from planner.bench import Settings
-    from solvers.model.solver import Goal
 
-    from .arguments import parse_seconds
     from .bench_arguments import parse_capacity, parse_seeds, parse_solvers
     from .commands import bench as bench_command
 
@@ -61,13 +53,7 @@ def bench_run(
         paths, parse_solvers(solvers), parse_seeds(seeds), jobs, out, retry=retry, as_json=as_json, quiet=quiet
     )
     settings = Settings(
-        time_limit=parse_seconds(time_limit, "--time-limit"),
-        work_limit=work_limit,
-        memory_limit_bytes=None if memory_limit is None else memory_limit * 1_000_000,
-        workers=workers_per_solve,
-        capacity=parse_capacity(capacity),
-        goal=Goal(goal),
-        grace_seconds=grace,
+        workers=workers_per_solve, capacity=parse_capacity(capacity), grace_seconds=grace, **said(context)
     )
     raise typer.Exit(bench_command.measure(request, settings))
 

@@ -2,67 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from planner.checks.report import printable
 from planner.errors import MAX_ECHO, Code, Finding
-from planner.options.options import GREATEST, Options, help_of
-from planner.options.preference import Preference
-from solvers.model.solver import Goal, Warm
+from planner.options.options import DECLARED, GREATEST, Declared, OptionKind, Options
 
 from ..errors import Refusal, bad_option, refused_findings
 from ..settings import Settings
 
 Size = Annotated[int, Field(ge=0, le=GREATEST)]
+OFFERED = {row.said: row for row in DECLARED.values() if row.over_http}
+"""The library's options, by their names over HTTP."""
 
 
-class CommonOptions(BaseModel):
+def field_of(row: Declared) -> tuple[Any, Any]:
+    """The option as pydantic reads it."""
+    types: dict[OptionKind, Any] = {
+        OptionKind.SECONDS: Annotated[float, Field(gt=0, allow_inf_nan=False)],
+        OptionKind.COUNT: Annotated[int, Field(ge=row.least, lt=GREATEST)],
+        OptionKind.BYTES: Annotated[int, Field(ge=row.least, lt=GREATEST)],
+        OptionKind.NAME: Annotated[str, Field(min_length=1, max_length=100)],
+        OptionKind.CHOICE: Literal[tuple(each.value for each in row.choices or ())],
+        OptionKind.FLAG: bool,
+        OptionKind.SIZES: Size | dict[str, Size],
+    }
+    default = None if row.kind is OptionKind.SECONDS else row.default  # the service has a limit of its own
+    return (types[row.kind] | None if default is None else types[row.kind]), Field(
+        default=default, description=row.help
+    )
+
+
+FIELDS: dict[str, Any] = {name: field_of(row) for name, row in OFFERED.items()}
+
+
+class RequestOptions(BaseModel):
     """What a request may ask for, wherever it says so."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    time_limit: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        default=None, description=help_of("time_limit")
-    )
-    work_limit: Annotated[int, Field(ge=0, lt=GREATEST)] | None = Field(
-        default=None,
-        description=help_of("work_limit"),
-    )
-    memory_limit: Annotated[int, Field(ge=1, lt=GREATEST)] | None = Field(
-        default=None, description=help_of("memory_limit_bytes")
-    )
-    solver: Annotated[str, Field(min_length=1, max_length=100)] = Field(
-        default="auto", description="`auto`, or a name that `/v1/solvers` lists."
-    )
-    workers: Annotated[int, Field(ge=1, lt=GREATEST)] | None = Field(default=None, description=help_of("workers"))
-    seed: Annotated[int, Field(ge=0, lt=GREATEST)] = Field(default=0, description=help_of("seed"))
-    goal: Literal["minimise", "fit"] = Field(default="minimise", description=help_of("goal"))
-    prefer: Literal["size", "balanced", "speed"] | None = Field(
-        default=None,
-        description=help_of("prefer"),
-    )
-    warm: Literal["none", "bound", "hint", "both"] | None = Field(default=None, description=help_of("warm"))
-    explain: bool = Field(default=False, description=help_of("explain"))
     objects: bool = Field(
         default=False,
         description="Let buffers share storage objects instead of giving them offsets: the answer is a memplan-sharing/1.",
     )
 
-
-class SolveOptions(CommonOptions):
-    """Options as they stand under `solve` in a body."""
-
-    capacity: Size | dict[str, Size] | None = Field(default=None, description=help_of("capacity"))
+    def said(self) -> dict[str, Any]:
+        """What was asked for, without what was left to defaults."""
+        return self.model_dump(exclude_unset=True)
 
 
-class StrictSolveOptions(SolveOptions):
+class StrictRequestOptions(RequestOptions):
     """The same in JSON, where a number is no string."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(strict=True)
+
+
+SolveOptions = create_model("SolveOptions", __base__=RequestOptions, **FIELDS)
+StrictSolveOptions = create_model("StrictSolveOptions", __base__=StrictRequestOptions, **FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Clipped:
     objects: bool = False
 
 
-def from_body(solve: object) -> SolveOptions:
+def from_body(solve: object) -> RequestOptions:
     """The options under `solve`. Raises Refusal."""
     try:
         return StrictSolveOptions.model_validate(solve)
@@ -82,71 +82,64 @@ def from_body(solve: object) -> SolveOptions:
         raise wrong_options(error.errors(include_url=False, include_input=False), "/solve") from None
 
 
-def merged(query: SolveOptions, body: SolveOptions | None) -> SolveOptions:
+def merged(query: RequestOptions, body: RequestOptions | None) -> RequestOptions:
     """Both together; to say one thing in both places is to be sure of it only if it is the same. Raises Refusal."""
     if body is None:
         return query
-    said, also = query.model_dump(exclude_unset=True), body.model_dump(exclude_unset=True)
+    said, also = query.said(), body.said()
     for name in said.keys() & also.keys():
         if said[name] != also[name]:
             raise bad_option(name, "the query and the body's 'solve' say different things")
     return SolveOptions.model_validate(said | also)
 
 
-def clipped(wanted: SolveOptions, settings: Settings) -> Clipped:
+def options_of(request: RequestOptions) -> Options:
+    """The library's options: what was asked for, and the library's defaults."""
+    said = request.said()
+    return from_document({OFFERED[name].name: value for name, value in said.items() if name in OFFERED})
+
+
+def clipped(wanted: RequestOptions, settings: Settings) -> Clipped:
     """What the service's limits leave of it. Raises Refusal for a solver that this service does not offer."""
-    if wanted.solver != "auto" and settings.allowed_solvers and wanted.solver not in settings.allowed_solvers:
+    asked, said = options_of(wanted), wanted.model_fields_set
+    if asked.solver != "auto" and settings.allowed_solvers and asked.solver not in settings.allowed_solvers:
         found = Finding(Code.UNKNOWN_SOLVER, "/options/solver", "this service does not offer that solver")
         raise refused_findings([found])
-    notes: list[str] = []
-    longest = settings.max_time_limit
-    if wanted.explain:
-        longest = min(longest, settings.max_explain_seconds)
-    seconds = wanted.time_limit if wanted.time_limit is not None else min(settings.default_time_limit, longest)
-    if seconds > longest:
-        notes.append(f"the time limit was clipped from {seconds:g} to {longest:g} seconds, the most that is allowed")
-        seconds = longest
-    options = Options(
-        time_limit=seconds,
-        work_limit=wanted.work_limit,
-        memory_limit_bytes=wanted.memory_limit or settings.max_solver_memory,
-        solver=wanted.solver,
-        workers=wanted.workers or settings.max_workers_per_job,
-        seed=wanted.seed,
-        capacity=wanted.capacity,
-        goal=Goal(wanted.goal),
-        prefer=None if wanted.prefer is None else Preference(wanted.prefer),
-        warm=None if wanted.warm is None else Warm(wanted.warm),
-        explain=wanted.explain,
+    longest = min(settings.max_time_limit, settings.max_explain_seconds) if asked.explain else settings.max_time_limit
+    options = replace(
+        asked,
+        time_limit=(asked.time_limit if "time_limit" in said else None) or min(settings.default_time_limit, longest),
+        memory_limit_bytes=asked.memory_limit_bytes or settings.max_solver_memory,
+        workers=asked.workers or settings.max_workers_per_job,
     )
-    for name, most, what in (
-        ("work_limit", settings.max_work_limit, "work limit"),
-        ("memory_limit_bytes", settings.max_solver_memory, "memory limit"),
-        ("workers", settings.max_workers_per_job, "number of workers"),
+    notes: list[str] = []
+    for name, most, what, unit in (
+        ("time_limit", longest, "time limit", " seconds"),
+        ("work_limit", settings.max_work_limit, "work limit", ""),
+        ("memory_limit_bytes", settings.max_solver_memory, "memory limit", ""),
+        ("workers", settings.max_workers_per_job, "number of workers", ""),
     ):
         value = getattr(options, name)
         if value is not None and value > most:
-            notes.append(f"the {what} was clipped from {value} to {most}, the most that is allowed")
+            notes.append(f"the {what} was clipped from {value:.15g} to {most:.15g}{unit}, the most that is allowed")
             options = replace(options, **{name: most})  # type: ignore[arg-type]
     return Clipped(options, tuple(notes), wanted.objects)
 
 
 def as_document(options: Options, *, objects: bool = False) -> dict[str, Any]:
     """The options as JSON can hold them, for a job's record and on the way to a worker. `objects` is there only if it is asked for."""
-    document = {name: value for name, value in asdict(options).items() if name != "verbose"}
+    document = {row.name: getattr(options, row.name) for row in OFFERED.values()}
     return document | {"objects": True} if objects else document
 
 
-def from_document(document: dict[str, Any]) -> Options:
+def from_document(document: Mapping[str, Any]) -> Options:
     """Options that as_document has written; that of an older version, perhaps, which did not have all of them."""
-    warm, prefer = document["warm"], document.get("prefer")
-    known = {name: value for name, value in document.items() if name != "objects"}
-    named = {
-        "goal": Goal(document["goal"]),
-        "prefer": None if prefer is None else Preference(prefer),
-        "warm": None if warm is None else Warm(warm),
-    }
-    return Options(**(known | named))
+    known = {name: value for name, value in document.items() if name in DECLARED}
+    for name, value in known.items():
+        choices = DECLARED[name].choices
+        if choices is not None and value is not None:
+            known[name] = choices(value)
+    return Options(**known)
 
 
 def wrong_options(errors: Sequence[Any], root: str = "/options") -> Refusal:

@@ -27,7 +27,7 @@ from solvers.sharing.solver import SHARERS
 
 from ..errors import Refusal, refused_findings, too_large, unsupported
 from ..settings import Settings
-from .options import SolveOptions, as_document, clipped, from_body, merged
+from .options import RequestOptions, as_document, clipped, from_body, merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Understood:
 
 
 def understand(
-    data: bytes, format_: str | None, query: SolveOptions, settings: Settings, media_type: str = BYTES
+    data: bytes, format_: str | None, query: RequestOptions, settings: Settings, media_type: str = BYTES
 ) -> Understood:
     """The problem and the options. Raises PlannerError and Refusal."""
     data, solve = separate(data, format_)

@@ -31,7 +31,7 @@ from planner.verifying.findings import VerifyFinding
 
 from ..errors import Refusal
 from ..settings import Settings
-from .options import SolveOptions, from_body, from_document
+from .options import SolveOptions, from_body, from_document, options_of
 from .posted_problem import Understood, below, problem_and_plan, read, read_answer, separate, understand
 
 READY_SECONDS = 5.0
@@ -172,9 +172,9 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
 
 def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Is this plan a plan of this problem, and are its claims possible?"""
-    query = SolveOptions.model_validate(header["query"])
+    options = options_of(SolveOptions.model_validate(header["query"]))
     problem, warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_answer)
-    problem = planned_problem(problem, query.capacity, query.prefer)
+    problem = planned_problem(problem, options.capacity, options.prefer)
     findings: Sequence[VerifyFinding | SharingFinding]
     if isinstance(plan, Sharing):
         findings, believed = planner.verify_sharing(problem, plan), notes_on_sharing(plan)
@@ -212,9 +212,9 @@ def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Lin
     One part is a problem with somebody's plan, two are a problem and the plan that was made for it here.
     """
     if len(parts) == 1:
-        query = SolveOptions.model_validate(header["query"])
+        options = options_of(SolveOptions.model_validate(header["query"]))
         problem, _warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_plan)
-        problem = planned_problem(problem, query.capacity, query.prefer)
+        problem = planned_problem(problem, options.capacity, options.prefer)
         wrong = planner.verify(problem, plan)
     else:
         data, _solve_options = separate(parts[0], header["format"])

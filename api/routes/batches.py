@@ -17,7 +17,7 @@ from planner.errors import Code
 from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal, too_large
-from ..jobs.options import SolveOptions
+from ..jobs.options import RequestOptions
 from ..jobs.process_pool import WorkerDied, WorkerFault
 from ..service import Service
 from ..store import StoreUnavailable
@@ -119,7 +119,7 @@ async def _line(
     number: int,
     line: bytes,
     format_: str | None,
-    options: SolveOptions,
+    options: RequestOptions,
     key: str | None,
 ) -> dict[str, Any]:
     """From one line of a batch to its answer."""
@@ -141,7 +141,7 @@ async def _enter(
     number: int,
     line: bytes,
     format_: str | None,
-    options: SolveOptions,
+    options: RequestOptions,
     key: str | None,
 ) -> Job:
     """The job of a line."""

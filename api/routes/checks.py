@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from planner.formats.table import BYTES, JSON
+from planner.options.preference import Preference
 
 from .body import PROBLEM_TYPES, format_of, read_body, require_type
 from .openapi.examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
@@ -31,13 +32,12 @@ class VerifyQuery(FormatQuery):
     """And other pool sizes, or another objective, if the plan was made for those."""
 
     capacity: list[str] = Field(default=[], description="Replaces a pool's size, as for `/v1/plans`.")
-    prefer: Literal["size", "balanced", "speed"] | None = Field(
-        default=None, description="Replaces the objective, as for `/v1/plans`."
-    )
+    prefer: Preference | None = Field(default=None, description="Replaces the objective, as for `/v1/plans`.")
 
     def asked(self) -> dict[str, Any]:
         """Those of them that were given, as options of a plan."""
-        return PlanQuery(capacity=self.capacity, prefer=self.prefer).options().model_dump(exclude_unset=True)
+        given = self.model_dump(exclude_unset=True, include={"capacity", "prefer"})
+        return PlanQuery.model_validate(given).options().said()
 
 
 @router.post("/v1/verify", summary="Verify a plan", responses=VERIFY_ANSWERS, openapi_extra=VERIFY_BODY)

@@ -7,27 +7,24 @@ import re
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Header
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, create_model
 from starlette.requests import Request
 
 from planner.errors import BadInput
 from planner.formats.table import names
 from planner.options.capacity import parse_capacities
+from planner.options.options import OptionKind
 
 from ..errors import HttpCode, Refusal, refused
-from ..jobs.options import CommonOptions, SolveOptions, wrong_options
+from ..jobs.options import FIELDS, OFFERED, RequestOptions, SolveOptions, wrong_options
 from ..store.records import Once
 
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
-class PlanQuery(CommonOptions):
+class RequestQuery(RequestOptions):
     """What the query of a request for a plan may say."""
 
-    capacity: list[str] = Field(
-        default=[],
-        description="Replaces a pool's size: bytes for the only pool, `NAME=BYTES` for several; `64KiB` works too.",
-    )
     format: str | None = Field(
         default=None, description=f"The body's format: {names()}; by default recognised. `text/plain` needs it."
     )
@@ -35,23 +32,28 @@ class PlanQuery(CommonOptions):
         default=None, description="`feasible`: an answer without a plan is an error (422)."
     )
 
-    def options(self) -> SolveOptions:
+    def options(self) -> RequestOptions:
         """The options among it. Raises Refusal."""
-        said = self.model_dump(exclude_unset=True, exclude={"capacity", "format", "require"})
-        if self.capacity:
+        said = {name: value for name, value in self.said().items() if name not in ("format", "require")}
+        for name in LISTS & said.keys():
             try:
-                said["capacity"] = parse_capacities(self.capacity)
+                said[name] = parse_capacities(said[name])
             except BadInput as error:
                 raise refused(error) from None
         return SolveOptions.model_validate(said)
 
 
-NOTHING_SAID = PlanQuery()
-LISTS = ("capacity",)
+LISTS = {name for name, row in OFFERED.items() if row.kind is OptionKind.SIZES}
 """What may be said more than once."""
+QUERY_FIELDS: dict[str, Any] = FIELDS | {
+    name: (list[str], Field(default=[], description=f"{OFFERED[name].help} `NAME=BYTES`, and `64KiB` works too."))
+    for name in LISTS
+}
+PlanQuery = create_model("PlanQuery", __base__=RequestQuery, **QUERY_FIELDS)
+NOTHING_SAID = PlanQuery()
 
 
-async def plan_query(request: Request) -> PlanQuery:
+async def plan_query(request: Request) -> RequestQuery:
     """What the query says. Raises Refusal. FastAPI's own way takes longer than all else that it does, even where nothing is said."""
     if not request.scope["query_string"]:
         return NOTHING_SAID
@@ -75,7 +77,7 @@ def _parameters() -> list[dict[str, Any]]:
     return found
 
 
-PlanOptions = Annotated[PlanQuery, Depends(plan_query)]
+PlanOptions = Annotated[RequestQuery, Depends(plan_query)]
 PLAN_PARAMETERS = {"parameters": _parameters()}
 """The same for OpenAPI."""
 IdempotencyKey = Annotated[

@@ -15,12 +15,12 @@ from planner.errors import Code, Finding
 
 from ..errors import HttpCode, Refusal
 from ..jobs.attempt import Attempt, Posted, about_in, as_stored
-from ..jobs.options import SolveOptions
+from ..jobs.options import RequestOptions
 from ..service import Service
 from ..store import KeyReused, QueueFull, StoreUnavailable
 from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
 from .body import PROBLEM_TYPES, format_of, read_body, require_type
-from .query import PlanQuery
+from .query import RequestQuery
 
 SMALL = 1 << 18
 """Up to here hashing takes less time than asking a thread to do it."""
@@ -51,7 +51,7 @@ class Received:
     fingerprint: str
 
 
-async def receive(request: Request, service: Service, query: PlanQuery) -> Received:
+async def receive(request: Request, service: Service, query: RequestQuery) -> Received:
     """Read the body, without looking at it. Raises Refusal."""
     kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)
@@ -61,7 +61,7 @@ async def receive(request: Request, service: Service, query: PlanQuery) -> Recei
 
 
 async def fingerprint_of(
-    service: Service, owner: str, body: bytes, format_: str | None, media_type: str, options: SolveOptions
+    service: Service, owner: str, body: bytes, format_: str | None, media_type: str, options: RequestOptions
 ) -> Received:
     """With what tells whether the same was received before."""
     said = options.model_dump(exclude_unset=True)

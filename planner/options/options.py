@@ -1,9 +1,10 @@
-"""How to plan: limits, solver, seed, goal."""
+"""How to plan: limits, solver, seed, goal. One row for each option, which library, command line, query and body all read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from typing import Any
 
 from solvers.model.solver import Goal, Warm
@@ -14,62 +15,118 @@ from .preference import Preference
 GREATEST = 1 << 62
 
 
-def told(help_: str, least: int | None = None) -> dict[str, Any]:
-    """What help says of an option at every door (library, command, query and body), and the least number it takes."""
-    return {"help": help_, "least": least}
+class OptionKind(StrEnum):
+    """What an option's value is. Each door knows how it reads each kind."""
+
+    SECONDS = "seconds"
+    COUNT = "count"
+    BYTES = "bytes"
+    NAME = "name"
+    CHOICE = "choice"
+    FLAG = "flag"
+    SIZES = "sizes"
+    """Bytes, or bytes for each pool by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An option, as every door has to know it."""
+
+    name: str
+    default: Any
+    kind: OptionKind
+    help: str
+    least: int | None
+    choices: type[StrEnum] | None
+    over_http: bool
+
+    @property
+    def said(self) -> str:
+        """Its name outside of the library, where units are said in other ways."""
+        return self.name.removesuffix("_bytes")
+
+
+def told(
+    kind: OptionKind,
+    help_: str,
+    *,
+    least: int | None = None,
+    choices: type[StrEnum] | None = None,
+    over_http: bool = True,
+) -> dict[str, Any]:
+    """What the option's value is, what help says of it, and the least number or the words that it takes."""
+    return {"kind": kind, "help": help_, "least": least, "choices": choices, "over_http": over_http}
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What planner.plan may use and what it should aim for. Help and limits of every door come from here."""
+    """What planner.plan may use and what it should aim for."""
 
     time_limit: float | None = field(
-        default=10.0, metadata=told("Seconds of wall time from call to answer, everything included.", 0)
+        default=10.0,
+        metadata=told(OptionKind.SECONDS, "Seconds of wall time from call to answer, everything included.", least=0),
     )
     work_limit: int | None = field(
         default=None,
         metadata=told(
-            "Units of work, about a microsecond each; a run that ends by work ends alike on every machine.", 0
+            OptionKind.COUNT,
+            "Units of work, about a microsecond each; a run that ends by work ends alike on every machine.",
+            least=0,
         ),
     )
     """None: half of what the time limit allows."""
-    memory_limit_bytes: int | None = field(default=None, metadata=told("Memory of each solver process.", 1))
-    solver: str = field(default="auto", metadata=told("auto, or a name that the list of solvers has."))
+    memory_limit_bytes: int | None = field(
+        default=None, metadata=told(OptionKind.BYTES, "Memory of each solver process.", least=1)
+    )
+    solver: str = field(default="auto", metadata=told(OptionKind.NAME, "auto, or a name from the list of solvers."))
     workers: int | None = field(
-        default=None, metadata=told("Solver processes side by side; the plan is the same with any number.", 1)
+        default=None,
+        metadata=told(
+            OptionKind.COUNT, "Solver processes side by side; the plan is the same with any number.", least=1
+        ),
     )
     """None: as many as there are cores."""
-    seed: int = field(default=0, metadata=told("Seed of everything random.", 0))
+    seed: int = field(default=0, metadata=told(OptionKind.COUNT, "Seed of everything random.", least=0))
     capacity: int | Mapping[str, int] | None = field(
-        default=None, metadata=told("Replaces a pool's size: bytes for the only pool, or for several by name.")
+        default=None,
+        metadata=told(OptionKind.SIZES, "Replaces a pool's size: bytes for the only pool, or for several by name."),
     )
-    goal: Goal = field(default=Goal.MINIMISE, metadata=told("fit stops at the first plan within all capacities."))
+    goal: Goal = field(
+        default=Goal.MINIMISE,
+        metadata=told(OptionKind.CHOICE, "fit stops at the first plan within all capacities.", choices=Goal),
+    )
     explain: bool = field(
-        default=False, metadata=told("Say why nothing smaller is possible, or find out which buffers cannot fit.")
+        default=False,
+        metadata=told(OptionKind.FLAG, "Say why nothing smaller is possible, or find out which buffers cannot fit."),
     )
     warm: Warm | None = field(
-        default=None, metadata=told("What exact solvers are told of the best plan so far; by default what suits each.")
+        default=None,
+        metadata=told(
+            OptionKind.CHOICE,
+            "What exact solvers are told of the best plan so far; by default what suits each.",
+            choices=Warm,
+        ),
     )
-    verbose: bool = field(default=False, metadata=told("The solvers' logs."))
+    verbose: bool = field(default=False, metadata=told(OptionKind.FLAG, "The solvers' logs.", over_http=False))
     prefer: Preference | None = field(
         default=None,
         metadata=told(
-            "Replaces the problem's objective: the smallest peaks, the fastest accesses, or both weighed against each other."
+            OptionKind.CHOICE,
+            "Replaces the problem's objective: the smallest peaks, the fastest accesses, or both weighed against each other.",
+            choices=Preference,
         ),
     )
 
 
-def help_of(name: str) -> str:
-    """What help says of the option."""
-    return next(str(each.metadata["help"]) for each in fields(Options) if each.name == name)
+DECLARED = {each.name: Declared(each.name, each.default, **each.metadata) for each in fields(Options)}
 
 
 def require_valid(options: Options) -> None:
     """Raises BadInput for an option that makes no sense."""
-    for each in fields(options):
-        value, least = getattr(options, each.name), each.metadata["least"]
-        if value is not None and least is not None and not least <= value < GREATEST:
-            raise bad_option(each.name, f"{echo(value)} is out of range: it must be at least {least} and below 2^62")
+    for name, row in DECLARED.items():
+        value = getattr(options, name)
+        if value is not None and row.least is not None and not row.least <= value < GREATEST:
+            raise bad_option(name, f"{echo(value)} is out of range: it must be at least {row.least} and below 2^62")
 
 
 def bad_option(name: str, message: str) -> BadInput:

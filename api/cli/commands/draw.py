@@ -9,6 +9,7 @@ import typer
 from planner.drawing import Sheet, convergence, memory_map, svg
 from planner.formats import read_plan, read_problem
 from planner.options.capacity import planned_problem
+from planner.options.preference import Preference
 from planner.verifying.verify import verify
 
 from ..exit_codes import ExitCode
@@ -23,12 +24,12 @@ from ..terminal.text import say, visible
 def run(
     problem_file: str,
     plan_file: str,
-    capacity: int | Mapping[str, int] | None,
     out: str,
     *,
     what: str,
     sheet: Sheet,
-    prefer: str | None,
+    capacity: int | Mapping[str, int] | None,
+    prefer: Preference | None,
     input_format: str | None,
 ) -> ExitCode:
     """Read both, draw, and say what is wrong with the plan if something is: to see that, one may want to look at it."""

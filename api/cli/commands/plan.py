@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
 import planner
 from planner.formats import read_problem, write_plan
 from planner.options.options import Options
-from planner.options.preference import TERMS, Preference
+from planner.options.preference import TERMS
 from planner.plan import Plan, PlanStatus
 from planner.problem import Problem, measures_bytes
 from solvers.model.errors import StopReason
-from solvers.model.solver import Goal, Warm
 
 from ..exit_codes import ExitCode
 from ..terminal.interrupt import Interrupt
@@ -64,38 +63,6 @@ class Request(NamedTuple):
     @property
     def prints_tables(self) -> bool:
         return not self.prints_json and not self.quiet and self.report is None and is_terminal(sys.stdout)
-
-
-def options(
-    *,
-    time_limit: float | None,
-    work_limit: int | None,
-    memory_limit_megabytes: int | None,
-    solver: str,
-    seed: int,
-    capacity: int | Mapping[str, int] | None,
-    verbose: bool,
-    workers: int | None = None,
-    goal: str = Goal.MINIMISE,
-    prefer: str | None = None,
-    warm: str | None = None,
-    explain: bool = False,
-) -> Options:
-    """The planner's options, from the command line's."""
-    return Options(
-        time_limit=time_limit,
-        work_limit=work_limit,
-        memory_limit_bytes=None if memory_limit_megabytes is None else memory_limit_megabytes * 1_000_000,
-        solver=solver,
-        workers=workers,
-        seed=seed,
-        capacity=capacity,
-        goal=Goal(goal),
-        prefer=None if prefer is None else Preference(prefer),
-        warm=None if warm is None else Warm(warm),
-        explain=explain,
-        verbose=verbose,
-    )
 
 
 def run(request: Request, options: Options) -> ExitCode:

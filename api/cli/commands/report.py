@@ -11,6 +11,7 @@ import typer
 
 from planner.formats import is_sharing, read_plan, read_problem, read_sharing
 from planner.options.capacity import planned_problem
+from planner.options.preference import Preference
 from planner.plan import Plan
 from planner.problem import Problem
 from planner.reporting.report import memory_report
@@ -55,10 +56,10 @@ def view(tables: str | None, *, as_json: bool, as_csv: bool) -> View:
 def run(
     problem_file: str,
     plan_file: str,
-    capacity: int | Mapping[str, int] | None,
     shown: View,
     *,
-    prefer: str | None,
+    capacity: int | Mapping[str, int] | None,
+    prefer: Preference | None,
     as_json: bool,
     input_format: str | None,
 ) -> ExitCode:

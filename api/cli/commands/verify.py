@@ -11,6 +11,7 @@ import typer
 from planner.errors import MAX_FINDINGS
 from planner.formats import is_sharing, read_plan, read_problem, read_sharing
 from planner.options.capacity import planned_problem
+from planner.options.preference import Preference
 from planner.problem import Problem
 from planner.sharing import verify_sharing
 from planner.sharing.findings import SharingFinding
@@ -29,9 +30,9 @@ from ..terminal.text import is_terminal
 def run(
     problem_file: str,
     plan_file: str,
-    capacity: int | Mapping[str, int] | None,
     *,
-    prefer: str | None,
+    capacity: int | Mapping[str, int] | None,
+    prefer: Preference | None,
     as_json: bool,
     input_format: str | None,
 ) -> ExitCode:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from typer.testing import CliRunner
 from api.cli.app import app
 from api.jobs.options import SolveOptions
 from api.routes.query import PlanQuery
-from planner import Options
+from planner.options.options import DECLARED
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGE = (DOCS / "cli.md").read_text("utf-8")
@@ -27,8 +26,6 @@ ELSEWHERE = {
     "migrate": "service.md",
 }
 """Whose options another page explains."""
-OVER_HTTP = {"memory_limit_bytes": "memory_limit"}
-"""Names that differ there."""
 
 
 def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -45,7 +42,8 @@ COMMANDS = dict(commands(typer.main.get_command(app)))
 
 def options(command: Any) -> set[str]:
     """The long names of its options."""
-    every = (word for param in command.params for word in (*param.opts, *param.secondary_opts))
+    params = command.get_params(command.make_context(command.name, [], resilient_parsing=True))
+    every = (word for param in params for word in (*param.opts, *param.secondary_opts))
     return {word for word in every if word.startswith("--")} - {"--help"}
 
 
@@ -74,22 +72,20 @@ def test_the_page_names_no_option_that_is_not_there() -> None:
 
 
 def test_every_door_offers_the_options_of_the_library() -> None:
-    library = {OVER_HTTP.get(each.name, each.name) for each in fields(Options)}
-    assert set(SolveOptions.model_fields) - {"objects"} == library - {"verbose"}
-    assert set(PlanQuery.model_fields) - {"objects", "format", "require"} == library - {"verbose"}
+    library = {row.said for row in DECLARED.values()}
+    over_http = {row.said for row in DECLARED.values() if row.over_http}
+    assert library - over_http == {"verbose"}
+    assert set(SolveOptions.model_fields) - {"objects"} == over_http
+    assert set(PlanQuery.model_fields) - {"objects", "format", "require"} == over_http
     offered = {option[2:].replace("-", "_") for option in options(COMMANDS[("plan",)])}
     assert offered - {"out", "json", "quiet", "report", "format"} == library
 
 
 def test_help_at_every_door_is_the_library_s() -> None:
     shown = " ".join(CliRunner().invoke(app, ["plan", "--help"]).stdout.split())
-    for each in fields(Options):
-        assert each.metadata["help"].rstrip(".")
-        if each.name not in (
-            "solver",
-            "capacity",
-        ):  # a list of solvers, and a way to write sizes, that each door has for itself
-            assert each.metadata["help"].rstrip(".") in shown
-            if each.name != "verbose":
-                said = SolveOptions.model_fields[OVER_HTTP.get(each.name, each.name)].description
-                assert each.metadata["help"] in str(said)
+    for row in DECLARED.values():
+        assert row.help
+        assert row.help in shown
+        if row.over_http:
+            assert row.help in str(SolveOptions.model_fields[row.said].description)
+            assert row.help in str(PlanQuery.model_fields[row.said].description)

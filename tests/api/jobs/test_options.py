@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.errors import Refusal
-from api.jobs.options import SolveOptions, as_document, clipped, from_body, from_document, merged
+from api.jobs.options import RequestOptions, SolveOptions, as_document, clipped, from_body, from_document, merged
 from api.jobs.posted_problem import separate, understand
 from api.settings import Settings
 from planner.errors import BadInput, Code
@@ -19,34 +19,39 @@ from solvers.model.solver import Goal, Warm
 SETTINGS = Settings(max_time_limit=20, max_work_limit=1000, max_solver_memory=10_000, max_workers_per_job=2)
 
 
+def solve(**said: Any) -> RequestOptions:
+    """What a request says under `solve`."""
+    return SolveOptions.model_validate(said)
+
+
 def test_what_is_not_said_is_the_services_default() -> None:
-    found = clipped(SolveOptions(), SETTINGS)
+    found = clipped(solve(), SETTINGS)
     assert found.notes == ()
     assert found.options == Options(time_limit=10.0, memory_limit_bytes=10_000, workers=2)
 
 
 def test_what_is_too_much_is_clipped_and_said() -> None:
-    wanted = SolveOptions(time_limit=21, work_limit=1001, memory_limit=10_001, workers=3)
+    wanted = solve(time_limit=21, work_limit=1001, memory_limit=10_001, workers=3)
     found = clipped(wanted, SETTINGS)
     assert len(found.notes) == 4
     assert found.options == Options(time_limit=20.0, work_limit=1000, memory_limit_bytes=10_000, workers=2)
-    exactly = SolveOptions(time_limit=20, work_limit=1000, memory_limit=10_000, workers=2)
+    exactly = solve(time_limit=20, work_limit=1000, memory_limit=10_000, workers=2)
     assert clipped(exactly, SETTINGS).notes == ()
 
 
 def test_explaining_has_a_limit_of_its_own() -> None:
     settings = Settings(max_explain_seconds=5)
-    assert clipped(SolveOptions(explain=True), settings).options.time_limit == 5
-    assert clipped(SolveOptions(explain=True), settings).notes == ()
-    assert len(clipped(SolveOptions(explain=True, time_limit=6), settings).notes) == 1
+    assert clipped(solve(explain=True), settings).options.time_limit == 5
+    assert clipped(solve(explain=True), settings).notes == ()
+    assert len(clipped(solve(explain=True, time_limit=6), settings).notes) == 1
 
 
 def test_only_solvers_that_are_offered() -> None:
     settings = Settings(allowed_solvers=("greedy",))
-    clipped(SolveOptions(solver="auto"), settings)
-    clipped(SolveOptions(solver="greedy"), settings)
+    clipped(solve(solver="auto"), settings)
+    clipped(solve(solver="greedy"), settings)
     with pytest.raises(Refusal) as caught:
-        clipped(SolveOptions(solver="search"), settings)
+        clipped(solve(solver="search"), settings)
     assert caught.value.code is Code.UNKNOWN_SOLVER
 
 
@@ -57,9 +62,9 @@ def test_options_survive_being_written_down() -> None:
 
 
 def test_both_places_together() -> None:
-    assert merged(SolveOptions(seed=1), from_body({"goal": "fit"})) == SolveOptions(seed=1, goal="fit")
+    assert merged(solve(seed=1), from_body({"goal": "fit"})) == solve(seed=1, goal="fit")
     with pytest.raises(Refusal, match="different things"):
-        merged(SolveOptions(seed=1), from_body({"seed": 2}))
+        merged(solve(seed=1), from_body({"seed": 2}))
 
 
 def test_the_options_are_taken_out_of_the_body_and_nothing_else() -> None:
@@ -78,8 +83,8 @@ def test_the_options_are_taken_out_of_the_body_and_nothing_else() -> None:
         separate(b'{"solve": 1, "solve": 2}', None)
 
 
-def key(problem: dict[str, Any], query: SolveOptions | None = None, settings: Settings = SETTINGS) -> str:
-    return understand(json.dumps(problem).encode(), None, query or SolveOptions(), settings).key
+def key(problem: dict[str, Any], query: RequestOptions | None = None, settings: Settings = SETTINGS) -> str:
+    return understand(json.dumps(problem).encode(), None, query or solve(), settings).key
 
 
 def test_requests_that_must_have_the_same_plan_have_the_same_key() -> None:
@@ -87,16 +92,16 @@ def test_requests_that_must_have_the_same_plan_have_the_same_key() -> None:
     same = key(problem)
     assert key({**problem, "name": "other"}) == same
     assert key({**problem, "pools": [{"name": "default"}]}) == same
-    assert key(problem, SolveOptions(workers=1)) == same
-    assert key(problem, SolveOptions(time_limit=10)) == same
+    assert key(problem, solve(workers=1)) == same
+    assert key(problem, solve(time_limit=10)) == same
     others = [
         key({**problem, "buffers": problem["buffers"][::-1]}),
         key({**problem, "buffers": [{"id": "1", "size": 8}, {"id": 2, "size": 8}]}),
-        key(problem, SolveOptions(seed=1)),
-        key(problem, SolveOptions(time_limit=11)),
-        key(problem, SolveOptions(capacity=100)),
-        key(problem, SolveOptions(time_limit=21)),
-        key(problem, SolveOptions(objects=True)),
+        key(problem, solve(seed=1)),
+        key(problem, solve(time_limit=11)),
+        key(problem, solve(capacity=100)),
+        key(problem, solve(time_limit=21)),
+        key(problem, solve(objects=True)),
     ]
     assert len({same, *others}) == 1 + len(others)
 
@@ -113,7 +118,7 @@ def test_lists_of_conflicts_that_only_some_planners_heed_count_too() -> None:
 
     one_side, other_side = usmp(["b"], [], []), usmp([], ["a"], [])
     assert key(one_side) != key(other_side)
-    assert understand(json.dumps(one_side).encode(), "usmp", SolveOptions(), SETTINGS).problem.constraints.listed
+    assert understand(json.dumps(one_side).encode(), "usmp", solve(), SETTINGS).problem.constraints.listed
 
 
 def test_jobs_of_an_older_version_can_still_be_read() -> None:

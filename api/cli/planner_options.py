@@ -1,0 +1,150 @@
+"""The planner's options on the command line, made from the library's own table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    from planner.options.options import Declared, Options
+
+MEGABYTE = 1_000_000
+
+
+class PlannerCommand(TyperCommand):
+    """A command whose help names what tables hold, and which may take options of the planner.
+
+    Tables are looked up when such a command is parsed or explained: to import the planner takes longer than all the rest.
+    """
+
+    takes: ClassVar[Sequence[str] | None] = ()
+    """The options' names in the library; None: all of them."""
+
+    def get_params(self, ctx: Any) -> Any:
+        from planner.options.options import DECLARED
+
+        known = {param.name for param in self.params}
+        for row in DECLARED.values():
+            if (self.takes is None or row.name in self.takes) and row.said not in known:
+                self.params += parameters([row])
+        return super().get_params(ctx)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from planner.formats.table import names
+        from planner.generate import KINDS
+        from solvers.sharing.solver import SHARERS
+
+        tables = {"formats": names(), "kinds": ", ".join(KINDS), "sharers": ", ".join(SHARERS)}
+        self.help = (self.help or "").format(**tables)
+        for param in self.params:
+            if help_ := getattr(param, "help", None):
+                param.help = help_.format(**tables)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+class TakesAll(PlannerCommand):
+    """A command that plans."""
+
+    takes = None
+
+
+class TakesSharing(PlannerCommand):
+    """A command that lets buffers share objects."""
+
+    takes = ("time_limit", "work_limit", "memory_limit_bytes", "solver", "seed", "capacity", "verbose")
+
+
+class TakesLimits(PlannerCommand):
+    """A command that plans many times."""
+
+    takes = ("time_limit", "work_limit", "memory_limit_bytes", "goal")
+
+
+class TakesReplacements(PlannerCommand):
+    """A command that looks at a plan, which may have been made for other capacities or another objective."""
+
+    takes = ("capacity", "prefer")
+
+
+def said(context: typer.Context) -> dict[str, Any]:
+    """The values of the planner's options, by their names in the library."""
+    kept: dict[str, Any] = context.meta.setdefault("memplan.options", {})
+    return kept
+
+
+def options(context: typer.Context, **settled: Any) -> Options:
+    """What was said, as the library takes it; `settled` is not for the user to say."""
+    from planner.options.options import Options
+
+    return Options(**said(context) | settled)
+
+
+def parameters(rows: Iterable[Declared]) -> Any:
+    """The parameters of a command for these options. Their values are kept with the context."""
+
+    def keep(row: Declared, read: Callable[[Any], Any]) -> Callable[..., None]:
+        def kept(context: typer.Context, value: Any) -> None:
+            said(context)[row.name] = None if value is None else read(value)
+
+        return kept
+
+    def command() -> None: ...
+
+    found = []
+    for row in rows:
+        type_, default, read, extra = on_the_command_line(row)
+        help_ = f"{row.help} {extra.pop('hint', '')}".rstrip()
+        names = (flag_of(row), "-v") if row.name == "verbose" else (flag_of(row),)
+        info = typer.Option(*names, help=help_, expose_value=False, callback=keep(row, read), **extra)
+        found.append(Parameter(row.said, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[type_, info]))
+    command.__signature__ = Signature(found)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in found}
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command(add_help_option=False)(command)
+    return typer.main.get_command(alone).params
+
+
+def on_the_command_line(row: Declared) -> tuple[Any, Any, Callable[[Any], Any], dict[str, Any]]:
+    """How an option of its kind is typed: its type, its default, what makes the library's value of it, and what help says besides."""
+    from planner.options.options import OptionKind
+
+    from .arguments import parse_capacities, parse_seconds
+
+    def as_it_is(value: Any) -> Any:
+        return value
+
+    type_: Any
+    says: dict[str, Any] = {}
+    read: Callable[[Any], Any] = as_it_is
+    default = row.default
+    match row.kind:
+        case OptionKind.SECONDS:
+            type_, default = str, f"{row.default:g}"
+            read = partial(parse_seconds, option=flag_of(row))
+            says = {"metavar": "SECONDS", "hint": "'none': no limit."}
+        case OptionKind.COUNT:
+            type_, says = int, {"metavar": "N", "min": row.least}
+        case OptionKind.BYTES:
+            type_, read = int, MEGABYTE.__mul__
+            says = {"metavar": "MB", "min": 1, "hint": "In 10^6 bytes."}
+        case OptionKind.NAME:
+            type_, says = str, {"metavar": "NAME"}
+        case OptionKind.CHOICE:
+            assert row.choices is not None
+            type_, read = Literal[tuple(each.value for each in row.choices)], row.choices
+        case OptionKind.FLAG:
+            type_ = bool
+        case OptionKind.SIZES:
+            type_, read = list[str], parse_capacities
+            says = {"metavar": "[POOL=]BYTES", "hint": "Repeat it for several pools. 64KiB works too."}
+    return (type_ if default is not None else type_ | None), default, read, says
+
+
+def flag_of(row: Declared) -> str:
+    """As it is typed."""
+    return f"--{row.said.replace('_', '-')}"
