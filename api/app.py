@@ -23,7 +23,7 @@ from .errors import HttpCode, Refusal
 from .jobs.options import wrong_options
 from .jobs.process_pool import WorkerDied, WorkerFault
 from .metrics import Metrics
-from .routes import about, batches, checks, draw, events, jobs, page, plans
+from .routes import about, batches, checks, draw, events, jobs, page, plans, site
 from .routes.guard import OPEN_PATHS, Guard, answer
 from .routes.openapi import reference
 from .routes.openapi.examples import ERRORS, components
@@ -106,7 +106,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
         redirect_slashes=False,
         responses=ERRORS,
     )
-    for part in (plans, jobs, events, batches, checks, draw, about, page, reference):
+    for part in (plans, jobs, events, batches, checks, draw, about, page, reference, site):
         app.include_router(part.router)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from planner.bench.running.suites import SUITES
 from planner.versions import MEMPLAN
@@ -103,54 +102,3 @@ def test_the_maps_are_what_the_command_draws(tmp_path: Path) -> None:
             command = [sys.executable, "-m", "api.cli", *words.replace('"', "").split()[1:]]
             subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
         assert (tmp_path / f"map-{theme}.svg").read_bytes() == (DOCS / "pictures" / f"map-{theme}.svg").read_bytes()
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documentation site, built with warnings as errors."""
-    folder = tmp_path_factory.mktemp("site") / "site"
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        check=False,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
-def test_every_page_is_on_the_site_and_in_its_menu(site: Path) -> None:
-    there = {path.name for path in site.glob("*.html")} - {"404.html"}
-    assert there == {f"{path.stem}.html" for path in DOCS.glob("*.md")} | {"index.html", "changelog.html"}
-    menu = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
-    named = set(re.findall(r"[\w-]+\.md", str(menu)))
-    assert {Path(name).with_suffix(".html").name for name in named} == there
-
-
-def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
-    for page in site.glob("**/*.html"):
-        text = page.read_text("utf-8")
-        loaded = re.findall(
-            r"<(?:script|img|iframe|source|link|video|audio|embed)\b[^>]*?(?:src|srcset|href)=\"?([^\s\">]+)", text
-        )
-        assert loaded
-        assert not [address for address in loaded if re.match(r"(https?:)?//", address)], page.name
-        assert 'class="mermaid"' not in text
-    for style in site.glob("**/*.css"):
-        addresses = re.findall(r"(?:url\(|@import )[\"']?([^\"')]+)", style.read_text("utf-8"))
-        assert not [address for address in addresses if re.match(r"(https?:)?//", address)], style.name
-    for script in site.glob("**/*.js"):
-        assert not re.search(r"unpkg|jsdelivr|cdnjs|googleapis|gstatic", script.read_text("utf-8")), script.name
-
-
-def test_every_link_of_the_site_leads_somewhere(site: Path) -> None:
-    for page in site.glob("*.html"):
-        for address in re.findall(r"(?:href|src|srcset)=\"?([^\s\">#]+)", page.read_text("utf-8")):
-            if not re.match(r"[a-z]+:", address) and address not in (".", "/.", "/"):
-                assert (site / address.lstrip("/")).exists(), (page.name, address)
-
-
-def test_the_site_is_small(site: Path) -> None:
-    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 2_500_000

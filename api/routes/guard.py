@@ -18,10 +18,10 @@ from ..metrics import Metrics
 from ..settings import LOOPBACK_NAMES, Settings, is_loopback
 from .body import Bodies, Share
 
-OPEN_PATHS = ("/healthz", "/readyz", "/", "/docs/api")
+OPEN_PATHS = ("/healthz", "/readyz", "/", "/docs")
 """For probes, which have no tokens, and for browsers, which have none until the page has asked for one."""
-OPEN_FOLDER = "/web/"
-"""What the page is made of."""
+OPEN_FOLDERS = ("/web/", "/docs/")
+"""What the page is made of, and the documentation."""
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 ANYBODY = "anonymous"
 HEADERS = {
@@ -98,7 +98,7 @@ class Guard:
         if scope["method"] not in SAFE_METHODS:
             self._require_own_page(headers, host)
             self._require_plain(headers)
-        is_for_all = scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_FOLDER)
+        is_for_all = scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_FOLDERS)
         return ANYBODY if is_for_all else self._owner(headers)
 
     def _require_own_page(self, headers: Headers, host: str) -> None:

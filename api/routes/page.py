@@ -21,18 +21,13 @@ from .plans import Behind
 
 router = APIRouter(tags=["page"])
 FOLDER = Path(__file__).resolve().parents[1] / "web"
-KINDS = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
+KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 """Only what this service itself serves, nothing inline, and no text ever becomes markup."""
-HEADERS = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache", "Cross-Origin-Opener-Policy": "same-origin"}
+HEADERS = {"Cache-Control": "no-cache", "Cross-Origin-Opener-Policy": "same-origin"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +53,19 @@ EXAMPLES = {
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file of the page."""
+    """A file that browsers get, and what it may load."""
 
     data: bytes
     kind: str
     etag: str
+    policy: str
 
     @classmethod
-    def of(cls, data: bytes, suffix: str) -> File:
-        return cls(data, KINDS[suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+    def of(cls, data: bytes, kind: str, policy: str = POLICY) -> File:
+        text = kind.startswith("text/")
+        return cls(
+            data, f"{kind}; charset=utf-8" if text else kind, f'"{hashlib.sha256(data).hexdigest()[:32]}"', policy
+        )
 
 
 @cache
@@ -75,7 +74,7 @@ def files() -> dict[str, File]:
     found = {}
     for path in sorted(FOLDER.iterdir()):
         if path.suffix in KINDS:
-            found[path.name] = File.of(path.read_bytes(), path.suffix)
+            found[path.name] = File.of(path.read_bytes(), KINDS[path.suffix])
     return found
 
 
@@ -100,7 +99,7 @@ def _answer(request: Request, name: str) -> Response:
 
 def answer_file(request: Request, file: File) -> Response:
     """The file, or word that the browser has it already."""
-    headers = {**HEADERS, "ETag": file.etag}
+    headers = {**HEADERS, "Content-Security-Policy": file.policy, "ETag": file.etag}
     if matches(request.headers.get("if-none-match"), file.etag):
         return Response(status_code=304, headers=headers)
     return Response(file.data, 200, headers, file.kind)

@@ -38,7 +38,7 @@ async def reference(request: Request) -> Response:
     state = request.app.state
     if not hasattr(state, "reference"):
         text = await asyncio.to_thread(lambda: rendered(request.app.openapi()))
-        state.reference = File.of(text.encode(), ".html")
+        state.reference = File.of(text.encode(), "text/html")
     return answer_file(request, state.reference)
 
 

@@ -1,0 +1,62 @@
+"""The documentation site, if it was built (./scripts/docs): files that are served as they are."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import mimetypes
+import re
+from functools import cache
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from ..errors import HttpCode, Refusal
+from .openapi.reference import PATH as API
+from .page import FOLDER, File, answer_file
+
+router = APIRouter(include_in_schema=False)
+SITE = FOLDER / "site"
+FIRST = "index.html"
+INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+POLICY = (
+    "default-src 'none'; script-src 'self'{scripts}; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""Only what this service itself serves, and the theme's few lines of script in each page, by their hashes."""
+
+
+@cache
+def files(folder: Path) -> dict[str, File]:
+    """All of them, by their paths: no other can be asked for."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+            data = path.read_bytes()
+            scripts = INLINE.findall(data) if kind == "text/html" else []
+            found[path.relative_to(folder).as_posix()] = File.of(data, kind, POLICY.format(scripts=hashes(scripts)))
+    return found
+
+
+def hashes(scripts: list[bytes]) -> str:
+    """As a policy names scripts that may run though they are inline."""
+    digests = (base64.b64encode(hashlib.sha256(script).digest()).decode("ascii") for script in dict.fromkeys(scripts))
+    return "".join(f" 'sha256-{digest}'" for digest in digests)
+
+
+@router.get("/docs")
+async def front() -> Response:
+    """Where the documentation begins: with the API's page where the site was not built."""
+    return RedirectResponse(f"/docs/{FIRST}" if FIRST in files(SITE) else API)
+
+
+@router.get("/docs/{path:path}")
+async def site(request: Request, path: str) -> Response:
+    """One file of it."""
+    file = files(SITE).get(path or FIRST)
+    if file is None:
+        raise Refusal(404, HttpCode.NOT_FOUND, "there is no such page; ./scripts/docs builds the documentation")
+    return answer_file(request, file)

@@ -1,0 +1,132 @@
+"""The documentation site: whole, with nothing from elsewhere, and served by memplan itself under a policy that lets it work."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+import yaml
+from fastapi import FastAPI
+from playwright.sync_api import expect
+
+from api.app import HANDLERS
+from api.routes import site as site_routes
+from tests.web.browsing import Visit
+from tests.web.conftest import Visiting
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation site, built with warnings as errors."""
+    built = tmp_path_factory.mktemp("site") / "site"
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(built)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return built
+
+
+def test_every_page_is_on_the_site_and_in_its_menu(folder: Path) -> None:
+    there = {path.name for path in folder.glob("*.html")} - {"404.html"}
+    assert there == {f"{path.stem}.html" for path in DOCS.glob("*.md")} | {"index.html", "changelog.html"}
+    menu = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
+    named = set(re.findall(r"[\w-]+\.md", str(menu)))
+    assert {Path(name).with_suffix(".html").name for name in named} == there
+
+
+def test_the_site_loads_nothing_from_elsewhere(folder: Path) -> None:
+    for page in folder.glob("**/*.html"):
+        text = page.read_text("utf-8")
+        loaded = re.findall(
+            r"<(?:script|img|iframe|source|link|video|audio|embed)\b[^>]*?(?:src|srcset|href)=\"?([^\s\">]+)", text
+        )
+        assert loaded
+        assert not [address for address in loaded if re.match(r"(https?:)?//", address)], page.name
+        assert 'class="mermaid"' not in text
+    for style in folder.glob("**/*.css"):
+        addresses = re.findall(r"(?:url\(|@import )[\"']?([^\"')]+)", style.read_text("utf-8"))
+        assert not [address for address in addresses if re.match(r"(https?:)?//", address)], style.name
+    for script in folder.glob("**/*.js"):
+        assert not re.search(r"unpkg|jsdelivr|cdnjs|googleapis|gstatic", script.read_text("utf-8")), script.name
+
+
+def test_every_link_of_the_site_leads_somewhere(folder: Path) -> None:
+    for page in folder.glob("*.html"):
+        for address in re.findall(r"(?:href|src|srcset)=\"?([^\s\">#]+)", page.read_text("utf-8")):
+            if not re.match(r"[a-z]+:", address) and address not in (".", "/.", "/"):
+                assert (folder / address.lstrip("/")).exists(), (page.name, address)
+
+
+def test_the_site_is_small(folder: Path) -> None:
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 2_500_000
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path) -> Iterator[str]:
+    """The site where `memplan serve` would find it, served by the same routes."""
+    app = FastAPI(docs_url=None, redoc_url=None)
+    for kind, handler in HANDLERS.items():
+        app.add_exception_handler(kind, handler)
+    app.include_router(site_routes.router)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site_routes, "SITE", folder)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+
+
+def test_every_file_is_served_and_no_other(folder: Path, served: str) -> None:
+    with httpx.Client(base_url=served) as client:
+        for path in (path for path in folder.rglob("*") if path.is_file()):
+            answer = client.get(f"/docs/{path.relative_to(folder).as_posix()}")
+            assert (answer.status_code, answer.content) == (200, path.read_bytes())
+        assert client.get("/docs").headers["location"] == "/docs/index.html"
+        assert client.get("/docs/").content == (folder / "index.html").read_bytes()
+        assert (
+            client.get(
+                "/docs/format.html", headers={"If-None-Match": client.get("/docs/format.html").headers["etag"]}
+            ).status_code
+            == 304
+        )
+        for path in ("nothing.html", "../page.py", "%2e%2e/page.py", "..%2f..%2fapp.py", "/etc/passwd", "pictures"):
+            assert client.get(f"/docs/{path}").status_code == 404
+
+
+def test_where_no_site_was_built_there_is_the_api(tmp_path: Path, served: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site_routes, "SITE", tmp_path / "none")
+    with httpx.Client(base_url=served) as client:
+        assert client.get("/docs").headers["location"] == "/docs/api"
+        assert "./scripts/docs" in client.get("/docs/format.html").json()["detail"]
+
+
+def test_it_works_under_its_policy(visiting: Visiting, served: str) -> None:
+    visit: Visit = visiting(served)
+    page = visit.open("/docs")
+    expect(page.locator("h1").first).to_be_visible()
+    page.locator("input[name=query]").fill("colocation")
+    expect(page.locator(".md-search-result__link").first).to_be_visible()
+    page.locator(".md-search-result__link").first.click()
+    expect(page).to_have_url(re.compile(r"/docs/[\w-]+\.html"))
+    assert page.evaluate("document.fonts.size") == 0
