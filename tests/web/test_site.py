@@ -20,8 +20,7 @@ from playwright.sync_api import expect
 
 from api.app import HANDLERS
 from api.routes import site as site_routes
-from tests.web.browsing import Visit
-from tests.web.conftest import Visiting
+from tests.web.browsing import Visit, Visiting
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -110,8 +109,8 @@ def test_every_file_is_served_and_no_other(folder: Path, served: str) -> None:
             ).status_code
             == 304
         )
-        for path in ("nothing.html", "../page.py", "%2e%2e/page.py", "..%2f..%2fapp.py", "/etc/passwd", "pictures"):
-            assert client.get(f"/docs/{path}").status_code == 404
+        for name in ("nothing.html", "../page.py", "%2e%2e/page.py", "..%2f..%2fapp.py", "/etc/passwd", "pictures"):
+            assert client.get(f"/docs/{name}").status_code == 404
 
 
 def test_where_no_site_was_built_there_is_the_api(tmp_path: Path, served: str, monkeypatch: pytest.MonkeyPatch) -> None:
