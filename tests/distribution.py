@@ -12,7 +12,7 @@ from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 EARLY = (
     "tests/http/test_kill_matrix.py",
-    "tests/containers/test_image_steps.py",
+    "tests/containers/test_image.py",
     "tests/api/jobs/test_queue_consumer.py",
     "tests/test_build.py",
     "tests/http/test_lifecycle.py",

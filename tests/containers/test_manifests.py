@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+import kubernetes_validate
 import pytest
 import yaml
+from check_jsonschema.builtin_schemas import get_builtin_schema
 
 from api.cli.app import app
 from api.routes import about
@@ -173,3 +176,21 @@ def test_files_are_where_their_comments_say() -> None:
         "settings.yaml",
         "worker.yaml",
     }
+
+
+def test_compose_keeps_to_its_schema() -> None:
+    errors = list(jsonschema.Draft202012Validator(get_builtin_schema("vendor.compose-spec")).iter_errors(compose()))
+    assert not errors
+
+
+@pytest.mark.parametrize("version", ["1.25", kubernetes_validate.latest_version()])
+def test_kubernetes_takes_the_manifests(version: str) -> None:
+    for document in MANIFESTS:
+        kubernetes_validate.validate(document, version, strict=True)
+
+
+def test_a_manifest_that_is_wrong_is_not_taken() -> None:
+    wrong = {**compose(), "services": {"memplan": {"imagge": "memplan"}}}
+    assert list(jsonschema.Draft202012Validator(get_builtin_schema("vendor.compose-spec")).iter_errors(wrong))
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate({**MANIFESTS[0], "speck": {}}, kubernetes_validate.latest_version(), strict=True)

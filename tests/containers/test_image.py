@@ -1,0 +1,228 @@
+"""The image, built of the real Dockerfile and run, by buildah in a chroot: no engine's daemon is needed, but root's rights and buildah and debootstrap.
+
+The base image is Debian's own, made on the spot under the name that the Dockerfile wants. How this machine finds Python's packages is shown to the build as
+mounted files, and is in none of the images.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.containers.dockerfile import ROOT, read_dockerfile
+
+pytestmark = pytest.mark.slow
+
+BUILD, RUN = read_dockerfile()
+RELEASE = "trixie"
+"""Debian's release whose Python is the Dockerfile's."""
+PYTHON = "python3,python3-venv,python3-dev,ca-certificates"
+USER = "10001"
+MEMPLAN = RUN.only("ENTRYPOINT").words[-1]
+BUILDERS = ("cc", "gcc", "g++", "c++", "clang", "ld", "make", "cmake", "ninja")
+EXAMPLE = (ROOT / "examples" / "three.json").read_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Where buildah keeps images."""
+
+    folder: Path
+
+    def buildah(self, *words: str, data: bytes = b"", **env: str) -> subprocess.CompletedProcess[bytes]:
+        command = ["buildah", "--root", str(self.folder / "store"), "--runroot", str(self.folder / "run"), *words]
+        env = {**os.environ, "STORAGE_DRIVER": "overlay", "BUILDAH_ISOLATION": "chroot", **env}
+        return subprocess.run(command, cwd=ROOT, input=data, capture_output=True, check=False, env=env)
+
+    def told(self, *words: str) -> str:
+        """What it prints, if it ends well."""
+        done = self.buildah(*words)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:].decode(errors="replace")
+        return done.stdout.decode().strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """What was built, as a container that can be run and a folder that can be looked at."""
+
+    store: Store
+    name: str
+    root: Path
+    mounted: tuple[str, ...]
+    """What the build was shown of this machine: empty places of the same names are left of that."""
+
+    def run(self, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """As the image's user."""
+        return self.store.buildah(
+            "run", "--network", "host", "--user", f"{USER}:{USER}", self.name, "--", *words, data=data
+        )
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[Container]:
+    """The Dockerfile's last stage."""
+    if os.geteuid() or not (shutil.which("buildah") and shutil.which("debootstrap")):
+        pytest.skip("docker: neither root with buildah and debootstrap here, nor an engine")
+    folder = Path(tempfile.mkdtemp(prefix="memplan-image-"))
+    store = Store(folder)
+    try:
+        base_image(store, folder / "base")
+        mounts = package_settings(folder)
+        volumes = [word for there, here in mounts.items() for word in ("--volume", f"{here}:{there}:ro")]
+        store.told("bud", "--pull-never", "--layers=false", "--network", "host", *volumes, "--tag", "memplan", ".")
+        name = store.told("from", "--pull-never", "localhost/memplan")
+        yield Container(store, name, Path(store.told("mount", name)), tuple(mounts))
+    finally:
+        store.buildah("rm", "--all")
+        store.buildah("rmi", "--all", "--force")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def base_image(store: Store, folder: Path) -> None:
+    """Debian with Python, under the name of the image that the Dockerfile starts from."""
+    command = ["debootstrap", "--variant=minbase", f"--include={PYTHON}", RELEASE, str(folder)]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+    (folder / "usr" / "local" / "bin" / "python").symlink_to("/usr/bin/python3")
+    wanted = re.match(r"python:(3\.\d+)", BUILD.image)
+    assert wanted
+    assert (folder / "usr" / "bin" / f"python{wanted[1]}").exists(), "the base's Python is another one"
+    name = store.told("from", "scratch")
+    store.told("copy", "--quiet", name, str(folder), "/")
+    path = "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
+    store.told("config", "--env", f"PATH={path}", "--cmd", "python3", name)
+    store.told("commit", "--quiet", "--rm", name, f"docker.io/library/{BUILD.image}")
+    shutil.rmtree(folder)
+
+
+def package_settings(folder: Path) -> dict[str, Path]:
+    """How pip finds packages on this machine: what is to be mounted where."""
+    listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, check=True, text=True)
+    settings = dict(re.findall(r"^(?:global|user|site|:env:)\.([\w-]+)='(.*)'$", listed.stdout, re.MULTILINE))
+    for name in ("index-url", "extra-index-url", "find-links", "cert"):
+        if value := os.environ.get(f"PIP_{name.replace('-', '_').upper()}"):
+            settings[name] = value
+    (folder / "pip.conf").write_text("[global]\n" + "".join(f"{name} = {value}\n" for name, value in settings.items()))
+    said = " ".join(settings.values())
+    # An index's pages lead to files beside its folder.
+    places = [Path(path).parent for path in re.findall(r"file://(/\S+)", said)]
+    places += [Path(word) for word in said.split() if word.startswith("/")]
+    mounts = {str(place): place for place in places if place.exists()}
+    return {"/etc/pip.conf": folder / "pip.conf", **mounts}
+
+
+def test_it_is_whole_and_has_native_kernels(image: Container) -> None:
+    done = image.run("env", "MEMPLAN_KERNELS=native", MEMPLAN, "doctor", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout)["ok"]
+
+
+def test_it_plans_through_a_pipe(image: Container) -> None:
+    done = image.run(MEMPLAN, "plan", "-", data=EXAMPLE)
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    assert (plan["status"], plan["peak"]) == ("optimal", 84)
+
+
+def test_it_refuses_to_serve_everybody_unasked(image: Container) -> None:
+    done = image.run(MEMPLAN, *RUN.only("CMD").words)
+    assert done.returncode == 2
+    assert b"MEMPLAN_TOKENS" in done.stdout + done.stderr
+
+
+def test_nothing_is_in_it_that_only_a_build_needs(image: Container) -> None:
+    folders = [image.root / folder for folder in ("usr/bin", "usr/local/bin", "opt/memplan/bin")]
+    assert not [name for name in BUILDERS for folder in folders if (folder / name).exists()]
+    for place in ("source", "build", "wheels", "root/.cache", "opt/memplan/bin/pip"):
+        assert not (image.root / place).exists(), place
+    assert not list((image.root / "var" / "lib" / "apt" / "lists").glob("*_*"))
+    (packages,) = (image.root / "opt" / "memplan" / "lib").glob("python3.*/site-packages")
+    ours = [path for name in ("api", "memplan", "planner", "solvers") for path in (packages / name).rglob("*")]
+    assert len(ours) > 100
+    assert not [path for path in ours if path.suffix in (".cpp", ".hpp", ".o", ".txt")]
+    for place in image.mounted:
+        left = image.root / place.lstrip("/")
+        assert not left.is_dir() or not list(left.iterdir()), f"what pip found on this machine is in the image: {place}"
+    assert (image.root / "etc" / "pip.conf").read_bytes() == b""
+
+
+def test_it_is_of_reasonable_size(image: Container) -> None:
+    installed = image.root / "opt" / "memplan"
+    size = sum(path.lstat().st_size for path in installed.rglob("*"))
+    assert size < 600_000_000, "what memplan and its solvers take"
+
+
+def test_its_user_can_write_nowhere_but_into_data_and_tmp(image: Container) -> None:
+    looking = "find / -xdev ( -path /proc -o -path /sys -o -path /dev ) -prune -o -writable -not -type l -print"
+    done = image.run(*looking.split())
+    assert set(done.stdout.decode().split()) == {"/data", "/tmp"}
+
+
+def test_it_serves_as_its_user_on_a_root_that_cannot_be_written(image: Container) -> None:
+    port = free_port()
+    settings = RUN.environment | {"MEMPLAN_PORT": str(port), "MEMPLAN_ANONYMOUS": "1", "MEMPLAN_WORKERS": "1"}
+    given = " ".join(f"'{name}={value}'" for name, value in settings.items() if name != "PATH")
+    inside = f"exec chroot --userspec={USER}:{USER} {image.root} /usr/bin/env -i PATH=/usr/bin:/bin {given}"
+    script = f"""
+        mount --bind {image.root} {image.root}
+        mount -o remount,ro,bind {image.root}
+        mount -t proc proc {image.root}/proc
+        mount -t tmpfs tmpfs {image.root}/tmp
+        mount -t tmpfs -o uid={USER},mode=700 tmpfs {image.root}/data
+        mount --rbind /dev {image.root}/dev
+        {inside} {MEMPLAN} {" ".join(RUN.only("CMD").words)}
+    """
+    (check,) = (step for step in RUN.of("COPY") if step.words[-1].endswith("healthcheck.py"))
+
+    def is_healthy() -> bool:
+        python = str(Path(MEMPLAN).with_name("python"))
+        return image.run("env", f"MEMPLAN_PORT={port}", python, check.words[-1]).returncode == 0
+
+    assert not is_healthy()
+    with subprocess.Popen(
+        ["unshare", "--mount", "bash", "-euc", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as service:
+        try:
+            assert eventually(lambda: is_healthy() or service.poll() is not None)
+            assert service.poll() is None, service.stderr and service.stderr.read()
+            asked = urllib.request.Request(
+                f"http://127.0.0.1:{port}/v1/plans", EXAMPLE, {"Content-Type": "application/json"}
+            )
+            with urllib.request.urlopen(asked) as answer:
+                assert json.load(answer)["peak"] == 84
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz") as answer:
+                assert answer.status == 200
+        finally:
+            service.send_signal(signal.SIGTERM)
+            service.communicate(timeout=30)
+    assert service.returncode == 0
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 60) -> bool:
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
