@@ -9,8 +9,10 @@ from typing import Literal
 import structlog
 
 
-def configure(log_format: Literal["json", "text"], level: str) -> None:
+def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
     """Everything that is logged in this process, libraries included, goes to stderr in one form."""
+    if log_format == "auto":
+        log_format = "text" if sys.stderr.isatty() else "json"
     shared: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -46,5 +48,6 @@ def configure(log_format: Literal["json", "text"], level: str) -> None:
         logger = logging.getLogger(name)
         logger.handlers = []
         logger.propagate = name != "uvicorn.access"  # requests are logged by the service itself
-    for name in ("alembic", "procrastinate"):
+    quiet = ["alembic", "procrastinate"] if log_format == "json" else ["alembic", "procrastinate", "uvicorn.error"]
+    for name in quiet:
         logging.getLogger(name).setLevel(logging.WARNING)

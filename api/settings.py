@@ -134,7 +134,10 @@ class Settings(BaseSettings):
         default=5.0,
         description="How long open requests may take to end when the service stops, and jobs to be put back when a worker does.",
     )
-    log_format: Literal["json", "text"] = Field(default="json", description="How the log is written, on stderr.")
+    log_format: Literal["auto", "json", "text"] = Field(
+        default="auto",
+        description="How the log is written, on stderr: JSON for programs, text for people, or as stderr is a terminal or not.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="The least that is logged."
     )

@@ -103,9 +103,9 @@ def share(
     quiet: Quiet = False,
     input_format: Format = None,
 ) -> None:
-    """Let buffers share storage objects, for runtimes that cannot place anything inside a block.
+    """Let buffers share storage objects.
 
-    Minimises the sum of the objects' sizes. On a terminal the objects are shown as a table, in a pipe as JSON.
+    For runtimes that cannot place anything inside a block. Minimises the sum of the objects' sizes. On a terminal the objects are shown as a table, in a pipe as JSON.
 
     Its solvers: auto, {sharers}. Exit codes: as those of plan.
     """
@@ -135,7 +135,10 @@ def verify(
     as_json: Json = False,
     input_format: Format = None,
 ) -> None:
-    """Check a plan or a sharing against its problem, in exact integers. Exit code 1 if anything is wrong with it."""
+    """Check a plan or a sharing in exact integers.
+
+    Against its problem: every rule, and every claim. Exit code 1 if anything is wrong with it.
+    """
     from .commands import verify as verify_command
 
     code = verify_command.run(problem, plan, **said(context), as_json=as_json, input_format=input_format)
@@ -152,9 +155,9 @@ def report(
     as_json: Json = False,
     input_format: Format = None,
 ) -> None:
-    """Show what a plan does with each memory, when most is in use, and who would have to shrink for the peak to fall.
+    """Show how a plan uses each memory.
 
-    Of a sharing: who uses each object, and how much of it is there for nothing. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
+    What it holds, when most is in use, and who would have to shrink for the peak to fall. Of a sharing: who uses each object, and how much of it is there for nothing. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
     report, but exit code 1.
     """
     from .commands import report as report_command
@@ -182,9 +185,9 @@ def draw(
     width: Annotated[int, typer.Option(min=640, max=4800, help="Of the picture, in pixels.")] = 1200,
     input_format: Format = None,
 ) -> None:
-    """Draw a plan as SVG: its memory map (time across, address up, one rectangle for each buffer), or its convergence.
+    """Draw a plan as SVG.
 
-    A plan that is wrong is drawn too, with what is wrong marked, and gets exit code 1.
+    Its memory map (time across, address up, one rectangle for each buffer), or its convergence. A plan that is wrong is drawn too, with what is wrong marked, and gets exit code 1.
     """
     from planner.drawing import Sheet, Theme
 
@@ -216,7 +219,10 @@ def export_model(
     ] = None,
     input_format: Format = None,
 ) -> None:
-    """Write the integer program of a problem, for other solvers or to look at."""
+    """Write a problem's integer program.
+
+    For other solvers, or to look at.
+    """
     from .commands import export as export_command
 
     export_command.run(problem, out, model_format, input_format=input_format)
@@ -224,7 +230,10 @@ def export_model(
 
 @app.command()
 def solvers(as_json: Json = False) -> None:
-    """List the solvers: what each can take, and whether it can run here."""
+    """List the solvers.
+
+    What each is, what it does not take, and whether it can run here.
+    """
     from .commands import about
 
     about.solvers(as_json=as_json)
@@ -232,7 +241,10 @@ def solvers(as_json: Json = False) -> None:
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Check the installation, and say how to mend it. Exit code 1 if something that is needed is missing."""
+    """Check the installation.
+
+    And say how to mend it. Exit code 1 if something that is needed is missing.
+    """
     from .commands import about
 
     raise typer.Exit(about.doctor(as_json=as_json))
@@ -258,9 +270,9 @@ def generate(
         str, typer.Option("--out", "-o", metavar="OUT", help="A file; - writes to the standard output.")
     ] = "-",
 ) -> None:
-    """Make up a problem, the same one for the same seed on every machine.
+    """Make up a problem from a seed.
 
-    Its name says how it was made, and the smallest peak there is (optimum=) or a bound of it (bound=).
+    The same one on every machine. Its name says how it was made, and the smallest peak there is (optimum=) or a bound of it (bound=).
     """
     from planner.generate import Request
 

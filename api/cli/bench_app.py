@@ -15,7 +15,7 @@ bench_app = typer.Typer(
     name="bench",
     cls=DefaultCommand,
     rich_markup_mode=None,
-    help="Measure solvers on instances: 'memplan bench PATH...' is 'memplan bench run PATH...'.",
+    help="Measure solvers on instances.\n\n'memplan bench PATH...' is 'memplan bench run PATH...'.",
 )
 
 

@@ -45,7 +45,7 @@ def _with_what_is_called(arguments: Sequence[str]) -> typer.Typer:
 
 def refuse_usage(message: str, context: typer.Context | None, *, as_json: bool) -> None:
     """Say which argument is wrong, and where help is."""
-    message = " ".join(message.split())
+    message = " ".join(message.split()).replace("Value error, ", "")
     if as_json:
         from planner.errors import Code, Finding
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
 from functools import partial
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand
@@ -136,13 +137,24 @@ def on_the_command_line(row: Declared) -> tuple[Any, Any, Callable[[Any], Any], 
             type_, says = str, {"metavar": "NAME"}
         case OptionKind.CHOICE:
             assert row.choices is not None
-            type_, read = Literal[tuple(each.value for each in row.choices)], row.choices
+            type_, read = str, partial(parse_choice, row)
+            says = {"metavar": f"<{'|'.join(each.value for each in row.choices)}>"}
         case OptionKind.FLAG:
             type_ = bool
         case OptionKind.SIZES:
             type_, read = list[str], parse_capacities
             says = {"metavar": "[POOL=]BYTES", "hint": "Repeat it for several pools. 64KiB works too."}
     return (type_ if default is not None else type_ | None), default, read, says
+
+
+def parse_choice(row: Declared, word: str) -> StrEnum:
+    """The choice that was typed."""
+    from planner.options.options import chosen
+
+    try:
+        return chosen(row, word)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=flag_of(row)) from None
 
 
 def flag_of(row: Declared) -> str:

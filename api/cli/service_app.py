@@ -46,7 +46,10 @@ def worker(
     ] = None,
     settings: SettingsFile = None,
 ) -> None:
-    """Carry out the jobs of services that share a PostgreSQL store. Every setting can also be a MEMPLAN_* variable."""
+    """Carry out jobs of several services.
+
+    Of those that share a PostgreSQL store. Every setting can also be a MEMPLAN_* variable.
+    """
     from .commands import service
 
     raise typer.Exit(service.work(settings, {"store_url": store, "workers": workers}))

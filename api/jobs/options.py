@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from planner.checks.report import printable
 from planner.errors import MAX_ECHO, Code, Finding
-from planner.options.options import DECLARED, GREATEST, Declared, OptionKind, Options
+from planner.options.options import DECLARED, GREATEST, Declared, OptionKind, Options, chosen
 
 from ..errors import Refusal, bad_option, refused_findings
 from ..settings import Settings
@@ -20,6 +22,13 @@ OFFERED = {row.said: row for row in DECLARED.values() if row.over_http}
 """The library's options, by their names over HTTP."""
 
 
+def meant(row: Declared, word: object) -> object:
+    """A choice may be written in more than one way."""
+    with suppress(ValueError):
+        return chosen(row, word).value if isinstance(word, str) else word
+    return word
+
+
 def field_of(row: Declared) -> tuple[Any, Any]:
     """The option as pydantic reads it."""
     types: dict[OptionKind, Any] = {
@@ -27,7 +36,9 @@ def field_of(row: Declared) -> tuple[Any, Any]:
         OptionKind.COUNT: Annotated[int, Field(ge=row.least, lt=GREATEST)],
         OptionKind.BYTES: Annotated[int, Field(ge=row.least, lt=GREATEST)],
         OptionKind.NAME: Annotated[str, Field(min_length=1, max_length=100)],
-        OptionKind.CHOICE: Literal[tuple(each.value for each in row.choices or ())],
+        OptionKind.CHOICE: Annotated[
+            Literal[tuple(each.value for each in row.choices or ())], BeforeValidator(partial(meant, row))
+        ],
         OptionKind.FLAG: bool,
         OptionKind.SIZES: Size | dict[str, Size],
     }

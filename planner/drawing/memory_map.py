@@ -85,6 +85,8 @@ class MemoryMap:
     pools: tuple[PoolMap, ...]
     wrong: tuple[VerifyFinding, ...]
     """What is known to be wrong with the plan."""
+    why_empty: str | None = None
+    """Why there is no plan. Profiles then show what is needed, not what is in use."""
 
 
 def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = ()) -> MemoryMap:
@@ -92,7 +94,7 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
     places = _places(problem, plan)
     axis = _axis(problem, places)
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(buffer.kind for buffer in problem.buffers))}
-    profile = LiveProfile(problem, list(places.values()))
+    profile = LiveProfile(problem, list(places.values()) or needs(problem))
     uses = {use.name: use for use in plan.pools}
     boxes: dict[str, list[Box]] = {pool.name: [] for pool in problem.pools}
     columns = dict.fromkeys(boxes, 0)
@@ -136,7 +138,22 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
         axis,
         tuple(pool_map(pool) for pool in problem.pools),
         wrong,
+        None if plan.placements or not problem.buffers else why_empty(plan),
     )
+
+
+def needs(problem: Problem) -> list[Placement]:
+    """Every buffer that can be in one pool only, as if there were room for all: what is needed there at least."""
+    all_pools = tuple(pool.name for pool in problem.pools)
+    homes = ((buffer, buffer.pools or all_pools) for buffer in problem.buffers)
+    return [Placement(buffer.id, pools[0], 0, buffer.size) for buffer, pools in homes if len(pools) == 1]
+
+
+def why_empty(plan: Plan) -> str:
+    """Why there is nothing to draw but what is needed."""
+    if plan.status is PlanStatus.INFEASIBLE:
+        return "No plan fits" + ("." if plan.shortage is None else f": {plan.shortage.message}.")
+    return "No plan was found."
 
 
 def _places(problem: Problem, plan: Plan) -> dict[BufferId, Placement]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
+from ..checks.report import printable
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, line, number, text
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import bad_buffers, boxes, chosen
@@ -11,13 +13,14 @@ from .style import colour_of
 from .ticks import address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
 HEAD, LEAST_FIELD, GAP, FOOT = 64, 150, 52, 30
+LONGEST_REASON = 600
 MOST_KINDS = 24
 """Of the legend."""
 
 
 def svg(drawn: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
     """The pools one above the other, on one time axis."""
-    used = [pool for pool in drawn.pools if pool.boxes or len(drawn.pools) == 1]
+    used = [pool for pool in drawn.pools if pool.boxes or pool.profile] or list(drawn.pools[:1])
     empty = [pool.name for pool in drawn.pools if pool not in used]
     those = dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True))
     height = max(sheet.width * 13 / 30 / max(len(used), 1), LEAST_FIELD)
@@ -29,6 +32,8 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
         parts += _grid(drawn, pool, frame)
         parts += boxes(drawn, those[pool.name], frame)
         parts += _lines(drawn, pool, frame)
+        if drawn.why_empty is not None and pool is used[0]:
+            parts += _why_empty(drawn.why_empty, frame)
         above = frame.below + GAP
     notes = _notes(drawn, sheet, empty, sum(len(each.together) for each in those.values()))
     legend, rows = _legend(drawn, sheet, above + 4)
@@ -91,7 +96,7 @@ def _lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
             if y != before:
                 path.append(f"H{x}V{y}" if path else f"M{x} {number(frame.below)}V{y}")
             before = y
-        yield f'<path class="live" d="{"".join(path)}"><title>bytes in use</title></path>'
+        yield f'<path class="live" d="{"".join(path)}"><title>{live_words(drawn)}</title></path>'
     if pool.bound:
         at = frame.y(pool.bound)
         yield f'<path class="bound" d="M{LEFT} {number(at)}H{frame.sheet.right}"><title>bound: {exact_bytes(pool.bound)}</title></path>'
@@ -100,9 +105,22 @@ def _lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         yield f'<path class="end" d="M{LEFT} {number(at)}H{frame.sheet.right}"><title>the pool ends here</title></path>'
 
 
+def live_words(drawn: MemoryMap) -> str:
+    """What the profile is of."""
+    return "bytes in use" if drawn.why_empty is None else "bytes needed"
+
+
+def _why_empty(said: str, frame: Frame) -> Iterator[str]:
+    """In the middle of the field, in as many lines as it takes."""
+    lines = textwrap.wrap(printable(said[:LONGEST_REASON]), max(int(frame.sheet.inside / 8), 20))
+    above = frame.above + frame.height / 2 - 9 * len(lines)
+    for i, each in enumerate(lines):
+        yield text(LEFT + frame.sheet.inside / 2, above + 18 * i, each, "wrong mid")
+
+
 def _legend(drawn: MemoryMap, sheet: Sheet, above: float) -> tuple[list[str], int]:
     """Lines and kinds, and how many rows they take."""
-    entries = [("live", "bytes in use"), ("bound", "proven bound")]
+    entries = [("live", live_words(drawn)), ("bound", "proven bound")]
     if any(pool.size is not None for pool in drawn.pools):
         entries.append(("end", "end of the pool"))
     if len(drawn.kinds) > 1 or drawn.kinds[:1] not in ((), (None,)):

@@ -118,6 +118,16 @@ class Options:
     )
 
 
+def chosen(row: Declared, word: str) -> StrEnum:
+    """The choice that a word means. Raises ValueError for one that means none."""
+    assert row.choices is not None
+    try:
+        return row.choices(word)
+    except ValueError:
+        words = [each.value for each in row.choices]
+        raise ValueError(f"{echo(word)} is not one of {', '.join(words)}") from None
+
+
 DECLARED = {each.name: Declared(each.name, each.default, **each.metadata) for each in fields(Options)}
 
 

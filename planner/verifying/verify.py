@@ -27,6 +27,8 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
     """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
     problem = spell_out_constants(problem)
     report = PlanFindings()
+    if plan.problem_digest != (digest_of(problem) if digest is None else digest):
+        report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
     where = _located(problem, plan, report)
     placed = placed_buffers(problem, where)
     check_each(problem, placed, report)
@@ -37,8 +39,6 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
     report.extend(check_proofs(places, plan))
     for certificate, wrong in objections(places, plan.certificates):
         report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
-    if plan.problem_digest != (digest_of(problem) if digest is None else digest):
-        report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
     return tuple(report.listed)
 
 

@@ -21,6 +21,10 @@ class Goal(StrEnum):
     FIT = "fit"
     """Stop at the first placement within all capacities."""
 
+    @classmethod
+    def _missing_(cls, value: object) -> Goal | None:
+        return cls.MINIMISE if value == "minimize" else None
+
 
 class Warm(StrEnum):
     """What of the best known placement a solver is told. Which helps differs by solver, so it is measured."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -122,11 +123,22 @@ def test_a_service_that_cannot_start_says_why_in_a_sentence(
     assert (code, "error: " in said, word in said, "Traceback" in said) == (2, True, True, False), said
 
 
-def refused_start(folder: Path, variables: dict[str, str] | None = None) -> tuple[int, str]:
+def test_a_port_that_is_taken_is_said_before_anything_is_started(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        code, said = refused_start(tmp_path / "new", port=port)
+    assert (code, said.count("\n")) == (2, 1), said
+    assert f"port: {port} is in use already on 127.0.0.1" in said
+    assert not (tmp_path / "new").exists()
+
+
+def refused_start(folder: Path, variables: dict[str, str] | None = None, port: int = 0) -> tuple[int, str]:
     """The exit code of a service that must not start, and what it says."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMPLAN_")}
     environment |= {"PYTHONPATH": str(ROOT), "MEMPLAN_DATA_DIR": str(folder), **(variables or {})}
-    command = [sys.executable, "-m", "api.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "api.cli", "serve", "--port", str(port)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
     return done.returncode, done.stderr
 

@@ -47,6 +47,9 @@ def solvers(*, as_json: bool) -> None:
         features = ", ".join(sorted(str(feature).replace("_", " ") for feature in lacking))
         said = solver.summary if solver.reason is None else f"{solver.summary}; not available: {solver.reason}"
         table.add_row(plain(solver.name), plain(said), plain(features))
+    console_on().print(
+        "A solver finds addresses for buffers. 'auto' sets several to work; --solver NAME takes one alone.\n"
+    )
     console_on().print(table)
 
 

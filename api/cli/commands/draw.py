@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 
 import typer
 
 from planner.drawing import Sheet, convergence, memory_map, svg
 from planner.formats import read_plan, read_problem
 from planner.options.capacity import planned_problem
+from planner.options.options import bad_option
 from planner.options.preference import Preference
 from planner.verifying.verify import verify
 
@@ -39,6 +41,8 @@ def run(
     with refusing(shown_name(problem_file), as_json=False):
         if out != STANDARD_OUTPUT:
             output.check(problem_file, plan_file)
+            if PurePath(out).suffix.lower() != ".svg":
+                raise bad_option("out", "the file must end in .svg: pictures are drawn as SVG")
         problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
         problem = planned_problem(problem, capacity, prefer)
     with refusing(shown_name(plan_file), as_json=False):

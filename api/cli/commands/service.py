@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import os
 import secrets
 import signal
+import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from ...settings import FILE_VARIABLE, Settings, WrongSettings, read_settings
 from ..exit_codes import ExitCode
 from ..terminal.standard_output import write_out
-from ..terminal.text import say, visible
+from ..terminal.text import is_terminal, say, visible
 
 
 def serve(settings_file: str | None, given: dict[str, Any]) -> ExitCode:
@@ -90,10 +93,10 @@ def _serve(settings: Settings) -> ExitCode:
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             for server in self.servers if self.started else ():
-                for socket in server.sockets:
-                    host, port = socket.getsockname()[:2]
+                for listening in server.sockets:
+                    host, port = listening.getsockname()[:2]
                     shown = f"[{host}]" if ":" in host else host
-                    say(f"memplan is served at http://{shown}:{port}")
+                    say(f"memplan is served at http://{shown}:{port}" + "   Ctrl-C ends it" * is_terminal(sys.stderr))
 
     application = create_app(settings)
     config = uvicorn.Config(
@@ -110,15 +113,32 @@ def _serve(settings: Settings) -> ExitCode:
         timeout_graceful_shutdown=int(settings.shutdown_seconds) or 1,
         timeout_keep_alive=30,
     )
+    listening = listening_socket(settings)
     server = Server(config)
     for number in (signal.SIGINT, signal.SIGTERM):
         # The server sends itself the signal that ended it once more when all is done; by then there is nothing left to end.
         signal.signal(number, _ignore)
-    with contextlib.suppress(SystemExit):  # its way of saying that it could not start
-        server.run()
+    with listening, contextlib.suppress(SystemExit):  # its way of saying that it could not start
+        server.run(sockets=[listening])
     if application.wrong is not None:
         raise application.wrong
     return ExitCode.OK if server.started else ExitCode.BAD_INPUT
+
+
+def listening_socket(settings: Settings) -> socket.socket:
+    """Taken before anything is started. Raises WrongSettings where it cannot be had."""
+    host, port = settings.host, settings.port
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(family, kind, protocol)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            text = f"port: {port} is in use already on {host}: end what uses it, or choose another one (--port; 0: any that is free)"
+            raise WrongSettings(text) from None
+        raise WrongSettings(f"host: {host}:{port} cannot be listened on: {error.strerror}") from None
+    return made
 
 
 def _ignore(_number: int, _frame: Any) -> None:

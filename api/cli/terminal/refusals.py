@@ -16,6 +16,9 @@ from .text import say, visible
 NOT_ABOUT_THE_FILE = (Code.INVALID_OPTION, Code.UNKNOWN_SOLVER, Code.UNSUPPORTED, Code.UNAVAILABLE)
 """Findings about options and outputs: the input file's name would mislead."""
 
+ARGUMENTS = ("kind",)
+"""Options of the library that stand on the command line by themselves."""
+
 
 @contextmanager
 def refusing(source: str | None, *, as_json: bool) -> Iterator[None]:
@@ -52,4 +55,6 @@ def line(finding: Finding, source: str | None) -> str:
 def option(pointer: str) -> str:
     """`/options/time_limit` as the command line spells it."""
     name = pointer.removeprefix("/options/").removesuffix("_bytes")
+    if name in ARGUMENTS:
+        return name.upper()
     return pointer if name == pointer else f"--{name.replace('_', '-')}"

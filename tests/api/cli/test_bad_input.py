@@ -10,6 +10,7 @@ import pytest
 from api.cli.invocation import invoke
 
 Captured = pytest.CaptureFixture[bytes]
+THREE = b'{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "a", "size": 8, "live": [[0, 2]]}]}'
 
 
 def refused(arguments: list[str], capture: Captured) -> tuple[list[str], list[dict[str, str]]]:
@@ -109,3 +110,28 @@ def test_options_that_do_not_suit(
     lines, errors = refused(["plan", problem, *arguments], capfdbinary)
     assert lines[0].startswith(start)
     assert errors[0]["code"] == code
+
+
+def test_a_picture_has_a_name_that_says_what_it_is(tmp_path: Path, capfdbinary: Captured) -> None:
+    problem = written(tmp_path, THREE)
+    assert invoke(["plan", problem, "-o", str(tmp_path / "plan.json"), "-q"]) == 0
+    assert invoke(["draw", problem, str(tmp_path / "plan.json"), "-o", str(tmp_path / "map.png")]) == 2
+    _, err = capfdbinary.readouterr()
+    assert err.decode() == "error: --out: the file must end in .svg: pictures are drawn as SVG [invalid_option]\n"
+    assert not (tmp_path / "map.png").exists()
+
+
+@pytest.mark.parametrize("goal", ["minimise", "minimize", "fit"])
+def test_a_goal_may_be_spelled_as_others_do(goal: str, tmp_path: Path, capfdbinary: Captured) -> None:
+    assert invoke(["plan", written(tmp_path, THREE), "--goal", goal]) == 0
+    assert json.loads(capfdbinary.readouterr()[0])["status"] == "optimal"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--goal", "minimse"], ["--report", "fool"], ["--prefer", "x"], ["--seed", "-1"]]
+)
+def test_what_a_choice_may_be_is_said_in_our_words(arguments: list[str], tmp_path: Path, capfdbinary: Captured) -> None:
+    assert invoke(["plan", written(tmp_path, THREE), *arguments]) == 2
+    said = capfdbinary.readouterr()[1].decode()
+    assert arguments[0] in said
+    assert "Value error" not in said

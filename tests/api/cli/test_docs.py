@@ -89,3 +89,8 @@ def test_help_at_every_door_is_the_library_s() -> None:
         if row.over_http:
             assert row.help in str(SolveOptions.model_fields[row.said].description)
             assert row.help in str(PlanQuery.model_fields[row.said].description)
+
+
+def test_the_list_of_commands_cuts_no_sentence() -> None:
+    shown = CliRunner().invoke(app, ["--help"], terminal_width=80).stdout
+    assert "..." not in shown.split("Commands:")[1]

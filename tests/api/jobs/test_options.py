@@ -125,3 +125,9 @@ def test_jobs_of_an_older_version_can_still_be_read() -> None:
     document = as_document(Options(seed=3))
     del document["prefer"]
     assert from_document(document) == Options(seed=3)
+
+
+def test_a_choice_may_be_spelled_as_others_do() -> None:
+    assert clipped(from_body({"goal": "minimize"}), SETTINGS).options.goal is Goal.MINIMISE
+    with pytest.raises(Refusal, match="minimise"):
+        from_body({"goal": "smallest"})

@@ -170,7 +170,12 @@ def test_pools_stand_one_above_the_other_and_empty_ones_are_named() -> None:
 def test_a_problem_without_buffers_and_one_without_a_plan_are_drawn() -> None:
     assert b"0 buffers" in drawn(Problem(()))
     tight = replace(named("a", "b"), pools=(Pool("arena", 70),))
-    assert b"infeasible" in drawn(tight)
+    picture = drawn(tight)
+    assert b"infeasible" in picture
+    said = [text.text or "" for text in parts(picture, "text")]
+    assert any(text.startswith("No plan fits: pool 'arena' is ") for text in said), "why nothing is drawn"
+    assert "bytes needed" in said
+    assert b'class="live"' in picture, "how much is needed when, beside the end of the pool"
 
 
 def test_numbers_beyond_any_screen_are_drawn() -> None:

@@ -466,3 +466,9 @@ def test_no_plan_that_beats_the_optimum_passes(problem: Problem, data: st.DataOb
         assume(b.size < top)
         spots[b.id] = (problem.pools[0].name, data.draw(st.integers(0, top - b.size - 1)))
     assert verify(problem, make_plan(problem, spots))
+
+
+def test_of_a_plan_of_another_problem_that_is_said_first() -> None:
+    found = verify(CHAIN, replace(BASE, problem_digest="0" * 64, placements=BASE.placements[1:]))
+    assert len(found) > 1
+    assert found[0].kind is Kind.WRONG_DIGEST

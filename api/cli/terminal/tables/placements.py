@@ -6,16 +6,17 @@ from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from planner.plan import Placement, PoolUse
+from planner.plan import Placement, Plan, PoolUse
 from planner.problem import BufferId, Pool
 
 from ..sizes import grouped, percent, rough
 from ..text import visible
 
-MAX_ROWS = 40
+FEWEST_ROWS, MAX_ROWS = 6, 40
 SHORTEST_NAME = 8
 LONGEST_NAME = 400
 """Names are cut here before they are measured, whatever the terminal's width."""
@@ -41,12 +42,20 @@ def pools_table(pools: Sequence[PoolUse], width: int) -> Table:
     return table
 
 
-def placements_table(placements: Sequence[Placement], pools: Sequence[Pool], width: int) -> Table:
-    """The memory map: pools in the problem's order, buffers by address."""
-    table = new_table()
+def shown_placements(plan: Plan, pools: Sequence[Pool], rows: int) -> list[Placement]:
+    """All of them by address, pools in the problem's order; of too many those that reach their pool's peak, and the largest."""
     place = {pool.name: rank for rank, pool in enumerate(pools)}
+    by_address = sorted(plan.placements, key=lambda p: (place.get(p.pool, len(place)), p.offset, p.offset + p.size))
+    if len(by_address) <= rows:
+        return by_address
+    peaks = {pool.name: pool.peak for pool in plan.pools}
+    return sorted(by_address, key=lambda p: (p.offset + p.size != peaks.get(p.pool), -p.size))[:rows]
+
+
+def placements_table(ordered: Sequence[Placement], pools: Sequence[Pool], width: int) -> Table:
+    """Where these buffers lie."""
+    table = new_table()
     bases = {pool.name: pool.base for pool in pools}
-    ordered = sorted(placements, key=lambda p: (place.get(p.pool, len(place)), p.offset, p.offset + p.size))[:MAX_ROWS]
     has_base = any(bases.get(p.pool) is not None for p in ordered)
     rows = []
     for p in ordered:
@@ -54,7 +63,7 @@ def placements_table(placements: Sequence[Placement], pools: Sequence[Pool], wid
         address = "" if base is None else f"{base + p.offset:#x}"
         rows.append((*((address,) if has_base else ()), grouped(p.offset), grouped(p.offset + p.size), grouped(p.size)))
     headings = (*(("Address",) if has_base else ()), "Offset", "End", "Size (B)")
-    mixed = any(isinstance(p.id, int) for p in placements)
+    mixed = any(isinstance(p.id, int) for p in ordered)
     names = [("Buffer", [shown_id(p.id, quoting=mixed) for p in ordered])]
     if len(pools) > 1:
         names.append(("Pool", [visible(p.pool[:LONGEST_NAME]) for p in ordered]))
@@ -70,9 +79,14 @@ def shown_id(identifier: BufferId, *, quoting: bool = True) -> str:
     return f'"{text}"' if not text.strip() or (quoting and text.lstrip("-").isdigit()) else text
 
 
-def more(total: int) -> str | None:
+def more(total: int, rows: int = MAX_ROWS) -> str | None:
     """What is said below a table that was cut."""
-    return f"… and {grouped(total - MAX_ROWS)} more; -o FILE writes all" if total > MAX_ROWS else None
+    return f"… and {grouped(total - rows)} more; -o FILE writes all" if total > rows else None
+
+
+def rows_for(console: Console, beside: int) -> int:
+    """How many rows a table may have so that what is printed besides stays in sight."""
+    return max(FEWEST_ROWS, min(MAX_ROWS, console.height - beside)) if console.is_terminal else MAX_ROWS
 
 
 def new_table() -> Table:

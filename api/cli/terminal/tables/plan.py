@@ -18,7 +18,16 @@ from solvers.model.instance import Term
 
 from ..sizes import both, grouped, percent
 from .consoles import STYLES, console_on, plain, word
-from .placements import LONGEST_NAME, more, placements_table, pools_table, shown_id
+from .placements import (
+    LONGEST_NAME,
+    MAX_ROWS,
+    more,
+    placements_table,
+    pools_table,
+    rows_for,
+    shown_id,
+    shown_placements,
+)
 
 if TYPE_CHECKING:
     from planner.sharing import Sharing
@@ -33,30 +42,40 @@ STOPPED = {
     StopReason.CANCELLED: "interrupted",
     StopReason.SOLVER_FAILED: "stopped as the solvers failed",
 }
+MAY_HELP = {
+    StopReason.TIME_LIMIT: "A longer --time-limit may help.",
+    StopReason.WORK_LIMIT: "The solver gave up: another one may find a plan (auto tries many), or this one with a greater --work-limit.",
+    StopReason.MEMORY_LIMIT: "A greater --memory-limit may help.",
+}
+"""What to try where nothing was found."""
 
 
 def print_report(
     problem: Problem, plan: Plan, *, explain: bool, written_to: str | None = None, console: Console | None = None
 ) -> None:
-    """Everything about the plan, for a terminal."""
+    """Everything about the plan, for a terminal: what it is worth comes last, where the reader's eyes are."""
     console = console or console_on()
+    if plan.placements:
+        print_tables(problem, plan, console)
+    if explain and plan.status is not PlanStatus.INFEASIBLE:
+        for text in explain_bound(problem, plan).splitlines():
+            console.print(plain(text))
+        console.print()
+    print_warnings(plan, console)
     console.print(headline(problem, plan))
     if plan.status is PlanStatus.INFEASIBLE:
         console.print(infeasible_panel(plan.shortage, explain=explain))
     elif plan.status is PlanStatus.UNKNOWN:
-        console.print("Neither a plan nor a proof that there is none was found. A longer --time-limit may help.")
+        console.print(f"Neither a plan nor a proof that there is none was found. {MAY_HELP.get(plan.stop, '')}".strip())
     for line in figures(plan):
         console.print(line, soft_wrap=True)
-    if plan.placements:
-        print_tables(problem, plan, console)
-    if explain and plan.status is not PlanStatus.INFEASIBLE:
-        console.print()
-        for text in explain_bound(problem, plan).splitlines():
-            console.print(plain(text))
-    for warning in plan.warnings:
-        console.print(Text.assemble(word("warning"), ": ", plain(warning)))
     if written_to is not None:
         console.print(Text.assemble("written to ", plain(written_to)), soft_wrap=True)
+
+
+def print_warnings(answer: Plan | Sharing, console: Console) -> None:
+    for warning in answer.warnings:
+        console.print(Text.assemble(word("warning"), ": ", plain(warning)))
 
 
 def headline(problem: Problem, plan: Plan | Sharing) -> Text:
@@ -88,14 +107,17 @@ def figures(plan: Plan) -> Iterable[Text]:
 
 
 def print_tables(problem: Problem, plan: Plan, console: Console) -> None:
+    beside = 8 + len(list(figures(plan))) + len(plan.warnings) + min(len(plan.pools), MAX_ROWS)
+    rows = rows_for(console, beside)
+    ordered = shown_placements(plan, problem.pools, rows)
+    console.print(placements_table(ordered, problem.pools, console.width), crop=False)
+    if rest := more(len(plan.placements), rows):
+        console.print(f"{rest}; shown: those at the peak, then the largest")
     console.print()
     console.print(pools_table(plan.pools, console.width), crop=False)
     if rest := more(len(plan.pools)):
         console.print(rest)
     console.print()
-    console.print(placements_table(plan.placements, problem.pools, console.width), crop=False)
-    if rest := more(len(plan.placements)):
-        console.print(rest)
 
 
 def infeasible_panel(shortage: Shortage | None, *, explain: bool) -> Panel:

@@ -16,7 +16,7 @@ from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 from ..sizes import both, grouped, percent
 from ..text import visible
 from .consoles import plain, word
-from .placements import LONGEST_NAME, MAX_ROWS, fill, new_table, shortened, shown_id
+from .placements import LONGEST_NAME, MAX_ROWS, fill, new_table, rows_for, shortened, shown_id
 
 MAX_NAMED_BUFFERS = 12
 LONGEST_IN_A_LIST = 40
@@ -25,12 +25,11 @@ ELSEWHERE = "--json lists all"
 
 def print_full(report: MemoryReport, console: Console) -> None:
     """Everything, for people."""
-    facts = [report.problem[:LONGEST_NAME]] if report.problem else []
+    name: list[str | Text] = [] if not report.problem else ["   ", plain(report.problem[:LONGEST_NAME])]
+    console.print(Text.assemble(word(report.status.value), *name))
     if report.peak is not None:
-        facts.append(f"peak {both(report.peak)}")
-    facts.append(f"bound {both(report.bound)}")
-    headline = Text.assemble(word(report.status.value), *(t for fact in facts for t in ("   ", plain(fact))))
-    console.print(headline, soft_wrap=True)
+        console.print(Text.assemble("  peak   ", Text(both(report.peak), style="bold")))
+    console.print(f"  bound  {both(report.bound)}")
     console.print()
     console.print(memories_table(report.pools, console.width), crop=False)
     print_rest(console, len(report.pools))
@@ -39,8 +38,9 @@ def print_full(report: MemoryReport, console: Console) -> None:
         console.print()
         for line in live_lines(report.live, quoting=quoting):
             console.print(line)
-        console.print(live_table(report.live, len(report.pools), console.width, quoting=quoting), crop=False)
-        print_rest(console, len(report.live.buffers))
+        rows = rows_for(console, 16 + len(report.pools))
+        console.print(live_table(report.live, len(report.pools), console.width, rows, quoting=quoting), crop=False)
+        print_rest(console, len(report.live.buffers), rows)
     if report.untimed:
         count = f"{grouped(report.untimed)} buffer{' has' if report.untimed == 1 else 's have'}"
         console.print(f"{count} no lifetime, and so {'counts' if report.untimed == 1 else 'count'} at no step")
@@ -59,10 +59,10 @@ def _ids(report: MemoryReport) -> Iterable[BufferId]:
         yield from (buffer.id for buffer in report.live.buffers)
 
 
-def print_rest(console: Console, total: int) -> None:
+def print_rest(console: Console, total: int, rows: int = MAX_ROWS) -> None:
     """What is said below a table that was cut."""
-    if total > MAX_ROWS:
-        console.print(f"… and {grouped(total - MAX_ROWS)} more; {ELSEWHERE}")
+    if total > rows:
+        console.print(f"… and {grouped(total - rows)} more; {ELSEWHERE}")
 
 
 def memories_table(pools: Sequence[PoolReport], width: int) -> Table:
@@ -101,13 +101,15 @@ def _throughout(ids: Sequence[BufferId], *, quoting: bool) -> str:
     return f"In use at all of them: {_named(ids, quoting=quoting)}."
 
 
-def live_table(live: LivePeak, pools: int, width: int, *, quoting: bool) -> Table:
-    """The buffers in use when most is, by memory and address."""
-    shown = live.buffers[:MAX_ROWS]
+def live_table(live: LivePeak, pools: int, width: int, rows: int, *, quoting: bool) -> Table:
+    """The buffers in use when most is, by memory and address; of too many the largest."""
+    shown = live.buffers
+    if len(shown) > rows:
+        shown = tuple(sorted(shown, key=lambda buffer: -buffer.size)[:rows])
     names = [("Buffer", [shown_id(buffer.id, quoting=quoting) for buffer in shown])]
     if pools > 1:
         names.append(("Memory", [visible(buffer.pool[:LONGEST_NAME]) for buffer in shown]))
-    rows = [
+    figures = [
         (
             grouped(buffer.offset),
             grouped(buffer.offset + buffer.size),
@@ -117,7 +119,7 @@ def live_table(live: LivePeak, pools: int, width: int, *, quoting: bool) -> Tabl
         for buffer in shown
     ]
     table = new_table()
-    fill(table, names, ("Offset", "End", "Size (B)", "Steps"), rows, width)
+    fill(table, names, ("Offset", "End", "Size (B)", "Steps"), figures, width)
     return table
 
 

@@ -14,9 +14,9 @@ from planner.sharing import Sharing
 
 from ..sizes import both, grouped, percent
 from ..text import visible
-from .consoles import console_on, plain, word
-from .placements import LONGEST_NAME, MAX_ROWS, fill, more, new_table, shown_id
-from .plan import headline, infeasible_panel
+from .consoles import console_on, plain
+from .placements import LONGEST_NAME, MAX_ROWS, fill, more, new_table, rows_for, shown_id
+from .plan import MAY_HELP, headline, infeasible_panel, print_warnings
 
 SHOWN_USERS = 12
 """Of one object; there may be hundreds."""
@@ -27,23 +27,25 @@ def print_sharing(
 ) -> None:
     """Everything about the sharing, for a terminal."""
     console = console or console_on()
+    if sharing.objects:
+        rows = rows_for(console, 9 + len(sharing.warnings) + (len(sharing.pools) > 1) * (3 + len(sharing.pools)))
+        console.print(_objects_table(sharing, console.width, rows), crop=False)
+        if rest := more(len(sharing.objects), rows):
+            console.print(rest)
+        console.print()
+        if len(sharing.pools) > 1:
+            console.print(_pools_table(sharing, console.width), crop=False)
+            console.print()
+    print_warnings(sharing, console)
     console.print(headline(problem, sharing))
     if sharing.status is PlanStatus.INFEASIBLE:
         console.print(infeasible_panel(sharing.shortage, explain=True))
     elif sharing.status is PlanStatus.UNKNOWN:
-        console.print("No sharing that fits was found, nor a proof that there is none. A longer --time-limit may help.")
+        console.print(
+            f"No sharing that fits was found, nor a proof that there is none. {MAY_HELP.get(sharing.stop, '')}".strip()
+        )
     for line in _figures(sharing):
         console.print(line, soft_wrap=True)
-    if sharing.objects:
-        if len(sharing.pools) > 1:
-            console.print()
-            console.print(_pools_table(sharing, console.width), crop=False)
-        console.print()
-        console.print(_objects_table(sharing, console.width), crop=False)
-        if rest := more(len(sharing.objects)):
-            console.print(rest)
-    for warning in sharing.warnings:
-        console.print(Text.assemble(word("warning"), ": ", plain(warning)))
     if written_to is not None:
         console.print(Text.assemble("written to ", plain(written_to)), soft_wrap=True)
 
@@ -75,12 +77,12 @@ def _pools_table(sharing: Sharing, width: int) -> Table:
     return table
 
 
-def _objects_table(sharing: Sharing, width: int) -> Table:
+def _objects_table(sharing: Sharing, width: int, rows: int) -> Table:
     """One row for each object, the largest first."""
     users: dict[int, list[BufferId]] = {}
     for each in sharing.assignments:
         users.setdefault(each.object, []).append(each.id)
-    ordered = sorted(sharing.objects, key=lambda thing: (-thing.size, thing.id))[:MAX_ROWS]
+    ordered = sorted(sharing.objects, key=lambda thing: (-thing.size, thing.id))[:rows]
     names = [("Used by", [named_users(users.get(thing.id, [])) for thing in ordered])]
     for heading, values in (
         ("Pool", [thing.kind.pool for thing in ordered] if len(sharing.pools) > 1 else []),
@@ -89,9 +91,9 @@ def _objects_table(sharing: Sharing, width: int) -> Table:
     ):
         if any(value is not None for value in values):
             names.append((heading, [visible((value or "")[:LONGEST_NAME]) for value in values]))
-    rows = [(grouped(thing.id), grouped(thing.size), grouped(len(users.get(thing.id, [])))) for thing in ordered]
+    figures = [(grouped(thing.id), grouped(thing.size), grouped(len(users.get(thing.id, [])))) for thing in ordered]
     table = new_table()
-    fill(table, names, ("Object", "Size (B)", "Users"), rows, width)
+    fill(table, names, ("Object", "Size (B)", "Users"), figures, width)
     return table
 
 

@@ -25,7 +25,7 @@ def test_it_writes_what_plan_can_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nonsense", "--buffers", "3"), b"there is no kind 'nonsense'; known are random, packing"),
+        (("nonsense", "--buffers", "3"), b"error: KIND: there is no kind 'nonsense'; known are random, packing"),
         (("random", "--buffers", "3", "--set", "height=3"), b"random has no parameter 'height'; it takes live"),
         (("random", "--buffers", "3", "--set", "live"), b"'live' is not of the form NAME=NUMBER"),
         (("random", "--buffers", "3", "-o", "no/where"), b"there is no folder"),

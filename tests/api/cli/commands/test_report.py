@@ -46,7 +46,7 @@ def test_json_in_a_pipe(files: tuple[str, str]) -> None:
 def test_tables_on_a_terminal(files: tuple[str, str]) -> None:
     code, text = run_on_terminal("report", *files, columns=120, env=BARE)
     assert code == 0
-    assert "optimal   peak 96 B   bound 96 B" in text
+    assert "optimal\n  peak   96 B\n  bound  96 B\n" in text
     assert "Most in use at once: 96 B, first at step 0" in text
     assert r"a\x1b[31m\u202e" in text
     assert text.replace("\n", "").isprintable()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -15,12 +16,15 @@ from api.cli.terminal.tables.placements import (
     more,
     placements_table,
     pools_table,
+    rows_for,
     shares,
     shortened,
     shown_id,
+    shown_placements,
 )
 from planner.plan import Placement, PoolUse
 from planner.problem import Pool
+from tests.api.sample_plans import stacked
 
 
 def printed(table: Table, width: int) -> list[str]:
@@ -32,7 +36,10 @@ def printed(table: Table, width: int) -> list[str]:
 
 def test_placements_are_a_memory_map() -> None:
     placements = (Placement("b", "ddr", 0, 8), Placement("top", "sram", 64, 64), Placement("low", "sram", 0, 64))
-    lines = printed(placements_table(placements, [Pool("sram", base=0x1000), Pool("ddr")], 80), 80)
+    pools = [Pool("sram", base=0x1000), Pool("ddr")]
+    _, plan = stacked([])
+    shown = shown_placements(replace(plan, placements=placements), pools, 3)
+    lines = printed(placements_table(shown, pools, 80), 80)
     assert [line.split() for line in lines[2:]] == [
         ["low", "sram", "0x1000", "0", "64", "64"],
         ["top", "sram", "0x1040", "64", "128", "64"],
@@ -67,10 +74,23 @@ def test_names_cannot_break_the_table() -> None:
 
 
 def test_long_lists_are_cut() -> None:
-    placements = [Placement(i, "p", i, 1) for i in range(MAX_ROWS + 5)]
-    assert len(printed(placements_table(placements, [Pool("p")], 80), 80)) == MAX_ROWS + 2
-    assert more(len(placements)) == "… and 5 more; -o FILE writes all"
+    assert more(MAX_ROWS + 5) == "… and 5 more; -o FILE writes all"
     assert more(MAX_ROWS) is None
+    assert more(30, 10) == "… and 20 more; -o FILE writes all"
+
+
+def test_of_too_many_those_at_the_peak_and_the_largest_are_shown() -> None:
+    _, plan = stacked([(number, size) for number, size in enumerate([1, 50, 2, 40, 3, 60, 4])])
+    assert [p.id for p in shown_placements(plan, [Pool("default")], 7)] == list(range(7))
+    assert [p.id for p in shown_placements(plan, [Pool("default")], 3)] == [6, 5, 1], "the last one ends at the peak"
+
+
+@pytest.mark.parametrize(
+    ("height", "terminal", "rows"), [(24, True, 14), (10, True, 6), (200, True, 40), (24, False, 40)]
+)
+def test_what_stands_beside_a_table_stays_in_sight(height: int, terminal: bool, rows: int) -> None:
+    console = Console(file=io.StringIO(), width=80, height=height, force_terminal=terminal)
+    assert rows_for(console, 10) == rows
 
 
 def test_pools() -> None:

@@ -30,7 +30,11 @@ def shown(problem: Problem, plan: Plan, *, explain: bool = False, width: int = 1
 
 def test_an_optimal_plan() -> None:
     text = shown(*stacked([("a", 1 << 20), ("b", 24)], name="net"))
-    assert text.startswith("optimal   net: 2 buffers   0.25 s   greedy\n")
+    *_tables, headline, peak, bound = text.splitlines()
+    assert headline == "optimal   net: 2 buffers   0.25 s   greedy"
+    assert (peak[:8], bound[:9]) == ("  peak  ", "  bound  "), (
+        "what it is worth comes last, where the reader's eyes are"
+    )
     assert "peak   1 048 600 B (1.0 MiB)" in text
     assert "no plan can have a smaller peak" in text
     assert "gap" not in text
@@ -111,3 +115,9 @@ def test_an_explanation_is_printed_below(monkeypatch: pytest.MonkeyPatch) -> Non
     problem, plan = stacked([("a", 64)])
     assert "these \\x1b[1m add up\nand so on\n" in shown(problem, plan, explain=True)
     assert "add up" not in shown(problem, plan)
+
+
+def test_what_may_help_depends_on_why_it_stopped() -> None:
+    gave_up = shown(PROBLEM, make_plan(PlanStatus.UNKNOWN, stop=StopReason.WORK_LIMIT))
+    assert "auto tries many" in gave_up
+    assert "--time-limit" not in gave_up
