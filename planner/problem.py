@@ -149,6 +149,10 @@ class Facts:
 
     is_sound: bool = False
     digest: str | None = None
+    is_spelled_out: bool = False
+    """Is all that being a constant means written out?"""
+    spelled_out: Problem | None = None
+    """The same problem with that written out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import Code
 from ..facts.access import WEIGHS_ACCESS
-from ..facts.constants import CONSTANT, has_read_only_pools, is_constant, open_pools
+from ..facts.constants import CONSTANT, OpenPools, has_read_only_pools, is_constant
 from ..problem import Problem
 from .limits import MAX_ADDRESS
 from .names import Names
@@ -57,9 +57,9 @@ def check_constants(problem: Problem, names: Names, report: Report) -> None:
 
 
 def _check_homes(problem: Problem, report: Report) -> None:
-    homes = {wanted: tuple(pool.name for pool in problem.pools if pool.read_only is wanted) for wanted in (True, False)}
+    homes = OpenPools(problem)
     for i, buffer in enumerate(problem.buffers):
-        if open_pools(buffer, homes):
+        if homes.of(buffer):
             continue
         who = f"buffer {quoted(buffer.id)} is {'a' if is_constant(buffer) else 'no'} constant"
         what = "read-only" if is_constant(buffer) else "not read-only"

@@ -7,11 +7,16 @@ read-only pool the kind is a label like any other.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from operator import attrgetter
 
 from ..problem import Buffer, Interval, Problem
 
 CONSTANT = "constant"
+
+_FIELDS = tuple(field.name for field in fields(Buffer))
+_POOLS, _LIVE = _FIELDS.index("pools"), _FIELDS.index("live")
+_values_of = attrgetter(*_FIELDS)
 
 
 def has_read_only_pools(problem: Problem) -> bool:
@@ -25,12 +30,17 @@ def is_constant(buffer: Buffer) -> bool:
 
 def spell_out_constants(problem: Problem) -> Problem:
     """The same problem with all that being a constant means written out in lists of pools and lifetimes."""
-    if not has_read_only_pools(problem):
+    facts = problem.facts
+    if facts.is_spelled_out or not has_read_only_pools(problem):
         return problem
-    by_rank = sorted(problem.pools, key=lambda pool: pool.rank)
-    homes = {wanted: tuple(pool.name for pool in by_rank if pool.read_only is wanted) for wanted in (True, False)}
-    always = throughout(problem)
-    return replace(problem, buffers=tuple(_spelled_out(buffer, homes, always) for buffer in problem.buffers))
+    if facts.spelled_out is not None:
+        return facts.spelled_out
+    homes, always = OpenPools(problem), throughout(problem)
+    found = replace(problem, buffers=tuple(_spelled_out(buffer, homes, always) for buffer in problem.buffers))
+    found.facts.is_spelled_out = True
+    if facts.is_sound:
+        found.facts.is_sound, facts.spelled_out = True, found
+    return found
 
 
 def throughout(problem: Problem) -> Interval:
@@ -39,12 +49,29 @@ def throughout(problem: Problem) -> Interval:
     return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else (0, 1)
 
 
-def open_pools(buffer: Buffer, homes: dict[bool, tuple[str, ...]]) -> tuple[str, ...]:
-    """The pools that are left to the buffer, in its order of preference; `homes` are the read-only pools (True) and the others."""
-    mine = homes[is_constant(buffer)]
-    return mine if buffer.pools is None else tuple(name for name in buffer.pools if name in mine)
+class OpenPools:
+    """The pools that are left to each buffer, in its order of preference. Buffers with the very same list get the very same answer."""
+
+    def __init__(self, problem: Problem) -> None:
+        by_rank = sorted(problem.pools, key=lambda pool: pool.rank)
+        self._homes = {kind: tuple(pool.name for pool in by_rank if pool.read_only is kind) for kind in (True, False)}
+        self._sets = {kind: frozenset(names) for kind, names in self._homes.items()}
+        self._known: dict[tuple[bool, int], tuple[str, ...]] = {}
+
+    def of(self, buffer: Buffer) -> tuple[str, ...]:
+        wanted, listed = is_constant(buffer), buffer.pools
+        if listed is None:
+            return self._homes[wanted]
+        key = (wanted, id(listed))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = tuple(name for name in listed if name in self._sets[wanted])
+        return found
 
 
-def _spelled_out(buffer: Buffer, homes: dict[bool, tuple[str, ...]], always: Interval) -> Buffer:
-    live = (always,) if is_constant(buffer) else buffer.live
-    return replace(buffer, pools=open_pools(buffer, homes), live=live)
+def _spelled_out(buffer: Buffer, homes: OpenPools, always: Interval) -> Buffer:
+    values = list(_values_of(buffer))
+    values[_POOLS] = homes.of(buffer)
+    if is_constant(buffer):
+        values[_LIVE] = (always,)
+    return Buffer(*values)

@@ -19,6 +19,9 @@ from .intervals import merged
 
 _VERSION = "memplan/1 problem"
 
+MOST_NAMES = 1_000_000
+"""Up to so many names of pools, the lists of all buffers are written out; beyond it equal lists only once."""
+
 PRICED = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.priced)
 """The terms to which the price of a peak matters."""
 
@@ -38,10 +41,11 @@ def _computed(problem: Problem) -> str:
     by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
     every_pool = [problem.pools[p].name for p in by_rank]
     constraints = problem.constraints
+    lists = _Lists(problem, every_pool)
     content: list[Any] = [
         _VERSION,
         [[p.name, p.size, p.alignment, p.base, merged(p.reserved), p.cost, p.rank] for p in problem.pools],
-        [_buffer(buffer, every_pool) for buffer in problem.buffers],
+        [_buffer(buffer, lists) for buffer in problem.buffers],
         constraints.conflicts,
         constraints.exclusions,
         [[c.buffer, c.base, c.offset] for c in constraints.colocations],
@@ -71,7 +75,7 @@ def _of_memories(problem: Problem) -> list[Any]:
     return [pools, buffers, price] if pools or buffers or price != 1 else []
 
 
-def _buffer(buffer: Buffer, every_pool: list[str]) -> list[Any]:
+def _buffer(buffer: Buffer, lists: _Lists) -> list[Any]:
     live = buffer.live
     if live is not None and (len(live) != 1 or live[0][0] >= live[0][1]):
         live = merged(live)
@@ -80,7 +84,7 @@ def _buffer(buffer: Buffer, every_pool: list[str]) -> list[Any]:
         buffer.size,
         buffer.alignment,
         live,
-        None if buffer.pools is None or list(buffer.pools) == every_pool else buffer.pools,
+        lists.of(buffer.pools),
         None if buffer.fixed is None else [buffer.fixed.pool, buffer.fixed.offset],
         buffer.hint,
         buffer.max_offset,
@@ -88,3 +92,32 @@ def _buffer(buffer: Buffer, every_pool: list[str]) -> list[Any]:
         buffer.accesses,
         *([] if buffer.device is None and buffer.dtype is None else [buffer.device, buffer.dtype]),
     ]
+
+
+class _Lists:
+    """Lists of allowed pools. Where they are long in all, each is written out once, and then named by its number."""
+
+    def __init__(self, problem: Problem, every_pool: list[str]) -> None:
+        self._every_pool = tuple(every_pool)
+        self._is_long = sum(len(buffer.pools or ()) for buffer in problem.buffers) > MOST_NAMES
+        self._of_id: dict[int, tuple[str, ...] | int | None] = {}
+        self._number: dict[tuple[str, ...], int] = {}
+
+    def of(self, pools: tuple[str, ...] | None) -> tuple[str, ...] | int | None:
+        """What is written for the list; None: all pools there are, by rank."""
+        if pools is None:
+            return None
+        if id(pools) not in self._of_id:  # lists live as long as the problem
+            self._of_id[id(pools)] = self._written(tuple(pools))
+        found = self._of_id[id(pools)]
+        if self._is_long and not isinstance(found, int):
+            self._of_id[id(pools)] = self._number.get(tuple(pools))
+        return found
+
+    def _written(self, pools: tuple[str, ...]) -> tuple[str, ...] | int | None:
+        if pools == self._every_pool:
+            return None
+        if not self._is_long or pools not in self._number:
+            self._number[pools] = len(self._number)
+            return pools
+        return self._number[pools]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import lcm
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
+
+import numpy as np
 
 from ..problem import Buffer, BufferId, Colocation, Pool, Problem
 from .colocation import Congruence, Group, groups
+from .intervals import merged
 
 
 class Spot(NamedTuple):
@@ -18,8 +24,33 @@ class Spot(NamedTuple):
     fixed: int | None = None
 
 
-Kind: TypeAlias = int | tuple[int, int]
-"""Size (where it matters) and alignment of plain buffers; of others, and of several together, the first one's number: they are of a kind of their own."""
+Kind: TypeAlias = int | tuple[int, int, int]
+"""Size (where it matters), alignment and list of allowed pools of plain buffers; of others, and of several together, the first one's number: they are of a kind of their own."""
+
+FIRST_LOOK = 16
+"""So many gaps between reserved ranges are looked at first, then four times as many, and so on."""
+
+
+class _Walls:
+    """A pool's reserved ranges, however many."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._ranges = merged(pool.reserved)
+        self._gaps = np.array([b - a for (_, a), (b, _) in pairwise(self._ranges)], dtype=np.int64)
+        """The room above each range but the last."""
+
+    def beyond(self, low: int, size: int) -> int:
+        """The least start that is not lower, from which on so many bytes do not touch the range that they touch at `low`, nor one too near above it."""
+        at = bisect_right(self._ranges, low, key=itemgetter(1)) if size else len(self._ranges)
+        if at == len(self._ranges) or self._ranges[at][0] >= low + size:
+            return low
+        look = FIRST_LOOK
+        while at < len(self._gaps):
+            wide = np.flatnonzero(self._gaps[at : at + look] >= size)
+            if len(wide):
+                return self._ranges[at + int(wide[0])][1]
+            at, look = at + look, 4 * look
+        return self._ranges[-1][1]
 
 
 class Places:
@@ -32,9 +63,13 @@ class Places:
         self._position = {name: i for i, name in enumerate(self.pools)}
         self._is_open = all(pool.size is None and not pool.reserved for pool in problem.pools)
         """Then a buffer's size does not matter to where it can begin."""
+        self._walls = {pool.name: _Walls(pool) for pool in problem.pools if pool.reserved}
         self._spots: dict[tuple[Kind, str], Spot | None] = {}
+        self._homeless: dict[Kind, bool] = {}
         self._homes: dict[Kind, list[str]] = {}
         """By the buffers that must share a pool."""
+        self._list_of_id: dict[int, int] = {}
+        self._lists: dict[tuple[str, ...], int] = {}
         self._group: dict[int, Group] = {}
         self._low: dict[int, int] = {}
         for group in groups(self.index, problem.constraints.colocations):
@@ -71,10 +106,35 @@ class Places:
         kind = self._kind(tied)
         homes = self._homes.get(kind)
         if homes is None:
-            homes = [
-                name for name in self.allowed_pools(tied) if all(self.spot(self.group(other), name) for other in tied)
-            ]
+            if isinstance(kind, int):
+                names = self.allowed_pools(tied)
+                homes = [name for name in names if all(self.spot(self.group(other), name) for other in tied)]
+            else:
+                homes = self._with_room(self.problem.buffers[buffer])
             self._homes[kind] = homes
+        return homes
+
+    def is_homeless(self, buffer: int) -> bool:
+        """True if the buffer can be in no pool at all."""
+        tied = self.tied(buffer)
+        kind = self._kind(tied)
+        if kind not in self._homeless:
+            names = self.allowed_pools(tied)
+            self._homeless[kind] = not any(all(self.spot(self.group(each), name) for each in tied) for name in names)
+        return self._homeless[kind]
+
+    def _with_room(self, buffer: Buffer) -> list[str]:
+        """The pools that have room for a plain buffer by itself. Pools that differ in their sizes alone are looked at together."""
+        least: dict[tuple[int, int, str | None], int] = {}
+        homes = []
+        for name in self.allowed_pools((self.index[buffer.id],)):
+            pool = self.pools[name]
+            shape = (pool.alignment, pool.base or 0, name if pool.reserved else None)
+            start = least.get(shape)
+            if start is None:
+                start = least[shape] = self._lowest(((buffer, 0),), pool, _rule(buffer, 0, pool), 0)
+            if pool.size is None or start + buffer.size <= pool.size:
+                homes.append(name)
         return homes
 
     def allowed_pools(self, buffers: Iterable[int]) -> Iterable[str]:
@@ -105,9 +165,18 @@ class Places:
     def _kind(self, members: tuple[int, ...]) -> Kind:
         """Buffers of one kind can go to the same places."""
         first = self.problem.buffers[members[0]]
-        if len(members) == 1 and first.pools is None and first.fixed is None and first.max_offset is None:
-            return 0 if self._is_open else first.size, first.alignment
+        if len(members) == 1 and first.fixed is None and first.max_offset is None:
+            return 0 if self._is_open else first.size, first.alignment, self._list_number(first.pools)
         return members[0]
+
+    def _list_number(self, names: tuple[str, ...] | None) -> int:
+        """One number for all lists of the same pools; -1: all there are. Many buffers have the very same list, which may be long."""
+        if names is None:
+            return -1
+        number = self._list_of_id.get(id(names))
+        if number is None:
+            number = self._list_of_id[id(names)] = self._lists.setdefault(names, len(self._lists))
+        return number
 
     def _find(self, group: Group, pool: Pool) -> Spot | None:
         rule: Congruence | None = None
@@ -120,18 +189,12 @@ class Places:
                 if fixed is not None and fixed != wanted.offset - low:
                     return None
                 fixed = wanted.offset - low
-            modulus = lcm(pool.alignment, buffer.alignment)
-            mine = Congruence(modulus, -(low + (pool.base or 0)) % modulus)
+            mine = _rule(buffer, low, pool)
             rule = mine if rule is None else rule.and_also(mine)
             if rule is None:
                 return None
         assert rule is not None, "no group is empty"
-        least = rule.at_least(0 if fixed is None else fixed)
-        while True:
-            higher = rule.at_least(self._beyond_reserved(group, pool, least))
-            if higher == least:
-                break
-            least = higher
+        least = self._lowest(self._members(group), pool, rule, 0 if fixed is None else fixed)
         if fixed is not None and (least != fixed or fixed < 0):
             return None
         greatest = self._greatest(group, pool)
@@ -151,13 +214,18 @@ class Places:
                 limits.append(buffer.max_offset - low)
         return min(limits, default=None)
 
-    def _beyond_reserved(self, group: Group, pool: Pool, base: int) -> int:
-        """A base that is not below the given one and from which a member would no longer touch the range it touches there."""
-        for begin, end in pool.reserved:
-            for buffer, low in self._members(group):
-                if buffer.size and begin < end and base + low < end and begin < base + low + buffer.size:
-                    base = end - low
-        return base
+    def _lowest(self, members: Sequence[tuple[Buffer, int]], pool: Pool, rule: Congruence, floor: int) -> int:
+        """The least base from the floor on that keeps the rule and touches no reserved range."""
+        walls = self._walls.get(pool.name)
+        least = rule.at_least(floor)
+        while walls is not None:
+            higher = least
+            for buffer, low in members:
+                higher = walls.beyond(higher + low, buffer.size) - low
+            if higher == least:
+                break
+            least = rule.at_least(higher)
+        return least
 
     def _members(self, group: Group) -> list[tuple[Buffer, int]]:
         return [(self.problem.buffers[i], low) for i, low in zip(group.members, group.offsets, strict=True)]
@@ -166,3 +234,9 @@ class Places:
         """The lowest end that the group can have in the pool; None: it does not fit there."""
         spot = self.spot(group, pool)
         return None if spot is None else spot.least + max(low + buffer.size for buffer, low in self._members(group))
+
+
+def _rule(buffer: Buffer, low: int, pool: Pool) -> Congruence:
+    """Where a group may begin for a member that lies `low` above its base to be aligned."""
+    modulus = lcm(pool.alignment, buffer.alignment)
+    return Congruence(modulus, -(low + (pool.base or 0)) % modulus)

@@ -62,7 +62,7 @@ def _names(places: Places, certificate: PlanCertificate) -> str | None:
 
 def _is_homeless(places: Places, certificate: PlanCertificate) -> bool:
     """True if a buffer that the certificate names fits nowhere, even by itself. Then there is no plan, and every claim about plans holds."""
-    return any(not places.possible_pools(places.index[id_]) for id_ in certificate.buffers)
+    return any(places.is_homeless(places.index[id_]) for id_ in certificate.buffers)
 
 
 def _live_together(places: Places, certificate: PlanCertificate) -> str | None:

@@ -10,7 +10,7 @@ from ..bounds.weighted_sections import homes_of_classes
 from ..fitting.gaps import Span
 from ..fitting.neighbours import neighbours
 from ..fitting.orders import Fit
-from ..fitting.placing import reserved_rules
+from ..fitting.reserved import Reserved
 from ..model.instance import Instance, Ints, Placement
 from ..model.objective import peaks
 
@@ -30,11 +30,13 @@ class Layout:
             self.members.setdefault(group, []).append(block)
         self.high: list[int] = instance.block_high.tolist()
         self._near = neighbours(instance)
+        self._reserved = Reserved(instance)
+        self._top = [0] * len(instance.pools)
+        """Nothing was ever placed higher in the pool."""
         for block, pool, base in zip(range(instance.blocks), start.pool.tolist(), start.offset.tolist(), strict=True):
-            self._near.place(block, pool, base)
+            self._put(block, pool, base)
         self.work_of_look = max(self._near.work // max(instance.blocks, 1), 1)
         """What it takes to look for a place for a block in a pool."""
-        self._walls = reserved_rules(instance)
         self._spans = [
             [Span(*row) for row in zip(*columns, strict=True)]
             for columns in zip(
@@ -67,7 +69,7 @@ class Layout:
     def set_down(self, spots: Spots) -> None:
         """Put lifted blocks there; that nothing is in their way is the caller's business."""
         for block, pool, base in spots:
-            self._near.place(block, pool, base)
+            self._put(block, pool, base)
             self.pool[block], self.offset[block] = pool, base
 
     def room(self, group: int, pool: int, fit: Fit) -> Spots | None:
@@ -82,14 +84,19 @@ class Layout:
             if base is None:
                 break
             spots.append((block, pool, base))
-            self._near.place(block, pool, base)
+            self._put(block, pool, base)
         for block, _, _ in spots:
             self._near.lift(block)
         return spots if len(spots) == len(blocks) else None
 
+    def _put(self, block: int, pool: int, base: int) -> None:
+        self._near.place(block, pool, base)
+        self._top[pool] = max(self._top[pool], base + self.high[block])
+
     def _base(self, block: int, pool: int, fit: Fit) -> int | None:
-        extra = self._walls[pool][block] if self._walls else []
-        return self._near.open_base(block, pool, self._spans[block][pool], extra, fit)
+        span = self._spans[block][pool]
+        extra = self._reserved.closed(block, pool, span, self._top[pool], fit)
+        return self._near.open_base(block, pool, span, extra, fit)
 
     def is_open(self, group: int, pool: int, lifted: set[int]) -> bool:
         """Is nothing there that the class must be apart from? `lifted` are classes that are nowhere."""

@@ -6,9 +6,10 @@ avoided: with all starts multiples of g, every part but the topmost of a stretch
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from math import gcd
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -176,21 +177,19 @@ def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
     return max([_fill(gaps, pieces, grain), *fixed_ends])
 
 
-@lru_cache(maxsize=16)
-def _gaps(reserved: tuple[tuple[int, int], ...], floor: int, grain: int) -> tuple[_Gap, ...]:
-    """The stretches between reserved ranges, the open one last; the same for most sections of an instance."""
-    gaps = []
+def _gaps(reserved: tuple[tuple[int, int], ...], floor: int, grain: int) -> Iterator[_Gap]:
+    """The stretches between reserved ranges from the floor on, the open one last. Most often the first few are enough."""
     start = floor
-    for begin, end in reserved:
+    for number in range(bisect_right(reserved, floor, key=itemgetter(1)), len(reserved)):
+        begin, end = reserved[number]
         start = -(-start // grain) * grain
         if begin > start:
-            gaps.append(_Gap(start, begin))
+            yield _Gap(start, begin)
         start = max(start, end)
-    gaps.append(_Gap(-(-start // grain) * grain, None))
-    return tuple(gaps)
+    yield _Gap(-(-start // grain) * grain, None)
 
 
-def _fill(gaps: tuple[_Gap, ...], pieces: list[int], grain: int) -> int:
+def _fill(gaps: Iterable[_Gap], pieces: list[int], grain: int) -> int:
     """The least end that pieces of these heights can have in these gaps, if they could be cut but for their padding."""
     least = min(pieces)
     rest = sum(piece + -piece % grain for piece in pieces)

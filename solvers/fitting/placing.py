@@ -13,6 +13,7 @@ from .gaps import Span
 from .neighbours import Neighbours
 from .orders import Fit
 from .pool_choice import PoolChoice
+from .reserved import Reserved
 
 
 class PoolPolicy(StrEnum):
@@ -26,6 +27,10 @@ class PoolPolicy(StrEnum):
 
 Stop = Callable[[], bool]
 CHECK_EVERY = 64
+LOOK = 10
+"""What looking for a place in a pool counts, beside its reserved ranges."""
+MUCH = 10_000
+"""So many pools and reserved ranges that were looked at are as good a reason to ask for the time as many blocks are."""
 
 
 def place_all(
@@ -81,12 +86,14 @@ class _Run:
         self.offset = np.zeros(instance.blocks, dtype=np.int64)
         self.peak = [0] * len(instance.pools)
         self.high = instance.block_high.tolist()
-        self.reserved_rules = reserved_rules(instance)
+        self.reserved = Reserved(instance)
         self.modulus = instance.modulus.tolist()
         self.residue = instance.residue.tolist()
         self.lowest = instance.lowest.tolist()
         self.highest = instance.highest.tolist()
         self.placed: set[int] = set()
+        self.looked = 0
+        """Pools and reserved ranges, since the caller was last asked whether to stop."""
         self.pools = PoolChoice(instance)
 
     def all(self, order: Ints, stop: Stop, group: Ints, finish: bool) -> set[int] | None:
@@ -97,10 +104,12 @@ class _Run:
         lost: set[int] = set()
         hurried = False
         for step, (block, own) in enumerate(zip(first.tolist(), group[first].tolist(), strict=True)):
-            if step % CHECK_EVERY == 0 and not hurried and stop():
-                if not finish:
-                    return None
-                hurried = True
+            if not hurried and (step % CHECK_EVERY == 0 or self.looked > MUCH):
+                self.looked = 0
+                if stop():
+                    if not finish:
+                        return None
+                    hurried = True
             if own not in lost and not ((hurried and self.stack(block)) or self.place(block)):
                 lost.add(own)
         return lost
@@ -125,7 +134,8 @@ class _Run:
         span = Span(
             self.lowest[block][pool], self.highest[block][pool], self.modulus[block][pool], self.residue[block][pool]
         )
-        extra = self.reserved_rules[pool][block] if self.reserved_rules else []
+        extra = self.reserved.closed(block, pool, span, self.peak[pool], self.fit)
+        self.looked += LOOK + len(extra)
         wishes = self._unwelcome(block, pool)
         if wishes:
             base = self.near.open_base(block, pool, span, extra + wishes, self.fit)
@@ -137,12 +147,7 @@ class _Run:
         """Above everything else in the first pool where that is possible: for when there is no time to look for better."""
         for pool in self.pools.open(block):
             modulus, residue = self.modulus[block][pool], self.residue[block][pool]
-            walls = [end for _, end in self.instance.pools[pool].reserved]
-            floor = (
-                max(self.lowest[block][pool], self.peak[pool], *walls)
-                if walls
-                else max(self.lowest[block][pool], self.peak[pool])
-            )
+            floor = max(self.lowest[block][pool], self.peak[pool], self.reserved.top(pool))
             base = floor + (residue - floor) % modulus
             if base <= self.highest[block][pool]:
                 self._put(block, pool, base)
@@ -162,20 +167,3 @@ class _Run:
             for other in self.soft.get(block, ())
             if other in self.placed and self.pool[other] == pool
         ]
-
-
-def reserved_rules(instance: Instance) -> list[list[list[tuple[int, int]]]]:
-    """For each pool and block, the open intervals of bases that reserved ranges close; empty if there are none."""
-    if not any(pool.reserved for pool in instance.pools):
-        return []
-    rules: list[list[list[tuple[int, int]]]] = []
-    for pool in instance.pools:
-        closed: list[list[tuple[int, int]]] = [[] for _ in range(instance.blocks)]
-        for begin, end in pool.reserved:
-            for block, low, high in zip(
-                instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist(), strict=True
-            ):
-                if high > low:
-                    closed[block].append((begin - high, end - low))
-        rules.append(closed)
-    return rules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.instance import Instance, Ints, Placement
+from ..model.instance import ADDRESS_LIMIT, Instance, Ints, Placement
 from ..model.objective import share_addresses
 from .overlaps import first_overlap
 
@@ -31,10 +31,14 @@ def _block_rules(instance: Instance, pool: Ints, offset: Ints) -> str | None:
     high = offset[instance.part_block] + instance.part_high
     part_pool = pool[instance.part_block]
     for p, spec in enumerate(instance.pools):
-        for begin, end in spec.reserved:
-            hit = (part_pool == p) & (np.minimum(high, end) > np.maximum(low, begin))
-            if hit.any():
-                return f"part {int(np.argmax(hit))} lies in a reserved range"
+        if spec.reserved:
+            ranges = np.array(spec.reserved, dtype=np.int64)
+            here = np.flatnonzero((part_pool == p) & (high > low))
+            next_one = np.searchsorted(ranges[:, 1], low[here], side="right")
+            begin = np.append(ranges[:, 0], ADDRESS_LIMIT)[next_one]
+            hit = here[begin < high[here]]
+            if len(hit):
+                return f"part {int(hit[0])} lies in a reserved range"
     return None
 
 

@@ -1,0 +1,64 @@
+"""Reserved ranges as what they close to a block's base. A pool may have very many, so only those are named that matter to where a block goes."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+from ..model.instance import Instance
+from .gaps import Span
+from .orders import Fit
+
+TRIES = 64
+"""So many ranges are jumped over one by one; a base above all of them is free as well."""
+
+
+class Reserved:
+    """The reserved ranges of each pool of an instance."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._begins = [[begin for begin, _ in pool.reserved] for pool in instance.pools]
+        self._ends = [[end for _, end in pool.reserved] for pool in instance.pools]
+        self._parts: list[list[tuple[int, int]]] = []
+        """Of each block, where its solid parts begin and end."""
+        if any(self._begins):
+            self._parts = [[] for _ in range(instance.blocks)]
+            for block, low, high in zip(
+                instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist(), strict=True
+            ):
+                if high > low:
+                    self._parts[block].append((low, high))
+
+    def top(self, pool: int) -> int:
+        """The end of the last range; 0 without any."""
+        return self._ends[pool][-1] if self._ends[pool] else 0
+
+    def closed(self, block: int, pool: int, span: Span, above: int, fit: Fit) -> list[tuple[int, int]]:
+        """The open intervals of bases that ranges close, as far as they matter if nothing but ranges is in the way from base `above` on."""
+        begins, ends = self._begins[pool], self._ends[pool]
+        if not begins:
+            return []
+        last = None
+        if fit is Fit.LOWEST:
+            last = self._free(block, pool, span, max(above, span.lowest))
+        found = []
+        for low, high in self._parts[block]:
+            first = bisect_right(ends, span.lowest + low)
+            until = len(begins) if last is None else bisect_left(begins, last + high)
+            found += [(begins[r] - high, ends[r] - low) for r in range(first, until)]
+        return found
+
+    def _free(self, block: int, pool: int, span: Span, base: int) -> int:
+        """A base from this one on at which the block touches no range."""
+        begins, ends = self._begins[pool], self._ends[pool]
+        for _ in range(TRIES):
+            base += (span.residue - base) % span.modulus
+            raised = base
+            for low, high in self._parts[block]:
+                at = bisect_right(ends, raised + low)
+                if at < len(begins) and begins[at] < raised + high:
+                    raised = ends[at] - low
+            if raised == base:
+                return base
+            base = raised
+        base = max(base, self.top(pool))
+        return base + (span.residue - base) % span.modulus
