@@ -175,7 +175,7 @@ class Places:
             return -1
         number = self._list_of_id.get(id(names))
         if number is None:
-            number = self._list_of_id[id(names)] = self._lists.setdefault(names, len(self._lists))
+            number = self._list_of_id[id(names)] = self._lists.setdefault(tuple(names), len(self._lists))
         return number
 
     def _find(self, group: Group, pool: Pool) -> Spot | None:

@@ -21,6 +21,9 @@ from ..facts.intervals import merged
 from ..plan import Plan
 from ..problem import BufferId, Pair, Pool, Problem
 
+MOST_PAIRS = 1 << 22
+"""So many are written down before those that are there several times are dropped."""
+
 
 class Lowered(NamedTuple):
     """An Instance, and what is needed to speak of it in the user's words again."""
@@ -144,18 +147,25 @@ class _Lowering:
     def _alignments(self, first: Ints, members: dict[int, tuple[int, ...]]) -> tuple[Ints, Ints, Bools]:
         shape = (self.blocks, len(self.pools))
         modulus, residue = np.ones(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        allowed = self._allowed(first, members)
+        allowed, possible = self._allowed(first, members), np.ones(shape, dtype=bool)
+        values, which = np.unique(self.alignment[first], return_inverse=True)
+        alike: dict[tuple[int, int | None], int] = {}
+        """Pools of one alignment and base have the same rules."""
         for p, pool in enumerate(self.pools):
-            values, which = np.unique(self.alignment[first], return_inverse=True)
-            rules = [_storable(_rule(pool, int(a), 0)) for a in values.tolist()]
-            modulus[:, p] = np.array([r.modulus for r in rules], dtype=np.int64)[which] if len(rules) else 1
-            residue[:, p] = np.array([r.residue for r in rules], dtype=np.int64)[which] if len(rules) else 0
+            twin = alike.setdefault((pool.alignment, pool.base), p)
+            if twin != p:
+                modulus[:, p], residue[:, p] = modulus[:, twin], residue[:, twin]
+                allowed[:, p] &= possible[:, twin]
+                continue
+            of_value = _rules(pool, values)
+            if len(values):
+                modulus[:, p], residue[:, p] = of_value[0][which], of_value[1][which]
             for block, parts in members.items():
                 rule: Congruence | None = Congruence()
                 for i in parts:
                     rule = rule and rule.and_also(_rule(pool, self.buffers[i].alignment, int(self.part_low[i])))
                 if rule is None:
-                    allowed[block, p] = False
+                    allowed[block, p] = possible[block, p] = False
                 else:
                     rule = _storable(rule)
                     modulus[block, p], residue[block, p] = rule.modulus, rule.residue
@@ -287,12 +297,16 @@ class _Lowering:
         usual = np.empty(len(self.pools), dtype=np.int64)
         usual[by_rank] = np.arange(len(self.pools))
         preference = np.tile(usual, (self.blocks, 1))
+        places: dict[int, Ints] = {}
+        """Of lists, which live as long as the problem."""
         for i, buffer in self.special:
             block, chosen = self.part_block[i], buffer.pools
             if chosen is not None and first[block] == i:
-                named = [self.pool_index[name] for name in chosen]
-                order = named + [p for p in by_rank if p not in named]
-                preference[block, order] = np.arange(len(order))
+                if id(chosen) not in places:
+                    named = dict.fromkeys(self.pool_index[name] for name in chosen)
+                    order = [*named, *(p for p in by_rank if p not in named)]
+                    places[id(chosen)] = np.argsort(order, kind="stable")
+                preference[block] = places[id(chosen)]
         return preference
 
     def _pinned(self) -> tuple[Bools, Bools]:
@@ -305,14 +319,22 @@ class _Lowering:
         return pinned, placed
 
     def _apart(self) -> Ints:
-        rows: set[tuple[int, int]] = set()
         # One member more than there are pools can never all be in different ones: so many of a group say already that nothing fits,
         # and the pairs of the others, of which a large group has millions, would add nothing to that.
         enough = len(self.pools) + 1
+        found = np.zeros(0, dtype=np.int64)
+        fresh: list[Ints] = []
+        waiting = 0
         for group in self.problem.constraints.different_pool:
-            blocks = [int(self.part_block[self.index[id_]]) for id_ in group[:enough]]
-            rows.update((min(a, b), max(a, b)) for n, a in enumerate(blocks) for b in blocks[n + 1 :])
-        return np.array(sorted(rows), dtype=np.int64).reshape(-1, 2)
+            blocks = self.part_block[[self.index[id_] for id_ in group[:enough]]]
+            n, m = np.triu_indices(len(blocks), 1)
+            a, b = blocks[n], blocks[m]
+            fresh.append(np.minimum(a, b) * self.blocks + np.maximum(a, b))
+            waiting += len(n)
+            if waiting > MOST_PAIRS:
+                found, fresh, waiting = np.unique(np.concatenate([found, *fresh])), [], 0
+        found = np.unique(np.concatenate([found, *fresh]))
+        return np.stack([found // max(self.blocks, 1), found % max(self.blocks, 1)], axis=1)
 
     def _pairs(self, pairs: Sequence[Pair]) -> Ints:
         return np.array([(self.index[a], self.index[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2)
@@ -330,6 +352,15 @@ def _rule(pool: Pool, alignment: int, low: int) -> Congruence:
     """What the alignment of a member that begins `low` above the block's base says of that base."""
     modulus = lcm(pool.alignment, max(alignment, 1))
     return Congruence(modulus, -(low + (pool.base or 0)) % modulus)
+
+
+def _rules(pool: Pool, alignments: Ints) -> tuple[Ints, Ints]:
+    """Modulus and residue of the base of plain blocks, for each of these alignments."""
+    if pool.alignment * max(int(alignments.max(initial=1)), 1) < ADDRESS_LIMIT:
+        moduli = np.lcm(pool.alignment, np.maximum(alignments, 1))
+        return moduli, -(pool.base or 0) % moduli
+    rules = [_storable(_rule(pool, int(a), 0)) for a in alignments.tolist()]
+    return np.array([r.modulus for r in rules], dtype=np.int64), np.array([r.residue for r in rules], dtype=np.int64)
 
 
 def _storable(rule: Congruence) -> Congruence:

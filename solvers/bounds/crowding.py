@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from ..model.instance import Instance
 from ..model.outcome import Certificate, Proof
+from ..model.solver import never
 
 
-def crowded(instance: Instance) -> Certificate | None:
-    """Parts that need more pools than they may go to; None if no such set shows."""
+def crowded(instance: Instance, stopped: Callable[[], object] = never) -> Certificate | None:
+    """Parts that need more pools than they may go to; None if no such set shows, or none before the caller stops it."""
     if not len(instance.apart):
         return None
     homes = _homes(instance)
-    for clique in _cliques(instance):
+    for clique in _cliques(instance, stopped):
         short = _too_many(clique, homes)
         if short:
             parts = sorted(int(np.argmax(instance.part_block == block)) for block in short)
@@ -29,7 +30,7 @@ def _homes(instance: Instance) -> dict[int, list[int]]:
     return {block: np.flatnonzero(instance.allowed[block]).tolist() for block in blocks}
 
 
-def _cliques(instance: Instance) -> Iterator[list[int]]:
+def _cliques(instance: Instance, stopped: Callable[[], object]) -> Iterator[list[int]]:
     """Sets of blocks that are all to be in different pools, so that every pair is in one; of each class of blocks, one stands for all."""
     foes: dict[int, set[int]] = {}
     stands: dict[int, int] = {}
@@ -42,6 +43,8 @@ def _cliques(instance: Instance) -> Iterator[list[int]]:
     seen: set[frozenset[int]] = set()
     covered: dict[int, set[int]] = {block: set() for block in foes}
     for a in sorted(foes):
+        if stopped():
+            return
         for b in sorted(foes[a]):
             if b in covered[a]:
                 continue
@@ -61,24 +64,34 @@ def _too_many(clique: list[int], homes: dict[int, list[int]]) -> list[int]:
     """Members that have, all together, fewer pools than they are (Hall's theorem, by augmenting paths); empty if each can have its own."""
     owner: dict[int, int] = {}
     """Of each pool: the member that has it."""
+    owned: dict[int, int] = {}
+    """Of each member: the pool that it has."""
     for member in sorted(clique, key=lambda block: (len(homes[block]), block)):
         came_from: dict[int, int] = {}
         """By pool: the member that would like to have it."""
         reached = [member]
-        for block in reached:
-            for pool in homes[block]:
-                if pool not in came_from:
-                    came_from[pool] = block
-                    if pool in owner:
-                        reached.append(owner[pool])
-        free = next((pool for pool in came_from if pool not in owner), None)
+        free = _first_free(reached, homes, owner, came_from)
         if free is None:
             return reached
         while True:
             block = came_from[free]
-            previous = next((pool for pool, holder in owner.items() if holder == block), None)
-            owner[free] = block
+            previous = owned.get(block)
+            owner[free], owned[block] = block, free
             if previous is None:
                 break
             free = previous
     return []
+
+
+def _first_free(
+    reached: list[int], homes: dict[int, list[int]], owner: dict[int, int], came_from: dict[int, int]
+) -> int | None:
+    """The nearest pool that nobody has yet; fills in on its way who was reached, and from whom each pool."""
+    for block in reached:
+        for pool in homes[block]:
+            if pool not in came_from:
+                came_from[pool] = block
+                if pool not in owner:
+                    return pool
+                reached.append(owner[pool])
+    return None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
+
+import numpy as np
 
 from ..model.instance import Instance, Term
 from ..model.linear_terms import least_choice_cost, peak_price
 from ..model.outcome import Certificate, Value
+from ..model.solver import never
 from .one_pool import pool_bound
 from .weighted_sections import busiest_section, sharing_shortage
 
@@ -26,9 +30,11 @@ class FirstBounds:
     """What the objective's first term cannot be below; of later terms nothing is known yet."""
 
 
-def first_bounds(instance: Instance) -> FirstBounds:
-    """The cheap bounds of an instance."""
-    found = (pool_bound(instance, pool) for pool in range(len(instance.pools)))
+def first_bounds(instance: Instance, stopped: Callable[[], object] = never) -> FirstBounds:
+    """The cheap bounds of an instance; of the pools only as many as there is time for."""
+    settled = instance.has_one_home
+    some = np.flatnonzero((instance.allowed & settled[:, None]).any(axis=0)).tolist()
+    found = (pool_bound(instance, pool, settled) for pool in takewhile(lambda _: not stopped(), some))
     alone = tuple(certificate for certificate in found if certificate is not None)
     busiest = busiest_section(instance) if instance.has_choice else None
     sharing = busiest if any(peak_price(instance, term) for term in instance.terms) else None

@@ -25,9 +25,12 @@ CLIQUE_PAIRS = 2_000_000
 CLIQUE_STEPS = 20_000
 
 
-def pool_bound(instance: Instance, pool: int) -> Certificate | None:
-    """The best lower bound on the pool's peak that is cheap to prove, from the blocks that can go nowhere else."""
-    forced = instance.allowed[:, pool] & (instance.allowed.sum(axis=1) == 1)
+def pool_bound(instance: Instance, pool: int, settled: Bools | None = None) -> Certificate | None:
+    """The best lower bound on the pool's peak that is cheap to prove, from the blocks that can go nowhere else.
+
+    `settled` says which blocks have one pool only, for callers that ask of many pools.
+    """
+    forced = instance.allowed[:, pool] & (instance.has_one_home if settled is None else settled)
     if not forced.any():
         return None
     single = _single(instance, pool, forced)

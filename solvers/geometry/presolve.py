@@ -119,6 +119,7 @@ def _pieces(instance: Instance, groups: Sequence[Ints], pools_of: Sequence[Ints]
         name: _by_group(_common(part_group[getattr(instance, name)[:, :2]]), len(groups))
         for name in ("conflicts", "exclusions", "penalties")
     }
+    every_section = np.arange(instance.sections)
     for number, (blocks, pools) in enumerate(zip(groups, pools_of, strict=True)):
         parts, rects, grid = parts_of[number], rects_of[number], np.ix_(blocks, pools)
 
@@ -126,7 +127,7 @@ def _pieces(instance: Instance, groups: Sequence[Ints], pools_of: Sequence[Ints]
             kept = getattr(instance, name)[pairs_of[name][number]]
             return np.concatenate([new_part[kept[:, :2]], kept[:, 2:]], axis=1)
 
-        start, end, sections = instance.rect_start[rects], instance.rect_end[rects], np.arange(instance.sections)
+        start, end, sections = instance.rect_start[rects], instance.rect_end[rects], every_section
         if squeeze:
             start, end, sections = _squeeze(start, end)
         _, pool_class = np.unique(instance.pool_class[blocks], return_inverse=True)

@@ -162,6 +162,12 @@ class Instance:
         return high
 
     @property
+    def has_one_home(self) -> Bools:
+        """(n) Is there just one pool that the block may live in?"""
+        alone: Bools = self.allowed.sum(axis=1) == 1
+        return alone
+
+    @property
     def has_choice(self) -> bool:
         """May some block go to more than one pool?"""
         return bool((self.allowed.sum(axis=1) > 1).any())

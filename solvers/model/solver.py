@@ -154,3 +154,7 @@ class Solver(Protocol):
     @abstractmethod
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits. Raises Unsupported for what it does not take."""
+
+
+def never() -> None:
+    """For callers that stop nobody."""

@@ -14,7 +14,7 @@ from .execute import execute, failed
 
 def solve_raw(name: str, instance: Instance, task: Task, control: Control) -> Outcome:
     """The solver's own answer, and the cheap bounds, so that people see how good it is."""
-    first = first_bounds(instance)
+    first = first_bounds(instance, control.stopped)
     pool_bounds = peaks_at_least(instance, first.pools)
     if first.shortage:
         return Outcome(StopReason.PROVED, pool_bounds=pool_bounds, certificates=first.shortage, infeasible=True)

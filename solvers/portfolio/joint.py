@@ -62,7 +62,7 @@ class Joint:
         self.repacks = not by_name and bool(engines) and can_repack(instance)
         self.by_name = by_name
         self.board = Board(instance, control)
-        first = first_bounds(instance)
+        first = first_bounds(instance, control.stopped)
         self.infeasible = bool(first.shortage)
         self.certificates = list(first.shortage or first.pools)
         self.sharing = None if self.infeasible else first.sharing

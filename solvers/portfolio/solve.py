@@ -43,7 +43,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     if is_of(Kind.BOUNDER, solver):
         raise UnknownSolver(solver, names())
     chosen = None if solver == AUTO else _willing(get(solver), instance, joint)
-    lost = homeless(instance) or crowded(instance)
+    lost = homeless(instance) or crowded(instance, control.stopped)
     if lost is not None:
         return Outcome(StopReason.PROVED, pool_bounds=(0,) * len(instance.pools), certificates=(lost,), infeasible=True)
     if chosen is not None and chosen.wants is Input.RAW:
