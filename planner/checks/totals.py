@@ -7,22 +7,28 @@ from math import lcm
 from solvers.model.instance import LINEAR_TERMS, Choice
 
 from ..errors import Code
-from ..facts.access import WEIGHS_ACCESS, costs_of
+from ..facts.access import WEIGHS_ACCESS, most_access_cost
 from ..problem import Problem
 from .colocations import Groups
 from .limits import MAX_ADDRESS
 from .report import Report
 
+MOST_ALIGNMENTS = 1 << 20
+"""Of a pool together with one of a buffer; of more, products stand for the least common multiples."""
+
 
 def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     padding: dict[int, int] = {}
     """By a buffer's alignment: the most that aligning it can cost in any pool."""
-    stacked = 0
-    for buffer in problem.buffers:
-        alignment = buffer.alignment
-        if alignment not in padding:
-            padding[alignment] = max((lcm(pool.alignment, alignment) for pool in problem.pools), default=alignment)
-        stacked += buffer.size + padding[alignment]
+    of_pools = {pool.alignment for pool in problem.pools}
+    of_buffers = {buffer.alignment for buffer in problem.buffers}
+    greatest = max(of_pools, default=1)
+    is_exact = len(of_pools) * len(of_buffers) <= MOST_ALIGNMENTS
+    for alignment in of_buffers:
+        padding[alignment] = (
+            max((lcm(other, alignment) for other in of_pools), default=alignment) if is_exact else greatest * alignment
+        )
+    stacked = sum(buffer.size + padding[buffer.alignment] for buffer in problem.buffers)
     if groups.members:
         stacked += sum(_height(problem, groups, members) for members in groups.members.values())
     floor = max(
@@ -46,7 +52,7 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
         text = "costs times sizes of the pools add up to 2^62 or more; scale the costs down"
         report.add(Code.TOO_LARGE, ("pools",), text)
     linear = [LINEAR_TERMS[term] for term in problem.terms if term in LINEAR_TERMS]
-    accessed = _most_access_cost(problem) if WEIGHS_ACCESS.intersection(problem.terms) else 0
+    accessed = most_access_cost(problem) if WEIGHS_ACCESS.intersection(problem.terms) else 0
     if accessed >= MAX_ADDRESS:
         text = "what the accesses cost adds up to 2^62 or more (picoseconds, or uses times rank); scale the counts down"
         report.add(Code.TOO_LARGE, ("buffers",), text)
@@ -61,11 +67,6 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     if sum(penalty.cost for penalty in problem.constraints.reuse_penalties) >= MAX_ADDRESS:
         text = "the costs add up to 2^62 or more; scale them down"
         report.add(Code.TOO_LARGE, ("constraints", "reuse_penalties"), text)
-
-
-def _most_access_cost(problem: Problem) -> int:
-    """Every buffer in the pool that is slowest for it."""
-    return sum(max(costs, default=0) for _, costs in costs_of(problem))
 
 
 def _height(problem: Problem, groups: Groups, members: list[int]) -> int:

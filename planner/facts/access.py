@@ -7,13 +7,19 @@ rounded up to whole picoseconds. So the sums are exact integers, whatever the sp
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple, fields
 
 from solvers.model.instance import LINEAR_TERMS, Choice
 
-from ..problem import Buffer, Pool, Problem
+from ..problem import Buffer, Pool, Problem, Speed
 
 PICOSECONDS = 10**12
 """In a second."""
+
+LESS_IS_SLOWER = frozenset({"clock_frequency_hz", "read_bandwidth_bytes_per_cycle", "write_bandwidth_bytes_per_cycle"})
+
+MOST_LOOKED_AT = 1 << 20
+"""Of a buffer in a pool, for the sake of a sum that is only to stay in range."""
 
 WEIGHS_ACCESS = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.choice is Choice.ACCESS)
 """The terms for which it matters."""
@@ -54,10 +60,35 @@ def costs_of(problem: Problem) -> list[tuple[int, Sequence[int]]]:
     """Of each buffer that is used: its number, and what it costs in each pool."""
     known: dict[tuple[int, int, int, int], Sequence[int]] = {}
     found = []
+    numbers: dict[tuple[Speed | None, int], int] = {}
+    kinds: list[Pool] = []
+    kind_of: list[int] = []
+    for pool in problem.pools:
+        number = numbers.setdefault((pool.speed, 0 if pool.speed else pool.rank), len(kinds))
+        if number == len(kinds):
+            kinds.append(pool)
+        kind_of.append(number)
     for i, buffer in enumerate(problem.buffers):
         if is_used(buffer):
             kind = (buffer.size, buffer.accesses, buffer.reads, buffer.writes)
             if kind not in known:
-                known[kind] = [access_cost(buffer, pool) for pool in problem.pools]
+                costs = [access_cost(buffer, pool) for pool in kinds]
+                known[kind] = costs if len(costs) == len(kind_of) else [costs[number] for number in kind_of]
             found.append((i, known[kind]))
     return found
+
+
+def most_access_cost(problem: Problem) -> int:
+    """No less than every buffer in the pool that is slowest for it; where pools are many, as if one were the slowest in every respect."""
+    speeds = list(dict.fromkeys(pool.speed for pool in problem.pools if pool.speed is not None))
+    used = [buffer for buffer in problem.buffers if is_used(buffer)]
+    if len(speeds) * len(used) <= MOST_LOOKED_AT and len(problem.pools) * len(used) <= MOST_LOOKED_AT:
+        return sum(max(costs, default=0) for _, costs in costs_of(problem))
+    ranked = [pool.rank for pool in problem.pools if pool.speed is None]
+    slowest = [Pool("ranked", rank=max(ranked))] if ranked else []
+    if speeds:
+        columns = list(zip(*(astuple(speed) for speed in speeds), strict=True))
+        names = [field.name for field in fields(Speed)]
+        worst = [min(c) if name in LESS_IS_SLOWER else max(c) for name, c in zip(names, columns, strict=True)]
+        slowest.append(Pool("slowest", speed=Speed(*worst)))
+    return sum(max((access_cost(buffer, pool) for pool in slowest), default=0) for buffer in used)

@@ -197,14 +197,14 @@ class Places:
         least = self._lowest(self._members(group), pool, rule, 0 if fixed is None else fixed)
         if fixed is not None and (least != fixed or fixed < 0):
             return None
-        greatest = self._greatest(group, pool)
+        greatest = self.greatest(group, pool)
         if greatest is not None and least > greatest:
             return None
         if greatest is not None and least + rule.modulus > greatest:
             fixed = least  # there is no other place
         return Spot(least, rule, fixed)
 
-    def _greatest(self, group: Group, pool: Pool) -> int | None:
+    def greatest(self, group: Group, pool: Pool) -> int | None:
         """The greatest base that the pool's size and the members' greatest offsets allow; None: any."""
         limits = []
         for buffer, low in self._members(group):

@@ -25,12 +25,23 @@ MOST_PAIRS = 1 << 22
 """So many are written down before those that are there several times are dropped."""
 
 
+FEW_POOLS = 16
+"""Up to so many are always looked at one by one."""
+MOST_PLACES = 1 << 18
+"""Of a buffer in a pool: no larger tables are made of them, unless there are few pools."""
+
+
 class Lowered(NamedTuple):
     """An Instance, and what is needed to speak of it in the user's words again."""
 
     instance: Instance
     times: Ints
     """The time at which each section begins."""
+
+
+def has_many_pools(problem: Problem) -> bool:
+    """True if solvers cannot look at every pool for every buffer."""
+    return len(problem.pools) > FEW_POOLS and len(problem.pools) * len(problem.buffers) > MOST_PLACES
 
 
 def lower(problem: Problem) -> Lowered:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Placement
@@ -22,9 +23,12 @@ from ..problem import Problem
 from ..verifying.findings import CLAIMS, VerifyFinding
 from ..verifying.verify import verify
 from .lifting import lift
-from .lowering import Lowered, lower, lower_start
+from .lowering import Lowered, has_many_pools, lower, lower_start
 from .path import AnswerPath, limits_of
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
+
+if TYPE_CHECKING:
+    from .many_pools import ManyPools
 
 SUBSET_SECONDS = 10.0
 """Time for finding an irreducible subset, where the run has no time limit of its own."""
@@ -53,8 +57,13 @@ def plan(
     require_sound(problem)
     problem = spell_out_constants(problem)
     with clock.while_lowering():
-        lowered = lower(problem)
-    path = _PlanPath(problem, lowered, options, clock, cancelled)
+        many = None
+        if has_many_pools(problem):
+            from .many_pools import ManyPools  # what most problems do without
+
+            many = ManyPools(problem, lambda: clock.reason_to_stop(cancelled))
+        lowered = lower(problem if many is None else many.part)
+    path = _PlanPath(problem, lowered, options, clock, cancelled, many)
     return path.follow(start, on_progress, cancelled, on_log)
 
 
@@ -65,26 +74,39 @@ class _PlanPath(AnswerPath[Plan, Placement]):
     claims = CLAIMS
 
     def __init__(
-        self, problem: Problem, lowered: Lowered, options: Options, clock: Clock, cancelled: Cancelled | None
+        self,
+        problem: Problem,
+        lowered: Lowered,
+        options: Options,
+        clock: Clock,
+        cancelled: Cancelled | None,
+        many: ManyPools | None,
     ) -> None:
         super().__init__(problem, lowered.instance, options, clock)
-        self._lowered, self._cancelled = lowered, cancelled
+        self._lowered, self._cancelled, self._many = lowered, cancelled, many
+        self._solved = problem if many is None else many.part
+        """What solvers see of the problem."""
 
     def lower_start(self, start: Plan) -> Placement | None:
-        return lower_start(self.problem, self._lowered, start)
+        return lower_start(self._solved, self._lowered, start)
 
     def of_placement(self, placement: Placement) -> Placement:
         return placement
 
     def bare(self, known: Placement) -> Plan:
         value = evaluate(self.instance, known)
-        outcome = Outcome(StopReason.CANCELLED, known, value, reproducible=False)
-        return lift(self.problem, self._lowered, outcome, self.options.seed)
+        return self._lifted(Outcome(StopReason.CANCELLED, known, value, reproducible=False))
+
+    def _lifted(self, outcome: Outcome) -> Plan:
+        made = lift(self._solved, self._lowered, outcome, self.options.seed)
+        return made if self._many is None else self._many.whole(made)
 
     def solve(self, known: Placement | None, limits: Limits, watch: Watch) -> Plan:
         options = self.options
+        if known is None and self._many is not None and self._many.start is not None:
+            known = self.lower_start(self._many.start)
         task = Task(limits, options.goal, options.seed, known, warm=options.warm, verbose=options.verbose)
-        made = lift(self.problem, self._lowered, solve(self.instance, task, watch, options.solver), options.seed)
+        made = self._lifted(solve(self.instance, task, watch, options.solver))
         if made.status is not PlanStatus.INFEASIBLE:
             return made
         why = self._shortage(made)

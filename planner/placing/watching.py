@@ -51,6 +51,13 @@ class Clock:
     def seconds(self) -> float:
         return time.monotonic() - self.begun
 
+    def reason_to_stop(self, cancelled: Cancelled | None) -> StopReason | None:
+        """Why nothing more is to be done before solving, if so: a third of the time is the most that this takes of it."""
+        if cancelled is not None and cancelled():
+            return StopReason.CANCELLED
+        over = self.end is not None and self._limit is not None and time.monotonic() >= self.end - self._limit / 3
+        return StopReason.TIME_LIMIT if over else None
+
     @contextmanager
     def while_lowering(self) -> Iterator[None]:
         """How long this takes says how long what follows the solvers will take. Checking does not: it may have been done before."""

@@ -29,7 +29,8 @@ def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
     for number, term in enumerate(plan.objective.terms):
         if number and proven.search is not None:
             return  # later terms' bounds can then only be believed, as the search itself
-        yield from _unproven(f"the bound of {term.name}", term.bound or 0, proven.term(term.name, is_first=not number))
+        if term.bound:  # nothing is below zero
+            yield from _unproven(f"the bound of {term.name}", term.bound, proven.term(term.name, is_first=not number))
 
 
 def notes(plan: Plan) -> tuple[str, ...]:

@@ -243,14 +243,29 @@ def _least_weight(
     places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, Fraction]]
 ) -> Fraction | None:
     """What the named buffers weigh at least in any plan; None if one of them fits nowhere, so that there is no plan."""
-    weights = weigh(places, certificate, moments)
+    alike = _same_everywhere(places, moments)
+    weights = weigh(
+        places, certificate, moments if alike is None else {t: {alike: of[alike]} for t, of in moments.items()}
+    )
     least = Fraction(0)
     for first, mine in weights.items():
+        if alike is not None:
+            if places.is_homeless(first):
+                return None
+            least += mine.get(alike, Fraction(0))
+            continue
         homes = places.possible_pools(first)
         if not homes:
             return None
         least += min(mine.get(pool, Fraction(0)) for pool in homes)
     return least
+
+
+def _same_everywhere(places: Places, moments: dict[int, dict[str, Fraction]]) -> str | None:
+    """One of the pools, if all of them have the same weights: then it does not matter where a buffer is."""
+    alike = next(iter(places.pools))
+    same = all(len(of) == len(places.pools) and len(set(of.values())) == 1 for of in moments.values())
+    return alike if same else None
 
 
 def _live_together_at_some_time(a: Buffer, b: Buffer) -> bool:
