@@ -1,0 +1,91 @@
+"""Problems with more buffers and pools than solvers can weigh against each other: their quick plan, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+
+from planner.checks import check
+from planner.facts.places import Places
+from planner.options.options import Options
+from planner.placing import lowering, many_pools
+from planner.placing.by_birth import plan_by_birth
+from planner.placing.planning import plan
+from planner.plan import PlanStatus
+from planner.problem import Buffer, Constraints, Pool, Problem
+from planner.verifying.verify import verify
+from solvers.model.instance import Term
+from tests.judge import judge
+from tests.oracle import solve
+from tests.plans import make_plan
+from tests.strategies import effort, problems
+
+
+@effort(150, 3000)
+@given(problems())
+def test_a_plan_by_birth_keeps_every_rule(problem: Problem) -> None:
+    order = [pool.name for pool in problem.pools]
+    spots = plan_by_birth(Places(problem), order, lambda: None)
+    if spots is not None:
+        at = {buffer.id: spots[i] for i, buffer in enumerate(problem.buffers)}
+        made = make_plan(problem, at)
+        assert not verify(problem, made, made.problem_digest)
+
+
+@pytest.mark.parametrize("most_places", [0, 4])
+@effort(60, 1500)
+@given(problem=problems())
+def test_what_is_claimed_of_a_part_holds_of_the_whole(most_places: int, problem: Problem) -> None:
+    with (
+        patch.object(lowering, "FEW_POOLS", 0),
+        patch.object(lowering, "MOST_PLACES", most_places),
+        patch.object(many_pools, "FEW_POOLS", 1),
+        patch.object(many_pools, "MOST_PLACES", most_places),
+    ):
+        made = plan(problem, Options(time_limit=None, work_limit=20_000))
+    assert judge(problem, made, solve(problem)) == []
+
+
+def crowd(pools: int, size: int | None, buffers: list[Buffer], **rest: object) -> Problem:
+    return Problem(tuple(buffers), tuple(Pool(f"p{i}", size, rank=i) for i in range(pools)), **rest)  # type: ignore[arg-type]
+
+
+def test_many_small_pools_are_filled_where_any_order_fits() -> None:
+    made = plan(crowd(1000, 64, [Buffer(i, 8, live=((0, 9),)) for i in range(1000)]), Options(time_limit=1.0))
+    assert made.status is PlanStatus.OPTIMAL
+    assert made.peak == 8000
+
+
+def test_buffers_that_must_all_be_apart_get_a_pool_each() -> None:
+    apart = Constraints(different_pool=(tuple(range(1500)),))
+    problem = crowd(1500, None, [Buffer(i, 1 + i % 7, live=((i, i + 2),)) for i in range(1500)], constraints=apart)
+    made = plan(problem, Options(time_limit=1.0))
+    assert made.status is PlanStatus.FEASIBLE
+    assert len({place.pool for place in made.placements}) == 1500
+    too_few = replace(problem, pools=problem.pools[:1499])
+    assert check(too_few) == ()
+    refused = plan(too_few, Options(time_limit=1.0))
+    assert refused.status is PlanStatus.INFEASIBLE
+    assert refused.shortage is not None
+
+
+def test_what_fits_nowhere_and_what_is_too_much_together_is_refused_with_the_reason() -> None:
+    buffers = [Buffer(i, 8, live=((0, 9),)) for i in range(1000)]
+    large = plan(crowd(1000, 64, [*buffers, Buffer("large", 65, live=((3, 4),))]))
+    assert large.status is PlanStatus.INFEASIBLE
+    assert large.shortage is not None
+    assert large.shortage.buffers == ("large",)
+    full = plan(crowd(1000, 15, [replace(buffer, size=15) for buffer in buffers] + [Buffer("more", 1, live=((0, 1),))]))
+    assert full.status is PlanStatus.INFEASIBLE
+    assert full.certificates[0].time == 0
+
+
+def test_the_cheapest_pools_are_tried_first() -> None:
+    buffers = [Buffer(i, 4, live=((i, i + 3),), accesses=2) for i in range(600)]
+    problem = crowd(600, 100, buffers, terms=(Term.ACCESS_COST, Term.SUM_OF_PEAKS))
+    made = plan(replace(problem, pools=problem.pools[::-1]), Options(time_limit=1.0))
+    assert made.objective.value == 0
+    assert {place.pool for place in made.placements} == {"p0"}
