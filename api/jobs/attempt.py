@@ -11,11 +11,13 @@ from typing import Any
 
 import structlog
 
+from planner.errors import Code
+
 from ..errors import HttpCode, Refusal
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
 from .posted_problem import as_message
-from .process_pool import ProcessPool, Reply, Task, WorkerDied
+from .process_pool import LATE_SECONDS, ProcessPool, Reply, Task, WorkerDied, WorkerLate
 
 MOST_DEATHS = 3
 """A job that has killed so many workers is given up."""
@@ -99,7 +101,7 @@ class Attempt:
     async def run(self, processes: ProcessPool) -> bool:
         """To the end. Is that noted, so far as it must be?"""
         try:
-            self.reply.set_result(await processes.do(self.task))
+            self.reply.set_result(await self._work(processes))
         except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must be told, and the job must end
             self.reply.set_exception(error)
             self.reply.exception()  # it is dealt with, whether anybody else asks for it or not
@@ -107,6 +109,38 @@ class Attempt:
                 self.about.set_exception(error)
                 self.about.exception()
         return self.job is None or await self._endings.note(self, self.job)
+
+    async def _work(self, processes: ProcessPool) -> Reply:
+        """The worker's answer; of one that was killed for taking too long, the best that it had told."""
+        try:
+            return await processes.do(self.task)
+        except WorkerLate as late:
+            if self.is_put_back:
+                raise
+            log.warning("out of time", job=self.job and self.job.id, reason=str(late))
+            return await self._cut_short(processes, late)
+
+    async def _cut_short(self, processes: ProcessPool, late: WorkerLate) -> Reply:
+        """Ends with what is known: to begin anew would take as long again. Raises Refusal if nothing is."""
+        if not self.about.done():
+            raise Refusal(413, Code.TOO_LARGE, f"this takes longer than {self.task.seconds:g} seconds to look at")
+        try:
+            best = await self._best()
+        except StoreUnavailable:
+            raise late from None
+        if best is None:
+            text = f"no plan was found: its worker was killed {LATE_SECONDS:g} seconds after the time limit"
+            raise Refusal(503, HttpCode.NO_PLAN, text)
+        header = {"task": "cut_short", "objects": bool(self.about.result().options.get("objects"))}
+        return await processes.do(Task(header, (best,), seconds=self.task.seconds))
+
+    async def _best(self) -> bytes | None:
+        """The best plan or sharing that has been told so far."""
+        if self.job is None:
+            told = self._unnoted.get("plan")
+            return None if told is None else told.payload
+        kept = await asyncio.to_thread(self._store.plan, self.job.id)
+        return None if kept is None else kept.data
 
     async def become_job(self) -> Job:
         """From now on it is a job, whose worker has begun already."""

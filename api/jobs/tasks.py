@@ -28,6 +28,7 @@ from planner.sharing.bounds import notes as notes_on_sharing
 from planner.sharing.findings import SharingFinding
 from planner.verifying.bounds import notes
 from planner.verifying.findings import VerifyFinding
+from solvers.model.errors import StopReason
 
 from ..errors import Refusal
 from ..settings import Settings
@@ -118,6 +119,15 @@ def _planned(
     start = _known(best, read_plan)
     plan = planner.plan(problem, options, line.progress, line.cancelled, begun=begun, start=start)
     return described(plan, notes_before)
+
+
+def _cut_short(header: dict[str, Any], parts: list[bytes], _settings: Settings, _line: Line) -> Answer:
+    """The answer of a run that was killed when this was the best it had."""
+    best = read_sharing(parts[0]) if header["objects"] else read_plan(parts[0])
+    if best.status is PlanStatus.FEASIBLE:
+        warning = "the run was ended from outside, after its time limit: this is the best that was known by then"
+        best = replace(best, stop=StopReason.TIME_LIMIT, reproducible=False, warnings=(*best.warnings, warning))
+    return described(best, [])
 
 
 Known = TypeVar("Known")
@@ -260,6 +270,7 @@ TASKS: dict[str, Callable[[dict[str, Any], list[bytes], Settings, Line], Answer]
     "read": _read,
     "solve": _solve,
     "read_and_solve": _read_and_solve,
+    "cut_short": _cut_short,
     "validate": _validate,
     "verify": _verify,
     "explain": _explain,

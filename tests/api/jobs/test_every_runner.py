@@ -115,6 +115,38 @@ def test_a_job_whose_worker_dies_is_tried_again_and_given_up_after_three(url: st
     with_rig(url, work)
 
 
+def test_a_job_that_runs_out_of_time_ends_with_its_best_plan_and_is_not_tried_again(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.jobs.process_pool.LATE_SECONDS", 4.0 - 600)  # as if 600 seconds were over after four
+
+    async def work(made: Rig) -> None:
+        job = await made.until(made.add(SLOW, FOREVER), JobState.SUCCEEDED)
+        assert (job.attempt, job.deaths, job.status, job.stop) == (1, 0, "feasible", "time_limit")
+        kept = made.store.plan(job.id)
+        assert kept is not None
+        plan = read_plan(kept.data)
+        assert plan.placements
+        assert not planner.verify(read_problem(SLOW)[0], plan)
+        assert any("the best that was known" in warning for warning in plan.warnings)
+
+    with_rig(url, work)
+
+
+def test_a_job_that_runs_out_of_time_before_it_has_a_plan_says_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.jobs.process_pool.LATE_SECONDS", 1.0 - 600)
+
+    async def work(made: Rig) -> None:
+        for pid in made.processes.pids:
+            os.kill(pid, signal.SIGSTOP)
+        job = await made.until(made.add(SLOW, FOREVER), JobState.FAILED)
+        assert (job.attempt, job.deaths) == (1, 0)
+        assert job.failure is not None
+        assert (job.failure["status"], job.failure["code"]) == (503, "no_plan_in_time")
+
+    with_rig(url, work)
+
+
 def test_a_runner_that_stops_puts_its_job_back_and_the_next_one_begins_with_its_best_plan(url: str) -> None:
     with contextlib.closing(open_store(url)) as store:
         job = add(store, SLOW, FOREVER)
