@@ -21,7 +21,7 @@ from solvers.model.instance import Placement
 from solvers.model.outcome import Value
 from solvers.model.solver import Limits, Task
 from solvers.portfolio.execute import execute
-from solvers.portfolio.single_pool import Strip
+from solvers.portfolio.single_pool import SinglePool
 
 CASES = (
     ("greedy", "packing", 100_000),
@@ -65,16 +65,16 @@ def main() -> None:
     print("| kernel | problem | from told to ended | longest silence |\n|---|---|---|---|")
     for name, kind, buffers in CASES:
         instance = lower(generate(kind, Request(buffers, 1))).instance
-        strip = Strip(next(iter(by_pool(instance, np.zeros(instance.blocks, dtype=np.int64)))))
+        single = SinglePool(next(iter(by_pool(instance, np.zeros(instance.blocks, dtype=np.int64)))))
         limits = Limits(workers=1)
         start = None
         if name in ("improve", "beam"):
-            start = execute("greedy", strip.instance, Task(limits=limits), Impatient(0)).placement
+            start = execute("greedy", single.instance, Task(limits=limits), Impatient(0)).placement
         ends, silences = [], []
         for _ in range(arguments.repeats):
             control = Impatient(arguments.after)
-            task = Task(limits=limits, start=start, bound=(strip.bound,), target=(strip.bound,))
-            execute(name, strip.instance, task, control)
+            task = Task(limits=limits, start=start, bound=(single.bound,), target=(single.bound,))
+            execute(name, single.instance, task, control)
             if control.told is not None:
                 before = [at for at in control.asked if at <= control.told]
                 ends.append(control.asked[-1] - control.told)

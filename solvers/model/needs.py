@@ -27,7 +27,7 @@ def fixed(instance: Instance) -> Bools:
 
 
 def needs(instance: Instance, joint: bool) -> frozenset[Feature]:
-    """What a solver must take to be given this instance, whole (joint) or in strips."""
+    """What a solver must take to be given this instance, whole (joint) or pool by pool."""
     several = len(instance.rect_part) != len(instance.part_block) or len(instance.part_block) != instance.blocks
     asked = {
         Feature.FIXED: bool(fixed(instance).any()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 
 import numpy as np
@@ -54,3 +55,18 @@ class Board:
 
     def stopped(self) -> StopReason | None:
         return self._control.stopped()
+
+
+class Relay:
+    """A solver's line to the board: it sees when to stop, and its placements and bounds go where they are wanted; by default nowhere."""
+
+    def __init__(
+        self,
+        board: Board,
+        incumbent: Callable[[Placement], None] = lambda placement: None,
+        bound: Callable[[Value], None] = lambda bound: None,
+    ) -> None:
+        self.incumbent = incumbent
+        self.bound = bound
+        self.log = board.log
+        self.stopped = board.stopped

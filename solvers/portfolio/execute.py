@@ -1,11 +1,12 @@
-"""Running one solver on one instance, and believing of its answer only what can be checked."""
+"""Running solvers: of each answer only what can be checked is believed, and what became of whom is kept."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ..geometry.rules import violation
-from ..model.errors import SolverFailed, StopReason, Unavailable
+from ..model.errors import SolverFailed, StopReason, Unavailable, Unsupported
 from ..model.instance import Instance
 from ..model.objective import evaluate
 from ..model.outcome import Outcome
@@ -47,3 +48,66 @@ def checked(name: str, instance: Instance, outcome: Outcome) -> Outcome:
 def failed(error: SolverFailed) -> Outcome:
     """What remains of a run that broke."""
     return Outcome(stop=StopReason.SOLVER_FAILED, reproducible=False, notes=(str(error),))
+
+
+Refusal = Unsupported | Unavailable
+
+
+def ask(name: str, instance: Instance, task: Task, control: Control) -> Outcome | Refusal:
+    """The solver's outcome, also if it broke; or why it does not take the instance."""
+    try:
+        return execute(name, instance, task, control)
+    except (Unsupported, Unavailable) as refusal:
+        return refusal
+    except SolverFailed as error:
+        return failed(error)
+
+
+class Engines:
+    """The solvers of one run: who still works, who took part, and what there is to say of it."""
+
+    def __init__(self, names: Iterable[str], by_name: bool) -> None:
+        self.working = list(names)
+        self.work = 0
+        self.broken: StopReason | None = None
+        """Why an engine, the last one that did, ended without having done its part."""
+        self._by_name = by_name
+        self._asked: dict[str, None] = {}
+        self._notes: dict[str, None] = {}
+
+    @property
+    def stop(self) -> StopReason:
+        """Why the run ended if nothing else ended it."""
+        return self.broken or StopReason.WORK_LIMIT
+
+    def heard(self, name: str, answer: Outcome | Refusal) -> None:
+        """Take down an answer. Who refused or broke works no more; a refusal is raised to whoever asked for the engine by name."""
+        if not isinstance(answer, Outcome):
+            if name in self.working:
+                if self._by_name:
+                    raise answer
+                self.working.remove(name)
+                self._notes[str(answer)] = None
+            return
+        self.count(answer, name)
+        self._notes.update(dict.fromkeys(answer.notes))
+        if answer.stop in (StopReason.MEMORY_LIMIT, StopReason.SOLVER_FAILED):
+            self.broken = answer.stop
+            if name in self.working:
+                self.working.remove(name)
+
+    def count(self, outcome: Outcome, *names: str) -> None:
+        """These took part, and did this work."""
+        self.work += outcome.work
+        self._asked.update(dict.fromkeys(names))
+
+    def sign(self, outcome: Outcome) -> Outcome:
+        """The run's outcome, with who took part and what they said."""
+        is_repeatable = outcome.stop.is_repeatable and self.broken is None
+        return replace(
+            outcome,
+            work=self.work,
+            asked=tuple(self._asked),
+            reproducible=outcome.reproducible and is_repeatable,
+            notes=tuple(self._notes),
+        )

@@ -11,19 +11,18 @@ from ..bounds.priced_room import priced_value
 from ..bounds.weighted_sections import Weights, sharing_shortage
 from ..geometry.presolve import scaled, unit
 from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
-from ..model.errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
-from ..model.instance import Instance, Placement
+from ..model.errors import SolverError, StopReason
+from ..model.instance import Instance, Placement, Term
 from ..model.linear_terms import choice_cost, is_counted_in_bytes
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome, Proof, Value
 from ..model.registry import Kind, is_of
 from ..model.solver import Control, Goal, Task
-from .board import Board
-from .execute import execute, failed
-from .repack import PACKER, can_repack, repack
-from .rounds import SEED_STEP, round_work
+from .board import Board, Relay
+from .execute import Engines, ask, execute
+from .roster import PACKERS, role_of, round_work, task_of_round
+from .separate_pools import solve_separate_pools
 
-LOCAL_SEARCH = "assign"
 SHARE_OF_GREEDY = 8
 """Where the choice of pools costs, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
 SHARE_FOR_PEAKS = 3
@@ -32,13 +31,15 @@ MANY_BLOCKS = 5_000
 """From so many on, greedy's passes take seconds where there are several pools."""
 GROWTH = 4
 """From round to round: these engines start anew in each, and what they prove they mostly prove in one long run."""
+OF_PEAKS = frozenset({Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.BALANCED})
+"""With the choice of pools taken as it is, these get better if a pool is packed lower."""
 
 
 def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
     """Greedy, then the engines one after the other on what is still open, in rounds, each told what is known by then."""
     run = Joint(instance, task, control, engines, by_name)
     run.begin()
-    while run.is_open and (budget := round_work(task.limits.work, run.work, run.shares, growth=GROWTH)):
+    while run.is_open and (budget := round_work(task.limits.work, run.engines.work, run.shares, growth=GROWTH)):
         run.round(budget)
     run.settle_ties()
     return run.outcome()
@@ -55,12 +56,11 @@ class Joint:
         self.instance = scaled(instance, self.unit)
         self.task = replace(task, start=None)  # in bytes, as no engine has it
         self.start = task.start
-        self.engines = [e for e in engines if not is_of(Kind.BOUNDER, e)]
-        self.bounders = [e for e in engines if is_of(Kind.BOUNDER, e) and instance.has_choice]
-        self.settler = self.engines[-1] if self.engines else None
+        self.engines = Engines((name for name in engines if not is_of(Kind.BOUNDER, name)), by_name)
+        self.bounders = [name for name in engines if is_of(Kind.BOUNDER, name) and instance.has_choice]
+        self.settler = next((name for name in engines if by_name or role_of(name).settles_ties), None)
         """Who is asked for the best of several placements of the least cost."""
-        self.repacks = not by_name and bool(engines) and can_repack(instance)
-        self.by_name = by_name
+        self.repacks = not by_name and bool(engines) and not OF_PEAKS.isdisjoint(instance.terms)
         self.board = Board(instance, control)
         first = first_bounds(instance, control.stopped)
         self.infeasible = bool(first.shortage)
@@ -73,26 +73,21 @@ class Joint:
         self.placement: Placement | None = None
         self.value: Value | None = None
         self.solver: str | None = None
-        self.notes: list[str] = []
-        self.refusals: list[SolverError] = []
-        self.broken: StopReason | None = None
-        self.asked: dict[str, None] = {}
         self.packed: bytes | None = None
         """The choice of pools that cannot be packed any lower."""
         self.steady = True
-        """Would what settled the ties settle them alike again?"""
+        """Would another run settle the ties alike?"""
         self.rounds = 0
-        self.work = 0
 
     @property
     def is_open(self) -> bool:
         """Is there more to find or to prove, and somebody who could?"""
-        return self._finished() is None and bool(self.engines)
+        return self._finished() is None and bool(self.engines.working)
 
     @property
     def shares(self) -> int:
         """How many there are to share the work of a round."""
-        return len(self.engines) + self._can_repack()
+        return len(self.engines.working) + self._can_repack()
 
     def begin(self) -> None:
         """What is known without a search, and greedy's placement."""
@@ -107,25 +102,25 @@ class Joint:
     def round(self, work: int) -> None:
         """Every engine once, with that much work each."""
         self.rounds += 1
-        before = self.work
+        before = self.engines.work
         if self._can_repack() and self._finished() is None:
             self._repack(work)
-        for name in list(self.engines):
+        for name in list(self.engines.working):
             if self._finished() is None:
                 self._ask(name, work)
-        if self.work == before:
-            self.engines.clear()  # all that they can do is done
+        if self.engines.work == before:
+            self.engines.working.clear()  # all that they can do is done
 
     def _greedy_work(self) -> int | None:
-        """All there is, unless local search comes after: then a share, and where a pass takes long only the first one, which is always made."""
+        """All there is, unless others make better use of it: then a share, and where a pass takes long only the first one, which is always made."""
         left = self._left()
-        if left is None or LOCAL_SEARCH not in self.engines:
+        if left is None or not any(role_of(name).saves_greedy for name in self.engines.working):
             return left
         share = SHARE_OF_GREEDY if choice_cost(self.instance, self.instance.terms[0]) is not None else SHARE_FOR_PEAKS
         return left // share if self.instance.blocks < MANY_BLOCKS else 0
 
     def _left(self) -> int | None:
-        return None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0)
+        return None if self.task.limits.work is None else max(self.task.limits.work - self.engines.work, 0)
 
     def settle_ties(self) -> None:
         """With the sum of peaks at its least: could the same be had with less in the pools to use last?"""
@@ -141,11 +136,10 @@ class Joint:
         limits = replace(self.task.limits, work=None if left is None else left // 4)
         task = replace(self.task, limits=limits, start=self.placement, bound=bound, pool_bounds=())
         try:
-            outcome = execute(self.settler, instance, task, _Relay(self, self.settler))
+            outcome = execute(self.settler, instance, task, self._relay(self.settler))
         except SolverError:
             return  # the sum is proven; only the tie stays as it is
-        self.work += outcome.work
-        self.asked[self.settler] = None
+        self.engines.count(outcome, self.settler)
         self.steady = outcome.reproducible
         if outcome.placement is not None:
             self.take(outcome.placement, evaluate(self.instance, outcome.placement), self.settler)
@@ -165,47 +159,38 @@ class Joint:
         return self.repacks and self.placement is not None and self.placement.pool.tobytes() != self.packed
 
     def _repack(self, work: int) -> None:
-        """The best placement's choice of pools, packed lower."""
+        """The best placement's choice of pools, packed lower. What that proves holds for this choice alone, so no bound is told."""
         assert self.placement is not None
-        tried = self.placement.pool.tobytes()
-        task = replace(
-            self.task, limits=replace(self.task.limits, work=work), seed=self.task.seed + self.rounds * SEED_STEP
+        instance, pool = self.instance, self.placement.pool
+        allowed = np.zeros_like(instance.allowed)
+        allowed[np.arange(instance.blocks), pool] = True
+        settled = replace(
+            instance,
+            allowed=allowed,
+            apart=instance.apart[:0],
+            penalties=instance.penalties[:0],
+            terms=tuple(term for term in instance.terms if term in OF_PEAKS),
         )
-        relay = _Relay(self, PACKER)
-        outcome = repack(self.instance, self.placement, task, relay)
-        self.work += outcome.work
-        self.asked.update(dict.fromkeys(outcome.asked))
+        task = task_of_round(replace(self.task, bound=(), target=(), pool_bounds=()), self.rounds, work)
+        relay = self._relay(PACKERS[0])
+        outcome = solve_separate_pools(settled, task, relay, PACKERS, by_name=False)
+        self.engines.count(outcome, *outcome.asked)
         if outcome.stop is StopReason.PROVED:
-            self.packed = tried
+            self.packed = pool.tobytes()
         if outcome.placement is not None:
             relay.incumbent(outcome.placement)
 
     def _ask(self, name: str, work: int | None) -> None:
         task = replace(
-            self.task,
-            limits=replace(self.task.limits, work=work),
-            seed=self.task.seed + self.rounds * SEED_STEP,
+            task_of_round(self.task, self.rounds, work),
             start=self.placement,
             bound=self.bound,
             pool_bounds=self._bounds_in_units(),
         )
-        try:
-            outcome = execute(name, self.instance, task, _Relay(self, name))
-        except (Unsupported, Unavailable) as refusal:
-            if name in self.engines:
-                self.engines.remove(name)
-                self.refusals.append(refusal)
-                self.notes.append(str(refusal))
+        outcome = ask(name, self.instance, task, self._relay(name))
+        self.engines.heard(name, outcome)
+        if not isinstance(outcome, Outcome):
             return
-        except SolverFailed as error:
-            outcome = failed(error)
-        self.work += outcome.work
-        self.asked[name] = None
-        self.notes.extend(note for note in outcome.notes if note not in self.notes)
-        if outcome.stop in (StopReason.MEMORY_LIMIT, StopReason.SOLVER_FAILED):
-            self.broken = outcome.stop
-            if name in self.engines:
-                self.engines.remove(name)
         if outcome.placement is not None and outcome.value is not None:
             self.take(outcome.placement, outcome.value, outcome.solver or name)
         self.infeasible |= outcome.infeasible
@@ -247,15 +232,19 @@ class Joint:
             (pool, section, numerator, denominator * unit) for pool, section, numerator, denominator in weights
         )
 
+    def _relay(self, name: str) -> Relay:
+        """Passes an engine's incumbents on at once."""
+        return Relay(self.board, lambda placement: self.take(placement, evaluate(self.instance, placement), name))
+
     def take(self, placement: Placement, value: Value, name: str | None) -> None:
         """Keep it if it is better."""
         if self.value is None or value < self.value:
             self.placement, self.value, self.solver = placement, value, name
-            blocks = np.arange(self.instance.blocks)
-            self.board.put(blocks, placement.pool, placement.offset * self.unit)
         elif self._is_preferred(placement, value):
             self.placement = placement
-            self.board.put(np.arange(self.instance.blocks), placement.pool, placement.offset * self.unit)
+        else:
+            return
+        self.board.put(np.arange(self.instance.blocks), placement.pool, placement.offset * self.unit)
 
     def _is_preferred(self, placement: Placement, value: Value) -> bool:
         """As good as the best, with more of it in the pools to use first?"""
@@ -285,13 +274,11 @@ class Joint:
 
     def outcome(self) -> Outcome:
         """What was found and proven, and why it ended."""
-        if self.refusals and self.by_name:
-            raise self.refusals[0]
-        stop = self._finished() or self.broken or StopReason.WORK_LIMIT
+        stop = self._finished() or self.engines.stop
         placement = None if self.infeasible else self.board.placement
         together = [proof for proof in (self.sharing, self.priced) if proof is not None and proof.value]
         certificates = [*self.certificates, *together]
-        return Outcome(
+        outcome = Outcome(
             stop=stop,
             placement=placement,
             value=None if placement is None else self.board.value,
@@ -301,30 +288,10 @@ class Joint:
             certificates=tuple(certificates),
             infeasible=self.infeasible,
             solver=self.solver,
-            work=self.work,
-            asked=tuple(self.asked),
-            reproducible=stop.is_repeatable and self.broken is None and self.steady,
-            notes=tuple(self.notes),
+            reproducible=self.steady,
         )
+        return self.engines.sign(outcome)
 
 
 def _better(one: Certificate, other: Certificate | None) -> Certificate:
     return one if other is None or one.value > other.value else other
-
-
-class _Relay:
-    """Passes an engine's incumbents and bounds on at once."""
-
-    def __init__(self, run: Joint, name: str) -> None:
-        self._run, self._name = run, name
-
-    def incumbent(self, placement: Placement) -> None:
-        self._run.take(placement, evaluate(self._run.instance, placement), self._name)
-
-    def bound(self, bound: Value) -> None: ...
-
-    def log(self, line: str) -> None:
-        self._run.board.log(line)
-
-    def stopped(self) -> StopReason | None:
-        return self._run.board.stopped()

@@ -2,48 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..geometry.presolve import by_pool
-from ..model.errors import SolverError, SolverFailed, StopReason, Unavailable, Unsupported
-from ..model.instance import Instance, Ints, Placement, Term
+from ..model.errors import StopReason
+from ..model.instance import Instance, Placement, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
 from ..model.objective import evaluate, value_of_peaks
 from ..model.outcome import Outcome, Value
 from ..model.registry import Kind, is_of
 from ..model.solver import Control, Goal, Task
-from .board import Board
-from .execute import execute, failed
-from .rounds import FIRST_ROUND_WORK, SEED_STEP, USUAL, round_work, team
-from .single_pool import Component, Strip
+from .board import Board, Relay
+from .execute import Engines, Refusal, ask, execute
+from .roster import FIRST_ROUND_WORK, USUAL_PARTS, round_work, task_of_round, team
+from .single_pool import Component, SinglePool
 
 WIDTH_PER_WORK = 18
 """Sections lived in for each unit that a part of the work must have for the search's parts to pay for a first dive."""
 
 
-def solve_strips(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
+def solve_separate_pools(
+    instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool
+) -> Outcome:
     """Greedy on every pool, then the engines in turn on the components that greedy left open, in rounds of growing work.
 
     An engine that the user asked for by name must take the instance; others may refuse it, which is then noted.
     """
-    return _Strips(instance, task, control, engines, by_name).run()
+    return _SeparatePools(instance, task, control, engines, by_name).run()
 
 
 @dataclass(slots=True)
 class _Turn:
     """One component's part of a round: what its engines said, in their order."""
 
-    strip: Strip
+    pool: SinglePool
     component: Component
     team: tuple[tuple[str, int], ...]
-    answers: list[tuple[str, Outcome]] = field(default_factory=list)
-    refusals: list[tuple[str, SolverError]] = field(default_factory=list)
+    answers: list[tuple[str, Outcome | Refusal]] = field(default_factory=list)
 
 
-class _Strips:
+class _SeparatePools:
     """One run."""
 
     def __init__(
@@ -51,73 +51,65 @@ class _Strips:
     ) -> None:
         self.instance = instance
         self.task = task
-        self.by_name = by_name
-        self.engines = list(engines)
+        self.engines = Engines(engines, by_name)
         self.board = Board(instance, control)
         self.pool_of = np.argmax(instance.allowed, axis=1)
         # Time stays as it is: how long a block lives in the user's steps is what orders of placing go by.
-        self.strips = [Strip(piece) for piece in by_pool(instance, self.pool_of)]
-        self.notes: list[str] = []
-        self.refusals: list[SolverError] = []
+        self.pools = [SinglePool(piece) for piece in by_pool(instance, self.pool_of)]
         self.solver: str | None = None
-        self.work = 0
         self.rounds = 0
-        self.asked: dict[str, None] = {"greedy": None}
-        self.broken: StopReason | None = None
 
     def run(self) -> Outcome:
         self._prove()
-        if any(strip.impossible for strip in self.strips):
+        if any(pool.impossible for pool in self.pools):
             return self._outcome(StopReason.PROVED)
-        for strip in self.strips:
-            self._greedy(strip)
-            self._begin_with_start(strip)
+        for pool in self.pools:
+            self._greedy(pool)
+            self._begin_with_start(pool)
         while (stop := self._finished()) is None:
             stop = self._round()
             if stop is not None:
                 break
-        if self.refusals and self.by_name:
-            raise self.refusals[0]
         return self._outcome(stop)
 
-    def _greedy(self, strip: Strip) -> None:
+    def _greedy(self, pool: SinglePool) -> None:
         """A first placement; with a capacity in the way, one that keeps to it wherever it can."""
-        any_will_do = self.task.goal is Goal.FIT and strip.capacity is None
+        any_will_do = self.task.goal is Goal.FIT and pool.capacity is None
         goal = Goal.FIT if any_will_do else Goal.MINIMISE
-        task = Task(limits=self.task.limits, goal=goal, seed=self.task.seed, target=(self._enough(strip),))
-        outcome = execute("greedy", strip.uncapped(), task, _Quiet(self.board))
-        self.work += outcome.work
+        task = Task(limits=self.task.limits, goal=goal, seed=self.task.seed, target=(self._enough(pool),))
+        outcome = execute("greedy", pool.uncapped(), task, Relay(self.board))
+        self.engines.count(outcome, "greedy")
         if outcome.placement is None:
-            strip.split_all()
+            pool.split_all()
             return
-        strip.accept(outcome.placement.offset)
-        if strip.placed.any():
+        pool.accept(outcome.placement.offset)
+        if pool.placed.any():
             self.solver = self.solver or "greedy"
-            at = strip.placed
-            self.board.put(strip.blocks[at], strip.pool, strip.offset[at] * strip.unit)
+            at = pool.placed
+            self.board.put(pool.blocks[at], pool.number, pool.offset[at] * pool.unit)
 
-    def _begin_with_start(self, strip: Strip) -> None:
+    def _begin_with_start(self, pool: SinglePool) -> None:
         """What the caller knew already, wherever it is better than greedy's."""
         if self.task.start is None:
             return
-        offset = self.task.start.offset[strip.blocks] // strip.unit  # what was apart stays apart: sizes are whole units
-        for component in strip.open:
+        offset = self.task.start.offset[pool.blocks] // pool.unit  # what was apart stays apart: sizes are whole units
+        for component in pool.open:
             piece = component.piece
             found = Placement(np.zeros(len(piece.blocks), dtype=np.int64), offset[piece.blocks])
-            if strip.improve(component, found, int((found.offset + piece.instance.block_high).max(initial=0))):
+            if pool.improve(component, found, component.peak_of(found)):
                 self.solver = None
-                self.board.put(strip.blocks[piece.blocks], strip.pool, found.offset * strip.unit)
+                self._put(pool, component, found)
 
-    def _enough(self, strip: Strip) -> int:
-        """A peak that needs no lowering: the strip's bound, or its capacity where all that counts is to keep within it."""
-        if self.task.goal is Goal.FIT and strip.capacity is not None:
-            return strip.capacity
-        return strip.bound
+    def _enough(self, pool: SinglePool) -> int:
+        """A peak that needs no lowering: the pool's bound, or its capacity where all that counts is to keep within it."""
+        if self.task.goal is Goal.FIT and pool.capacity is not None:
+            return pool.capacity
+        return pool.bound
 
     def _finished(self) -> StopReason | None:
-        for strip in self.strips:
-            strip.close()
-        if any(strip.impossible for strip in self.strips) or all(strip.done for strip in self.strips):
+        for pool in self.pools:
+            pool.close()
+        if any(pool.impossible for pool in self.pools) or all(pool.done for pool in self.pools):
             return StopReason.PROVED
         if self.board.value is not None and self.board.value == self._bound():
             return StopReason.PROVED  # peaks that are still open are none of this objective's terms
@@ -126,9 +118,7 @@ class _Strips:
         stop = self.board.stopped()
         if stop is not None:
             return stop
-        if not self.engines:
-            return self.broken or StopReason.WORK_LIMIT
-        return None
+        return None if self.engines.working else self.engines.stop
 
     def _round(self) -> StopReason | None:
         """Every engine on every open component, then take what they found, in an order that does not depend on who was first."""
@@ -137,110 +127,89 @@ class _Strips:
         self.rounds += 1
         # Who works on what is settled before anybody begins: what comes of one component must not matter for another of the same round.
         todo = [
-            _Turn(strip, component, team(self.engines, component.piece.instance.blocks, self.rounds))
-            for strip in self.strips
-            for component in strip.open
+            _Turn(pool, component, team(self.engines.working, component.piece.instance.blocks, self.rounds))
+            for pool in self.pools
+            for component in pool.open
             if not (self.task.goal is Goal.FIT and component.placement)
         ]
         budget = self._budget(todo)
         if budget == 0:
-            return self.broken or StopReason.WORK_LIMIT
-        before, engines, value = self.work, list(self.engines), self.board.value
+            return self.engines.stop
+        before, working, value = self.engines.work, list(self.engines.working), self.board.value
         threads = max(1, self.task.limits.workers // max(1, len(todo)))
-        with ThreadPoolExecutor(max_workers=max(1, self.task.limits.workers)) as pool:
-            list(pool.map(lambda turn: self._play(turn, budget, threads), todo))
+        with ThreadPoolExecutor(max_workers=max(1, self.task.limits.workers)) as executor:
+            list(executor.map(lambda turn: self._play(turn, budget, threads), todo))
         for turn in todo:
-            for name, refusal in turn.refusals:
-                self._drop(name, refusal)
-            for name, outcome in turn.answers:
-                self._take(turn.strip, turn.component, name, outcome)
+            for name, answer in turn.answers:
+                self.engines.heard(name, answer)
+                if isinstance(answer, Outcome):
+                    self._take(turn.pool, turn.component, name, answer)
         self._prove()
-        is_stuck = self.work == before and self.engines == engines
-        if all(
-            is_of(Kind.IMPROVER, name) for name in self.engines
-        ):  # what improves ends early where there is nothing left to try
-            is_stuck |= self.work - before < budget and self.board.value == value
-        if is_stuck and self._finished() is None:
-            return self.broken or StopReason.WORK_LIMIT
-        return None
+        spent = self.engines.work - before
+        is_stuck = spent == 0 and self.engines.working == working
+        if all(is_of(Kind.IMPROVER, name) for name in self.engines.working):
+            is_stuck |= spent < budget and self.board.value == value  # they end early where nothing is left to try
+        return self.engines.stop if is_stuck and self._finished() is None else None
 
     def _budget(self, todo: list[_Turn]) -> int:
         """Each part of the work in this round; 0 when nothing is left."""
-        first = max([FIRST_ROUND_WORK // USUAL, *(_dive_work(turn.component) for turn in todo)])
+        first = max([FIRST_ROUND_WORK // USUAL_PARTS, *(_dive_work(turn.component) for turn in todo)])
         parts = sum(parts for turn in todo for _, parts in turn.team)
-        return round_work(self.task.limits.work, self.work, parts, first=first)
+        return round_work(self.task.limits.work, self.engines.work, parts, first=first)
 
     def _play(self, turn: _Turn, work: int, threads: int) -> None:
-        strip, component = turn.strip, turn.component
+        pool, component = turn.pool, turn.component
         bound, placement, peak = component.bound, component.placement, component.peak
-        relay = _Relay(self.board, strip, component)
+        usual = replace(self.task, limits=replace(self.task.limits, workers=threads), target=(self._enough(pool),))
+        relay = self._relay(pool, component)
         for name, parts in turn.team:
-            task = Task(
-                limits=replace(self.task.limits, work=work * parts, workers=threads),
-                goal=self.task.goal,
-                seed=self.task.seed + self.rounds * SEED_STEP,
-                start=placement,
-                bound=(bound,),
-                target=(self._enough(strip),),
-                pool_bounds=(bound,),
-                warm=self.task.warm,
-                verbose=self.task.verbose,
-            )
-            try:
-                outcome = execute(name, component.piece.instance, task, relay)
-            except (Unsupported, Unavailable) as refusal:
-                turn.refusals.append((name, refusal))
+            task = task_of_round(usual, self.rounds, work * parts)
+            task = replace(task, start=placement, bound=(bound,), pool_bounds=(bound,))
+            answer = ask(name, component.piece.instance, task, relay)
+            turn.answers.append((name, answer))
+            if not isinstance(answer, Outcome):
                 continue
-            except SolverFailed as error:
-                outcome = failed(error)
-            turn.answers.append((name, outcome))  # refusals do not count as taking part
-            if (
-                outcome.placement is not None
-                and outcome.value is not None
-                and (peak is None or outcome.value[0] < peak)
-            ):
-                placement, peak = outcome.placement, outcome.value[0]
-            bound = max(bound, outcome.bound[0] if outcome.bound else 0)
-            if (
-                outcome.infeasible
-                or (peak is not None and peak <= max(bound, strip.bound))
-                or self.board.stopped() is not None
-            ):
+            if answer.placement is not None and answer.value is not None and (peak is None or answer.value[0] < peak):
+                placement, peak = answer.placement, answer.value[0]
+            bound = max(bound, answer.bound[0] if answer.bound else 0)
+            is_done = answer.infeasible or (peak is not None and peak <= max(bound, pool.bound))
+            if is_done or self.board.stopped() is not None:
                 break
 
-    def _drop(self, name: str, refusal: SolverError) -> None:
-        if name in self.engines:
-            self.engines.remove(name)
-            self.refusals.append(refusal)
-            self.notes.append(str(refusal))
+    def _relay(self, pool: SinglePool, component: Component) -> Relay:
+        """Passes incumbents on to the board, so that they are shown, and kept, at once."""
+        least = component.peak
 
-    def _take(self, strip: Strip, component: Component, name: str, outcome: Outcome) -> None:
-        self.work += outcome.work
-        self.asked[name] = None
-        for note in outcome.notes:
-            if note not in self.notes:
-                self.notes.append(note)
-        if outcome.stop in (StopReason.MEMORY_LIMIT, StopReason.SOLVER_FAILED):
-            self.broken = outcome.stop
-            if name in self.engines:
-                self.engines.remove(name)
+        def show(placement: Placement) -> None:
+            nonlocal least
+            peak = component.peak_of(placement)
+            if least is None or peak < least:
+                least = peak
+                self._put(pool, component, placement)
+
+        return Relay(self.board, show)
+
+    def _put(self, pool: SinglePool, component: Component, placement: Placement) -> None:
+        self.board.put(pool.blocks[component.piece.blocks], pool.number, placement.offset * pool.unit)
+
+    def _take(self, pool: SinglePool, component: Component, name: str, outcome: Outcome) -> None:
         found = outcome.placement
-        if found is not None and outcome.value is not None and strip.improve(component, found, outcome.value[0]):
+        if found is not None and outcome.value is not None and pool.improve(component, found, outcome.value[0]):
             self.solver = name
-            self.board.put(strip.blocks[component.piece.blocks], strip.pool, found.offset * strip.unit)
+            self._put(pool, component, found)
         if outcome.infeasible:
-            strip.give_up(name)
+            pool.give_up(name)
         elif outcome.bound:
-            strip.refute(component, outcome.bound[0], name)
+            pool.refute(component, outcome.bound[0], name)
 
     def _prove(self) -> None:
-        if not any(strip.impossible for strip in self.strips):
+        if not any(pool.impossible for pool in self.pools):
             self.board.prove(self._bound())
 
     def _pool_bounds(self) -> tuple[int, ...]:
         bounds = [0] * len(self.instance.pools)
-        for strip in self.strips:
-            bounds[strip.pool] = strip.bound * strip.unit
+        for pool in self.pools:
+            bounds[pool.number] = pool.bound * pool.unit
         return tuple(bounds)
 
     def _bound(self) -> Value:
@@ -257,54 +226,24 @@ class _Strips:
         return tuple(terms[term] for term in self.instance.terms)
 
     def _outcome(self, stop: StopReason) -> Outcome:
-        stuck = [strip for strip in self.strips if strip.impossible]
+        stuck = [pool for pool in self.pools if pool.impossible]
         placement = self.board.placement
         if stuck:
             placement = None
-        return Outcome(
+        outcome = Outcome(
             stop=stop,
             placement=placement,
             value=None if placement is None else evaluate(self.instance, placement),
             bound=self._bound(),
             pool_bounds=self._pool_bounds(),
-            certificates=tuple(strip.certificate for strip in (stuck or self.strips)),
+            certificates=tuple(pool.certificate for pool in (stuck or self.pools)),
             infeasible=bool(stuck),
             solver=self.solver,
-            work=self.work,
-            asked=tuple(self.asked),
-            reproducible=stop.is_repeatable and self.broken is None,
-            notes=tuple(self.notes),
         )
+        return self.engines.sign(outcome)
 
 
 def _dive_work(component: Component) -> int:
     """What the search needs at least to place every block of the component once: a share of the sections that they live in."""
     instance = component.piece.instance
     return int((instance.rect_end - instance.rect_start).sum()) // WIDTH_PER_WORK
-
-
-class _Quiet:
-    """Lets a solver see that it must stop, and hears nothing of it."""
-
-    def __init__(self, board: Board) -> None:
-        self.log: Callable[[str], None] = board.log
-        self.stopped: Callable[[], StopReason | None] = board.stopped
-
-    def incumbent(self, placement: Placement) -> None: ...
-
-    def bound(self, bound: Value) -> None: ...
-
-
-class _Relay(_Quiet):
-    """Passes an engine's incumbents on to the board, so that they are shown, and kept, at once."""
-
-    def __init__(self, board: Board, strip: Strip, component: Component) -> None:
-        super().__init__(board)
-        self._board, self._strip, self._component, self._peak = board, strip, component, component.peak
-
-    def incumbent(self, placement: Placement) -> None:
-        peak = int((placement.offset + self._component.piece.instance.block_high).max(initial=0))
-        if self._peak is None or peak < self._peak:
-            self._peak = peak
-            blocks: Ints = self._strip.blocks[self._component.piece.blocks]
-            self._board.put(blocks, self._strip.pool, placement.offset * self._strip.unit)

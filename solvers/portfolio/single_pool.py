@@ -1,6 +1,6 @@
 """One pool of its own whose peak is to be as low as possible: scaled, and cut into components that are solved one by one.
 
-The pool's peak is the greatest of its components' peaks, so a component is done as soon as it ends no higher than the strip's bound.
+The pool's peak is the greatest of its components' peaks, so a component is done as soon as it ends no higher than the pool's bound.
 """
 
 from __future__ import annotations
@@ -21,26 +21,30 @@ class Component:
     """Blocks that influence only each other."""
 
     piece: Piece
-    """Cut from the strip's scaled instance."""
+    """Cut from the pool's scaled instance."""
     bound: int
-    """Proven least peak, in the strip's units."""
+    """Proven least peak, in the pool's units."""
     placement: Placement | None = None
-    """Within the capacity, in the strip's units; None while none is known."""
+    """Within the capacity, in the pool's units; None while none is known."""
     peak: int | None = None
 
+    def peak_of(self, placement: Placement) -> int:
+        """Where the placement's highest block ends."""
+        return int((placement.offset + self.piece.instance.block_high).max(initial=0))
 
-class Strip:
+
+class SinglePool:
     """A single pool's blocks, what is known of their peak, and the components still open."""
 
     def __init__(self, cut: Piece) -> None:
         pool, blocks = int(cut.pools[0]), cut.blocks
         single = replace(cut.instance, terms=(Term.SUM_OF_PEAKS,), pools=(replace(cut.instance.pools[0], cost=1),))
-        self.pool = pool
+        self.number = pool
         self.blocks = blocks
         self.unit = unit(single)
         self.instance = scaled(single, self.unit)
         found = pool_bound(single, 0)
-        assert found is not None, "every strip has blocks, and all of them are forced into its pool"
+        assert found is not None, "every pool has blocks, and all of them are forced into its pool"
         self.certificate = Certificate(
             found.proof,
             found.value,
@@ -51,7 +55,7 @@ class Strip:
         self.bound = found.value // self.unit
         self.capacity = self.instance.pools[0].capacity
         self.offset: Ints = np.zeros(len(blocks), dtype=np.int64)
-        """A base for every block that is placed, in the strip's units."""
+        """A base for every block that is placed, in the pool's units."""
         self.placed = np.zeros(len(blocks), dtype=bool)
         self.open: list[Component] = []
         self._hopeless = False
@@ -66,7 +70,7 @@ class Strip:
         self._hopeless = True
         pool = None
         if self.capacity is not None:
-            pool, self.bound = self.pool, max(self.bound, self.capacity + 1)
+            pool, self.bound = self.number, max(self.bound, self.capacity + 1)
         self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, pool, solver=solver)
 
     @property
@@ -140,12 +144,12 @@ class Strip:
         return True
 
     def refute(self, component: Component, bound: int, solver: str) -> bool:
-        """A solver proved more of a component; does that raise the strip's bound?"""
+        """A solver proved more of a component; does that raise the pool's bound?"""
         component.bound = max(component.bound, bound)
         if component.bound <= self.bound or self.impossible:
             return False
         self.bound = component.bound
-        self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, self.pool, solver=solver)
+        self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, self.number, solver=solver)
         return True
 
     def close(self) -> None:

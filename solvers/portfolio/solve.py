@@ -1,7 +1,8 @@
-"""From an instance to an outcome: which solvers run on which piece, and in which order."""
+"""From an instance to an outcome: which way is taken, and with which engines."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,17 +11,15 @@ from ..bounds.crowding import crowded
 from ..bounds.one_pool import homeless
 from ..kernels import Kind as Kernels
 from ..kernels import active
-from ..model.errors import StopReason, Unavailable, UnknownSolver, Unsupported
+from ..model.errors import SolverFailed, StopReason, Unavailable, UnknownSolver, Unsupported
 from ..model.instance import Instance, Placement
 from ..model.needs import is_joint, needs, refusal
 from ..model.outcome import Outcome
 from ..model.registry import AUTO, Kind, get, is_of, names
 from ..model.solver import Control, Feature, Input, Solver, Task
-from .separate_pools import solve_strips
-
-STRIP_ENGINES = {Kernels.NATIVE: ("improve", "search", "beam", "cpsat"), Kernels.REFERENCE: ("cpsat", "search")}
-"""What auto runs on components that greedy leaves open, the first one first. Without native kernels CP-SAT is the fastest."""
-JOINT_ENGINES = ("room_prices", "pool_sharing", "assign", "cpsat")
+from .execute import execute, failed
+from .roster import joint_engines, separate_engines
+from .separate_pools import solve_separate_pools
 
 
 class Auto(Solver):
@@ -47,15 +46,14 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     if lost is not None:
         return Outcome(StopReason.PROVED, pool_bounds=(0,) * len(instance.pools), certificates=(lost,), infeasible=True)
     if chosen is not None and chosen.wants is Input.RAW:
-        from .as_written import solve_raw  # what most problems do without, like all that is imported below
-
-        return solve_raw(solver, instance, task, control)
-    engines: tuple[str, ...] = JOINT_ENGINES if joint else STRIP_ENGINES[active().kind]
+        return _solve_as_written(solver, instance, task, control)
     if chosen is not None:
-        engines = () if chosen.name == "greedy" else (chosen.name,)
+        engines: tuple[str, ...] = () if chosen.name == "greedy" else (chosen.name,)
+    else:
+        engines = joint_engines() if joint else separate_engines(native=active().kind is Kernels.NATIVE)
     if not joint:
-        return solve_strips(instance, task, control, engines, chosen is not None)
-    from .joint import solve_joint
+        return solve_separate_pools(instance, task, control, engines, chosen is not None)
+    from .joint import solve_joint  # what most problems do without, like all that is imported within functions here
     from .split import pieces_of, solve_split
 
     pieces = pieces_of(instance)
@@ -73,3 +71,28 @@ def _willing(solver: Solver, instance: Instance, joint: bool) -> Solver:
     if missing:
         raise Unsupported(solver.name, refusal(missing))
     return solver
+
+
+def _solve_as_written(name: str, instance: Instance, task: Task, control: Control) -> Outcome:
+    """The answer of a solver that wants the instance whole, in the user's order and units; and the cheap bounds, so that people see how good it is."""
+    from ..bounds.first_bounds import first_bounds, peaks_at_least
+
+    first = first_bounds(instance, control.stopped)
+    pool_bounds = peaks_at_least(instance, first.pools)
+    if first.shortage:
+        return Outcome(StopReason.PROVED, pool_bounds=pool_bounds, certificates=first.shortage, infeasible=True)
+    bound = max(task.bound, first.value)
+    control.bound(bound)
+    try:
+        outcome = execute(name, instance, replace(task, bound=bound, pool_bounds=pool_bounds), control)
+    except SolverFailed as error:
+        outcome = failed(error)
+    if outcome.infeasible:
+        return outcome
+    sharing = () if first.sharing is None or not first.sharing.value else (first.sharing,)
+    return replace(
+        outcome,
+        bound=max(bound, outcome.bound),
+        pool_bounds=outcome.pool_bounds or pool_bounds,
+        certificates=(*first.pools, *sharing, *outcome.certificates),
+    )

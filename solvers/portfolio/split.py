@@ -14,9 +14,9 @@ from ..model.linear_terms import LINEAR
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome, Proof, Value
 from ..model.solver import Control, Task
-from .board import Board
+from .board import Board, Relay
 from .joint import GROWTH, Joint
-from .rounds import round_work
+from .roster import round_work
 
 ADDITIVE = LINEAR | {Term.REUSE_COST}
 """Terms whose value is the sum of what the pools contribute."""
@@ -48,14 +48,14 @@ def solve_split(
         pools = np.unique(np.argmax(instance.allowed[blocks], axis=1)).tolist()
         cut = restrict(instance, blocks, pools)
         mine = replace(task, start=_part_of(task.start, cut))
-        run = Joint(cut.instance, mine, _PieceControl(board, cut, least, number), engines, by_name)
+        run = Joint(cut.instance, mine, _relay(board, cut, least, number), engines, by_name)
         run.begin()
         cuts.append(cut)
         runs.append(run)
         if run.infeasible:
             break
     while not any(run.infeasible for run in runs) and (todo := [run for run in runs if run.is_open]):
-        spent = sum(run.work for run in runs)
+        spent = sum(run.engines.work for run in runs)
         budget = round_work(task.limits.work, spent, sum(run.shares for run in todo), growth=GROWTH)
         if not budget:
             break
@@ -67,7 +67,7 @@ def solve_split(
     for cut, outcome in zip(cuts, outcomes, strict=True):
         if outcome.placement is not None:
             board.put(cut.blocks, cut.pools[outcome.placement.pool], outcome.placement.offset)
-    return _sum(instance, board, cuts, outcomes, sum(run.work for run in runs))
+    return _sum(instance, board, cuts, outcomes, sum(run.engines.work for run in runs))
 
 
 def _part_of(start: Placement | None, cut: Piece) -> Placement | None:
@@ -143,21 +143,14 @@ def _translated(certificate: Certificate, cut: Piece) -> Certificate:
     )
 
 
-class _PieceControl:
+def _relay(board: Board, cut: Piece, least: list[int], number: int) -> Relay:
     """A piece's line to the whole's board; `least` holds what is proven of every piece's first term."""
 
-    def __init__(self, board: Board, cut: Piece, least: list[int], number: int) -> None:
-        self._board, self._cut, self._least, self._number = board, cut, least, number
+    def put(placement: Placement) -> None:
+        board.put(cut.blocks, cut.pools[placement.pool], placement.offset)
 
-    def incumbent(self, placement: Placement) -> None:
-        self._board.put(self._cut.blocks, self._cut.pools[placement.pool], placement.offset)
+    def prove(bound: Value) -> None:
+        least[number] = bound[0]
+        board.prove((sum(least),))
 
-    def bound(self, bound: Value) -> None:
-        self._least[self._number] = bound[0]
-        self._board.prove((sum(self._least),))
-
-    def log(self, line: str) -> None:
-        self._board.log(line)
-
-    def stopped(self) -> StopReason | None:
-        return self._board.stopped()
+    return Relay(board, put, prove)

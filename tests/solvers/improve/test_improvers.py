@@ -10,12 +10,12 @@ from solvers.model.errors import UnknownSolver
 from solvers.model.instance import Instance
 from solvers.model.registry import Kind, names
 from solvers.model.solver import Limits, Silent, Task
-from solvers.portfolio.rounds import SMALLEST
+from solvers.portfolio.roster import share_of
 from solvers.portfolio.solve import solve
 from tests.solvers.kernels.kernel_sets import where_native_run
 from tests.support import make_instance, plain
 
-MANY = SMALLEST["improve"]
+MANY = share_of("improve").smallest
 
 
 def chained(blocks: int) -> Instance:

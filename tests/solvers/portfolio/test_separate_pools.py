@@ -17,9 +17,9 @@ from solvers.model.errors import SolverFailed, StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec
 from solvers.model.outcome import Outcome, Proof
 from solvers.model.solver import Control, Feature, Goal, Input, Limits, Silent, Task
-from solvers.portfolio.rounds import FROM_ROUND, SEED_STEP
-from solvers.portfolio.separate_pools import solve_strips
-from solvers.portfolio.single_pool import Strip
+from solvers.portfolio.roster import ROSTER, SEED_STEP, Role, Share
+from solvers.portfolio.separate_pools import solve_separate_pools
+from solvers.portfolio.single_pool import SinglePool
 from solvers.portfolio.solve import solve
 from tests.support import make_instance, plain
 
@@ -150,11 +150,11 @@ def test_who_works_in_a_round_does_not_depend_on_what_others_meet_in_it(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A refusal on the first component leaves the second component's engines as they were until the next round."""
-    monkeypatch.setitem(FROM_ROUND, "refuter", 3)
+    monkeypatch.setitem(ROSTER, "refuter", Role(Share(from_round=3)))
     blocks = [replace(block, pools=(pool,)) for pool in (0, 1) for block in OPEN]
     instance = make_instance(blocks, pools=[PoolSpec(), PoolSpec()])
     limits = Limits(work=1_000_000, workers=workers)
-    outcome = solve_strips(instance, Task(limits=limits), Silent(), ("picky", "refuter"), by_name=False)
+    outcome = solve_separate_pools(instance, Task(limits=limits), Silent(), ("picky", "refuter"), by_name=False)
     assert outcome.notes == ("engine cannot take this problem: it does not like it",)
     assert len(Engine.calls) >= 4
     assert {task.seed // SEED_STEP for task in Engine.calls[:2]} == {2}
@@ -177,14 +177,14 @@ def test_components_that_fit_are_kept_although_others_do_not() -> None:
         *zip(hard.rect_start.tolist(), hard.rect_end.tolist(), hard.part_high.tolist(), strict=True),
         (100, 101, 7),
     ]
-    strip = Strip(restrict(make_instance(rects, capacity=best[0] - 1), np.arange(31), [0], squeeze=False))
-    outcome = Greedy().solve(strip.uncapped(), Task(target=(strip.bound,)), Silent())
+    single = SinglePool(restrict(make_instance(rects, capacity=best[0] - 1), np.arange(31), [0], squeeze=False))
+    outcome = Greedy().solve(single.uncapped(), Task(target=(single.bound,)), Silent())
     assert outcome.placement is not None
-    strip.accept(outcome.placement.offset)
-    assert strip.placed.tolist() == [False] * 30 + [True]
-    assert [component.piece.blocks.tolist() for component in strip.open] == [list(range(30))]
-    assert strip.open[0].placement is None
-    assert strip.peak is None
+    single.accept(outcome.placement.offset)
+    assert single.placed.tolist() == [False] * 30 + [True]
+    assert [component.piece.blocks.tolist() for component in single.open] == [list(range(30))]
+    assert single.open[0].placement is None
+    assert single.peak is None
 
 
 def test_capacity_below_the_bound_is_infeasible_at_once() -> None:

@@ -1,0 +1,133 @@
+"""Who takes part when no solver is named: a row for each engine, and rounds of work that grow.
+
+Rounds, because what a solver does not find soon, another, or another seed, may. A new engine of `auto` is a row here; whatever else `auto` does with
+it follows from the row, and from its kind in solvers/model/registry.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..model.registry import Kind, is_of
+from ..model.solver import Task
+
+USUAL_PARTS = 2
+
+
+class Share(NamedTuple):
+    """An engine's part in the rounds on components of single pools."""
+
+    parts: int = USUAL_PARTS
+    """How many parts of a round's work it gets: what it earns by what it finds."""
+    smallest: int = 0
+    """Of fewer blocks than this others find better placements in no more time."""
+    largest: int | None = None
+    """With more blocks than this it takes too long: to build its model, or to go through all of them again and again."""
+    from_round: int = 1
+    """Most components are done before it would have loaded its library."""
+    needs_native: bool = False
+    """In Python it is too slow to be of use."""
+    leads_in_python: bool = False
+    """Without native kernels it is the fastest, and comes before the others."""
+
+
+class Role(NamedTuple):
+    """What is known of an engine. One without a row takes part when it is asked for by name."""
+
+    separate: Share | None = None
+    """Its part where no block has a choice of pools and only peaks count; None: it has none."""
+    joint: bool = False
+    """Does it work on everything else: a choice of pools, or objectives that weigh shared addresses?"""
+    saves_greedy: bool = False
+    """It finds sooner what greedy would find with more work."""
+    packs_pools: bool = False
+    """It packs the pools of a joint problem, once a choice of pools is made, each on its own."""
+    settles_ties: bool = False
+    """It is asked for the best of several placements of the least cost."""
+
+
+ROSTER = {
+    "room_prices": Role(joint=True),
+    "pool_sharing": Role(joint=True),
+    "assign": Role(joint=True, saves_greedy=True),
+    "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),
+    "search": Role(Share(parts=6), packs_pools=True),
+    "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
+    "cpsat": Role(Share(largest=3_000, from_round=3, leads_in_python=True), joint=True, settles_ties=True),
+}
+"""In the order in which they are asked; greedy comes before all of them."""
+
+
+def role_of(name: str) -> Role:
+    """The engine's row, or an empty one."""
+    return ROSTER.get(name, Role())
+
+
+def share_of(name: str) -> Share:
+    """Its part in the rounds; the usual one where it takes part only because it was asked for by name."""
+    return role_of(name).separate or Share()
+
+
+def joint_engines() -> tuple[str, ...]:
+    """Those of `auto` on joint problems."""
+    return tuple(name for name, role in ROSTER.items() if role.joint)
+
+
+def separate_engines(*, native: bool) -> tuple[str, ...]:
+    """Those of `auto` on components that greedy leaves open."""
+    shares = {name: role.separate for name, role in ROSTER.items() if role.separate is not None}
+    if native:
+        return tuple(shares)
+    of_use = [name for name, share in shares.items() if not share.needs_native]
+    return tuple(sorted(of_use, key=lambda name: not shares[name].leads_in_python))
+
+
+PACKERS = tuple(name for name, role in ROSTER.items() if role.packs_pools)
+
+
+def team(engines: Iterable[str], blocks: int, number: int) -> tuple[tuple[str, int], ...]:
+    """Name and parts of those that are of use for so many blocks in the round of that number (from 1).
+
+    One that is too slow, or comes too early, works where nobody else can.
+    """
+    shares = {name: share_of(name) for name in engines}
+    ready = {
+        name
+        for name, share in shares.items()
+        if share.smallest <= blocks
+        and (share.largest is None or blocks <= share.largest)
+        and number >= share.from_round
+    }
+    if all(is_of(Kind.IMPROVER, name) for name in ready):
+        ready |= {name for name in shares if not is_of(Kind.IMPROVER, name)} or shares.keys()
+    return tuple((name, share.parts) for name, share in shares.items() if name in ready)
+
+
+FIRST_ROUND_WORK = 100_000
+"""What an engine with the usual parts may spend on each open piece in the first round."""
+LEAST_WORK = 2_000
+"""With less an engine does not get anywhere."""
+SEED_STEP = 1_000_003
+"""Every round has another seed: what a search ran into with the last one it would run into again."""
+
+
+def round_work(limit: int | None, spent: int, shares: int, *, first: int = FIRST_ROUND_WORK, growth: int = 1) -> int:
+    """What each of the shares may spend in the next round: `growth` times as much as in all rounds so far; 0 if too little is left.
+
+    What would then be left, but be less than this round, is spent in it.
+    """
+    shares = max(1, shares)
+    wanted = max(first, growth * spent // shares)
+    if limit is None:
+        return wanted
+    left = (limit - spent) // shares
+    if left < LEAST_WORK:
+        return 0
+    return left if left < 2 * wanted else wanted
+
+
+def task_of_round(task: Task, number: int, work: int | None) -> Task:
+    """The task with what may be spent in the round of that number, and the round's seed."""
+    return replace(task, limits=replace(task.limits, work=work), seed=task.seed + number * SEED_STEP)

@@ -1,0 +1,67 @@
+"""Who works on a component: never somebody too slow for it while others are there."""
+
+from __future__ import annotations
+
+import pytest
+
+from solvers.kernels import Kind as Kernels
+from solvers.model.registry import SOLVERS, Kind
+from solvers.portfolio.roster import PACKERS, ROSTER, joint_engines, separate_engines, share_of, team
+
+ALL = ("improve", "search", "cpsat")
+LATER = max(share_of(name).from_round for name in ROSTER)
+SMALLEST = share_of("improve").smallest
+LARGEST = share_of("cpsat").largest or 0
+
+
+def names(engines: tuple[str, ...], blocks: int, number: int = LATER) -> list[str]:
+    return [name for name, _ in team(engines, blocks, number)]
+
+
+def test_small_components_are_not_improved() -> None:
+    assert names(ALL, SMALLEST - 1) == ["search", "cpsat"]
+    assert names(ALL, SMALLEST) == ["improve", "search", "cpsat"]
+
+
+def test_large_models_are_not_built_while_others_can_search() -> None:
+    assert names(ALL, LARGEST + 1) == ["improve", "search"]
+    assert names(("improve", "cpsat"), LARGEST + 1) == ["improve", "cpsat"]
+    assert names(("cpsat",), LARGEST + 1) == ["cpsat"]
+
+
+def test_everybody_gets_a_part() -> None:
+    assert all(parts > 0 for _, parts in team((*ALL, "cbc"), 2_500, LATER))
+
+
+def test_what_takes_long_to_load_waits_while_others_can_search() -> None:
+    assert names(ALL, 10, LATER - 1) == ["search"]
+    assert names(ALL, 10, LATER) == ["search", "cpsat"]
+    assert names(("cpsat",), 10, 1) == ["cpsat"]
+
+
+def test_every_engine_is_a_solver_and_takes_part_somewhere() -> None:
+    for name, role in ROSTER.items():
+        assert name in SOLVERS
+        assert role.joint or role.separate, name
+
+
+def test_who_only_proves_works_where_there_is_a_choice_of_pools() -> None:
+    """On components of single pools it would answer no round."""
+    assert not {name for name in separate_engines(native=True) if SOLVERS[name].kind is Kind.BOUNDER}
+
+
+def test_there_is_one_who_packs_pools_and_one_who_settles_ties() -> None:
+    assert set(PACKERS) <= set(separate_engines(native=False))
+    assert [name for name in joint_engines() if ROSTER[name].settles_ties]
+
+
+@pytest.mark.parametrize("kernels", list(Kernels))
+def test_with_each_set_of_kernels_somebody_proves(kernels: Kernels) -> None:
+    names = separate_engines(native=kernels is Kernels.NATIVE)
+    assert any(SOLVERS[name].kind is Kind.METHOD for name in names)
+
+
+def test_in_python_the_fastest_comes_first_and_the_slow_ones_not_at_all() -> None:
+    for name in separate_engines(native=False):
+        assert not share_of(name).needs_native
+    assert share_of(separate_engines(native=False)[0]).leads_in_python
