@@ -73,13 +73,13 @@ def _memplan() -> Check:
 
 
 def _kernels() -> Check:
-    from solvers.kernels.selection import VARIABLE, KernelsUnavailable, Kind, Wanted, active
+    from solvers.kernels.selection import VARIABLE, KernelsUnavailable, Origin, Wanted, active
 
     try:
         selection = active()
     except KernelsUnavailable as error:
         return Check("kernels", False, str(error), f"unset {VARIABLE}, or reinstall memplan with a C++20 compiler")
-    if selection.kind is Kind.NATIVE:
+    if selection.origin is Origin.NATIVE:
         return Check("kernels", True, "native")
     wanted = os.environ.get(VARIABLE) == Wanted.REFERENCE
     remedy = (

@@ -29,7 +29,7 @@ from solvers.kernels import active
 one = np.array([1], dtype=np.int64)
 print(json.dumps({
     "version": version("memplan"),
-    "kind": active().kind,
+    "origin": active().origin,
     "file": active().kernels.__file__,
     "answer": active().kernels.max_live(one, one + 1, one + 6, 3),
     "kernels": next([c.ok, c.detail, c.remedy] for c in run() if c.name == "kernels"),
@@ -77,7 +77,7 @@ def test_with_a_compiler_the_native_kernels_are_installed(tmp_path: Path) -> Non
         pytest.skip("no C++ compiler on the PATH")
     install(tmp_path / "installed")
     report = json.loads(ask(tmp_path / "installed", REPORT))
-    assert report["kind"] == "native"
+    assert report["origin"] == "native"
     assert Path(report["file"]).parent == tmp_path / "installed" / "solvers" / "kernels"
     assert report["answer"] == [7, 1]
     assert report["kernels"] == [True, "native", None]
@@ -91,7 +91,7 @@ def test_without_a_compiler_the_installation_succeeds_in_pure_python_and_says_so
         environment = {"CXX": str(shutil.which("false"))}
     install(tmp_path / "installed", environment)
     report = json.loads(ask(tmp_path / "installed", REPORT))
-    assert report["kind"] == "reference"
+    assert report["origin"] == "reference"
     assert report["answer"] == [7, 1]
     ok, detail, remedy = report["kernels"]
     assert not ok

@@ -20,10 +20,10 @@ from planner import BadInput, CannotSolve, Options, PlanStatus, Problem, plan, s
 from planner.formats import read_problem
 from planner.generate import Request, generate
 from solvers import sandbox
-from solvers.model.registry import Kind, names
+from solvers.model.registry import SolverKind, names
 from solvers.sharing.solver import SHARERS
 
-NAMED = names(Kind.PUBLISHED)
+NAMED = names(SolverKind.PUBLISHED)
 KINDS = ("convnet", "transformer", "unet", "recurrent", "training", "random", "packing", "pangu")
 ALIGNMENT = 16
 HEADINGS = ("planner", "solved", "refused", "no plan", "at the bound", "mean ratio", "worst ratio", "seconds")

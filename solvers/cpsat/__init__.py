@@ -18,7 +18,7 @@ from solvers.model.solver import Control, Feature, Solver, Task, Warm
 
 if TYPE_CHECKING:
     from .descent import Descent
-    from .strip import Strip
+    from .single_peak import SinglePeak
 
 WORKERS = 1
 """Constant, so that every machine gives the same answer. One was faster than eight that take turns deterministically."""
@@ -45,17 +45,17 @@ class CpSat(Solver):
             raise Unsupported(self.name, "too large for this solver: its sizes add up to more than 2^62")
         warm = self.warm if task.warm is None else task.warm
         budget = Budget(task.limits.work, task.limits.deadline, task.seed, WORKERS, task.verbose)
-        strip = self._strip(instance)
-        if strip is None:
+        single = self._single_peak(instance)
+        if single is None:
             return Lexicographic(instance, task, control, warm, replace(budget, rate=RATE_OF_SEVERAL_TERMS)).run()
         from .descent import Descent
 
-        return self._descend(Descent(instance, strip, task, control, warm, budget))
+        return self._descend(Descent(instance, single, task, control, warm, budget))
 
-    def _strip(self, instance: Instance) -> Strip | None:
-        from .strip import strip_of
+    def _single_peak(self, instance: Instance) -> SinglePeak | None:
+        from .single_peak import single_peak_of
 
-        return strip_of(instance)
+        return single_peak_of(instance)
 
     def _descend(self, descent: Descent) -> Outcome:
         return descent.minimise()
@@ -66,7 +66,7 @@ class CpSatPeak(CpSat):
 
     name: ClassVar[str] = "cpsat_peak"
 
-    def _strip(self, instance: Instance) -> Strip | None:
+    def _single_peak(self, instance: Instance) -> SinglePeak | None:
         return None
 
 
@@ -76,11 +76,11 @@ class CpSatRefuter(CpSat):
     name: ClassVar[str] = "cpsat:refute"
     features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.POOLS, Feature.TERMS}
 
-    def _strip(self, instance: Instance) -> Strip | None:
-        strip = super()._strip(instance)
-        if strip is None:
+    def _single_peak(self, instance: Instance) -> SinglePeak | None:
+        single = super()._single_peak(instance)
+        if single is None:
             raise Unsupported(self.name, "it takes one pool and its peak alone")
-        return strip
+        return single
 
     def _descend(self, descent: Descent) -> Outcome:
         return descent.climb()

@@ -19,7 +19,7 @@ from solvers.model.solver import Control, Goal, Task, Warm
 from .cover import cover
 from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, ReadValue, solve
 from .model import build
-from .strip import Strip, first_bound
+from .single_peak import SinglePeak, first_bound
 
 FIRST_WORK = 100_000
 SHARE_OF_FIRST_ROUND = 4
@@ -35,15 +35,15 @@ class Descent:
     """The state of one run: what is proven, what is found, what is left to spend."""
 
     def __init__(
-        self, instance: Instance, strip: Strip, task: Task, control: Control, warm: Warm, budget: Budget
+        self, instance: Instance, single: SinglePeak, task: Task, control: Control, warm: Warm, budget: Budget
     ) -> None:
-        self.bound = strip.at_least(first_bound(instance, strip, task))
+        self.bound = single.at_least(first_bound(instance, single, task))
         """Proven least peak; None: nothing fits."""
         self.best: Placement | None = task.start if warm.gives_bound else None
         self.peak: int | None = None if self.best is None else _peak(instance, self.best)
-        self._instance, self._strip, self._task, self._control = instance, strip, task, control
+        self._instance, self._single_peak, self._task, self._control = instance, single, task, control
         self._hint = task.start if warm.gives_hint else None
-        self._target = strip.peak_for(task.target)
+        self._target = single.peak_for(task.target)
         self._second_opinion = task.start if task.warm is None else None
         """A hint to try as well, at the bound, where it does not cost much: it ruins some searches and saves others."""
         self._budget = budget
@@ -59,10 +59,10 @@ class Descent:
         """Lower the peak until it meets the bound or the budget ends."""
         total = self._budget.work
         work = FIRST_WORK if total is None else max(total // SHARE_OF_FIRST_ROUND, LEAST_WORK)
-        if self._task.goal is Goal.FIT or self._strip.is_flat:
-            self._ask_once(self._strip.ceiling)
+        if self._task.goal is Goal.FIT or self._single_peak.is_flat:
+            self._ask_once(self._single_peak.ceiling)
         if self.peak is None and not self._is_done():
-            self._decide(self._strip.ceiling, work, self._hint)  # is there any placement at all?
+            self._decide(self._single_peak.ceiling, work, self._hint)  # is there any placement at all?
         while not self._is_done():
             self._round(work)
             work *= 2
@@ -104,10 +104,10 @@ class Descent:
 
     def _between(self, low: int) -> int | None:
         """A reachable height in the middle between this one and the best peak, both exclusive; None if there is none."""
-        high = self._strip.ceiling + 1 if self.peak is None else self.peak
-        middle = self._strip.at_least(low + (high - low + 1) // 2)
+        high = self._single_peak.ceiling + 1 if self.peak is None else self.peak
+        middle = self._single_peak.at_least(low + (high - low + 1) // 2)
         if middle is None or middle >= high:
-            middle = self._strip.at_most(high - 1)
+            middle = self._single_peak.at_most(high - 1)
         return middle if middle is not None and low < middle < high else None
 
     def _decide(self, height: int, work: int | None, hint: Placement | None) -> Answer:
@@ -162,9 +162,9 @@ class Descent:
         """Nothing ends at this height or below."""
         self._has_refuted = True
         if self.bound is not None and height >= self.bound:
-            self.bound = self._strip.at_least(height + 1)
+            self.bound = self._single_peak.at_least(height + 1)
             if self.bound is not None:
-                self._control.bound(self._strip.value(self.bound))
+                self._control.bound(self._single_peak.value(self.bound))
 
     def _left(self) -> int | None:
         return None if self._budget.work is None else self._budget.work - self._work
@@ -179,7 +179,7 @@ class Descent:
             return StopReason.PROVED
         enough = self._enough
         if self.peak is not None and enough is not None:
-            if self.peak <= enough or self._strip.is_flat:
+            if self.peak <= enough or self._single_peak.is_flat:
                 return StopReason.PROVED
             if self._task.goal is Goal.FIT:
                 return StopReason.GOAL_MET
@@ -194,12 +194,12 @@ class Descent:
         value = None if self.best is None else evaluate(self._instance, self.best)
         if self.bound is None:
             return Outcome(stop, bound=self._task.bound, infeasible=True, solver=NAME, work=self._work)
-        proof = Certificate(Proof.SEARCH, self.bound, self._strip.pool, solver=NAME)
+        proof = Certificate(Proof.SEARCH, self.bound, self._single_peak.pool, solver=NAME)
         return Outcome(
             stop=stop,
             placement=self.best,
             value=value,
-            bound=self._strip.value(self.bound),
+            bound=self._single_peak.value(self.bound),
             certificates=(proof,) if self._has_refuted else (),
             solver=NAME if self._has_found else None,
             work=self._work,

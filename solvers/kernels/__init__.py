@@ -6,6 +6,6 @@ What they do stands in interface.py; which of the two runs is decided on first u
 from __future__ import annotations
 
 from .interface import BadKernelInput, Kernels, TooLarge
-from .selection import Kind, Selection, active, active_for
+from .selection import Origin, Selection, active, active_for
 
-__all__ = ["BadKernelInput", "Kernels", "Kind", "Selection", "TooLarge", "active", "active_for"]
+__all__ = ["BadKernelInput", "Kernels", "Origin", "Selection", "TooLarge", "active", "active_for"]

@@ -21,7 +21,7 @@ class KernelsUnavailable(SolverError):
     """MEMPLAN_KERNELS asks for kernels that are not there, or for no kernels that exist."""
 
 
-class Kind(StrEnum):
+class Origin(StrEnum):
     """Where the kernels come from."""
 
     NATIVE = "native"
@@ -41,14 +41,14 @@ class Wanted(StrEnum):
 class Selection(NamedTuple):
     """The kernels that run in this process."""
 
-    kind: Kind
+    origin: Origin
     kernels: Kernels
     reason: str | None = None
     """Why these are not the native ones."""
 
     @property
     def sizes(self) -> Sizes:
-        return NATIVE_SIZES if self.kind is Kind.NATIVE else PYTHON_SIZES
+        return NATIVE_SIZES if self.origin is Origin.NATIVE else PYTHON_SIZES
 
 
 @cache
@@ -71,7 +71,7 @@ def select(wanted: str) -> Selection:
         return _reference(f"{VARIABLE}=reference asks for the reference")
     native = _native()
     if not isinstance(native, str):
-        return Selection(Kind.NATIVE, native)
+        return Selection(Origin.NATIVE, native)
     if wanted == Wanted.NATIVE:
         raise KernelsUnavailable(f"{VARIABLE}=native, but {native}")
     return _reference(native)
@@ -80,7 +80,7 @@ def select(wanted: str) -> Selection:
 def _reference(reason: str) -> Selection:
     from .python import kernels
 
-    return Selection(Kind.REFERENCE, kernels, reason)
+    return Selection(Origin.REFERENCE, kernels, reason)
 
 
 def _native() -> Kernels | str:

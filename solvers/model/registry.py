@@ -19,7 +19,7 @@ VARIABLE = "MEMPLAN_SOLVERS"
 """Names the planners of the user's own that may run."""
 
 
-class Kind(StrEnum):
+class SolverKind(StrEnum):
     """What a solver is good for."""
 
     PORTFOLIO = "portfolio"
@@ -41,7 +41,7 @@ class Kind(StrEnum):
 class Entry(NamedTuple):
     """One solver."""
 
-    kind: Kind
+    kind: SolverKind
     path: str
     """module:Class; imported when the solver is first asked for, and none of them imports its library on import."""
     summary: str
@@ -49,74 +49,86 @@ class Entry(NamedTuple):
 
 SOLVERS: dict[str, Entry] = {
     AUTO: Entry(
-        Kind.PORTFOLIO, "solvers.portfolio.solve:Auto", "greedy first, then whatever proves fastest, in rounds"
+        SolverKind.PORTFOLIO, "solvers.portfolio.solve:Auto", "greedy first, then whatever proves fastest, in rounds"
     ),
     "greedy": Entry(
-        Kind.METHOD, "solvers.greedy.solver:Greedy", "one block after another: many orders, lowest and best fit"
+        SolverKind.METHOD, "solvers.greedy.solver:Greedy", "one block after another: many orders, lowest and best fit"
     ),
     "search": Entry(
-        Kind.METHOD, "solvers.search.solver:Search", "the exact search: block by block at a fixed height, with restarts"
+        SolverKind.METHOD,
+        "solvers.search.solver:Search",
+        "the exact search: block by block at a fixed height, with restarts",
     ),
-    "assign": Entry(Kind.METHOD, "solvers.assign.search:Assign", "local search over which buffer goes to which memory"),
-    "cpsat": Entry(Kind.METHOD, "solvers.cpsat:CpSat", "OR-Tools CP-SAT: is there a plan of this height?"),
-    "cpsat_peak": Entry(Kind.METHOD, "solvers.cpsat:CpSatPeak", "OR-Tools CP-SAT with the peak as a variable"),
-    "cbc": Entry(Kind.METHOD, "solvers.milp:Cbc", "the integer program, by CBC"),
-    "highs": Entry(Kind.METHOD, "solvers.milp:Highs", "the integer program, by HiGHS"),
-    "improve": Entry(Kind.IMPROVER, "solvers.improve.ejection:Improve", "greedy, then moving what defines the peak"),
+    "assign": Entry(
+        SolverKind.METHOD, "solvers.assign.search:Assign", "local search over which buffer goes to which memory"
+    ),
+    "cpsat": Entry(SolverKind.METHOD, "solvers.cpsat:CpSat", "OR-Tools CP-SAT: is there a plan of this height?"),
+    "cpsat_peak": Entry(SolverKind.METHOD, "solvers.cpsat:CpSatPeak", "OR-Tools CP-SAT with the peak as a variable"),
+    "cbc": Entry(SolverKind.METHOD, "solvers.milp:Cbc", "the integer program, by CBC"),
+    "highs": Entry(SolverKind.METHOD, "solvers.milp:Highs", "the integer program, by HiGHS"),
+    "improve": Entry(
+        SolverKind.IMPROVER, "solvers.improve.ejection:Improve", "greedy, then moving what defines the peak"
+    ),
     "beam": Entry(
-        Kind.IMPROVER, "solvers.improve.beam:Beam", "greedy, then sweeps through time with many placements side by side"
+        SolverKind.IMPROVER,
+        "solvers.improve.beam:Beam",
+        "greedy, then sweeps through time with many placements side by side",
     ),
     "cadence_position": Entry(
-        Kind.PUBLISHED, "solvers.others.named.cadence:CadencePosition", "ExecuTorch, Cadence: by size, lowest gap"
+        SolverKind.PUBLISHED, "solvers.others.named.cadence:CadencePosition", "ExecuTorch, Cadence: by size, lowest gap"
     ),
     "cadence_best_fit": Entry(
-        Kind.PUBLISHED, "solvers.others.named.cadence:CadenceBestFit", "ExecuTorch, Cadence: by size, smallest gap"
+        SolverKind.PUBLISHED,
+        "solvers.others.named.cadence:CadenceBestFit",
+        "ExecuTorch, Cadence: by size, smallest gap",
     ),
     "tflm_greedy": Entry(
-        Kind.PUBLISHED, "solvers.others.named.tflm:TflmGreedy", "TensorFlow Lite Micro: by size, lowest gap"
+        SolverKind.PUBLISHED, "solvers.others.named.tflm:TflmGreedy", "TensorFlow Lite Micro: by size, lowest gap"
     ),
     "tflm_greedy_last_first": Entry(
-        Kind.PUBLISHED,
+        SolverKind.PUBLISHED,
         "solvers.others.named.tflm:TflmGreedyLastFirst",
         "TensorFlow Lite Micro since 2020: ties last first",
     ),
-    "usmp_by_size": Entry(Kind.PUBLISHED, "solvers.others.named.usmp.greedy:UsmpBySize", "TVM USMP: greedy by size"),
+    "usmp_by_size": Entry(
+        SolverKind.PUBLISHED, "solvers.others.named.usmp.greedy:UsmpBySize", "TVM USMP: greedy by size"
+    ),
     "usmp_by_conflicts": Entry(
-        Kind.PUBLISHED, "solvers.others.named.usmp.greedy:UsmpByConflicts", "TVM USMP: greedy by conflicts"
+        SolverKind.PUBLISHED, "solvers.others.named.usmp.greedy:UsmpByConflicts", "TVM USMP: greedy by conflicts"
     ),
     "usmp_hill_climb": Entry(
-        Kind.PUBLISHED, "solvers.others.named.usmp.hill_climb:UsmpHillClimb", "TVM USMP: hill climb"
+        SolverKind.PUBLISHED, "solvers.others.named.usmp.hill_climb:UsmpHillClimb", "TVM USMP: hill climb"
     ),
-    "exir_naive": Entry(Kind.PUBLISHED, "solvers.others.named.exir:ExirNaive", "ExecuTorch: one after the other"),
+    "exir_naive": Entry(SolverKind.PUBLISHED, "solvers.others.named.exir:ExirNaive", "ExecuTorch: one after the other"),
     "exir_greedy": Entry(
-        Kind.PUBLISHED, "solvers.others.named.exir:ExirGreedy", "ExecuTorch: by size, into shared objects"
+        SolverKind.PUBLISHED, "solvers.others.named.exir:ExirGreedy", "ExecuTorch: by size, into shared objects"
     ),
-    "relay_tokens": Entry(Kind.PUBLISHED, "solvers.others.named.relay:RelayTokens", "TVM Relay: storage tokens"),
-    "xla_heap": Entry(Kind.PUBLISHED, "solvers.others.named.xla:XlaHeap", "OpenXLA: the lower of the next two"),
+    "relay_tokens": Entry(SolverKind.PUBLISHED, "solvers.others.named.relay:RelayTokens", "TVM Relay: storage tokens"),
+    "xla_heap": Entry(SolverKind.PUBLISHED, "solvers.others.named.xla:XlaHeap", "OpenXLA: the lower of the next two"),
     "xla_heap_spatial": Entry(
-        Kind.PUBLISHED, "solvers.others.named.xla:XlaHeapSpatial", "OpenXLA: by size, smallest gap"
+        SolverKind.PUBLISHED, "solvers.others.named.xla:XlaHeapSpatial", "OpenXLA: by size, smallest gap"
     ),
     "xla_heap_temporal": Entry(
-        Kind.PUBLISHED, "solvers.others.named.xla:XlaHeapTemporal", "OpenXLA: by length of life, smallest gap"
+        SolverKind.PUBLISHED, "solvers.others.named.xla:XlaHeapTemporal", "OpenXLA: by length of life, smallest gap"
     ),
-    "vela_hill_climb": Entry(Kind.PUBLISHED, "solvers.others.named.vela:VelaHillClimb", "Arm Vela: hill climb"),
-    "two_ended": Entry(Kind.PUBLISHED, "solvers.others.named.two_ended:TwoEnded", "DORY: a stack from each end"),
-    "omnimalloc": Entry(Kind.PEER, "solvers.others.peers.omnimalloc:Omnimalloc", "omnimalloc itself"),
-    "vela": Entry(Kind.PEER, "solvers.others.peers.vela:Vela", "Arm Vela itself"),
+    "vela_hill_climb": Entry(SolverKind.PUBLISHED, "solvers.others.named.vela:VelaHillClimb", "Arm Vela: hill climb"),
+    "two_ended": Entry(SolverKind.PUBLISHED, "solvers.others.named.two_ended:TwoEnded", "DORY: a stack from each end"),
+    "omnimalloc": Entry(SolverKind.PEER, "solvers.others.peers.omnimalloc:Omnimalloc", "omnimalloc itself"),
+    "vela": Entry(SolverKind.PEER, "solvers.others.peers.vela:Vela", "Arm Vela itself"),
     "room_prices": Entry(
-        Kind.BOUNDER, "solvers.bounds.room_prices:RoomPrices", "a bound from prices on room in each memory"
+        SolverKind.BOUNDER, "solvers.bounds.room_prices:RoomPrices", "a bound from prices on room in each memory"
     ),
     "pool_sharing": Entry(
-        Kind.BOUNDER, "solvers.milp:PoolSharing", "a bound from weights on what is live in several memories"
+        SolverKind.BOUNDER, "solvers.milp:PoolSharing", "a bound from weights on what is live in several memories"
     ),
 }
 
 
-def names(*kinds: Kind) -> tuple[str, ...]:
+def names(*kinds: SolverKind) -> tuple[str, ...]:
     """The solvers of these kinds; without any, all that can be asked for, those of the user's own at the end."""
     if kinds:
         return tuple(name for name, entry in SOLVERS.items() if entry.kind in kinds)
-    askable = (name for name, entry in SOLVERS.items() if entry.kind is not Kind.BOUNDER)
+    askable = (name for name, entry in SOLVERS.items() if entry.kind is not SolverKind.BOUNDER)
     return (*askable, *(name for name in allowed() if name not in SOLVERS))
 
 
@@ -126,11 +138,11 @@ def entry_of(name: str) -> Entry:
         return SOLVERS[name]
     if name in allowed():
         path = f"solvers.others.users.planners:{OF_USER}{name}"
-        return Entry(Kind.USER, path, f"your own, as {VARIABLE} names it")
+        return Entry(SolverKind.USER, path, f"your own, as {VARIABLE} names it")
     raise UnknownSolver(name, names())
 
 
-def is_of(kind: Kind, name: str) -> bool:
+def is_of(kind: SolverKind, name: str) -> bool:
     """True if it is a solver of that kind."""
     return name in SOLVERS and SOLVERS[name].kind is kind
 

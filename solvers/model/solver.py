@@ -132,7 +132,7 @@ class Input(StrEnum):
 
     PRESOLVED = "presolved"
     """Scaled, squeezed and split."""
-    RAW = "raw"
+    AS_WRITTEN = "as_written"
     """As lowered, in the user's order: named heuristics of other planners depend on it."""
 
 

@@ -16,7 +16,7 @@ from ..model.instance import Instance, Placement, Term
 from ..model.linear_terms import choice_cost, is_counted_in_bytes
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome, Proof, Value
-from ..model.registry import Kind, is_of
+from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
 from .execute import Engines, ask, execute
@@ -56,8 +56,8 @@ class Joint:
         self.instance = scaled(instance, self.unit)
         self.task = replace(task, start=None)  # in bytes, as no engine has it
         self.start = task.start
-        self.engines = Engines((name for name in engines if not is_of(Kind.BOUNDER, name)), by_name)
-        self.bounders = [name for name in engines if is_of(Kind.BOUNDER, name) and instance.has_choice]
+        self.engines = Engines((name for name in engines if not is_of(SolverKind.BOUNDER, name)), by_name)
+        self.bounders = [name for name in engines if is_of(SolverKind.BOUNDER, name) and instance.has_choice]
         self.settler = next((name for name in engines if by_name or role_of(name).settles_ties), None)
         """Who is asked for the best of several placements of the least cost."""
         self.repacks = not by_name and bool(engines) and not OF_PEAKS.isdisjoint(instance.terms)
@@ -194,7 +194,7 @@ class Joint:
         if outcome.placement is not None and outcome.value is not None:
             self.take(outcome.placement, outcome.value, outcome.solver or name)
         self.infeasible |= outcome.infeasible
-        if is_of(Kind.BOUNDER, name):
+        if is_of(SolverKind.BOUNDER, name):
             self._take_sharing(outcome)
         elif outcome.infeasible or outcome.bound > self.bound:
             self._take_proof(outcome, name)

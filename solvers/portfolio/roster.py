@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..model.registry import Kind, is_of
+from ..model.registry import SolverKind, is_of
 from ..model.solver import Task
 
 USUAL_PARTS = 2
@@ -100,8 +100,8 @@ def team(engines: Iterable[str], blocks: int, number: int) -> tuple[tuple[str, i
         and (share.largest is None or blocks <= share.largest)
         and number >= share.from_round
     }
-    if all(is_of(Kind.IMPROVER, name) for name in ready):
-        ready |= {name for name in shares if not is_of(Kind.IMPROVER, name)} or shares.keys()
+    if all(is_of(SolverKind.IMPROVER, name) for name in ready):
+        ready |= {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()
     return tuple((name, share.parts) for name, share in shares.items() if name in ready)
 
 

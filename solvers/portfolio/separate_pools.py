@@ -12,7 +12,7 @@ from ..model.instance import Instance, Placement, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
 from ..model.objective import evaluate, value_of_peaks
 from ..model.outcome import Outcome, Value
-from ..model.registry import Kind, is_of
+from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
 from .execute import Engines, Refusal, ask, execute
@@ -147,7 +147,7 @@ class _SeparatePools:
         self._prove()
         spent = self.engines.work - before
         is_stuck = spent == 0 and self.engines.working == working
-        if all(is_of(Kind.IMPROVER, name) for name in self.engines.working):
+        if all(is_of(SolverKind.IMPROVER, name) for name in self.engines.working):
             is_stuck |= spent < budget and self.board.value == value  # they end early where nothing is left to try
         return self.engines.stop if is_stuck and self._finished() is None else None
 

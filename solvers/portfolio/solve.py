@@ -9,13 +9,12 @@ import numpy as np
 
 from ..bounds.crowding import crowded
 from ..bounds.one_pool import homeless
-from ..kernels import Kind as Kernels
-from ..kernels import active
+from ..kernels import Origin, active
 from ..model.errors import SolverFailed, StopReason, Unavailable, UnknownSolver, Unsupported
 from ..model.instance import Instance, Placement
 from ..model.needs import is_joint, needs, refusal
 from ..model.outcome import Outcome
-from ..model.registry import AUTO, Kind, get, is_of, names
+from ..model.registry import AUTO, SolverKind, get, is_of, names
 from ..model.solver import Control, Feature, Input, Solver, Task
 from .execute import execute, failed
 from .roster import joint_engines, separate_engines
@@ -39,18 +38,18 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         zeros = (0,) * len(instance.terms)
         return Outcome(StopReason.PROVED, nothing, zeros, zeros, (0,) * len(instance.pools))
     joint = is_joint(instance)
-    if is_of(Kind.BOUNDER, solver):
+    if is_of(SolverKind.BOUNDER, solver):
         raise UnknownSolver(solver, names())
     chosen = None if solver == AUTO else _willing(get(solver), instance, joint)
     lost = homeless(instance) or crowded(instance, control.stopped)
     if lost is not None:
         return Outcome(StopReason.PROVED, pool_bounds=(0,) * len(instance.pools), certificates=(lost,), infeasible=True)
-    if chosen is not None and chosen.wants is Input.RAW:
+    if chosen is not None and chosen.wants is Input.AS_WRITTEN:
         return _solve_as_written(solver, instance, task, control)
     if chosen is not None:
         engines: tuple[str, ...] = () if chosen.name == "greedy" else (chosen.name,)
     else:
-        engines = joint_engines() if joint else separate_engines(native=active().kind is Kernels.NATIVE)
+        engines = joint_engines() if joint else separate_engines(native=active().origin is Origin.NATIVE)
     if not joint:
         return solve_separate_pools(instance, task, control, engines, chosen is not None)
     from .joint import solve_joint  # what most problems do without, like all that is imported within functions here

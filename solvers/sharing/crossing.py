@@ -67,7 +67,7 @@ class AsSolver:
     """A solver of shared objects as the sandbox knows solvers: a child process runs it, and its caller reads the answer back."""
 
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
-    wants: ClassVar[Input] = Input.RAW
+    wants: ClassVar[Input] = Input.AS_WRITTEN
     sandboxed: ClassVar[bool] = True
 
     def __init__(self, solver: SharingSolver) -> None:

@@ -34,10 +34,11 @@ AVAILABLE = tuple(name for name in registry.names() if registry.get(name).unavai
 HEURISTICS = frozenset(
     name
     for name in AVAILABLE
-    if name in ("greedy", "assign", *registry.names(registry.Kind.IMPROVER)) or registry.get(name).wants is Input.RAW
+    if name in ("greedy", "assign", *registry.names(registry.SolverKind.IMPROVER))
+    or registry.get(name).wants is Input.AS_WRITTEN
 )
 """They may miss a placement that exists, and prove nothing themselves."""
-PEERS = registry.names(registry.Kind.PEER)
+PEERS = registry.names(registry.SolverKind.PEER)
 """Other projects' own programs: they take sizes and lifetimes, and refuse most of the rest."""
 EXACT = tuple(name for name in AVAILABLE if name not in HEURISTICS)
 LIMITS = Options(time_limit=20.0, work_limit=5_000_000, workers=1)

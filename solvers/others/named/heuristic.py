@@ -68,7 +68,7 @@ class Heuristic(Solver, ABC):
 
     name: ClassVar[str]
     features: ClassVar[frozenset[Feature]]
-    wants: ClassVar[Input] = Input.RAW
+    wants: ClassVar[Input] = Input.AS_WRITTEN
 
     @abstractmethod
     def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:

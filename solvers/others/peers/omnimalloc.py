@@ -26,7 +26,7 @@ class Omnimalloc(Solver):
 
     name: ClassVar[str] = "omnimalloc"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
-    wants: ClassVar[Input] = Input.RAW
+    wants: ClassVar[Input] = Input.AS_WRITTEN
     sandboxed: ClassVar[bool] = True
     libraries: ClassVar[tuple[Library, ...]] = (OMNIMALLOC,)
 

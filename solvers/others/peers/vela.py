@@ -21,7 +21,7 @@ class Vela(Solver):
 
     name: ClassVar[str] = "vela"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
-    wants: ClassVar[Input] = Input.RAW
+    wants: ClassVar[Input] = Input.AS_WRITTEN
     sandboxed: ClassVar[bool] = True
     libraries: ClassVar[tuple[Library, ...]] = (VELA,)
 

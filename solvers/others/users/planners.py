@@ -26,7 +26,7 @@ class UserPlanner:
 
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
     """It says itself what it takes, once it runs: asking it sooner would be to import it here."""
-    wants: ClassVar[Input] = Input.RAW
+    wants: ClassVar[Input] = Input.AS_WRITTEN
     sandboxed: ClassVar[bool] = True
 
     def __init__(self, name: str) -> None:

@@ -10,13 +10,13 @@ from planner.placing.lowering import lower
 from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy
 from solvers.improve.beam import Beam
-from solvers.kernels import BadKernelInput, Kernels, Kind
+from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
 from tests.solvers.improve.improvers import first_placement, never, peak, placement, recurrent
-from tests.solvers.kernels.kernel_sets import native, of_kind, reference, use_reference, where_native_run
+from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference, where_native_run
 from tests.support import Block, make_instance, plain
 
 
@@ -119,9 +119,9 @@ def test_it_gives_up_where_nothing_lower_exists(solve: Beam) -> None:
     assert (outcome.value, outcome.stop) == ((10,), StopReason.WORK_LIMIT)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_what_cannot_be_is_refused(kind: Kind) -> None:
-    kernel = of_kind(kind)
+@pytest.mark.parametrize("kind", Origin)
+def test_what_cannot_be_is_refused(kind: Origin) -> None:
+    kernel = of_origin(kind)
     instance = recurrent(50)
     given = columns(instance)
     with pytest.raises(BadKernelInput):

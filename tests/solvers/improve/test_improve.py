@@ -8,13 +8,13 @@ import pytest
 from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy
 from solvers.improve.ejection import Improve
-from solvers.kernels import BadKernelInput, Kernels, Kind
+from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.solver import Goal, Limits, Silent, Task
 from tests.solvers.improve.improvers import first_placement, never, peak, placement
-from tests.solvers.kernels.kernel_sets import native, of_kind, reference, use_reference
+from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference
 from tests.solvers.kernels.test_greedy_native import random_instance
 from tests.support import Block, make_instance, plain
 
@@ -143,9 +143,9 @@ def test_no_block_and_blocks_without_size(solve: Improve) -> None:
     assert outcome.value == (5,)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_a_start_that_cannot_be_is_refused(kind: Kind) -> None:
-    kernel = of_kind(kind)
+@pytest.mark.parametrize("kind", Origin)
+def test_a_start_that_cannot_be_is_refused(kind: Origin) -> None:
+    kernel = of_origin(kind)
     instance = dense(9)
     given = columns(instance)
     for start in (np.zeros(3, dtype=np.int64), np.full(instance.blocks, -1, dtype=np.int64)):

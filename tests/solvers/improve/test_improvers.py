@@ -8,7 +8,7 @@ import pytest
 from solvers.geometry.rules import violation
 from solvers.model.errors import UnknownSolver
 from solvers.model.instance import Instance
-from solvers.model.registry import Kind, names
+from solvers.model.registry import SolverKind, names
 from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.roster import share_of
 from solvers.portfolio.solve import solve
@@ -43,7 +43,7 @@ def test_all_work_together_keeps_to_the_limit() -> None:
     assert outcome.work <= 44_000  # an engine ends soon after its share is spent
 
 
-@pytest.mark.parametrize("name", names(Kind.IMPROVER))
+@pytest.mark.parametrize("name", names(SolverKind.IMPROVER))
 def test_asked_for_by_name_it_improves_what_greedy_found_and_nobody_else_takes_part(name: str) -> None:
     instance = chained(120)
     first = solve(instance, Task(limits=Limits(work=200_000)), Silent(), "greedy")
@@ -57,7 +57,7 @@ def test_asked_for_by_name_it_improves_what_greedy_found_and_nobody_else_takes_p
     assert outcome.work > first.work
 
 
-@pytest.mark.parametrize("name", names(Kind.BOUNDER))
+@pytest.mark.parametrize("name", names(SolverKind.BOUNDER))
 def test_who_only_proves_is_not_asked_for_alone(name: str) -> None:
     assert name not in names()
     with pytest.raises(UnknownSolver):

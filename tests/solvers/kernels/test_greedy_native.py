@@ -13,13 +13,13 @@ from solvers.fitting.orders import PASSES, Fit, orders
 from solvers.fitting.placing import PoolPolicy, place_all
 from solvers.geometry.rules import violation
 from solvers.greedy.solver import Greedy
-from solvers.kernels import BadKernelInput, Kernels, Kind
+from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec, Term
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Goal, Limits, Silent, Task
-from tests.solvers.kernels.kernel_sets import native, of_kind, use_reference
+from tests.solvers.kernels.kernel_sets import native, of_origin, use_reference
 from tests.support import Block, make_instance, plain
 
 
@@ -299,9 +299,9 @@ def test_an_error_of_the_caller_comes_back_to_the_caller(kernel: Kernels) -> Non
         kernel.greedy(instance.sections, columns(instance), PASSES, None, None, 1, None, report)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_arrays_that_make_no_sense_are_refused(kind: Kind) -> None:
-    kernel = of_kind(kind)
+@pytest.mark.parametrize("origin", Origin)
+def test_arrays_that_make_no_sense_are_refused(origin: Origin) -> None:
+    kernel = of_origin(origin)
     instance = make_instance([(0, 2, 4), (1, 3, 4)])
     good = columns(instance)
     with pytest.raises(BadKernelInput):
@@ -317,9 +317,9 @@ def test_arrays_that_make_no_sense_are_refused(kind: Kind) -> None:
         kernel.greedy_place(instance.sections, good, np.array([0, 2]), Fit.LOWEST)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_nothing_at_all_is_placed_at_once(kind: Kind) -> None:
-    kernel = of_kind(kind)
+@pytest.mark.parametrize("origin", Origin)
+def test_nothing_at_all_is_placed_at_once(origin: Origin) -> None:
+    kernel = of_origin(origin)
     empty = make_instance([(0, 1, 1)])
     fields = "part_block part_low part_high rect_part rect_start rect_end allowed modulus residue lowest highest"
     nothing = replace(empty, sections=0, **{name: getattr(empty, name)[:0] for name in fields.split()})

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from solvers import kernels
 from solvers.fitting.orders import ORDERS
 from solvers.kernels import BadKernelInput, Kernels, selection
-from solvers.kernels.selection import KernelsUnavailable, Kind, Selection, Wanted, promised, select
+from solvers.kernels.selection import KernelsUnavailable, Origin, Selection, Wanted, promised, select
 from solvers.model.instance import Ints
 from tests.strategies import effort
 
@@ -31,10 +31,10 @@ ROOT = Path(__file__).resolve().parents[3]
 def available() -> dict[str, Kernels]:
     """All sets of kernels of this installation; CI demands the native ones (MEMPLAN_KERNELS=native)."""
     chosen = [select(Wanted.REFERENCE), select(Wanted.AUTO)]
-    return {each.kind: each.kernels for each in chosen}
+    return {each.origin: each.kernels for each in chosen}
 
 
-@pytest.fixture(params=list(Kind))
+@pytest.fixture(params=list(Origin))
 def each(request: pytest.FixtureRequest) -> Kernels:
     found = available()
     if request.param not in found:
@@ -120,7 +120,7 @@ def test_read_only_and_strided_arrays_are_taken_as_they_are(each: Kernels) -> No
 
 
 def test_native_kernels_refuse_other_types_rather_than_convert_them() -> None:
-    native = available().get(Kind.NATIVE)
+    native = available().get(Origin.NATIVE)
     if native is None:
         pytest.skip(f"no native kernels: {select(Wanted.AUTO).reason}")
     with pytest.raises(TypeError):
@@ -147,7 +147,7 @@ def test_the_package_offers_the_active_kernels() -> None:
 
 def test_the_reference_can_be_asked_for() -> None:
     chosen = select("reference")
-    assert chosen.kind is Kind.REFERENCE
+    assert chosen.origin is Origin.REFERENCE
     assert chosen.reason is not None
     assert "MEMPLAN_KERNELS=reference" in chosen.reason
 
@@ -174,7 +174,7 @@ def test_without_native_kernels_the_reference_runs_and_says_why(monkeypatch: pyt
     reference = select("reference").kernels
     without_native(monkeypatch, None)
     chosen = select("auto")
-    assert chosen == Selection(Kind.REFERENCE, reference, chosen.reason)
+    assert chosen == Selection(Origin.REFERENCE, reference, chosen.reason)
     assert "no working C++ compiler" in (chosen.reason or "")
 
 
@@ -188,7 +188,7 @@ def test_native_kernels_that_lag_behind_are_not_used(monkeypatch: pytest.MonkeyP
     select("reference")
     without_native(monkeypatch, ModuleType(selection.NATIVE_MODULE))
     chosen = select("auto")
-    assert chosen.kind is Kind.REFERENCE
+    assert chosen.origin is Origin.REFERENCE
     assert "older than the rest" in (chosen.reason or "")
 
 
@@ -215,13 +215,13 @@ class Compiled:
 def test_native_kernels_that_take_other_arguments_are_not_used(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     select("reference")
     without_native(monkeypatch, stand_in(lambda _, text: text))
-    assert select("auto").kind is Kind.NATIVE
+    assert select("auto").origin is Origin.NATIVE
     longer = stand_in(lambda each, text: text.replace(") ->", ", more: int) ->") if each == name else text)
     renamed = stand_in(lambda each, text: text.replace(": int", "s: int") if each == name else text)
     for module in (longer, *([renamed] if promised()[name] else [])):
         without_native(monkeypatch, module)
         chosen = select("auto")
-        assert chosen.kind is Kind.REFERENCE
+        assert chosen.origin is Origin.REFERENCE
         assert f"older than the rest of memplan (no {name})" in (chosen.reason or "")
 
 
@@ -229,7 +229,7 @@ def test_native_kernels_without_an_order_of_the_table_are_not_used(monkeypatch: 
     select("reference")
     without_native(monkeypatch, stand_in(lambda _, text: text))
     monkeypatch.setitem(ORDERS, "shade", ORDERS["size"])
-    assert select("auto").kind is Kind.NATIVE  # the stand-in names what the table has
+    assert select("auto").origin is Origin.NATIVE  # the stand-in names what the table has
     monkeypatch.setattr(Compiled, "__call__", lambda _: ["size", "area"])
     assert "no order width_area_total" in (select("auto").reason or "")
 
@@ -274,7 +274,7 @@ assert packed(instance, 0, np.arange(4), "size", Fit.BEST) is not None
 
 
 def test_with_native_kernels_no_python_kernel_is_imported() -> None:
-    if Kind.NATIVE not in available():
+    if Origin.NATIVE not in available():
         pytest.skip(f"no native kernels: {select(Wanted.AUTO).reason}")
     assert python_kernels_after(EVERY_SOLVER_WITH_KERNELS, "native") == set()
     used = python_kernels_after(EVERY_SOLVER_WITH_KERNELS, "reference")

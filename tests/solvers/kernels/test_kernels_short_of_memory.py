@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from solvers.kernels.selection import Kind, Wanted, select
+from solvers.kernels.selection import Origin, Wanted, select
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux does"),
     pytest.mark.skipif(
-        select(Wanted.AUTO).kind is not Kind.NATIVE, reason=f"no native kernels: {select(Wanted.AUTO).reason}"
+        select(Wanted.AUTO).origin is not Origin.NATIVE, reason=f"no native kernels: {select(Wanted.AUTO).reason}"
     ),
 ]
 

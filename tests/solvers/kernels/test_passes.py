@@ -9,17 +9,17 @@ import pytest
 from solvers.fitting.neighbours import ListedNeighbours
 from solvers.fitting.orders import ORDERS, PASSES, Fit, orders
 from solvers.fitting.placing import PoolPolicy, place_all
-from solvers.kernels import BadKernelInput, Kernels, Kind
+from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.model.instance import Instance, Ints
-from tests.solvers.kernels.kernel_sets import of_kind
+from tests.solvers.kernels.kernel_sets import of_origin
 from tests.solvers.kernels.test_greedy_native import fixed_first, random_instance
 from tests.support import make_instance
 
 
-@pytest.fixture(params=list(Kind))
+@pytest.fixture(params=list(Origin))
 def kernels(request: pytest.FixtureRequest) -> Kernels:
-    return of_kind(request.param)
+    return of_origin(request.param)
 
 
 @pytest.fixture(scope="module")

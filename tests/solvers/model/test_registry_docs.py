@@ -11,7 +11,7 @@ from solvers.model import registry
 from solvers.model.solver import Feature
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "planners.md").read_text(encoding="utf-8")
-NAMED = registry.names(registry.Kind.PUBLISHED)
+NAMED = registry.names(registry.SolverKind.PUBLISHED)
 
 
 def test_each_solver_is_explained_and_nobody_else() -> None:

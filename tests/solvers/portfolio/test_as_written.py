@@ -23,7 +23,7 @@ class Stacker:
 
     name: ClassVar[str] = "stacker"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
-    wants: ClassVar[Input] = Input.RAW
+    wants: ClassVar[Input] = Input.AS_WRITTEN
     sandboxed: ClassVar[bool] = False
     asked: ClassVar[list[tuple[Instance, Task]]] = []
     placement: ClassVar[list[int] | None] = None
@@ -43,7 +43,7 @@ def stacker(monkeypatch: pytest.MonkeyPatch) -> type[Stacker]:
     monkeypatch.setitem(
         registry.SOLVERS,
         Stacker.name,
-        registry.Entry(registry.Kind.METHOD, f"{__name__}:{Stacker.__name__}", "made up"),
+        registry.Entry(registry.SolverKind.METHOD, f"{__name__}:{Stacker.__name__}", "made up"),
     )
     monkeypatch.setattr(Stacker, "asked", [])
     return Stacker

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from solvers.kernels import Kind as Kernels
-from solvers.model.registry import SOLVERS, Kind
+from solvers.kernels import Origin
+from solvers.model.registry import SOLVERS, SolverKind
 from solvers.portfolio.roster import PACKERS, ROSTER, joint_engines, separate_engines, share_of, team
 
 ALL = ("improve", "search", "cpsat")
@@ -47,7 +47,7 @@ def test_every_engine_is_a_solver_and_takes_part_somewhere() -> None:
 
 def test_who_only_proves_works_where_there_is_a_choice_of_pools() -> None:
     """On components of single pools it would answer no round."""
-    assert not {name for name in separate_engines(native=True) if SOLVERS[name].kind is Kind.BOUNDER}
+    assert not {name for name in separate_engines(native=True) if SOLVERS[name].kind is SolverKind.BOUNDER}
 
 
 def test_there_is_one_who_packs_pools_and_one_who_settles_ties() -> None:
@@ -55,10 +55,10 @@ def test_there_is_one_who_packs_pools_and_one_who_settles_ties() -> None:
     assert [name for name in joint_engines() if ROSTER[name].settles_ties]
 
 
-@pytest.mark.parametrize("kernels", list(Kernels))
-def test_with_each_set_of_kernels_somebody_proves(kernels: Kernels) -> None:
-    names = separate_engines(native=kernels is Kernels.NATIVE)
-    assert any(SOLVERS[name].kind is Kind.METHOD for name in names)
+@pytest.mark.parametrize("origin", list(Origin))
+def test_with_each_set_of_kernels_somebody_proves(origin: Origin) -> None:
+    names = separate_engines(native=origin is Origin.NATIVE)
+    assert any(SOLVERS[name].kind is SolverKind.METHOD for name in names)
 
 
 def test_in_python_the_fastest_comes_first_and_the_slow_ones_not_at_all() -> None:

@@ -78,7 +78,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(
             registry.SOLVERS,
             made_up.__name__.lower(),
-            registry.Entry(registry.Kind.METHOD, f"{__name__}:{made_up.__name__}", "made up"),
+            registry.Entry(registry.SolverKind.METHOD, f"{__name__}:{made_up.__name__}", "made up"),
         )
         monkeypatch.setattr(made_up, "name", made_up.__name__.lower())
     monkeypatch.setitem(sys.modules, __name__, ModuleType(__name__))

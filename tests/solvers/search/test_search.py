@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from solvers.geometry.rules import violation
-from solvers.kernels import Kind, active
+from solvers.kernels import Origin, active
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec
 from solvers.model.objective import evaluate
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(Search().unavailable() is not None, reason=f"no 
 CASES = int(os.environ.get("MEMPLAN_SEARCH_CASES", "300"))
 """Random instances of each kind; the figure for a long run is set from outside."""
 
-IS_NATIVE = active().kind is Kind.NATIVE
+IS_NATIVE = active().origin is Origin.NATIVE
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from solvers.geometry.rules import violation
-from solvers.kernels import Kind, active
+from solvers.kernels import Origin, active
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
@@ -16,7 +16,9 @@ from solvers.search.solver import Search
 from tests.small_instances import brute_force
 from tests.support import Block, make_instance, plain
 
-pytestmark = pytest.mark.skipif(active().kind is not Kind.NATIVE, reason="these are too many for the search in Python")
+pytestmark = pytest.mark.skipif(
+    active().origin is not Origin.NATIVE, reason="these are too many for the search in Python"
+)
 
 
 def few_lifetimes_and_sizes(seed: int) -> Instance:

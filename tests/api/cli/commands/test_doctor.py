@@ -12,7 +12,7 @@ import pytest
 from api import doctor, machine
 from api.doctor import Check
 from solvers.kernels import selection
-from solvers.kernels.selection import KernelsUnavailable, Kind, Selection
+from solvers.kernels.selection import KernelsUnavailable, Origin, Selection
 
 
 def check(name: str) -> Check:
@@ -51,7 +51,7 @@ def test_a_missing_library_is_named_with_what_to_run(monkeypatch: pytest.MonkeyP
 def test_the_reference_kernels_are_reported_with_the_reason(
     monkeypatch: pytest.MonkeyPatch, variable: str, ok: bool
 ) -> None:
-    fallback = Selection(Kind.REFERENCE, selection.select("reference").kernels, "there was no compiler")
+    fallback = Selection(Origin.REFERENCE, selection.select("reference").kernels, "there was no compiler")
     monkeypatch.setattr(selection, "active", lambda: fallback)
     monkeypatch.setenv(selection.VARIABLE, variable)
     found = check("kernels")

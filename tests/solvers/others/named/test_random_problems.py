@@ -21,7 +21,7 @@ from tests.oracle import solve
 from tests.strategies import effort, problems
 from tests.support import make_instance
 
-NAMED = registry.names(registry.Kind.PUBLISHED)
+NAMED = registry.names(registry.SolverKind.PUBLISHED)
 
 
 def test_there_are_named_planners() -> None:

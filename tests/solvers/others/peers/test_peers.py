@@ -88,7 +88,7 @@ def test_what_it_finds_is_valid_and_what_it_proves_is_true(peer: str, first: int
 
 
 def test_it_sees_the_instance_as_it_was_given(peer: str) -> None:
-    assert registry.get(peer).wants is Input.RAW
+    assert registry.get(peer).wants is Input.AS_WRITTEN
 
 
 def test_a_plan_of_it_is_its_own(peer: str) -> None:

@@ -16,7 +16,7 @@ from .places import Places, places
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
+class SinglePeak:
     """What a peak is worth, and which peaks there can be."""
 
     pool: int
@@ -62,8 +62,8 @@ class Strip:
         return max(place.greatest + height for place, height in self.spots)
 
 
-def strip_of(instance: Instance) -> Strip | None:
-    """The instance as a strip, if it is one and every block has a place."""
+def single_peak_of(instance: Instance) -> SinglePeak | None:
+    """The instance as such a case, if it is one and every block has a place."""
     used = np.flatnonzero(instance.allowed.any(axis=0))
     if len(used) != 1 or instance.weighs_reuse or len(instance.apart) or not instance.allowed.any(axis=1).all():
         return None
@@ -79,15 +79,15 @@ def strip_of(instance: Instance) -> Strip | None:
     )
     if any(place.is_empty for place, _ in spots):
         return None
-    return Strip(pool, tuple(line_of_peak(instance, term, pool) for term in instance.terms), tuple(spots))
+    return SinglePeak(pool, tuple(line_of_peak(instance, term, pool) for term in instance.terms), tuple(spots))
 
 
-def first_bound(instance: Instance, strip: Strip, task: Task) -> int:
+def first_bound(instance: Instance, single: SinglePeak, task: Task) -> int:
     """The least peak that is not ruled out yet."""
-    known = [strip.peak_for(task.bound)]
-    if strip.pool < len(task.pool_bounds):
-        known.append(task.pool_bounds[strip.pool])
-    own = pool_bound(instance, strip.pool)
+    known = [single.peak_for(task.bound)]
+    if single.pool < len(task.pool_bounds):
+        known.append(task.pool_bounds[single.pool])
+    own = pool_bound(instance, single.pool)
     if own is not None:
         known.append(own.value)
     return max(known)
