@@ -28,13 +28,18 @@ class RequestQuery(RequestOptions):
     format: str | None = Field(
         default=None, description=f"The body's format: {names()}; by default recognised. `text/plain` needs it."
     )
+    name: str | None = Field(
+        default=None,
+        max_length=200,
+        description="What to call the problem if it has no name of its own: its file's, say.",
+    )
     require: Literal["feasible"] | None = Field(
         default=None, description="`feasible`: an answer without a plan is an error (422)."
     )
 
     def options(self) -> RequestOptions:
         """The options among it. Raises Refusal."""
-        said = {name: value for name, value in self.said().items() if name not in ("format", "require")}
+        said = {name: value for name, value in self.said().items() if name not in ("format", "name", "require")}
         for name in LISTS & said.keys():
             try:
                 said[name] = parse_capacities(said[name])

@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 
@@ -49,6 +49,13 @@ class Received:
 
     posted: Posted
     fingerprint: str
+    name: str | None = None
+    """What to call a problem that has no name of its own."""
+
+    def asked(self, about: About) -> Asked:
+        """Once it is known what was received."""
+        named = replace(about, name=about.name or self.name)
+        return Asked(self.posted.owner, self.posted.body, named, self.fingerprint)
 
 
 async def receive(request: Request, service: Service, query: RequestQuery) -> Received:
@@ -57,7 +64,8 @@ async def receive(request: Request, service: Service, query: RequestQuery) -> Re
     format_ = format_of(kind, query.format, service.settings)
     options = query.options()
     body = await read_body(request, service.settings)
-    return await fingerprint_of(service, request.state.owner, body, format_, kind, options)
+    got = await fingerprint_of(service, request.state.owner, body, format_, kind, options)
+    return replace(got, name=query.name)
 
 
 async def fingerprint_of(
@@ -80,7 +88,7 @@ async def understand(service: Service, got: Received) -> Asked:
         found = await service.read("read", posted.body, **posted.header)
         about = about_in(found.header)
         service.memory.put(got.fingerprint, about)
-    return Asked(posted.owner, posted.body, about, got.fingerprint)
+    return got.asked(about)
 
 
 async def begin_early(service: Service, got: Received) -> tuple[Asked, Attempt] | None:
@@ -96,7 +104,7 @@ async def begin_early(service: Service, got: Received) -> tuple[Asked, Attempt] 
         attempt.stop()
         raise
     service.memory.put(got.fingerprint, about)
-    return Asked(got.posted.owner, got.posted.body, about, got.fingerprint), attempt
+    return got.asked(about), attempt
 
 
 async def look_up(service: Service, asked: Asked) -> StoredPlan | None:

@@ -3,6 +3,7 @@
 import { element, exactBytes, grouped, name, percent, plural, seconds, visible } from "./text.js";
 
 const LISTED = 40; // buffers
+const BYTES = new Set(["sum_of_peaks", "largest_peak", "spilled_bytes"]); // terms that count bytes
 
 // Terms and values side by side.
 export function figures(job, plan, map) {
@@ -11,12 +12,16 @@ export function figures(job, plan, map) {
   const bound = plan?.bound ?? job?.bound ?? null;
   // Before there is a plan, all that is known is what is minimised, which need not be bytes.
   const shown = plan || map?.document.in_bytes ? exactBytes : grouped;
-  rows.push([plan ? "peak" : "best so far", best === null ? "–" : shown(best)]);
-  rows.push(["bound", bound === null ? "–" : shown(bound)]);
-  const gap = plan ? plan.gap : job?.gap;
-  rows.push(["gap", gap === null || gap === undefined ? "–" : percent(gap)]);
-  if (plan && plan.objective.value !== null && plan.objective.value !== plan.peak) {
-    rows.push([`objective: ${words(plan.objective.terms[0].name)}`, grouped(plan.objective.value)]);
+  const isCost = plan ? plan.objective.terms[0].name !== "sum_of_peaks" : map && !map.document.in_bytes;
+  if (plan && isCost) {
+    rows.push(...costs(plan.objective.terms));
+    rows.push(["peak", best === null ? "–" : shown(best)]);
+  } else {
+    const unit = isCost ? " (a cost, not bytes)" : "";
+    rows.push([plan ? "peak" : `best so far${unit}`, best === null ? "–" : shown(best)]);
+    rows.push(["bound", bound === null ? "–" : shown(bound)]);
+    const gap = plan ? plan.gap : job?.gap;
+    rows.push(["gap", gap === null || gap === undefined ? "–" : percent(gap)]);
   }
   const count = map?.document.buffers.id.length ?? job?.buffers;
   if (count !== undefined) rows.push(["buffers", grouped(count)]);
@@ -26,6 +31,20 @@ export function figures(job, plan, map) {
     rows.push(["time", seconds(plan.run.seconds)]);
   }
   return rows.map(([term, value]) => element("div", {}, element("dt", {}, term), element("dd", {}, value)));
+}
+
+// What was minimised where that is not memory alone: each term, and how far the first may be from the least there can be.
+function costs(terms) {
+  const rows = terms.map(({ name: term, value }) => [`${words(term)}${BYTES.has(term) ? "" : " (a cost)"}`, amount(term, value)]);
+  const [{ name: term, value, bound }] = terms;
+  rows.splice(1, 0, ["bound of it", amount(term, bound)]);
+  const isKnown = value !== null && bound !== null && (bound > 0 || value === 0);
+  rows.splice(2, 0, ["gap", isKnown ? percent(value === bound ? 0 : value / bound - 1) : "–"]);
+  return rows;
+}
+
+function amount(term, value) {
+  return value === null ? "–" : BYTES.has(term) ? exactBytes(value) : grouped(value);
 }
 
 // Paragraphs, the gravest first.

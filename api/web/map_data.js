@@ -33,6 +33,15 @@ export class MapData {
     };
   }
 
+  // The boxes of the buffer of that id, or else of all whose names contain the text: the pool's layer, and the box, in the order of the pools.
+  named(text) {
+    const ids = this.document.buffers.id.map(String);
+    const wanted = text.toLowerCase();
+    const isIt = ids.includes(text) ? (id) => id === text : (id) => id.toLowerCase().includes(wanted);
+    const hits = this.layers.flatMap((layer) => Array.from(layer.buffer, (buffer, box) => [layer, box, buffer]));
+    return hits.filter(([, , buffer]) => isIt(ids[buffer])).map(([layer, box]) => [layer, box]);
+  }
+
   // Where each buffer is, to compare plans by: "pool offset" by id.
   places() {
     const found = new Map();

@@ -149,6 +149,9 @@ export class MapPainter {
     const { time, used } = layer;
     if (!time.length) return;
     let at = Math.max(lowerBound(time, view.left) - 1, 0);
+    // Where it changes at nearly every pixel it would cover all there is: it is fainter there.
+    const changes = lowerBound(time, view.right) - at;
+    context.globalAlpha = Math.min(Math.max((3 * this.inside.width) / (10 * Math.max(changes, 1)), 0.25), 1);
     context.strokeStyle = colours.live;
     context.lineWidth = 1.1;
     context.beginPath();
@@ -171,6 +174,7 @@ export class MapPainter {
     }
     context.lineTo(this.x(Math.min(view.right, time[time.length - 1])), this.y(before));
     context.stroke();
+    context.globalAlpha = 1;
     context.lineWidth = 1;
   }
 

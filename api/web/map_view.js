@@ -4,11 +4,13 @@ import { bytes, element, visible } from "./text.js";
 import { palette } from "./palette.js";
 import { GUTTER, MapPainter } from "./map_painter.js";
 import { MapTip } from "./map_tip.js";
+import { framed } from "./map_picture.js";
 import { MapWindow } from "./map_window.js";
 
 const STEP = 0.1;
 const NEARER = 0.8;
 const REACH = 3; // pixels beside a tiny box that still count as on it
+const FINGER = 12; // as many for a finger
 const HELP = "Arrow keys move, + and - zoom, 0 shows all, n and p go from buffer to buffer, Enter shows the chosen one, Escape lets it go.";
 
 export class MapView extends EventTarget {
@@ -30,6 +32,7 @@ export class MapView extends EventTarget {
     this.window = new MapWindow(1, 1);
     this.hovered = null;
     this.chosen = null;
+    this.fingers = new Map(); // pressed pointers, by their ids: where each was last
     this.#listen();
   }
 
@@ -48,26 +51,17 @@ export class MapView extends EventTarget {
     this.over.setAttribute("aria-label", `Memory map of pool ${visible(layer.pool.name)}, ${layer.count} rectangles`);
   }
 
-  // Show the buffer of that id, or the first whose name contains the text. Is there one?
-  find(text) {
-    const ids = this.data.document.buffers.id;
-    const wanted = text.toLowerCase();
-    const layer = this.layer;
-    let best = null;
-    for (let box = 0; box < layer.count; box += 1) {
-      const id = String(ids[layer.buffer[box]]);
-      if (id === text) best = box;
-      if (id === text) break;
-      if (best === null && id.toLowerCase().includes(wanted)) best = box;
-    }
-    if (best !== null) this.#goTo(best);
-    return best !== null;
+  // As a picture: lines of text above what is shown, and marks with their meaning below.
+  picture(heads, legend) {
+    this.#draw();
+    return framed(this.base, this.painter.scale, heads, legend, this.colours);
   }
 
-  // As a picture, with everything that is shown.
-  picture() {
-    this.#draw();
-    return new Promise((resolve) => this.base.toBlob(resolve, "image/png"));
+  // Choose a box, and bring it into the middle.
+  goTo(box) {
+    const { left, right, low, high } = this.layer;
+    this.#choose(box);
+    this.window.show(left[box], right[box], low[box], high[box]);
   }
 
   redraw() {
@@ -91,10 +85,10 @@ export class MapView extends EventTarget {
     over.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     over.addEventListener("pointerdown", (event) => this.#press(event));
     over.addEventListener("pointermove", (event) => this.#point(event));
-    over.addEventListener("pointerup", () => this.#release());
-    over.addEventListener("pointercancel", () => this.#release());
+    over.addEventListener("pointerup", (event) => this.#release(event));
+    over.addEventListener("pointercancel", (event) => this.#release(event));
     over.addEventListener("pointerleave", () => this.#hover(null));
-    over.addEventListener("dblclick", () => this.chosen !== null && this.#goTo(this.chosen));
+    over.addEventListener("dblclick", () => this.chosen !== null && this.goTo(this.chosen));
     over.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -163,12 +157,20 @@ export class MapView extends EventTarget {
   #press(event) {
     if (event.button !== 0) return;
     this.over.setPointerCapture(event.pointerId);
-    this.dragged = { x: event.clientX, y: event.clientY, far: false };
+    this.fingers.set(event.pointerId, event);
+    this.dragged = this.fingers.size === 1 ? { x: event.clientX, y: event.clientY, far: false } : null;
+    if (event.pointerType !== "mouse") this.#hover(this.#boxAt(event)); // a finger does not hover before it presses
   }
 
   #point(event) {
     const { dragged, painter } = this;
     if (!this.layer || !painter.image) return;
+    const before = this.fingers.get(event.pointerId);
+    if (before && this.fingers.size === 2) {
+      this.#pinch(before, event);
+      return;
+    }
+    if (before) this.fingers.set(event.pointerId, event);
     if (dragged) {
       const [x, y] = [event.clientX - dragged.x, event.clientY - dragged.y];
       if (!dragged.far && Math.hypot(x, y) < 4) return;
@@ -178,16 +180,34 @@ export class MapView extends EventTarget {
       this.window.move(-x / painter.inside.width, y / painter.inside.height);
       return;
     }
-    const { left, right, low, high } = this.window.now;
-    const [x, y] = this.#shares(event);
-    const isInside = x >= 0 && x <= 1 && y >= 0 && y <= 1;
-    const reach = [(REACH * (right - left)) / painter.inside.width, (REACH * (high - low)) / painter.inside.height];
-    const box = isInside ? this.layer.at(left + (right - left) * x, low + (high - low) * y, ...reach) : null;
-    this.#hover(box, event);
+    if (event.pointerType === "mouse" || !before) this.#hover(this.#boxAt(event), event);
   }
 
-  #release() {
+  #boxAt(event) {
+    const { left, right, low, high } = this.window.now;
+    const { width, height } = this.painter.inside;
+    const [x, y] = this.#shares(event);
+    if (x < 0 || x > 1 || y < 0 || y > 1) return null;
+    const near = event.pointerType === "touch" ? FINGER : REACH;
+    return this.layer.at(left + (right - left) * x, low + (high - low) * y, (near * (right - left)) / width, (near * (high - low)) / height);
+  }
+
+  // Two fingers: what is between them grows as they part, and goes where they go.
+  #pinch(before, event) {
+    const [other] = [...this.fingers.values()].filter((each) => each.pointerId !== event.pointerId);
+    const gap = (one) => Math.max(Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY), 20);
+    const middle = (one) => this.#shares({ clientX: (one.clientX + other.clientX) / 2, clientY: (one.clientY + other.clientY) / 2 });
+    const [was, is] = [middle(before), middle(event)];
+    const factor = gap(before) / gap(event);
+    this.fingers.set(event.pointerId, event);
+    this.#hover(null);
+    this.window.zoom(factor, factor, ...was);
+    this.window.move(was[0] - is[0], was[1] - is[1]);
+  }
+
+  #release(event) {
     const { dragged } = this;
+    this.fingers.delete(event.pointerId);
     this.dragged = null;
     this.over.classList.remove("dragging");
     if (dragged && !dragged.far) this.#choose(this.hovered);
@@ -200,7 +220,7 @@ export class MapView extends EventTarget {
       if (box === null) this.tip.hide();
       else this.tip.show(this.data.describe(this.layer, box));
     }
-    if (box !== null) this.tip.place(event, this.root.getBoundingClientRect());
+    if (box !== null && event) this.tip.place(event, this.root.getBoundingClientRect());
   }
 
   #choose(box, aloud = true) {
@@ -211,12 +231,6 @@ export class MapView extends EventTarget {
       this.said.textContent = `${visible(about.id)}, ${bytes(about.size)} at ${about.offset}, live ${about.life ?? "unknown"}`;
     }
     this.#drawOver();
-  }
-
-  #goTo(box) {
-    const { left, right, low, high } = this.layer;
-    this.#choose(box);
-    this.window.show(left[box], right[box], low[box], high[box]);
   }
 
   #key(event) {
@@ -233,7 +247,7 @@ export class MapView extends EventTarget {
       0: () => this.window.fit(),
       n: () => this.#step(1),
       p: () => this.#step(-1),
-      Enter: () => this.chosen !== null && this.#goTo(this.chosen),
+      Enter: () => this.chosen !== null && this.goTo(this.chosen),
       Escape: () => this.#choose(null),
     };
     const act = acts[event.key];
@@ -250,6 +264,6 @@ export class MapView extends EventTarget {
     const { left, right, low, high } = this.window.now;
     const { layer } = this;
     const isSeen = layer.right[box] > left && layer.left[box] < right && layer.high[box] > low && layer.low[box] < high;
-    if (!isSeen) this.#goTo(box);
+    if (!isSeen) this.goTo(box);
   }
 }

@@ -13,11 +13,13 @@ export function palette() {
     return getComputedStyle(probe).color;
   };
   const found = Object.fromEntries(NAMES.map((name) => [name, read(name)]));
+  found.kinds = [];
   const field = channels(found.field);
   found.fieldPixel = pixel(field);
   found.boxPixels = new Uint32Array(COLOURS * SHADES);
   for (let colour = 0; colour < COLOURS; colour += 1) {
-    const full = channels(read(`k${colour}`));
+    found.kinds.push(read(`k${colour}`));
+    const full = channels(found.kinds[colour]);
     OPACITY.forEach((share, shade) => {
       found.boxPixels[colour * SHADES + shade] = pixel(full.map((c, i) => Math.round(c * share + field[i] * (1 - share))));
     });

@@ -86,22 +86,27 @@ export class Pane extends EventTarget {
     this.savers = [
       button("Plan", async () => save(new Blob([await this.source.plan()]), this.title, "plan.json"), "Download the plan as JSON"),
       button("SVG", async () => save(await this.source.picture(), this.title, "svg"), "Download the map of all pools as SVG"),
-      button("PNG", async () => save(await this.view.picture(), this.title, "png"), "Download what the map shows as PNG"),
+      button("PNG", async () => save(await this.#png(), this.title, "png"), "Download what the map shows as PNG"),
     ];
     this.away = element("button", { type: "button", className: "away", "aria-label": "Close this plan", title: "Close" }, "×");
     this.away.addEventListener("click", () => this.dispatchEvent(new Event("away")));
     this.tabs = element("div", { className: "tabs", role: "tablist", "aria-label": "Pools" });
     this.tabs.addEventListener("keydown", (event) => this.#tabKey(event));
     this.find = element("input", { type: "search", placeholder: "Find a buffer", "aria-label": "Find a buffer by its name" });
-    this.find.addEventListener("change", () => {
-      const isFound = !this.find.value || (this.data && this.view.find(this.find.value));
-      this.find.setAttribute("aria-invalid", String(!isFound));
+    this.found = element("output", { className: "soft", "aria-live": "polite" });
+    this.find.addEventListener("input", () => this.#forget());
+    this.find.addEventListener("change", () => this.#findNext(0));
+    this.find.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      this.#findNext(this.hits ? (event.shiftKey ? -1 : 1) : 0);
     });
     const near = (factor) => () => this.view.window.zoom(factor, factor);
     const tools = element(
       "div",
       { className: "tools" },
       this.find,
+      this.found,
       button("−", near(1.5), "Zoom out"),
       button("+", near(1 / 1.5), "Zoom in"),
       button("All", () => this.view.window.fit(), "Show all of it"),
@@ -110,12 +115,14 @@ export class Pane extends EventTarget {
     this.chosen = element("dl", { className: "chosen" });
     this.#showChosen(null);
     this.error = element("div", { className: "error", role: "alert", hidden: true });
+    this.alerts = element("div", { className: "remarks" });
     this.remarks = element("div", { className: "remarks" });
+    this.busy = element("p", { className: "soft busy", role: "status", hidden: true });
     this.stage = element("div", { className: "stage", hidden: true });
     this.stage.append(element("div", { className: "bar" }, this.tabs, tools), this.view.root, this.legend, this.chosen);
     const acts = element("div", { className: "acts" }, this.stop, ...this.savers, this.away);
     const head = element("header", {}, element("div", { className: "title" }, this.which, this.heading, this.badge), acts);
-    const parts = [head, this.figures, this.error, this.convergence.root, this.stage, this.remarks];
+    const parts = [head, this.figures, this.error, this.alerts, this.busy, this.convergence.root, this.stage, this.remarks];
     this.root = element("section", { className: "pane", "aria-labelledby": `pane-${this.number}` }, ...parts);
     this.#show();
   }
@@ -187,14 +194,26 @@ export class Pane extends EventTarget {
       this.#remark();
       return;
     }
-    const [text, map] = await Promise.all([this.source.plan(signal), this.source.map(signal)]);
+    const [text, map] = await this.#while("Reading the plan and its map", Promise.all([this.source.plan(signal), this.source.map(signal)]));
     if (signal.aborted) return;
     this.plan = JSON.parse(text);
+    await this.#while(`Drawing ${grouped(map.buffers.id.length)} buffers`, nextFrame());
     this.#take(map);
     this.convergence.replace(this.plan.run?.trace ?? [], this.plan.run?.seconds ?? 0);
     this.#show();
     this.#remark();
     this.dispatchEvent(new Event("loaded"));
+  }
+
+  // Says what the reader is waiting for.
+  async #while(said, work) {
+    this.busy.textContent = `${said}…`;
+    this.busy.hidden = false;
+    try {
+      return await work;
+    } finally {
+      this.busy.hidden = true;
+    }
   }
 
   #take(document) {
@@ -210,6 +229,30 @@ export class Pane extends EventTarget {
     this.select(pools.some((pool) => pool.name === this.pool) ? this.pool : fullest.pool.name);
     this.#show();
     this.dispatchEvent(new Event("map"));
+  }
+
+  #forget() {
+    this.hits = null;
+    this.found.value = "";
+    this.find.setAttribute("aria-invalid", "false");
+  }
+
+  // The next buffer of that name in any pool (1), the one before (-1), or the first (0).
+  #findNext(step) {
+    const text = this.find.value;
+    if (!text || !this.data) return this.#forget();
+    if (this.hits?.text !== text) this.hits = { text, boxes: this.data.named(text), at: 0 };
+    const { boxes } = this.hits;
+    this.find.setAttribute("aria-invalid", String(!boxes.length));
+    this.hits.at = (this.hits.at + step + boxes.length) % Math.max(boxes.length, 1);
+    this.found.value = boxes.length ? `${grouped(this.hits.at + 1)} of ${grouped(boxes.length)}` : "none";
+    if (!boxes.length) return undefined;
+    const [layer, box] = boxes[this.hits.at];
+    if (layer.pool.name !== this.pool) {
+      this.select(layer.pool.name);
+      this.dispatchEvent(new Event("pool"));
+    }
+    return this.view.goTo(box);
   }
 
   #tab(pool) {
@@ -231,6 +274,14 @@ export class Pane extends EventTarget {
     event.preventDefault();
     next.focus();
     next.click();
+  }
+
+  // What the map shows, with what it is of above it, and what its lines and colours mean below.
+  #png() {
+    const figures = [...this.figures.children].slice(0, 6).map((each) => [...each.children].map((part) => part.textContent).join(" "));
+    const layer = this.data.layers.find((each) => each.pool.name === this.pool);
+    const heads = [visible(this.title), figures.join("  ·  "), `pool ${visible(this.pool)}`];
+    return this.view.picture(heads, this.#legend(layer).map((each) => [each.firstElementChild?.className ?? "", each.textContent]));
   }
 
   #legend(layer) {
@@ -257,7 +308,7 @@ export class Pane extends EventTarget {
   #show() {
     const { job, plan, data } = this;
     this.heading.replaceChildren(name(this.title));
-    const state = job === null || (job.state === "succeeded" && job.status) ? (plan?.status ?? job?.status ?? "reading") : job.state;
+    const state = this.#state();
     const isEnding = job?.cancelling && !job.finished;
     this.badge.textContent = isEnding ? "stopping" : state;
     this.badge.className = `badge ${state}`;
@@ -269,9 +320,21 @@ export class Pane extends EventTarget {
     this.root.setAttribute("aria-busy", String(job !== null && job.finished === null));
   }
 
-  // Once, at the end: what somebody has unfolded must stay so.
+  // In one word: what is wrong with a plan counts for more than what it says of itself.
+  #state() {
+    const { job, plan, data } = this;
+    if (this.isRefused) return "refused";
+    if (data?.document.wrong_count) return "wrong";
+    if (job !== null && !(job.state === "succeeded" && job.status)) return job.state;
+    return plan?.status ?? job?.status ?? "reading";
+  }
+
+  // Once, at the end: what somebody has unfolded must stay so. What is grave stands above the map.
   #remark() {
-    this.remarks.replaceChildren(...remarks(this.job, this.plan, this.data));
+    const said = remarks(this.job, this.plan, this.data);
+    const isGrave = (each) => each.classList.contains("bad");
+    this.alerts.replaceChildren(...said.filter(isGrave));
+    this.remarks.replaceChildren(...said.filter((each) => !isGrave(each)));
   }
 
   async #trying(act) {
@@ -285,6 +348,13 @@ export class Pane extends EventTarget {
 
   #fail(error) {
     if (!(error instanceof Refused)) console.error(error);
-    showError(this.error, error);
+    this.isRefused = this.plan === null && this.job === null;
+    if (this.isRefused) this.#show();
+    showError(this.error, this.source.explained?.(error) ?? error);
   }
+}
+
+// Two frames from now: what was written is seen by then.
+function nextFrame() {
+  return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 }

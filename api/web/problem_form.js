@@ -18,6 +18,7 @@ export class ProblemForm extends EventTarget {
     this.error = form.querySelector(".error");
     this.send = form.querySelector("#plan");
     this.large = null;
+    this.title = ""; // of the file that the text is from
     this.#listen();
   }
 
@@ -45,6 +46,7 @@ export class ProblemForm extends EventTarget {
       this.dispatchEvent(new CustomEvent("plan-file", { detail: { title, text } }));
       return;
     }
+    this.title = title;
     this.large = text.length > SHOWN ? { title, text } : null;
     this.text.value = this.large ? "" : text;
     this.text.hidden = this.large !== null;
@@ -81,9 +83,10 @@ export class ProblemForm extends EventTarget {
     });
     this.text.addEventListener("paste", (event) => {
       const text = event.clipboardData.getData("text/plain");
+      this.title = "";
       if (text.length <= SHOWN && !PLAN.test(text)) return;
       event.preventDefault();
-      this.take("pasted text", text);
+      this.take("", text);
     });
     this.form.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.form.requestSubmit();
@@ -93,7 +96,7 @@ export class ProblemForm extends EventTarget {
   #showKept() {
     const away = element("button", { type: "button", onclick: () => this.take("", "") }, "Remove");
     const size = bytes(new Blob([this.large.text]).size);
-    this.kept.replaceChildren(name(this.large.title), element("span", { className: "soft" }, size), away);
+    this.kept.replaceChildren(name(this.large.title || "pasted text"), element("span", { className: "soft" }, size), away);
   }
 
   async #post() {
@@ -115,6 +118,7 @@ export class ProblemForm extends EventTarget {
     }
     for (const size of this.form.elements.capacity.value.split(/[\s,;]+/)) if (size) said.append("capacity", size);
     if (this.form.elements.explain.checked) said.set("explain", "true");
+    if (this.title) said.set("name", this.title.slice(0, 200));
     return said;
   }
 

@@ -16,6 +16,8 @@ export class JobSource {
   stop = () => ask(this.path, { method: "DELETE" });
 }
 
+const OTHER = ["unknown_buffer", "unknown_pool"]; // codes of the service
+
 export class FileSource {
   constructor(name, problem, plan) {
     this.id = null;
@@ -27,6 +29,13 @@ export class FileSource {
   }
 
   plan = async () => this.text;
+
+  // A plan that places other buffers than the problem has is a plan of another problem.
+  explained = (error) => {
+    const other = (error.errors ?? []).find((each) => /^\/plan\/placements\//.test(each.pointer) && OTHER.includes(each.code));
+    return other ? new Error(`This is a plan of another problem: ${other.message}.`) : error;
+  };
+
   map = (signal) => asJson("/v1/draw?as=map", { ...this.#sent, signal });
   picture = () => asBlob("/v1/draw", this.#sent);
 

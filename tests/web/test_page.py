@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -92,6 +93,72 @@ def test_a_buffer_is_found_by_its_name(visiting: Visiting) -> None:
     expect(find).to_have_attribute("aria-invalid", "true")
 
 
+def test_buffers_are_found_in_every_pool_one_after_the_other(visiting: Visiting) -> None:
+    page = visiting().open()
+    buffers = [{"id": f"{pool}{i}", "size": 16, "live": [[0, 2]], "pools": [pool]} for pool in "ab" for i in range(2)]
+    planned(page, {**THREE, "pools": [{"name": "a", "size": 64}, {"name": "b"}], "buffers": buffers})
+    find, found, tabs = page.get_by_role("searchbox"), page.locator(".tools output"), page.get_by_role("tab")
+    find.fill("1")
+    find.press("Enter")
+    for key, said, tab in (
+        ("", "1 of 2", 0),
+        ("Enter", "2 of 2", 1),
+        ("Enter", "1 of 2", 0),
+        ("Shift+Enter", "2 of 2", 1),
+    ):
+        if key:
+            find.press(key)
+        expect(found).to_have_text(said)
+        expect(tabs.nth(tab)).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".chosen")).to_contain_text("b1")
+    find.fill("c")
+    find.press("Enter")
+    expect(found).to_have_text("none")
+
+
+def test_a_finger_chooses_and_two_go_nearer(visiting: Visiting) -> None:
+    page = visiting(has_touch=True).open()
+    planned(page)
+    whole = picture(page)
+    page.touchscreen.tap(*point(page, 3.0, 20, RIGHT, TOP))
+    expect(page.locator(".chosen")).to_contain_text("score")
+    devtools = page.context.new_cdp_session(page)
+    x, y = point(page, 2.0, 50, RIGHT, TOP)
+    for kind, apart in (("touchStart", 20), ("touchMove", 60), ("touchMove", 100), ("touchEnd", None)):
+        points = [] if apart is None else [{"x": x - apart, "y": y, "id": 1}, {"x": x + apart, "y": y, "id": 2}]
+        devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    assert picture(page) != whole
+    page.get_by_role("button", name="Show all of it").click()
+    assert picture(page) == whole
+
+
+def test_a_cost_is_called_one_and_keeps_its_gap(visiting: Visiting) -> None:
+    page = visiting().open()
+    pools = [{"name": "fast", "size": 64, "rank": 0}, {"name": "slow", "rank": 1}]
+    buffers = [{"id": i, "size": 48, "live": [[0, 2]], "accesses": 3 + i} for i in range(2)]
+    planned(
+        page, {**THREE, "pools": pools, "buffers": buffers, "objective": {"terms": ["access_cost", "sum_of_peaks"]}}
+    )
+    figures = page.locator(".figures")
+    expect(figures).to_contain_text("access cost (a cost)")
+    expect(figures).to_contain_text("bound of it")
+    expect(figures.locator("div", has_text="gap")).to_contain_text("0 %")
+
+
+def test_compared_maps_are_of_one_height(visiting: Visiting) -> None:
+    page = visiting(viewport={"width": 1400, "height": 900}).open()
+    many = [{"id": f"b{i}", "size": 8, "live": [[0, 2]], "kind": f"kind {i}"} for i in range(12)]
+    planned(page)
+    planned(page, {**THREE, "name": "kinds", "pools": [{"name": "arena"}], "buffers": many})
+    page.locator("#jobs li", has_text="three").first.get_by_role("button", name="Compare").click()
+    expect(page.locator(".map")).to_have_count(2)
+    expect(page.locator(".figures").last).to_contain_text("ended by")
+    boxes = [page.locator(".map").nth(i).bounding_box() for i in range(2)]
+    assert boxes[0] is not None
+    assert boxes[1] is not None
+    assert boxes[0]["height"] == boxes[1]["height"]
+
+
 def test_a_long_run_is_watched_and_stopped(visiting: Visiting) -> None:
     page = visiting().open()
     page.fill("[name=time_limit]", "600")
@@ -158,6 +225,11 @@ def test_plan_and_pictures_are_kept_as_files(visiting: Visiting, service: Served
     assert ET.fromstring(data).tag.endswith("svg")
     name, data = kept("Download what the map shows as PNG")
     assert (name, data[:8]) == ("three.png", b"\x89PNG\r\n\x1a\n")
+    box = page.locator("canvas.base").bounding_box()
+    assert box is not None
+    width, height = struct.unpack(">II", data[16:24])
+    assert width == round(box["width"])
+    assert height > box["height"] + 60, "title, figures and legend stand around the map"
 
 
 def test_pools_are_tabs(visiting: Visiting) -> None:
@@ -217,7 +289,21 @@ def test_dropped_files_are_taken_and_a_dropped_plan_is_checked(visiting: Visitin
         place["offset"] = 0
     drop("theirs.json", json.dumps(plan))
     expect(page.locator(".pane")).to_have_count(2)
-    expect(page.locator(".pane").nth(1).locator(".remark.bad")).to_contain_text("no valid plan")
+    theirs = page.locator(".pane").nth(1)
+    expect(theirs.locator(".badge")).to_have_text("wrong")
+    expect(theirs.locator(".remark.bad")).to_contain_text("no valid plan")
+    verdict, map_ = theirs.locator(".remark.bad").bounding_box(), theirs.locator(".map").bounding_box()
+    assert verdict is not None
+    assert map_ is not None
+    assert verdict["y"] < map_["y"], "above the map, where it is seen"
+    expect(page.locator("#jobs li").first).to_contain_text("rows.csv")
+    for place in plan["placements"]:
+        place["id"] = f"other {place['id']}"
+    drop("another.json", json.dumps(plan))
+    expect(theirs.locator(".badge")).to_have_text("refused")
+    expect(theirs.locator(".error")).to_contain_text(
+        "This is a plan of another problem: buffer 'other a' is not in the problem."
+    )
 
 
 def test_buffers_without_lifetimes_are_shown(visiting: Visiting) -> None:

@@ -124,7 +124,9 @@ def test_it_works_under_its_policy(visiting: Visiting, served: str) -> None:
     visit: Visit = visiting(served)
     page = visit.open("/docs")
     expect(page.locator("h1").first).to_be_visible()
-    page.locator("input[name=query]").fill("colocation")
+    page.locator("input[name=query]").click()
+    expect(page.locator(".md-search-result__meta")).not_to_contain_text("Initializing")  # it fetches its index
+    page.locator("input[name=query]").press_sequentially("colocation")  # it listens to keys
     expect(page.locator(".md-search-result__link").first).to_be_visible()
     page.locator(".md-search-result__link").first.click()
     expect(page).to_have_url(re.compile(r"/docs/[\w-]+\.html"))

@@ -76,7 +76,7 @@ def test_every_door_offers_the_options_of_the_library() -> None:
     over_http = {row.said for row in DECLARED.values() if row.over_http}
     assert library - over_http == {"verbose"}
     assert set(SolveOptions.model_fields) - {"objects"} == over_http
-    assert set(PlanQuery.model_fields) - {"objects", "format", "require"} == over_http
+    assert set(PlanQuery.model_fields) - {"objects", "format", "name", "require"} == over_http
     offered = {option[2:].replace("-", "_") for option in options(COMMANDS[("plan",)])}
     assert offered - {"out", "json", "quiet", "report", "format"} == library
 

@@ -1,0 +1,74 @@
+// A map as a picture for people to keep: its title and figures above it, what its lines and colours mean below.
+
+const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+const EDGE = 12;
+const LINE = 18;
+
+// `heads`: lines of text. `legend`: pairs of a class of the style sheet (`line bound`, `k3`) and what it means.
+export function framed(map, scale, heads, legend, colours) {
+  const width = map.width / scale;
+  const measure = map.getContext("2d");
+  measure.save();
+  measure.font = `12px ${FONT}`;
+  const rows = laidOut(legend, width - 2 * EDGE, (text) => measure.measureText(text).width);
+  measure.restore();
+  const above = EDGE + heads.length * LINE + 6;
+  const canvas = document.createElement("canvas");
+  canvas.width = map.width;
+  canvas.height = Math.round(map.height + (above + rows.length * LINE + EDGE) * scale);
+  const context = canvas.getContext("2d");
+  context.fillStyle = colours.page;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(map, 0, Math.round(above * scale));
+  context.scale(scale, scale);
+  context.textBaseline = "middle";
+  heads.forEach((text, i) => {
+    context.font = i ? `12px ${FONT}` : `600 15px ${FONT}`;
+    context.fillStyle = i ? colours.soft : colours.ink;
+    context.fillText(text, EDGE, EDGE + (i + 0.5) * LINE, width - 2 * EDGE);
+  });
+  context.font = `12px ${FONT}`;
+  rows.forEach((row, i) => {
+    const y = above + map.height / scale + (i + 0.5) * LINE;
+    for (const { x, mark, text } of row) {
+      drawMark(context, mark, EDGE + x, y, colours);
+      context.fillStyle = colours.soft;
+      context.fillText(text, EDGE + x + 20, y);
+    }
+  });
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+function laidOut(legend, room, measured) {
+  const rows = [[]];
+  let x = 0;
+  for (const [mark, text] of legend) {
+    const width = 36 + measured(text);
+    if (x && x + width > room) {
+      rows.push([]);
+      x = 0;
+    }
+    rows.at(-1).push({ x, mark, text });
+    x += width;
+  }
+  return rows;
+}
+
+function drawMark(context, mark, x, y, colours) {
+  const kind = /^k([0-9])$/.exec(mark);
+  if (kind) {
+    context.fillStyle = colours.kinds[Number(kind[1])];
+    context.fillRect(x, y - 5, 14, 10);
+    return;
+  }
+  const line = /^line (live|bound|end)$/.exec(mark);
+  if (!line) return;
+  context.strokeStyle = colours[line[1]];
+  context.lineWidth = 2;
+  context.setLineDash({ live: [], bound: [5, 3], end: [2, 2] }[line[1]]);
+  context.beginPath();
+  context.moveTo(x, y);
+  context.lineTo(x + 14, y);
+  context.stroke();
+  context.setLineDash([]);
+}
