@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from math import inf
 
 from ..problem import Interval
 
 
 def merged(ranges: Iterable[Interval]) -> tuple[Interval, ...]:
     """The same in as few ranges as possible, in order; what touches is joined, what is empty dropped."""
+    given = tuple(ranges)
+    if _are_merged(given):
+        return given
     whole: list[Interval] = []
-    for start, end in sorted((start, end) for start, end in ranges if end > start):
+    for start, end in sorted((start, end) for start, end in given if end > start):
         if whole and start <= whole[-1][1]:
             if end > whole[-1][1]:
                 whole[-1] = (whole[-1][0], end)
         else:
             whole.append((start, end))
     return tuple(whole)
+
+
+def _are_merged(ranges: tuple[Interval, ...]) -> bool:
+    """True if they are in order and apart already, which most are."""
+    last: float = -inf
+    for start, end in ranges:
+        if not last < start < end:
+            return False
+        last = end
+    return True
 
 
 def first_meeting(ranges: tuple[Interval, ...], start: int, end: int) -> Interval | None:

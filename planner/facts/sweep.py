@@ -7,6 +7,7 @@ at neighbours only. `meetings` lists every pair that overlaps, also where some p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,6 +24,10 @@ Piece: TypeAlias = tuple[int, int, int, int, int]
 
 PAIRS_PER_PIECE = 100
 """Up to so many pairs live together for each piece, comparing all of them in arrays is faster than a sweep."""
+PIECES_PER_RANGE = 8
+"""At least so many pieces have the same addresses, on average, where ranges are compared instead of pieces."""
+PIECES_PER_PIECE = 50
+"""And so many are looked at for each, at most."""
 PAIRS_AT_ONCE = 1 << 18
 """As many as the processor's cache holds."""
 
@@ -129,7 +134,8 @@ def all_apart(pieces: Pieces) -> bool:
     later = np.searchsorted(start, pieces.end[order]) - np.arange(1, len(order) + 1)
     """How many of those that follow each in this order begin before it ends."""
     if int(later.sum()) > PAIRS_PER_PIECE * len(order):
-        return _neighbours_apart(pieces)
+        ranges = _Ranges.of(pieces)
+        return _neighbours_apart(pieces) if ranges is None else ranges.are_apart()
     return _pairs_apart(pieces.low[order], pieces.high[order], later)
 
 
@@ -148,6 +154,48 @@ def _pairs_apart(low: Integers, high: Integers, later: Integers) -> bool:
             return False
         begin = end
     return True
+
+
+class _Ranges(NamedTuple):
+    """Few ranges of addresses, each in use at many times: the pieces in the order of their ranges, and in each range in the order of time."""
+
+    start: Integers
+    end: Integers
+    first: Integers
+    """Of each range the number of its first piece."""
+    reach: Integers
+    """For each range the first of those that follow it in the order of addresses without touching it."""
+
+    @classmethod
+    def of(cls, pieces: Pieces) -> _Ranges | None:
+        """None where there are too many, or too many that have addresses in common."""
+        if any(column.dtype == object for column in pieces):
+            return None
+        order = np.lexsort((pieces.start, pieces.owner, pieces.high, pieces.low))
+        low, high, owner = pieces.low[order], pieces.high[order], pieces.owner[order]
+        fresh = (np.diff(low) != 0) | (np.diff(high) != 0) | (np.diff(owner) != 0)
+        first = np.concatenate([[0], np.flatnonzero(fresh) + 1, [len(order)]])
+        if len(first) * PIECES_PER_RANGE > len(order):
+            return None
+        heads = first[:-1]
+        reach = np.searchsorted(low[heads], high[heads])
+        if int((first[reach] - first[1:]).sum()) > PIECES_PER_PIECE * len(order):
+            return None
+        return cls(pieces.start[order], pieces.end[order], first, reach)
+
+    def are_apart(self) -> bool:
+        """True if no range is in use twice at any time, nor together with one that has addresses in common with it."""
+        first, reach = self.first.tolist(), self.reach.tolist()
+        for number, (begin, end) in enumerate(pairwise(first)):
+            start, stop = self.start[begin:end], self.end[begin:end]
+            if (start[1:] < stop[:-1]).any():
+                return False
+            others = slice(end, first[reach[number]])
+            begun = np.searchsorted(start, self.end[others])
+            ended = np.searchsorted(stop, self.start[others], side="right")
+            if (begun > ended).any():
+                return False
+        return True
 
 
 def _neighbours_apart(pieces: Pieces) -> bool:
