@@ -147,6 +147,7 @@ DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)
 class Facts:
     """What has been found out of a problem that came from bytes: nobody else holds its parts, so it need not be found out again."""
 
+    is_from_bytes: bool = False
     is_sound: bool = False
     digest: str | None = None
     is_spelled_out: bool = False

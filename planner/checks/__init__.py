@@ -27,6 +27,7 @@ def require_sound(problem: Problem) -> None:
 
 def sound_as_read(problem: Problem) -> Problem:
     """The problem, which has just been made from bytes, and from now on is known to be sound. Raises BadInput."""
+    problem.facts.is_from_bytes = True
     require_sound(problem)
     problem.facts.is_sound = True
     return problem

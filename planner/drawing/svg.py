@@ -16,12 +16,16 @@ HEAD, LEAST_FIELD, GAP, FOOT = 64, 150, 52, 30
 LONGEST_REASON = 600
 MOST_KINDS = 24
 """Of the legend."""
+MOST_POOLS = 100
+"""Above each other."""
 
 
 def svg(drawn: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
     """The pools one above the other, on one time axis."""
-    used = [pool for pool in drawn.pools if pool.boxes or pool.profile] or list(drawn.pools[:1])
-    empty = [pool.name for pool in drawn.pools if pool not in used]
+    filled = [pool for pool in drawn.pools if pool.boxes or pool.profile] or list(drawn.pools[:1])
+    names = {pool.name for pool in filled}
+    empty = [pool.name for pool in drawn.pools if pool.name not in names]
+    used = filled[:MOST_POOLS]
     those = dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True))
     height = max(sheet.width * 13 / 30 / max(len(used), 1), LEAST_FIELD)
     above: float = HEAD + GAP / 2
@@ -36,6 +40,10 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
             parts += _why_empty(drawn.why_empty, frame)
         above = frame.below + GAP
     notes = _notes(drawn, sheet, empty, sum(len(each.together) for each in those.values()))
+    if len(filled) > len(used):
+        notes.append(
+            (f"{grouped(len(filled) - len(used))} more pools have something in them, and are not drawn.", "soft")
+        )
     legend, rows = _legend(drawn, sheet, above + 4)
     bottom = above + rows * 20 + len(notes) * 18 + FOOT - 10
     parts += legend

@@ -34,12 +34,13 @@ def spell_out_constants(problem: Problem) -> Problem:
     if facts.is_spelled_out or not has_read_only_pools(problem):
         return problem
     if facts.spelled_out is not None:
+        facts.spelled_out.facts.is_sound = facts.is_sound
         return facts.spelled_out
     homes, always = OpenPools(problem), throughout(problem)
     found = replace(problem, buffers=tuple(_spelled_out(buffer, homes, always) for buffer in problem.buffers))
     found.facts.is_spelled_out = True
-    if facts.is_sound:
-        found.facts.is_sound, facts.spelled_out = True, found
+    if facts.is_from_bytes:
+        found.facts.is_sound, facts.spelled_out = facts.is_sound, found
     return found
 
 

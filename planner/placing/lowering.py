@@ -344,7 +344,8 @@ class _Lowering:
             waiting += len(n)
             if waiting > MOST_PAIRS:
                 found, fresh, waiting = np.unique(np.concatenate([found, *fresh])), [], 0
-        found = np.unique(np.concatenate([found, *fresh]))
+        if fresh:  # not for nothing: a part of numpy would be imported that takes long
+            found = np.unique(np.concatenate([found, *fresh]))
         return np.stack([found // max(self.blocks, 1), found % max(self.blocks, 1)], axis=1)
 
     def _pairs(self, pairs: Sequence[Pair]) -> Ints:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from ..facts.constants import spell_out_constants
 from ..facts.intervals import merged
-from ..plan import Placement, Plan, PlanStatus
+from ..plan import Placement, Plan, PlanStatus, PoolUse
 from ..problem import Buffer, BufferId, Interval, Pool, Problem
 from .live_profile import Height, LiveProfile
-from .supports import peak_supports
+from .supports import Supports
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +93,20 @@ def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
     """The report of a plan that is right: `verify(problem, plan)` finds nothing."""
     problem = spell_out_constants(problem)
     profile = LiveProfile(problem, plan.placements)
+    uses = {use.name: use for use in plan.pools}
+    supports = Supports(problem, plan.placements)
     return MemoryReport(
         problem.name,
         plan.status,
         plan.peak,
         plan.bound,
-        tuple(_pool_report(problem, plan, pool, profile) for pool in problem.pools),
+        tuple(_pool_report(plan, pool, uses[pool.name], profile, supports) for pool in problem.pools),
         _live_peak(plan, profile, profile.highest()),
         profile.untimed(),
     )
 
 
-def _pool_report(problem: Problem, plan: Plan, pool: Pool, profile: LiveProfile) -> PoolReport:
-    use = next(use for use in plan.pools if use.name == pool.name)
+def _pool_report(plan: Plan, pool: Pool, use: PoolUse, profile: LiveProfile, supports: Supports) -> PoolReport:
     highest = None if profile.untimed(pool.name) else profile.highest(pool.name)
     room = None if use.peak is None else use.peak - _reserved(pool, 0, use.peak)
     return PoolReport(
@@ -118,7 +119,7 @@ def _pool_report(problem: Problem, plan: Plan, pool: Pool, profile: LiveProfile)
         None if highest is None else highest.bytes,
         None if highest is None else highest.moments[0].start,
         None if highest is None or not room else 1 - highest.bytes / room,
-        _cause(problem, plan, pool, use.peak),
+        _cause(plan, pool, use.peak, supports),
     )
 
 
@@ -127,13 +128,13 @@ def _reserved(pool: Pool, low: int, high: int) -> int:
     return sum(max(min(end, high) - max(start, low), 0) for start, end in merged(pool.reserved))
 
 
-def _cause(problem: Problem, plan: Plan, pool: Pool, peak: int | None) -> PeakCause | None:
+def _cause(plan: Plan, pool: Pool, peak: int | None, supports: Supports) -> PeakCause | None:
     if not peak:
         return None
     for certificate in plan.certificates:
         if certificate.pool == pool.name and certificate.value == peak and certificate.buffers:
             return PeakCause(True, certificate.buffers, certificate.time)
-    return PeakCause(False, tuple(buffer.id for buffer in peak_supports(problem, plan.placements, pool)))
+    return PeakCause(False, tuple(buffer.id for buffer in supports.under_the_peak(pool)))
 
 
 def _live_peak(plan: Plan, profile: LiveProfile, highest: Height | None) -> LivePeak | None:

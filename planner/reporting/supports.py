@@ -2,81 +2,120 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from math import lcm
 
 from ..facts.colocation import Group, groups
 from ..facts.intervals import merged, overlap
 from ..plan import Placement
-from ..problem import Buffer, Pool, Problem
+from ..problem import Buffer, Interval, Pool, Problem
 
 
-def peak_supports(problem: Problem, placements: Sequence[Placement], pool: Pool) -> tuple[Buffer, ...]:
-    """The buffers without which the pool's peak could sink in this plan, from the top downwards.
+class Supports:
+    """The buffers without which a pool's peak could sink in a plan.
 
     A buffer rests on another that it may not overlap if it could not be put lower than it is for the other's end. What is fixed rests on
     nothing but the user's decision.
     """
-    return _Heap(problem, placements, pool).under_the_peak()
 
-
-class _Heap:
-    """The buffers of one pool as they lie on each other."""
-
-    def __init__(self, problem: Problem, placements: Sequence[Placement], pool: Pool) -> None:
+    def __init__(self, problem: Problem, placements: Sequence[Placement]) -> None:
         self._buffers = problem.buffers
-        self._pool = pool
         index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
-        self._offset = {
-            index[p.id]: p.offset for p in placements if p.pool == pool.name and problem.buffers[index[p.id]].size
-        }
-        self._by_end = sorted((offset + problem.buffers[i].size, i) for i, offset in self._offset.items())
+        self._offsets: dict[str, dict[int, int]] = {}
+        for place in placements:
+            if self._buffers[index[place.id]].size:
+                self._offsets.setdefault(place.pool, {})[index[place.id]] = place.offset
         self._group: dict[int, Group] = {}
         for group in groups(index, problem.constraints.colocations):
             self._group.update(dict.fromkeys(group.members, group))
         constraints = problem.constraints
-        self._apart = {frozenset((index[a], index[b])) for a, b in constraints.conflicts}
+        self._apart: dict[int, list[int]] = {}
+        for a, b in ((index[a], index[b]) for a, b in constraints.conflicts):
+            self._apart.setdefault(a, []).append(b)
+            self._apart.setdefault(b, []).append(a)
         self._together = {frozenset((index[a], index[b])) for a, b in constraints.exclusions}
 
-    def under_the_peak(self) -> tuple[Buffer, ...]:
-        if not self._by_end:
+    def under_the_peak(self, pool: Pool) -> tuple[Buffer, ...]:
+        """From the top downwards."""
+        offset = self._offsets.get(pool.name)
+        if not offset:
             return ()
-        peak = self._by_end[-1][0]
-        todo = [i for end, i in self._by_end if end == peak]
+        levels = _Levels(self._buffers, offset)
+        todo = levels.highest()
         found = set(todo)
         while todo:
             here = todo.pop()
-            for other in self._below(here):
+            for other in self._below(here, pool, offset, levels):
                 if other not in found:
                     found.add(other)
                     todo.append(other)
-        ordered = sorted(found, key=lambda i: (-self._offset[i], i))
+        ordered = sorted(found, key=lambda i: (-offset[i], i))
         return tuple(self._buffers[i] for i in ordered)
 
-    def _below(self, buffer: int) -> list[int]:
+    def _below(self, buffer: int, pool: Pool, offset: dict[int, int], levels: _Levels) -> list[int]:
         """What the buffer rests on; where it moves as one with others, what any of them rests on."""
         group = self._group.get(buffer) or Group((buffer,), (0,))
-        members = [i for i in group.members if i in self._offset]
+        members = [i for i in group.members if i in offset]
         if any(_is_fixed(self._buffers[i]) for i in group.members):
             return []
-        grain = lcm(self._pool.alignment, *(self._buffers[i].alignment for i in group.members))
+        grain = lcm(pool.alignment, *(self._buffers[i].alignment for i in group.members))
+        own = set(group.members)
         resting: list[int] = []
         for member in members:
-            offset = self._offset[member]
-            first = bisect_right(self._by_end, (offset - grain, len(self._buffers)))
-            last = bisect_right(self._by_end, (offset, len(self._buffers)))
-            resting += [
-                i for _, i in self._by_end[first:last] if i not in group.members and self._must_be_apart(member, i)
-            ]
+            low, high = offset[member] - grain, offset[member]
+            live = merged(self._buffers[member].live or ())
+            if live:
+                near = levels.ending(low, high, live[0][0], live[-1][1])
+                resting += [i for i in near if i not in own and self._meet(member, live, i)]
+            for i in self._apart.get(member, ()):
+                if i in offset and i not in own and low < offset[i] + self._buffers[i].size <= high:
+                    resting.append(i)
         return resting
 
-    def _must_be_apart(self, first: int, second: int) -> bool:
-        pair = frozenset((first, second))
-        if pair in self._apart:
-            return True
-        live, other = self._buffers[first].live, self._buffers[second].live
-        return pair not in self._together and overlap(merged(live or ()), merged(other or ()))
+    def _meet(self, first: int, live: tuple[Interval, ...], second: int) -> bool:
+        """True if the two are live together and may not share addresses then."""
+        return frozenset((first, second)) not in self._together and overlap(
+            live, merged(self._buffers[second].live or ())
+        )
+
+
+class _Levels:
+    """The buffers of a pool by their upper ends, and those of one end by when they are live."""
+
+    def __init__(self, buffers: Sequence[Buffer], offset: dict[int, int]) -> None:
+        self._all: dict[int, list[int]] = {}
+        for i, low in offset.items():
+            self._all.setdefault(low + buffers[i].size, []).append(i)
+        self._ends = sorted(self._all)
+        self._buffers = buffers
+        self._rows: dict[int, tuple[list[int], list[int], list[int]]] = {}
+
+    def highest(self) -> list[int]:
+        return sorted(self._all[self._ends[-1]])
+
+    def ending(self, low: int, high: int, start: int, stop: int) -> Iterator[int]:
+        """Those that end above `low` and not above `high`, and are live from before `stop` to after `start`."""
+        for end in self._ends[bisect_right(self._ends, low) : bisect_right(self._ends, high)]:
+            births, latest, rows = self._row(end)
+            at = bisect_left(births, stop) - 1
+            while at >= 0 and latest[at] > start:
+                yield rows[at]
+                at -= 1
+
+    def _row(self, end: int) -> tuple[list[int], list[int], list[int]]:
+        """By birth: the births, the latest death of all so far, the buffers."""
+        if end not in self._rows:
+            lives = []
+            for i in self._all[end]:
+                live = merged(self._buffers[i].live or ())
+                if live:
+                    lives.append((live[0][0], live[-1][1], i))
+            lives.sort()
+            latest = list(accumulate((death for _, death, _ in lives), max))
+            self._rows[end] = ([birth for birth, _, _ in lives], latest, [i for _, _, i in lives])
+        return self._rows[end]
 
 
 def _is_fixed(buffer: Buffer) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from planner.plan import Placement
 from planner.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem
-from planner.reporting.supports import peak_supports
+from planner.reporting.supports import Supports
 
 ARENA = Pool("p")
 
@@ -14,7 +14,7 @@ ARENA = Pool("p")
 def ids(problem: Problem, offsets: dict[BufferId, int]) -> list[BufferId]:
     pool = problem.pools[0]
     placements = [Placement(b.id, pool.name, offsets[b.id], b.size) for b in problem.buffers if b.id in offsets]
-    return [buffer.id for buffer in peak_supports(problem, placements, pool)]
+    return [buffer.id for buffer in Supports(problem, placements).under_the_peak(pool)]
 
 
 def test_the_stack_under_the_highest_and_not_what_stands_beside_it() -> None:
