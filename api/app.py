@@ -12,9 +12,10 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planner.versions import MEMPLAN
 
@@ -47,7 +48,9 @@ class Application:
         settings.require_safe_host()
         metrics = Metrics()
         routed = _routed(settings, metrics, self.start)
-        self._guarded = Guard(routed, settings, metrics)
+        self._guarded: ASGIApp = Guard(routed, settings, metrics)
+        if settings.allowed_origins:
+            self._guarded = CORSMiddleware(self._guarded, **cross_origin(settings.allowed_origins))
         self.paths = tuple(routed.openapi()["paths"])
         self.wrong: WrongSettings | None = None
         """Why it could not start."""
@@ -74,6 +77,24 @@ class Application:
         except WrongSettings as error:
             self.wrong = error
             raise
+
+
+def cross_origin(origins: tuple[str, ...]) -> dict[str, Any]:
+    """What pages of these origins may do. Refusals are for them to read as well, so this stands outside of the guard."""
+    return {
+        "allow_origins": origins,
+        "allow_methods": ("GET", "HEAD", "POST", "DELETE"),
+        "allow_headers": (
+            "Authorization",
+            "Content-Type",
+            "Idempotency-Key",
+            "If-None-Match",
+            "Last-Event-ID",
+            "Prefer",
+        ),
+        "expose_headers": ("Age", "ETag", "Location", "Preference-Applied", "Retry-After", "X-Cache"),
+        "max_age": 600,
+    }
 
 
 def create_app(settings: Settings | None = None) -> Application:

@@ -72,7 +72,7 @@ class Settings(BaseSettings):
         description="Host names that requests may be addressed to, besides loopback's and `host`; `*` allows all.",
     )
     allowed_origins: Names = Field(
-        default=(), description="Origins of web pages, besides our own, that may send writes."
+        default=(), description="Origins of web pages, besides our own, that may send requests and read the answers."
     )
 
     sync_seconds: Seconds = Field(

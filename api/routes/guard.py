@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 import hmac
+import re
 import time
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -31,6 +34,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:@/\s]*)(?::[0-9]{0,5})?")
+
 log = structlog.get_logger("memplan.http")
 
 
@@ -53,6 +58,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope = with_plain_target(scope)
         begun = time.perf_counter()
         status = 0
         share = Share(self._bodies)
@@ -70,7 +76,10 @@ class Guard:
             state = scope.setdefault("state", {})
             state["share"] = share
             state["owner"] = self._admit(scope)
-            await self._app(scope, receive, send_on)
+            if scope["method"] == "HEAD":
+                await self._answer_head(scope, receive, send_on)
+            else:
+                await self._app(scope, receive, send_on)
         except Refusal as refusal:
             await answer(refusal)(scope, receive, send_on)
         except Exception:
@@ -83,9 +92,33 @@ class Guard:
             share.give_back()
             self._note(scope, status, time.perf_counter() - begun)
 
+    async def _answer_head(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What GET answers, up to where its body begins. Some bodies have no end, so nobody waits for one."""
+        begun = asyncio.Event()
+
+        async def send_head(message: Message) -> None:
+            if message["type"] == "http.response.start" and not begun.is_set():
+                await send(message)
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                begun.set()
+
+        work = asyncio.ensure_future(self._app({**scope, "method": "GET"}, receive, send_head))
+        waits = asyncio.ensure_future(begun.wait())
+        try:
+            await asyncio.wait({work, waits}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waits.cancel()
+            if begun.is_set():
+                work.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
+
     def _admit(self, scope: Scope) -> str:
         """To whom what the request makes will belong. Raises Refusal."""
         headers = Headers(scope=scope)
+        if "transfer-encoding" in headers and "content-length" in headers:
+            text = "a body has a Content-Length or comes in chunks, not both"
+            raise Refusal(400, HttpCode.INVALID_HEADER, text, headers={"Connection": "close"})
         server: Sequence[object] | None = scope.get("server")
         if not self._settings.is_open and server and not is_loopback(str(server[0])):
             text = "without tokens this service is for its own machine alone"
@@ -163,11 +196,21 @@ def answer(refusal: Refusal) -> Response:
 
 
 def host_name(host: str) -> str:
-    """The Host header without its port."""
-    name = host.lower()
-    if name.startswith("["):
-        return "".join(name.partition("]")[:2])
-    return name.partition(":")[0].rstrip(".")
+    """The Host header without its port; empty if it is none."""
+    found = HOST.fullmatch(host.lower())
+    return "" if found is None else found[1].rstrip(".")
+
+
+def with_plain_target(scope: Scope) -> Scope:
+    """A request for `http://host/path`, as proxies send them, is one for `/path` of that host, whatever the Host header says."""
+    target: str = scope["path"]
+    if not target.startswith(("http://", "https://")):
+        return scope
+    _, _, rest = target.partition("://")
+    host, _, path = rest.partition("/")
+    headers = [(name, value) for name, value in scope["headers"] if name != b"host"]
+    headers.append((b"host", host.encode("latin-1", "replace")))
+    return {**scope, "path": f"/{path}", "raw_path": f"/{path}".encode("latin-1", "replace"), "headers": headers}
 
 
 def urlsplit_host(origin: str) -> str | None:

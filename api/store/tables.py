@@ -101,3 +101,11 @@ once = Table(
     Column("fingerprint", String(64), nullable=False),
     Column("job", String(40), ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False, index=True),
 )
+
+probe = Table(
+    "probe",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+"""One row, written to find out whether anything can be."""

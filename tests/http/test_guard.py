@@ -52,6 +52,10 @@ def test_loopback_is_always_served(address: str) -> None:
         ("evil.example", 403),
         ("", 403),
         ("[::1", 403),
+        ("[::1].evil", 403),
+        ("[::1]evil", 403),
+        ("localhost:evil", 403),
+        ("localhost/evil", 403),
         ("localhost@evil.example", 403),
     ],
 )
@@ -82,3 +86,8 @@ def test_with_tokens_and_anonymous_both_a_wrong_token_is_still_wrong() -> None:
     settings = Settings(anonymous=True, tokens={"ann": "0" * 64})
     assert asked(settings, "127.0.0.1", "localhost") == (200, "in")
     assert asked(settings, "127.0.0.1", "localhost", Authorization="Bearer x") == (401, "unauthorised")
+
+
+def test_a_body_has_a_length_or_chunks_but_not_both() -> None:
+    both = {"Content-Length": "3", "Transfer-Encoding": "chunked"}
+    assert asked(OPEN, "127.0.0.1", "localhost", **both) == (400, "invalid_header")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -121,6 +122,21 @@ def test_a_service_that_cannot_start_says_why_in_a_sentence(
 ) -> None:
     code, said = refused_start(tmp_path, variables)
     assert (code, "error: " in said, word in said, "Traceback" in said) == (2, True, True, False), said
+
+
+@pytest.mark.parametrize("damage", ["no database", "a broken one"])
+def test_a_store_that_is_damaged_is_not_opened(tmp_path: Path, damage: str) -> None:
+    file = tmp_path / "memplan.sqlite"
+    if damage == "no database":
+        file.write_bytes(random.Random(1).randbytes(100_000))
+    else:
+        open_store(f"sqlite:///{file}").close()
+        data = bytearray(file.read_bytes())
+        data[4096:] = random.Random(1).randbytes(len(data) - 4096)
+        file.write_bytes(data)
+    code, said = refused_start(tmp_path)
+    assert (code, "Traceback" in said) == (2, False), said
+    assert any(word in said for word in ("damaged", "not a database", "malformed")), said
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_started(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.http.served import JSON, THREE, Served, refusal, serving
+from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
+from tests.http.test_jobs import until
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ from tests.http.served import JSON, THREE, Served, refusal, serving
     [
         ("GET", "/nothing", 404, "not_found"),
         ("GET", "/v1/plans/", 404, "not_found"),
-        ("GET", "/docs", 404, "not_found"),
+        ("GET", "/docs/nothing.html", 404, "not_found"),
         ("GET", "/v1/jobs/../../etc/passwd", 404, "not_found"),
         ("GET", "/%00%ff%0d%0aX:1", 404, "not_found"),
         ("GET", "/v1/plans", 405, "method_not_allowed"),
@@ -259,3 +260,55 @@ def test_a_request_without_a_host_is_refused(service: Served) -> None:
     with socket.create_connection((where.hostname, where.port), timeout=30) as line:
         line.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
         assert b"forbidden_host" in line.makefile("rb").read()
+
+
+def exchanged(service: Served, request: bytes) -> bytes:
+    """Everything that comes back until the service ends the line."""
+    host, port = service.address.removeprefix("http" + "://").split(":")
+    with socket.create_connection((host, int(port)), SECONDS) as line:
+        line.sendall(request)
+        return b"".join(iter(lambda: line.recv(65536), b""))
+
+
+def test_a_target_may_name_its_host_and_then_that_is_the_host(service: Served) -> None:
+    absolute = b"GET http" + b"://%s/healthz HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n"
+    assert exchanged(service, absolute % (b"localhost", b"evil.example")).startswith(b"HTTP/1.1 200 ")
+    refused = exchanged(service, absolute % (b"evil.example", b"localhost"))
+    assert refused.startswith(b"HTTP/1.1 403 ")
+    assert b"forbidden_host" in refused
+
+
+def test_a_line_on_which_two_lengths_were_said_is_ended(service: Served) -> None:
+    both = b"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    answers = exchanged(service, both + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert answers.startswith(b"HTTP/1.1 400 ")
+    assert answers.count(b"HTTP/1.1") == 1, "what follows is not taken for a request"
+
+
+def test_head_answers_as_get_does_without_the_body(service: Served) -> None:
+    job = service.client.post("/v1/jobs", content=json.dumps(THREE), headers=JSON).json()["links"]
+    until(service, {"links": job}, "succeeded")
+    for path in (
+        "/",
+        "/healthz",
+        "/readyz",
+        "/v1/solvers",
+        "/v1/schema",
+        "/openapi.json",
+        "/docs/api",
+        job["self"],
+        job["plan"],
+    ):
+        head, get = service.client.head(path), service.client.get(path)
+        assert (head.status_code, head.content) == (get.status_code, b"") == (200, b""), path
+        ours = {name: value for name, value in get.headers.items() if name not in ("date", "age")}
+        assert {name: value for name, value in head.headers.items() if name in ours} == ours, path
+    assert service.client.head("/nowhere").status_code == 404
+    assert service.client.head("/v1/plans").status_code == 405
+
+
+def test_head_of_what_has_no_end_has_one(service: Served) -> None:
+    job = service.client.post(f"/v1/jobs{SLOW_QUERY}", content=SLOW, headers=JSON).json()
+    head = service.client.head(job["links"]["events"])
+    assert (head.status_code, head.content) == (200, b"")
+    service.client.delete(job["links"]["self"])

@@ -85,7 +85,7 @@ def resized(disk: Path, service: Served, size: int) -> None:
 
 
 def test_a_disk_that_is_full(disk: Path) -> None:
-    with serving(disk) as service:
+    with serving(disk, ready_seconds="0.05") as service:
         resized(disk, service, SMALL)
         running = post_job(service, SLOW, SLOW_QUERY)
         before = until_there_is_a_plan(service, running).json()
@@ -94,9 +94,13 @@ def test_a_disk_that_is_full(disk: Path) -> None:
             waiting.append(response.json())
         found = refusal(response)
         assert (found["status"], found["code"], len(waiting) > 1) == (503, "store_unavailable", True)
+        if disk.is_mount():
+            ready = refusal(service.client.get("/readyz"))
+            assert (ready["code"], "disk" in ready["detail"]) == ("not_ready", True)
         assert service.client.get("/healthz").status_code == 200
         assert service.client.get(running["links"]["self"]).json()["state"] == "running"
         resized(disk, service, LARGE)
+        assert service.client.get("/readyz").status_code == 200
         waiting.append(post_filling(service, len(waiting)).json())
         require_sound(service, running, before)
         for job in waiting:

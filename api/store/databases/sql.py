@@ -10,12 +10,14 @@ from typing import ClassVar
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, delete, insert
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from ..errors import Collision, StoreUnavailable
+from ..tables import probe
 
+PROBE_BYTES = 1 << 12
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 Told = Callable[[str | None], None]
@@ -62,9 +64,10 @@ class Database(ABC):
         """Does no other transaction do this at the moment? If so, none will until this one is through."""
 
     def ping(self) -> None:
-        """Raises StoreUnavailable if it can be neither read nor written."""
+        """Really writes something. Raises StoreUnavailable if that cannot be done."""
         with self.write() as connection:
-            connection.execute(text("SELECT 1"))
+            connection.execute(delete(probe))
+            connection.execute(insert(probe).values(id=1, data=bytes(PROBE_BYTES)))
 
     def close(self) -> None:
         self.engine.dispose()

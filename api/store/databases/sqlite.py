@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
+from ..errors import StoreUnavailable
 from .sql import Database, Told, migrate
 
+LEAST_FREE = 1 << 20
+"""Bytes of room on the disk without which the store counts as full."""
 LOCKED_SECONDS = 5.0
 """How long a write waits for another process that holds the file."""
 
@@ -27,8 +32,27 @@ class SqliteDatabase(Database):
         self._turn = threading.Lock()
         self._listeners: list[Told] = []
         self._announced: dict[str, None] = {}
+        self._file = None if url.database in (None, "", ":memory:") else Path(str(url.database))
+        with self.errors():
+            self._require_sound()
         with self.write() as connection:
             migrate(connection)
+
+    def _require_sound(self) -> None:
+        """Raises StoreUnavailable for a file that is no database, or is damaged."""
+        with self.engine.connect() as connection:
+            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+        if found != "ok":
+            text = f"{self._file} is damaged ({str(found)[:200]}): put a copy of it back, or move it away to begin anew"
+            raise StoreUnavailable(text)
+
+    def ping(self) -> None:
+        """What is written may find room in the log that SQLite keeps, so that it is looked for on the disk, too."""
+        super().ping()
+        if self._file is not None:
+            disk = os.statvfs(self._file.parent)
+            if disk.f_bavail * disk.f_frsize < LEAST_FREE:
+                raise StoreUnavailable("the disk of the store is full")
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
