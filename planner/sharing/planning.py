@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from solvers.model.instance import Placement
 from solvers.model.solver import Goal, Limits
+from solvers.sharing.adapters import AsSharingControl
 from solvers.sharing.arrangement import Arrangement, from_placement
-from solvers.sharing.crossing import AsSharingControl
 from solvers.sharing.portfolio import solve
 from solvers.sharing.solver import SharingTask
 

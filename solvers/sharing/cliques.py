@@ -8,7 +8,7 @@ import numpy as np
 
 from ..cpsat.cover import cliques_of
 from ..model.instance import Bools, Instance, Ints
-from .clashes import block_pairs, conflict_pairs, friends
+from .interference import block_pairs, conflict_pairs, friends
 
 
 def live_sets(instance: Instance, order: Ints) -> Iterator[tuple[int, Ints]]:

@@ -16,11 +16,11 @@ from ..cpsat.object_sizes import SizesModel, Stretch, sizes_model, sizes_terms
 from ..model.errors import StopReason, Unsupported
 from ..model.instance import Instance
 from ..model.libraries import ORTOOLS, Library
+from .adapters import AsControl, AsSolver, run_sandboxed
 from .best import Best
 from .bounds import by_size, ranked
-from .clashes import Clashes
 from .cliques import conflict_cliques, has_exclusions, live_sets
-from .crossing import AsControl, AsSolver, run_sandboxed
+from .interference import Interference
 from .solver import SharingControl, SharingOutcome, SharingSolver, SharingTask
 
 MOST_TERMS = 6_000_000
@@ -87,7 +87,7 @@ class _Run:
     def __init__(self, instance: Instance, task: SharingTask, control: SharingControl) -> None:
         self._instance, self._task, self._control = instance, task, control
         self._best = Best(instance, task.start)
-        self._clashes = Clashes(instance)
+        self._interference = Interference(instance)
         self._bounds = list(task.bounds or (0,) * len(instance.pools))
         self._work = 0
         self._solver: str | None = None
@@ -137,7 +137,7 @@ class _Run:
         listed = sum(map(len, cliques))
         only_times = not has_exclusions(instance, order)
         only_stretches = (
-            only_times and not cliques and all(self._clashes.is_one_stretch(block) for block in order.tolist())
+            only_times and not cliques and all(self._interference.is_one_stretch(block) for block in order.tolist())
         )
         for _, members in live_sets(instance, order) if only_times else ():
             cliques.append(members.tolist())
@@ -145,7 +145,7 @@ class _Run:
             _require_room(listed)
         alone = set(range(len(order))).difference(*cliques)
         cliques += [[member] for member in sorted(alone)]
-        spans = [(self._clashes.first(block), self._clashes.length(block)) for block in order.tolist()]
+        spans = [(self._interference.first(block), self._interference.length(block)) for block in order.tolist()]
         sizes = self._task.least[pool] if self._task.least else ranked(instance, pool).sizes
         size: list[int] = (bytes_of // unit).tolist()
         least = [each // unit for each in sizes]

@@ -14,7 +14,7 @@ from ..model.instance import Instance
 from .arrangement import Arrangement, totals
 from .best import Best
 from .bounds import by_size, ranked
-from .moves import improved
+from .local_search import improved
 from .named import RelayObjects
 from .passes import Choice, Order, Passes, PatienceEnded
 from .solver import SharingControl, SharingOutcome, SharingSolver, SharingTask

@@ -16,8 +16,8 @@ from ..others.named.heuristic import Interrupted, Run
 from ..others.named.relay import RelayTokens, tokens_of
 from ..others.named.rigid import Rigid, rigid
 from ..others.named.shared_objects import Grid, SharedObject, homes
+from .adapters import AsControl
 from .arrangement import Arrangement, totals
-from .crossing import AsControl
 from .solver import SharingControl, SharingOutcome, SharingSolver, SharingTask
 
 

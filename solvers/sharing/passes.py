@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from ..model.errors import StopReason
 from ..model.instance import Instance
-from .clashes import Clashes
+from .interference import Interference
 from .solver import SharingControl, SharingTask
 from .sweep import swept
 
@@ -65,7 +65,7 @@ class Passes:
         self.work = 0
         self._limit = task.limits.work
         self._control = control
-        self._clashes = Clashes(instance)
+        self._interference = Interference(instance)
         self._size: list[int] = instance.block_high.tolist()
         self._cost = 1 + instance.sections // BITS_PER_UNIT
 
@@ -91,20 +91,20 @@ class Passes:
     def sweep(self, blocks: Sequence[int], sizes: Sequence[int] = (), *, backwards: bool = False) -> list[list[int]]:
         """The users of each object when time is walked through once, forwards or backwards. Only for blocks that nothing but time keeps apart."""
         self.spend(4 * len(blocks))
-        stretches = [(*self._clashes.hull(block), block) for block in blocks]
+        stretches = [(*self._interference.hull(block), block) for block in blocks]
         return swept(stretches, self._size, sizes, backwards=backwards)
 
     def only_time_parts(self, blocks: Sequence[int]) -> bool:
         """Does nothing but time keep any of them apart from others?"""
-        return not any(self._clashes.has_foes(block) for block in blocks)
+        return not any(self._interference.has_foes(block) for block in blocks)
 
     def run(self, order: Sequence[int], choice: Choice, sizes: Sequence[int] = ()) -> list[list[int]]:
         """The users of each object; `sizes` are objects that are there from the start."""
         objects = [_Object(size) for size in sizes]
-        can_join = self._clashes.can_join
+        can_join = self._interference.can_join
         for block in order:
             self.spend(1 + len(objects) * self._cost)
-            size, times = self._size[block], self._clashes.times(block)
+            size, times = self._size[block], self._interference.times(block)
             best: _Object | None = None
             least: tuple[int, int] = (0, 0)
             for thing in objects:
@@ -126,7 +126,7 @@ class Passes:
 
     def ordered(self, members: Sequence[int], order: Order) -> list[int]:
         """The blocks in that order."""
-        size, first, length = self._size, self._clashes.first, self._clashes.length
+        size, first, length = self._size, self._interference.first, self._interference.length
         keys: dict[Order, Callable[[int], tuple[int, ...]]] = {
             Order.SIZE_LAST: lambda b: (-size[b], -b),
             Order.SIZE_BIRTH: lambda b: (-size[b], first(b), b),

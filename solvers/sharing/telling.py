@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels import active
 from ..model.instance import Instance, Ints
-from .clashes import merged_spans
+from .interference import merged_spans
 
 
 class Moments:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from planner.sharing.findings import SharingFindingKind
-from solvers.sharing.moves import MOVES
+from solvers.sharing.local_search import MOVES
 from solvers.sharing.solver import AUTO, SHARERS
 
 ROOT = Path(__file__).parents[3]

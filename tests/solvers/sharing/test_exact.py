@@ -14,8 +14,8 @@ from solvers.model.instance import Instance
 from solvers.model.solver import Limits
 from solvers.sharing import cpsat
 from solvers.sharing.arrangement import Arrangement, broken_rule, totals
-from solvers.sharing.clashes import Clashes
 from solvers.sharing.cpsat import CpSatSharing, in_a_process_of_its_own
+from solvers.sharing.interference import Interference
 from solvers.sharing.solver import SharingOutcome, SharingTask
 from tests.planner.sharing.tangles import FOUND_BY_SEARCH, PROVED_BY_SEARCH
 from tests.planner.sharing.truth import least_total, sharable
@@ -82,7 +82,7 @@ def test_an_exclusion_alone_lets_two_share() -> None:
 
 def test_both_models_agree_where_both_apply(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = settled(PROVED_BY_SEARCH)
-    monkeypatch.setattr(Clashes, "is_one_stretch", lambda *_: False)
+    monkeypatch.setattr(Interference, "is_one_stretch", lambda *_: False)
     assert settled(PROVED_BY_SEARCH).bounds == counted.bounds == (73,)
 
 

@@ -14,7 +14,7 @@ MOST_PAIRS = 3_000_000
 """With exclusions all pairs that clash are listed; beyond this many that would take minutes."""
 
 
-class Clashes:
+class Interference:
     """Answers whether a block may join the users of an object. Times are bits of one long integer, so that one operation compares all of them."""
 
     def __init__(self, instance: Instance) -> None:
