@@ -15,8 +15,7 @@ import numpy as np
 from ..model.errors import Unsupported
 from ..model.instance import Instance, Ints
 from .arrangement import homes
-from .cliques import Independent, conflict_cliques, has_exclusions, live_sets
-from .telling import Moments
+from .cliques import Independent, LiveBlocks, conflict_cliques, has_exclusions, live_sets
 
 CHECK_EVERY = 256
 """Sets looked at between two questions whether to stop."""
@@ -95,9 +94,9 @@ def _sets(instance: Instance, order: Ints, is_over: Callable[[], bool]) -> Itera
             if number % CHECK_EVERY == 0 and is_over():
                 return
     else:
-        moments = Moments(instance, order)
-        for section in moments.telling(is_over):
-            yield section, moments.needed_in(section)
+        live = LiveBlocks(instance, order)
+        for section in live.peak_sections(is_over):
+            yield section, live.needed_in(section)
     try:
         cliques = conflict_cliques(instance, order)
     except Unsupported:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..cpsat.cover import cliques_of
+from ..kernels import active
 from ..model.instance import Bools, Instance, Ints
-from .interference import block_pairs, conflict_pairs, friends
+from .interference import block_pairs, conflict_pairs, merged_spans, neighbours
 
 
 def live_sets(instance: Instance, order: Ints) -> Iterator[tuple[int, Ints]]:
@@ -46,22 +47,66 @@ def _by_section(members: Ints, sections: Ints, count: int) -> Callable[[int], In
     return of
 
 
+class LiveBlocks:
+    """When the blocks of an order, the largest first, are needed."""
+
+    def __init__(self, instance: Instance, order: Ints) -> None:
+        spans = merged_spans(instance)
+        rows = [(number, start, end) for number, block in enumerate(order.tolist()) for start, end in spans[block]]
+        table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+        self._member, self._start, self._end = (np.ascontiguousarray(column) for column in table.T)
+        self._sections = instance.sections
+        self._size = instance.block_high[order]
+
+    def needed_in(self, section: int) -> Ints:
+        """Who is, as positions in the order."""
+        members: Ints = np.unique(self._member[(self._start <= section) & (self._end > section)])
+        return members
+
+    def peak_sections(self, is_over: Callable[[], bool]) -> list[int]:
+        """Sections of which, for every size, one has as many blocks of that size or more as any has.
+
+        The number only grows as the size falls, so sizes between two of equal number need not be looked at.
+        """
+        last_of_size = np.flatnonzero(np.append(self._size[1:] != self._size[:-1], True)).tolist()
+        found: dict[int, None] = {}
+        todo = [(0, len(last_of_size) - 1)] if len(self._member) else []
+        counted: dict[int, int] = {}
+
+        def count(level: int) -> int:
+            if level not in counted:
+                rows = int(np.searchsorted(self._member, last_of_size[level], side="right"))
+                ones = np.ones(rows, dtype=np.int64)
+                most, section = active().kernels.max_live(self._start[:rows], self._end[:rows], ones, self._sections)
+                counted[level] = int(most)
+                if section is not None:
+                    found[int(section)] = None
+            return counted[level]
+
+        while todo and not is_over():
+            low, high = todo.pop()
+            if count(high) > count(low) and high - low > 1:
+                middle = (low + high) // 2
+                todo += [(low, middle), (middle, high)]
+        return list(found)
+
+
 class Independent:
     """Takes from a live set blocks of which no two may coexist in one object: of an excluded pair, the larger one."""
 
     def __init__(self, instance: Instance, order: Ints) -> None:
-        self._foes = friends(_within(instance, order, instance.part_block[instance.exclusions]))
+        self._excluded = neighbours(_within(instance, order, instance.part_block[instance.exclusions]))
 
     def of(self, members: Ints) -> Ints:
-        if not self._foes:
+        if not self._excluded:
             return members
         taken: Bools = np.zeros(int(members.max(initial=-1)) + 1, dtype=bool)
         taken[members] = True
         for member in members.tolist():
             if taken[member]:
-                for foe in self._foes.get(member, ()):
-                    if member < foe < len(taken):
-                        taken[foe] = False
+                for other in self._excluded.get(member, ()):
+                    if member < other < len(taken):
+                        taken[other] = False
         kept: Ints = np.flatnonzero(taken)
         return kept
 

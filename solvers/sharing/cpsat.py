@@ -17,7 +17,7 @@ from ..model.errors import StopReason, Unsupported
 from ..model.instance import Instance
 from ..model.libraries import ORTOOLS, Library
 from .adapters import AsControl, AsSolver, run_sandboxed
-from .best import Best
+from .arrangement import Best
 from .bounds import by_size, ranked
 from .cliques import conflict_cliques, has_exclusions, live_sets
 from .interference import Interference

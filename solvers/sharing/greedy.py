@@ -11,12 +11,11 @@ import numpy as np
 
 from ..model.errors import StopReason, Unsupported
 from ..model.instance import Instance
-from .arrangement import Arrangement, totals
-from .best import Best
+from .arrangement import Arrangement, Best, totals
 from .bounds import by_size, ranked
 from .local_search import improved
 from .named import RelayObjects
-from .passes import Choice, Order, Passes, PatienceEnded
+from .passes import Choice, LimitReached, Order, Passes
 from .solver import SharingControl, SharingOutcome, SharingSolver, SharingTask
 
 ATTEMPTS = (
@@ -53,7 +52,7 @@ class Greedy(SharingSolver):
                             control.incumbent(arrangement)
                     if best.total(pool) == bound:
                         break
-        except PatienceEnded as end:
+        except LimitReached as end:
             stop = end.reason
         arrangement = best.arrangement()
         if arrangement is not None and totals(instance, arrangement) == task.bounds:

@@ -21,7 +21,7 @@ class Interference:
         self._spans = merged_spans(instance)
         self._listed = bool(len(instance.exclusions))
         pairs = block_pairs(instance) if self._listed else conflict_pairs(instance)
-        self._foes: dict[int, set[int]] = friends(pairs)
+        self._conflicting: dict[int, set[int]] = neighbours(pairs)
 
     def times(self, block: int) -> int:
         """The sections in which the block is needed, as bits."""
@@ -38,9 +38,9 @@ class Interference:
         """From the first section in which it is needed to the end of the last one."""
         return self.first(block), self._spans[block][-1][1] if self._spans[block] else 0
 
-    def has_foes(self, block: int) -> bool:
+    def has_conflicts(self, block: int) -> bool:
         """Does anything but time keep it apart from others?"""
-        return bool(self._foes) and block in self._foes
+        return bool(self._conflicting) and block in self._conflicting
 
     def is_one_stretch(self, block: int) -> bool:
         """Is it needed from some time on until some other, without a break?"""
@@ -54,8 +54,8 @@ class Interference:
         """May the block, needed at these times, use an object that is busy then and then, with these users?"""
         if not self._listed and times & busy:
             return False
-        foes = self._foes.get(block)
-        return foes is None or foes.isdisjoint(members)
+        conflicting = self._conflicting.get(block)
+        return conflicting is None or conflicting.isdisjoint(members)
 
 
 def merged_spans(instance: Instance) -> list[list[tuple[int, int]]]:
@@ -88,7 +88,7 @@ def conflict_pairs(instance: Instance) -> Ints:
     return _blocks(instance, instance.conflicts[solid[instance.conflicts].all(axis=1)])
 
 
-def friends(pairs: Ints) -> dict[int, set[int]]:
+def neighbours(pairs: Ints) -> dict[int, set[int]]:
     """For each block those that it is in a pair with."""
     found: dict[int, set[int]] = {}
     for a, b in pairs.tolist():

@@ -1,21 +1,25 @@
-"""One pass of greedy: blocks in some order, each into the object that suits it best."""
+"""One pass of greedy: blocks in some order, each into the object that suits it best; or time walked through once, the quickest way to share."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
 
 from ..model.errors import StopReason
 from ..model.instance import Instance
 from .interference import Interference
 from .solver import SharingControl, SharingTask
-from .sweep import swept
 
 CHECK_EVERY = 1024
 """Units of work between two questions whether to stop."""
 BITS_PER_UNIT = 1 << 13
 """So many sections are compared in the time of a unit of work."""
+
+Stretch: TypeAlias = tuple[int, int, int]
+"""When a block is needed, from its first section to its last (exclusive), and the block."""
 
 
 class Choice(StrEnum):
@@ -50,7 +54,7 @@ class _Object:
     members: list[int] = field(default_factory=list)
 
 
-class PatienceEnded(Exception):
+class LimitReached(Exception):
     """Time is over, or the work limit is reached. Caught by whoever makes passes."""
 
     def __init__(self, reason: StopReason) -> None:
@@ -70,7 +74,7 @@ class Passes:
         self._cost = 1 + instance.sections // BITS_PER_UNIT
 
     def spend(self, work: int) -> None:
-        """Count work. Raises PatienceEnded."""
+        """Count work. Raises LimitReached."""
         before, self.work = self.work, self.work + work
         if before // CHECK_EVERY == self.work // CHECK_EVERY:
             return
@@ -78,7 +82,7 @@ class Passes:
         if reason is None and self._limit is not None and self.work >= self._limit:
             reason = StopReason.WORK_LIMIT
         if reason is not None:
-            raise PatienceEnded(reason)
+            raise LimitReached(reason)
 
     def size_of(self, block: int) -> int:
         """How large an object the block needs."""
@@ -92,11 +96,11 @@ class Passes:
         """The users of each object when time is walked through once, forwards or backwards. Only for blocks that nothing but time keeps apart."""
         self.spend(4 * len(blocks))
         stretches = [(*self._interference.hull(block), block) for block in blocks]
-        return swept(stretches, self._size, sizes, backwards=backwards)
+        return _swept(stretches, self._size, sizes, backwards=backwards)
 
     def only_time_parts(self, blocks: Sequence[int]) -> bool:
         """Does nothing but time keep any of them apart from others?"""
-        return not any(self._interference.has_foes(block) for block in blocks)
+        return not any(self._interference.has_conflicts(block) for block in blocks)
 
     def run(self, order: Sequence[int], choice: Choice, sizes: Sequence[int] = ()) -> list[list[int]]:
         """The users of each object; `sizes` are objects that are there from the start."""
@@ -144,3 +148,53 @@ def _score(thing: _Object, size: int, times: int, choice: Choice) -> tuple[int, 
         before = thing.busy & ((times & -times) - 1) if times else 0
         return growth, -before.bit_length()
     return growth, max(thing.size - size, 0)
+
+
+def _swept(
+    stretches: Sequence[Stretch], size: Sequence[int], start: Sequence[int] = (), *, backwards: bool = False
+) -> list[list[int]]:
+    """The users of each object: the smallest free one that is large enough, else the largest free one, which grows.
+
+    `start`: the sizes of objects that are there from the start. Of what begins at one time the largest comes first. Blocks that are never needed
+    join the largest object.
+    """
+    users: list[list[int]] = [[] for _ in start]
+    free = sorted((each, number) for number, each in enumerate(start))
+    held: dict[int, tuple[int, int]] = {}
+    for _, begins, _, block in _events(stretches, size, backwards=backwards):
+        if not begins:
+            insort(free, held.pop(block))
+            continue
+        at = bisect_left(free, (size[block], -1))
+        if at < len(free):
+            room, number = free.pop(at)
+        elif free:
+            _, number = free.pop()
+            room = size[block]
+        else:
+            room, number = size[block], len(users)
+            users.append([])
+        held[block] = room, number
+        users[number].append(block)
+    return _with_idle([each for each in users if each], stretches, size)
+
+
+def _events(stretches: Sequence[Stretch], size: Sequence[int], *, backwards: bool) -> list[tuple[int, int, int, int]]:
+    """(time, 1 if the block begins, what comes first, block), sorted: what ends at a time is free for what begins then."""
+    found = []
+    for first, last, block in stretches:
+        if first < last:
+            begin, end = (-last, -first) if backwards else (first, last)
+            found += [(end, 0, 0, block), (begin, 1, -size[block], block)]
+    return sorted(found)
+
+
+def _with_idle(users: list[list[int]], stretches: Sequence[Stretch], size: Sequence[int]) -> list[list[int]]:
+    idle = [block for first, last, block in stretches if first >= last]
+    if idle:
+        largest = max(users, key=lambda each: max(size[block] for block in each), default=None)
+        if largest is None:
+            users.append(idle)
+        else:
+            largest += idle
+    return users

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..model.errors import SolverFailed, StopReason, Unavailable, Unsupported
 from ..model.instance import Instance
-from .arrangement import Arrangement, broken_rule, totals
-from .best import Best
+from .arrangement import Arrangement, Best, broken_rule, totals
 from .bounds import Ranked, ranked
 from .solver import AUTO, SharingControl, SharingOutcome, SharingSolver, SharingTask, get
 
