@@ -15,7 +15,7 @@ from pathlib import Path
 from ..model.errors import SolverFailed, Unsupported
 from ..model.instance import Instance
 from .build import Question, build, choices_of
-from .naming import make_names
+from .model import make_names
 from .terms import floors
 
 FORMATS = ("lp", "mps")

@@ -12,13 +12,13 @@ Offsets of alignment 1 need not be integer: once all choices are made, what rema
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..model.instance import Instance, Placement
 from ..model.objective import peaks
-from .naming import Names
 from .ranges import Ranges
 
 Variable = Any
@@ -26,6 +26,16 @@ Expression = Any
 """PuLP's; it has no types."""
 
 ValueAt = Callable[[Placement], float]
+
+LONGEST_NAME = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What blocks and pools are called; unique among themselves."""
+
+    blocks: tuple[str, ...]
+    pools: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -219,3 +229,27 @@ def _tie_to_peaks(program: Program, block: int) -> None:
             program.require(gap - constant * program.home[block, pool] >= program.length(height) - constant, row)
         else:
             program.require(gap >= program.length(height), row)
+
+
+def make_names(blocks: Sequence[str], pools: Sequence[str]) -> Names:
+    """Names made safe and unique; what was changed stays recognisable."""
+    return Names(_unique(blocks), _unique(pools))
+
+
+def numbered(blocks: int, pools: int) -> Names:
+    """Names for those who do not read them."""
+    return Names(tuple(map(str, range(blocks))), tuple(map(str, range(pools))))
+
+
+def _unique(names: Sequence[str]) -> tuple[str, ...]:
+    used: set[str] = set()
+    result = []
+    for name in names:
+        safe = re.sub(r"[^A-Za-z0-9_]", "_", name)[:LONGEST_NAME]
+        candidate, number = safe, 1
+        while candidate in used:
+            number += 1
+            candidate = f"{safe}_{number}"
+        used.add(candidate)
+        result.append(candidate)
+    return tuple(result)

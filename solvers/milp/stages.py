@@ -16,10 +16,9 @@ from ..model.objective import evaluate, value_of_peaks
 from ..model.outcome import Certificate, Outcome, Proof, Value
 from ..model.solver import Control, Goal, Task, Warm
 from .answer import Answer, Backend, Budget
-from .build import Model, Question, build, choices_of
-from .naming import numbered
+from .build import Model, Question, build, choices_of, read_placement
+from .model import numbered
 from .pairs import in_twin_order
-from .reading import read_placement
 from .terms import floors
 
 UNITS_PER_NODE_AND_CHOICE = 10
