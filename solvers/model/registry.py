@@ -25,7 +25,9 @@ class SolverKind(StrEnum):
     PORTFOLIO = "portfolio"
     """Lets others work."""
     METHOD = "method"
-    """One way of solving."""
+    """One way of solving: it proves what it found to be best, if it has the time."""
+    HEURISTIC = "heuristic"
+    """Finds placements, and proves nothing itself."""
     IMPROVER = "improver"
     """Lowers the peak of the placement that greedy found; proves nothing."""
     BOUNDER = "bounder"
@@ -52,7 +54,9 @@ SOLVERS: dict[str, Entry] = {
         SolverKind.PORTFOLIO, "solvers.portfolio.solve:Auto", "greedy first, then whatever proves fastest, in rounds"
     ),
     "greedy": Entry(
-        SolverKind.METHOD, "solvers.greedy.solver:Greedy", "one block after another: many orders, lowest and best fit"
+        SolverKind.HEURISTIC,
+        "solvers.greedy.solver:Greedy",
+        "one block after another: many orders, lowest and best fit",
     ),
     "search": Entry(
         SolverKind.METHOD,
@@ -60,7 +64,7 @@ SOLVERS: dict[str, Entry] = {
         "the exact search: block by block at a fixed height, with restarts",
     ),
     "assign": Entry(
-        SolverKind.METHOD, "solvers.assign.search:Assign", "local search over which buffer goes to which memory"
+        SolverKind.HEURISTIC, "solvers.assign.search:Assign", "local search over which buffer goes to which memory"
     ),
     "cpsat": Entry(SolverKind.METHOD, "solvers.cpsat:CpSat", "OR-Tools CP-SAT: is there a plan of this height?"),
     "cpsat_peak": Entry(SolverKind.METHOD, "solvers.cpsat:CpSatPeak", "OR-Tools CP-SAT with the peak as a variable"),

@@ -11,7 +11,7 @@ from ..model.instance import Instance
 from ..model.objective import evaluate
 from ..model.outcome import Outcome
 from ..model.registry import get
-from ..model.solver import Control, Task
+from ..model.solver import Control, Feature, Task
 
 
 def execute(name: str, instance: Instance, task: Task, control: Control) -> Outcome:
@@ -74,6 +74,10 @@ class Engines:
         self._by_name = by_name
         self._asked: dict[str, None] = {}
         self._notes: dict[str, None] = {}
+
+    def takes(self, name: str, needed: frozenset[Feature]) -> bool:
+        """Does the engine say that it takes all of this? Who was asked for by name was held to it before."""
+        return self._by_name or needed <= get(name).features
 
     @property
     def stop(self) -> StopReason:

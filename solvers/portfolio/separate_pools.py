@@ -10,6 +10,7 @@ from ..geometry.presolve import by_pool
 from ..model.errors import StopReason
 from ..model.instance import Instance, Placement, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
+from ..model.needs import needs
 from ..model.objective import evaluate, value_of_peaks
 from ..model.outcome import Outcome, Value
 from ..model.registry import SolverKind, is_of
@@ -162,7 +163,10 @@ class _SeparatePools:
         bound, placement, peak = component.bound, component.placement, component.peak
         usual = replace(self.task, limits=replace(self.task.limits, workers=threads), target=(self._enough(pool),))
         relay = self._relay(pool, component)
+        needed = needs(component.piece.instance, joint=False)
         for name, parts in turn.team:
+            if not self.engines.takes(name, needed):
+                continue
             task = task_of_round(usual, self.rounds, work * parts)
             task = replace(task, start=placement, bound=(bound,), pool_bounds=(bound,))
             answer = ask(name, component.piece.instance, task, relay)

@@ -34,7 +34,7 @@ AVAILABLE = tuple(name for name in registry.names() if registry.get(name).unavai
 HEURISTICS = frozenset(
     name
     for name in AVAILABLE
-    if name in ("greedy", "assign", *registry.names(registry.SolverKind.IMPROVER))
+    if name in registry.names(registry.SolverKind.HEURISTIC, registry.SolverKind.IMPROVER)
     or registry.get(name).wants is Input.AS_WRITTEN
 )
 """They may miss a placement that exists, and prove nothing themselves."""

@@ -23,7 +23,7 @@ from tests.strategies import effort, problems
 
 AVAILABLE = tuple(
     name
-    for name in registry.names(registry.SolverKind.METHOD, registry.SolverKind.IMPROVER)
+    for name in registry.names(registry.SolverKind.METHOD, registry.SolverKind.HEURISTIC, registry.SolverKind.IMPROVER)
     if registry.get(name).unavailable() is None and registry.get(name).wants is not Input.AS_WRITTEN
 )
 """Not the planners of other systems: tests/solvers/named has all of these on each random problem."""

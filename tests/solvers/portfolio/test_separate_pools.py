@@ -14,9 +14,10 @@ from solvers.geometry.presolve import restrict
 from solvers.greedy.solver import Greedy
 from solvers.model import registry
 from solvers.model.errors import SolverFailed, StopReason, Unsupported
-from solvers.model.instance import Instance, Placement, PoolSpec
+from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.outcome import Outcome, Proof
 from solvers.model.solver import Control, Feature, Goal, Input, Limits, Silent, Task
+from solvers.portfolio.joint import solve_joint
 from solvers.portfolio.roster import ROSTER, SEED_STEP, Role, Share
 from solvers.portfolio.separate_pools import solve_separate_pools
 from solvers.portfolio.single_pool import SinglePool
@@ -64,6 +65,16 @@ class Picky(Engine):
         raise Unsupported("engine", "it does not like it")
 
 
+class Modest(Engine):
+    """Says that it takes nothing but one rectangle a block."""
+
+    features: ClassVar[frozenset[Feature]] = frozenset()
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        Engine.calls.append(task)
+        return Outcome(StopReason.WORK_LIMIT, work=1)
+
+
 class Denier(Engine):
     """Proves that nothing fits."""
 
@@ -74,7 +85,7 @@ class Denier(Engine):
 @pytest.fixture(autouse=True)
 def engines(monkeypatch: pytest.MonkeyPatch) -> None:
     Engine.calls.clear()
-    for made_up in (Refuter, Breaker, Liar, Picky, Denier):
+    for made_up in (Refuter, Breaker, Liar, Picky, Modest, Denier):
         monkeypatch.setitem(
             registry.SOLVERS,
             made_up.__name__.lower(),
@@ -158,6 +169,27 @@ def test_who_works_in_a_round_does_not_depend_on_what_others_meet_in_it(
     assert outcome.notes == ("engine cannot take this problem: it does not like it",)
     assert len(Engine.calls) >= 4
     assert {task.seed // SEED_STEP for task in Engine.calls[:2]} == {2}
+
+
+@pytest.mark.parametrize(("capacity", "is_asked"), [(None, True), (100_000, False)])
+def test_what_an_engine_does_not_take_it_is_not_asked(capacity: int | None, is_asked: bool) -> None:
+    task = Task(limits=Limits(work=400_000))
+    outcome = solve_separate_pools(open_instance(capacity), task, Silent(), ("modest", "refuter"), by_name=False)
+    assert {"greedy", "refuter"} <= set(outcome.asked)
+    assert ("modest" in outcome.asked) == is_asked
+    assert outcome.notes == ()
+
+
+@pytest.mark.parametrize("features", [frozenset(), frozenset(Feature)])
+def test_nor_is_it_where_pools_depend_on_each_other(
+    features: frozenset[Feature], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Modest, "features", features)
+    instance = make_instance(OPEN, pools=[PoolSpec(100_000), PoolSpec(100_000)], terms=(Term.LARGEST_PEAK,))
+    task = Task(limits=Limits(work=400_000))
+    outcome = solve_joint(instance, task, Silent(), ("modest", "refuter"), by_name=False)
+    assert {"greedy", "refuter"} <= set(outcome.asked)
+    assert ("modest" in outcome.asked) == bool(features)
 
 
 def test_a_proof_that_nothing_fits_is_the_answer() -> None:
