@@ -8,10 +8,27 @@ from dataclasses import replace
 from ..geometry.rules import violation
 from ..model.errors import SolverFailed, StopReason, Unavailable, Unsupported
 from ..model.instance import Instance
+from ..model.needs import is_joint, needs, refusal
 from ..model.objective import evaluate
 from ..model.outcome import Outcome
 from ..model.registry import get
-from ..model.solver import Control, Feature, Task
+from ..model.solver import Control, Solver, Task
+
+
+class FeatureMissing(Unsupported):
+    """The instance has what the solver does not list among its features."""
+
+
+def willing(name: str, instance: Instance) -> Solver:
+    """The solver, if it is there and takes what the instance has. Raises UnknownSolver, Unavailable and FeatureMissing."""
+    solver = get(name)
+    reason = solver.unavailable()
+    if reason is not None:
+        raise Unavailable(name, reason)
+    missing = needs(instance, is_joint(instance)) - solver.features
+    if missing:
+        raise FeatureMissing(name, refusal(missing))
+    return solver
 
 
 def execute(name: str, instance: Instance, task: Task, control: Control) -> Outcome:
@@ -19,10 +36,7 @@ def execute(name: str, instance: Instance, task: Task, control: Control) -> Outc
 
     Raises UnknownSolver, Unavailable and Unsupported; a solver that breaks or lies is SolverFailed.
     """
-    solver = get(name)
-    reason = solver.unavailable()
-    if reason is not None:
-        raise Unavailable(name, reason)
+    solver = willing(name, instance)
     if solver.sandboxed:
         from ..sandbox import run
 
@@ -51,12 +65,15 @@ def failed(error: SolverFailed) -> Outcome:
 
 
 Refusal = Unsupported | Unavailable
+Answer = Outcome | Refusal | None
 
 
-def ask(name: str, instance: Instance, task: Task, control: Control) -> Outcome | Refusal:
-    """The solver's outcome, also if it broke; or why it does not take the instance."""
+def ask(name: str, instance: Instance, task: Task, control: Control) -> Answer:
+    """The solver's outcome, also if it broke; why it does not take the instance; None: it says beforehand that it does not."""
     try:
         return execute(name, instance, task, control)
+    except FeatureMissing:
+        return None
     except (Unsupported, Unavailable) as refusal:
         return refusal
     except SolverFailed as error:
@@ -75,17 +92,15 @@ class Engines:
         self._asked: dict[str, None] = {}
         self._notes: dict[str, None] = {}
 
-    def takes(self, name: str, needed: frozenset[Feature]) -> bool:
-        """Does the engine say that it takes all of this? Who was asked for by name was held to it before."""
-        return self._by_name or needed <= get(name).features
-
     @property
     def stop(self) -> StopReason:
         """Why the run ended if nothing else ended it."""
         return self.broken or StopReason.WORK_LIMIT
 
-    def heard(self, name: str, answer: Outcome | Refusal) -> None:
+    def heard(self, name: str, answer: Answer) -> None:
         """Take down an answer. Who refused or broke works no more; a refusal is raised to whoever asked for the engine by name."""
+        if answer is None:
+            return
         if not isinstance(answer, Outcome):
             if name in self.working:
                 if self._by_name:

@@ -14,7 +14,6 @@ from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
 from ..model.errors import SolverError, StopReason
 from ..model.instance import Instance, Placement, Term
 from ..model.linear_terms import choice_cost, is_counted_in_bytes
-from ..model.needs import needs
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome, Proof, Value
 from ..model.registry import SolverKind, is_of
@@ -58,8 +57,6 @@ class Joint:
         self.task = replace(task, start=None)  # in bytes, as no engine has it
         self.start = task.start
         self.engines = Engines((name for name in engines if not is_of(SolverKind.BOUNDER, name)), by_name)
-        needed = needs(instance, joint=True)
-        self.engines.working = [name for name in self.engines.working if self.engines.takes(name, needed)]
         self.bounders = [name for name in engines if is_of(SolverKind.BOUNDER, name) and instance.has_choice]
         self.settler = next((name for name in engines if by_name or role_of(name).settles_ties), None)
         """Who is asked for the best of several placements of the least cost."""

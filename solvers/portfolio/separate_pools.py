@@ -10,13 +10,12 @@ from ..geometry.presolve import by_pool
 from ..model.errors import StopReason
 from ..model.instance import Instance, Placement, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
-from ..model.needs import needs
 from ..model.objective import evaluate, value_of_peaks
 from ..model.outcome import Outcome, Value
 from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
-from .execute import Engines, Refusal, ask, execute
+from .execute import Answer, Engines, ask, execute
 from .roster import FIRST_ROUND_WORK, USUAL_PARTS, round_work, task_of_round, team
 from .single_pool import Component, SinglePool
 
@@ -41,7 +40,7 @@ class _Turn:
     pool: SinglePool
     component: Component
     team: tuple[tuple[str, int], ...]
-    answers: list[tuple[str, Outcome | Refusal]] = field(default_factory=list)
+    answers: list[tuple[str, Answer]] = field(default_factory=list)
 
 
 class _SeparatePools:
@@ -163,10 +162,7 @@ class _SeparatePools:
         bound, placement, peak = component.bound, component.placement, component.peak
         usual = replace(self.task, limits=replace(self.task.limits, workers=threads), target=(self._enough(pool),))
         relay = self._relay(pool, component)
-        needed = needs(component.piece.instance, joint=False)
         for name, parts in turn.team:
-            if not self.engines.takes(name, needed):
-                continue
             task = task_of_round(usual, self.rounds, work * parts)
             task = replace(task, start=placement, bound=(bound,), pool_bounds=(bound,))
             answer = ask(name, component.piece.instance, task, relay)

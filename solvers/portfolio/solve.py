@@ -10,13 +10,13 @@ import numpy as np
 from ..bounds.crowding import crowded
 from ..bounds.one_pool import homeless
 from ..kernels import Origin, active
-from ..model.errors import SolverFailed, StopReason, Unavailable, UnknownSolver, Unsupported
+from ..model.errors import SolverFailed, StopReason, UnknownSolver
 from ..model.instance import Instance, Placement
-from ..model.needs import is_joint, needs, refusal
+from ..model.needs import is_joint
 from ..model.outcome import Outcome
-from ..model.registry import AUTO, SolverKind, get, is_of, names
+from ..model.registry import AUTO, SolverKind, is_of, names
 from ..model.solver import Control, Feature, Input, Solver, Task
-from .execute import execute, failed
+from .execute import execute, failed, willing
 from .roster import joint_engines, separate_engines
 from .separate_pools import solve_separate_pools
 
@@ -40,7 +40,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     joint = is_joint(instance)
     if is_of(SolverKind.BOUNDER, solver):
         raise UnknownSolver(solver, names())
-    chosen = None if solver == AUTO else _willing(get(solver), instance, joint)
+    chosen = None if solver == AUTO else willing(solver, instance)
     lost = homeless(instance) or crowded(instance, control.stopped)
     if lost is not None:
         return Outcome(StopReason.PROVED, pool_bounds=(0,) * len(instance.pools), certificates=(lost,), infeasible=True)
@@ -59,17 +59,6 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     if len(pieces) > 1:
         return solve_split(instance, task, control, engines, chosen is not None, pieces)
     return solve_joint(instance, task, control, engines, chosen is not None)
-
-
-def _willing(solver: Solver, instance: Instance, joint: bool) -> Solver:
-    """The solver, if it is there and takes what the instance has."""
-    reason = solver.unavailable()
-    if reason is not None:
-        raise Unavailable(solver.name, reason)
-    missing = needs(instance, joint) - solver.features
-    if missing:
-        raise Unsupported(solver.name, refusal(missing))
-    return solver
 
 
 def _solve_as_written(name: str, instance: Instance, task: Task, control: Control) -> Outcome:
