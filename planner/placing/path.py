@@ -152,5 +152,5 @@ def limits_of(options: Options, clock: Clock) -> Limits:
 def cannot_solve(error: SolverError) -> CannotSolve:
     """A solver's refusal in the words of users' errors."""
     codes = {UnknownSolver: Code.UNKNOWN_SOLVER, Unavailable: Code.UNAVAILABLE, Unsupported: Code.UNSUPPORTED}
-    code = codes.get(type(error), Code.SOLVER_FAILED)
+    code = next((code for kind, code in codes.items() if isinstance(error, kind)), Code.SOLVER_FAILED)
     return CannotSolve(Finding(code, "/options/solver", str(error)))
