@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import ClassVar
 
 
 class StopReason(StrEnum):
@@ -35,37 +36,33 @@ class UnknownSolver(SolverError):
         self.known = known
 
 
-class Unsupported(SolverError):
+class _OfOneSolver(SolverError):
+    """What one solver says, with a reason."""
+
+    text: ClassVar[str]
+
+    def __init__(self, solver: str, reason: str) -> None:
+        super().__init__(f"{solver} {self.text}: {reason}")
+        self.solver = solver
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[_OfOneSolver], tuple[str, str]]:
+        return type(self), (self.solver, self.reason)
+
+
+class Unsupported(_OfOneSolver):
     """The instance has a feature that this solver does not take."""
 
-    def __init__(self, solver: str, reason: str) -> None:
-        super().__init__(f"{solver} cannot take this problem: {reason}")
-        self.solver = solver
-        self.reason = reason
-
-    def __reduce__(self) -> tuple[type[Unsupported], tuple[str, str]]:
-        return type(self), (self.solver, self.reason)
+    text = "cannot take this problem"
 
 
-class Unavailable(SolverError):
+class Unavailable(_OfOneSolver):
     """The solver's library or program is not installed."""
 
-    def __init__(self, solver: str, reason: str) -> None:
-        super().__init__(f"{solver} is not available: {reason}")
-        self.solver = solver
-        self.reason = reason
-
-    def __reduce__(self) -> tuple[type[Unavailable], tuple[str, str]]:
-        return type(self), (self.solver, self.reason)
+    text = "is not available"
 
 
-class SolverFailed(SolverError):
+class SolverFailed(_OfOneSolver):
     """The solver broke: it crashed, was killed, or returned something impossible."""
 
-    def __init__(self, solver: str, reason: str) -> None:
-        super().__init__(f"{solver} failed: {reason}")
-        self.solver = solver
-        self.reason = reason
-
-    def __reduce__(self) -> tuple[type[SolverFailed], tuple[str, str]]:
-        return type(self), (self.solver, self.reason)
+    text = "failed"

@@ -64,8 +64,8 @@ def failed(error: SolverFailed) -> Outcome:
     return Outcome(stop=StopReason.SOLVER_FAILED, reproducible=False, notes=(str(error),))
 
 
-Refusal = Unsupported | Unavailable
-Answer = Outcome | Refusal | None
+Declined = Unsupported | Unavailable
+Answer = Outcome | Declined | None
 
 
 def ask(name: str, instance: Instance, task: Task, control: Control) -> Answer:
