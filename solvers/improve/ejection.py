@@ -81,16 +81,7 @@ class Improve(Improver):
     """Puts what ends too high elsewhere; what stands there is thrown out if need be, and put elsewhere in its turn."""
 
     name: ClassVar[str] = "improve"
-    features: ClassVar[frozenset[Feature]] = frozenset(
-        {
-            Feature.FIXED,
-            Feature.RESERVED,
-            Feature.CAPACITY,
-            Feature.MULTI_RECT,
-            Feature.CONFLICTS,
-            Feature.EXCLUSIONS,
-        }
-    )
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.POOLS, Feature.TERMS}
 
     def lower(
         self, instance: Instance, start: Ints, enough: int, seed: int, work: int, report: Report

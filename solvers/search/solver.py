@@ -26,16 +26,7 @@ class Search(Solver):
     """Decides, height by height, whether all blocks fit below it; what it exhausts without success raises the bound."""
 
     name: ClassVar[str] = "search"
-    features: ClassVar[frozenset[Feature]] = frozenset(
-        {
-            Feature.FIXED,
-            Feature.RESERVED,
-            Feature.CAPACITY,
-            Feature.MULTI_RECT,
-            Feature.CONFLICTS,
-            Feature.EXCLUSIONS,
-        }
-    )
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.POOLS, Feature.TERMS}
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         _refuse_what_is_not_one_peak(instance)
