@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from ..bounds.weighted_sections import Weights, sharing_shortage
 from ..geometry.presolve import scaled, unit
 from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
 from ..model.errors import SolverError, StopReason
-from ..model.instance import Instance, Placement, Term
+from ..model.instance import Instance, Ints, Placement, Term
 from ..model.linear_terms import choice_cost, is_counted_in_bytes
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome, Proof, Value
@@ -33,6 +35,12 @@ GROWTH = 4
 """From round to round: these engines start anew in each, and what they prove they mostly prove in one long run."""
 OF_PEAKS = frozenset({Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.BALANCED})
 """With the choice of pools taken as it is, these get better if a pool is packed lower."""
+
+MOST_CHOICES, MOST_BLOCKS_OF_CHOICES = 64, 200
+"""Up to here every choice of pools is packed by itself: that takes milliseconds, where to load a solver's library takes hundreds."""
+WORK_OF_A_CHOICE = 100_000
+TERMS_OF_CHOICES = frozenset({Term.SUM_OF_PEAKS, Term.BALANCED})
+"""The lower each pool is packed, the better."""
 
 
 def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
@@ -77,6 +85,8 @@ class Joint:
         """The choice of pools that cannot be packed any lower."""
         self.steady = True
         """Would another run settle the ties alike?"""
+        self.is_settled = False
+        """Was every choice of pools tried, and so every tie?"""
         self.rounds = 0
 
     @property
@@ -95,9 +105,13 @@ class Joint:
         if self.start is not None and not self.infeasible:
             known = Placement(self.start.pool, self.start.offset // self.unit)
             self.take(known, evaluate(self.instance, known), None)
-        for name in ("greedy", *self.bounders):
+        if self._finished() is None:
+            self._ask("greedy", self._greedy_work())
+        if self._finished() is None:
+            self._try_all_choices()
+        for name in self.bounders:
             if self._finished() is None:
-                self._ask(name, self._greedy_work() if name == "greedy" else self._left())
+                self._ask(name, self._left())
 
     def round(self, work: int) -> None:
         """Every engine once, with that much work each."""
@@ -128,8 +142,11 @@ class Joint:
             return
         assert self.placement is not None
         assert self.value is not None
-        settled = rank_tie(self.instance, self.placement) == least_tie(self.instance, self._bounds_in_units())
-        if self.settler is None or settled:
+        if rank_tie(self.instance, self.placement) == least_tie(self.instance, self._bounds_in_units()):
+            return
+        if not self.is_settled:
+            self._try_all_choices()
+        if self.settler is None or self.is_settled:
             return
         instance, bound = preferring(self.instance, self.value)
         left = self._left()
@@ -159,9 +176,39 @@ class Joint:
         return self.repacks and self.placement is not None and self.placement.pool.tobytes() != self.packed
 
     def _repack(self, work: int) -> None:
-        """The best placement's choice of pools, packed lower. What that proves holds for this choice alone, so no bound is told."""
+        """The best placement's choice of pools, packed lower."""
         assert self.placement is not None
-        instance, pool = self.instance, self.placement.pool
+        pool = self.placement.pool
+        if self._packed(pool, work).stop is StopReason.PROVED:
+            self.packed = pool.tobytes()
+
+    def _try_all_choices(self) -> None:
+        """Where there are few choices of pools, each is packed as low as can be: the best of them is the best there is."""
+        instance = self.instance
+        if not self.repacks or not is_settled_by_choice(instance) or self.task.goal is not Goal.MINIMISE:
+            return
+        cost = choice_cost(instance, instance.terms[0])
+        blocks = np.arange(instance.blocks)
+        first, second = instance.apart[:, 0], instance.apart[:, 1]
+        _, leader, of_class = np.unique(instance.pool_class, return_index=True, return_inverse=True)
+        together = leader[of_class]
+        for pools in product(*(np.flatnonzero(row).tolist() for row in instance.allowed)):
+            pool = np.array(pools, dtype=np.int64)
+            if (pool[first] == pool[second]).any() or (pool != pool[together]).any():
+                continue
+            if cost is not None and self.value is not None and int(cost[blocks, pool].sum()) > self.value[0]:
+                continue
+            outcome = self._packed(pool, WORK_OF_A_CHOICE)
+            if outcome.stop is not StopReason.PROVED:
+                return
+        if self.value is not None:
+            self.is_settled = True
+        if self.value is not None and self.value > self.bound:
+            self._take_proof(Outcome(StopReason.PROVED, bound=self.value), PACKERS[0])
+
+    def _packed(self, pool: Ints, work: int) -> Outcome:
+        """This choice of pools, packed low. What that proves holds for this choice alone, so no bound is told."""
+        instance = self.instance
         allowed = np.zeros_like(instance.allowed)
         allowed[np.arange(instance.blocks), pool] = True
         settled = replace(
@@ -175,10 +222,9 @@ class Joint:
         relay = self._relay(PACKERS[0])
         outcome = solve_separate_pools(settled, task, relay, PACKERS, by_name=False)
         self.engines.count(outcome, *outcome.asked)
-        if outcome.stop is StopReason.PROVED:
-            self.packed = pool.tobytes()
         if outcome.placement is not None:
             relay.incumbent(outcome.placement)
+        return outcome
 
     def _ask(self, name: str, work: int | None) -> None:
         task = replace(
@@ -291,6 +337,15 @@ class Joint:
             reproducible=self.steady,
         )
         return self.engines.sign(outcome)
+
+
+def is_settled_by_choice(instance: Instance) -> bool:
+    """Are there few enough choices of pools to try them all, with nothing else to weigh than how low each pool is packed?"""
+    choices = math.prod(instance.allowed.sum(axis=1).tolist())
+    terms = all(term in TERMS_OF_CHOICES or choice_cost(instance, term) is not None for term in instance.terms)
+    return (
+        choices <= MOST_CHOICES and instance.blocks <= MOST_BLOCKS_OF_CHOICES and terms and not len(instance.penalties)
+    )
 
 
 def _better(one: Certificate, other: Certificate | None) -> Certificate:
