@@ -5,7 +5,7 @@ Part i of the Instance is buffer i of the Problem, so certificates need no trans
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import lcm
 from typing import NamedTuple
 
@@ -51,12 +51,16 @@ def lower(problem: Problem) -> Lowered:
 
 def lower_start(problem: Problem, lowered: Lowered, start: Plan) -> Placement | None:
     """Where a plan puts the problem's blocks; None if it leaves buffers out or tears blocks apart. Other rules are not looked at."""
-    where = {place.id: place for place in start.placements}
+    return place_blocks(problem, lowered, {place.id: (place.pool, place.offset) for place in start.placements})
+
+
+def place_blocks(problem: Problem, lowered: Lowered, where: Mapping[BufferId, tuple[str, int]]) -> Placement | None:
+    """The same of a pool and an offset for each buffer."""
     pools = {pool.name: number for number, pool in enumerate(problem.pools)}
     i, count = lowered.instance, len(problem.buffers)
     try:
-        part_pool = np.fromiter((pools[where[buffer.id].pool] for buffer in problem.buffers), np.int64, count)
-        part_base = np.fromiter((where[buffer.id].offset for buffer in problem.buffers), np.int64, count) - i.part_low
+        part_pool = np.fromiter((pools[where[buffer.id][0]] for buffer in problem.buffers), np.int64, count)
+        part_base = np.fromiter((where[buffer.id][1] for buffer in problem.buffers), np.int64, count) - i.part_low
     except (KeyError, OverflowError):
         return None
     pool, offset = np.zeros(i.blocks, dtype=np.int64), np.zeros(i.blocks, dtype=np.int64)

@@ -10,6 +10,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Placement
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
+from solvers.model.registry import AUTO
 from solvers.model.solver import Goal, Limits, Task
 from solvers.portfolio.solve import solve
 
@@ -23,7 +24,7 @@ from ..problem import Problem
 from ..verifying.findings import CLAIMS, VerifyFinding
 from ..verifying.verify import verify
 from .lifting import lift
-from .lowering import Lowered, has_many_pools, lower, lower_start
+from .lowering import Lowered, has_many_pools, lower, lower_start, place_blocks
 from .path import AnswerPath, limits_of
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
 
@@ -106,11 +107,32 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         if known is None and self._many is not None and self._many.start is not None:
             known = self.lower_start(self._many.start)
         task = Task(limits, options.goal, options.seed, known, warm=options.warm, verbose=options.verbose)
-        made = self._lifted(solve(self.instance, task, watch, options.solver))
+        outcome = solve(self.instance, task, watch, options.solver)
+        if outcome.placement is None and not outcome.infeasible and outcome.stop is not StopReason.CANCELLED:
+            outcome = self._by_birth(outcome)
+        made = self._lifted(outcome)
         if made.status is not PlanStatus.INFEASIBLE:
             return made
         why = self._shortage(made)
         return replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
+
+    def _by_birth(self, outcome: Outcome) -> Outcome:
+        """The outcome of solvers that found nothing, with a plan that is made without them, if that is what they were to find."""
+        if self.options.solver != AUTO or not self._solved.buffers:
+            return outcome
+        from ..facts.places import Places
+        from .by_birth import plan_by_birth
+
+        order = sorted(self._solved.pools, key=lambda pool: pool.rank)
+        made = plan_by_birth(Places(self._solved), [pool.name for pool in order], lambda: self.clock.is_over)
+        if made is None:
+            return outcome
+        ids = (buffer.id for buffer in self._solved.buffers)
+        found = place_blocks(self._solved, self._lowered, {id_: made[i] for i, id_ in enumerate(ids)})
+        if found is None:
+            return outcome
+        value = evaluate(self.instance, found)
+        return replace(outcome, placement=found, value=value, solver=outcome.solver or "greedy")
 
     def verify(self, made: Plan) -> Sequence[VerifyFinding]:
         return verify(self.problem, made, made.problem_digest)

@@ -51,6 +51,11 @@ class Clock:
     def seconds(self) -> float:
         return time.monotonic() - self.begun
 
+    @property
+    def is_over(self) -> bool:
+        """Has all the time been used?"""
+        return self.end is not None and time.monotonic() >= self.end
+
     def reason_to_stop(self, cancelled: Cancelled | None) -> StopReason | None:
         """Why nothing more is to be done before solving, if so: a third of the time is the most that this takes of it."""
         if cancelled is not None and cancelled():

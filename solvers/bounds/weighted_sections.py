@@ -175,16 +175,23 @@ def _weigh_all(instance: Instance, weights: Weights) -> dict[int, dict[int, Frac
         )
     )
     denominator = lcm(*(weight[3] for weight in weights))
+    of_pool: dict[int, list[tuple[int, int]]] = {}
+    for p, section, n, d in weights:
+        of_pool.setdefault(p, []).append((section, n * (denominator // d)))
+    alike: dict[tuple[tuple[int, int], ...], list[int]] = {}
+    """Pools that weigh the same at all sections."""
+    for pool in sorted(of_pool):
+        alike.setdefault(tuple(sorted(of_pool[pool])), []).append(pool)
     taken: dict[int, dict[int, int]] = {}
-    for pool in sorted({weight[0] for weight in weights}):
-        ordered = sorted((s, n * (denominator // d)) for p, s, n, d in weights if p == pool)
+    for ordered, pools in alike.items():
         sections = [section for section, _ in ordered]
         sums = [0, *accumulate(number for _, number in ordered)]
         for group, start, end, height in rows:
-            weight = sums[bisect_left(sections, end)] - sums[bisect_left(sections, start)]
+            weight = (sums[bisect_left(sections, end)] - sums[bisect_left(sections, start)]) * height
             if weight:
                 mine = taken.setdefault(group, {})
-                mine[pool] = mine.get(pool, 0) + weight * height
+                for pool in pools:
+                    mine[pool] = mine.get(pool, 0) + weight
     return {
         group: {pool: Fraction(number, denominator) for pool, number in mine.items()} for group, mine in taken.items()
     }

@@ -105,7 +105,8 @@ class Joint:
         if self.start is not None and not self.infeasible:
             known = Placement(self.start.pool, self.start.offset // self.unit)
             self.take(known, evaluate(self.instance, known), None)
-        if self._finished() is None:
+        # However late it is, greedy makes a plan, in a hurry then: a run without one is worth nothing.
+        if self._finished() is None or (self._finished() is StopReason.TIME_LIMIT and self.placement is None):
             self._ask("greedy", self._greedy_work())
         if self._finished() is None:
             self._try_all_choices()

@@ -1,0 +1,278 @@
+"""Problems in which one list of the format is long, or two are, and what it takes to plan them: each in a process of its own.
+
+    python -m tests.growth COUNT SECONDS [NAME ...]
+
+plans every problem (or those that are named, `pools`, or `pools*buffers`) with lists of COUNT and a time limit of SECONDS, and prints a line of JSON
+for each.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import random
+import resource
+import sys
+import time
+from collections.abc import Callable
+from itertools import combinations
+from math import isqrt
+from typing import Any
+
+Document = dict[str, Any]
+
+
+def _new() -> Document:
+    return {
+        "format": "memplan/1",
+        "lifetimes": "half_open",
+        "pools": [{"name": "first"}, {"name": "second", "size": 1 << 40}, {"name": "third", "size": 1 << 40}],
+        "buffers": [{"id": i, "size": 8 + i, "live": [[i, i + 3]]} for i in range(4)],
+        "constraints": {},
+    }
+
+
+def _with_buffers(document: Document, count: int) -> list[Document]:
+    """So many buffers at least; those that were there stay."""
+    dice = random.Random(count)
+    buffers: list[Document] = document["buffers"]
+    for i in range(len(buffers), count):
+        start = dice.randrange(2 * count)
+        live = [[start, start + 1 + dice.randrange(20)]]
+        buffers.append({"id": i, "size": 1 + dice.randrange(1000), "live": live})
+    return buffers
+
+
+def _with_pools(document: Document, count: int) -> list[Document]:
+    pools: list[Document] = document["pools"]
+    for i in range(len(pools), count):
+        pools.append({"name": f"p{i}", "size": (1 << 20) + i % 100, "alignment": 1 << i % 4})
+    return pools
+
+
+def _pairs(document: Document, count: int) -> list[tuple[int, int]]:
+    """So many different pairs of buffers, in a fixed order that mixes them."""
+    many = len(_with_buffers(document, isqrt(2 * count) + 2))
+    dice = random.Random(count)
+    found: dict[tuple[int, int], None] = {}
+    while len(found) < count:
+        a, b = sorted(dice.sample(range(many), 2)) if many > 2000 else (-1, -1)
+        if a < 0:
+            every = list(combinations(range(many), 2))
+            dice.shuffle(every)
+            return every[:count]
+        found[a, b] = None
+    return list(found)
+
+
+def _pools(document: Document, count: int) -> None:
+    _with_pools(document, count)
+
+
+def _buffers(document: Document, count: int) -> None:
+    _with_buffers(document, count)
+
+
+def _live(document: Document, count: int) -> None:
+    for i, buffer in enumerate(document["buffers"][:2]):
+        buffer["live"] = [[3 * j + i, 3 * j + i + 2] for j in range(count // 2)]
+
+
+def _reserved(document: Document, count: int) -> None:
+    for pool in document["pools"][:2]:
+        pool["reserved"] = [[1000 * j, 1000 * j + j % 900] for j in range(count // 2)]
+
+
+def _allowed(document: Document, count: int) -> None:
+    names = [pool["name"] for pool in _with_pools(document, count)]
+    for buffer in document["buffers"][:3]:
+        buffer["pools"] = names[::-1]
+
+
+def _conflicts(document: Document, count: int) -> None:
+    document["constraints"]["conflicts"] = _pairs(document, count)
+
+
+def _exclusions(document: Document, count: int) -> None:
+    taken = set(document["constraints"].get("conflicts", ()))
+    document["constraints"]["exclusions"] = [pair for pair in _pairs(document, count) if pair not in taken]
+
+
+def _colocations(document: Document, count: int) -> None:
+    _with_buffers(document, count + 1)
+    tied = [{"buffer": i, "base": i - 1 - i % 7 % i, "offset": 0} for i in range(1, count + 1)]
+    document["constraints"]["colocations"] = tied
+
+
+def _views(document: Document, count: int) -> None:
+    _with_buffers(document, count + 1)
+    tied = [{"buffer": i, "base": i - i % 2, "offset": 4} for i in range(1, count + 1, 2)]
+    document["constraints"]["colocations"] = tied
+
+
+def _same_pool(document: Document, count: int) -> None:
+    document["constraints"]["same_pool"] = [[buffer["id"] for buffer in _with_buffers(document, count)]]
+
+
+def _same_pools(document: Document, count: int) -> None:
+    _with_buffers(document, count + 1)
+    document["constraints"]["same_pool"] = [[i, i + 1] for i in range(0, count, 2)]
+
+
+def _different_pool(document: Document, count: int) -> None:
+    _with_pools(document, count)
+    document["constraints"]["different_pool"] = [[buffer["id"] for buffer in _with_buffers(document, count)]]
+
+
+def _different_pools(document: Document, count: int) -> None:
+    _with_buffers(document, count + 2)
+    document["constraints"]["different_pool"] = [[i, i + 1] for i in range(count)]
+
+
+def _crowd(document: Document, count: int) -> None:
+    """More than there are pools."""
+    document["constraints"]["different_pool"] = [[buffer["id"] for buffer in _with_buffers(document, count)]]
+
+
+def _penalties(document: Document, count: int) -> None:
+    rows = [{"first": a, "second": b, "cost": 1 + (a + b) % 9} for a, b in _pairs(document, count)]
+    document["constraints"]["reuse_penalties"] = rows
+    document["objective"] = {"terms": ["sum_of_peaks", "reuse_cost"]}
+
+
+def _constants(document: Document, count: int) -> None:
+    document["pools"][1]["read_only"] = True
+    _with_buffers(document, count)
+    for buffer in document["buffers"][count // 2 :]:
+        buffer["kind"] = "constant"
+
+
+def _accesses(document: Document, count: int) -> None:
+    for i, buffer in enumerate(_with_buffers(document, count)):
+        buffer["accesses"] = i % 13
+    document["objective"] = {"terms": ["access_cost", "sum_of_peaks"]}
+
+
+def _at_once(document: Document, count: int) -> None:
+    """All of them live at one time, in pools that hold a few each."""
+    document["buffers"] = [{"id": i, "size": 8, "live": [[0, 9]]} for i in range(count)]
+    document["pools"] = [{"name": f"p{i}", "size": 64} for i in range(count)]
+
+
+def _alignments(document: Document, count: int) -> None:
+    for i, buffer in enumerate(_with_buffers(document, count)):
+        buffer["alignment"] = 1 + i
+    for i, pool in enumerate(_with_pools(document, count)):
+        pool["alignment"] = 1 + i
+
+
+def _fixed(document: Document, count: int) -> None:
+    at = 0
+    for buffer in _with_buffers(document, count):
+        if buffer["id"] % 2:
+            buffer["fixed"] = {"pool": "third", "offset": at}
+            at += buffer["size"]
+
+
+LISTS: dict[str, Callable[[Document, int], None]] = {
+    "pools": _pools,
+    "buffers": _buffers,
+    "live": _live,
+    "reserved": _reserved,
+    "allowed": _allowed,
+    "conflicts": _conflicts,
+    "exclusions": _exclusions,
+    "colocations": _colocations,
+    "views": _views,
+    "same_pool": _same_pool,
+    "same_pools": _same_pools,
+    "different_pool": _different_pool,
+    "different_pools": _different_pools,
+    "crowd": _crowd,
+    "penalties": _penalties,
+    "constants": _constants,
+    "accesses": _accesses,
+    "at_once": _at_once,
+    "alignments": _alignments,
+    "fixed": _fixed,
+}
+"""By name: what makes one list of a document long; what this needs besides grows with it."""
+
+APART = frozenset({"conflicts", "exclusions", "colocations", "views", "same_pool", "different_pool", "crowd", "at_once"})
+
+
+def pairs() -> list[str]:
+    """Two lists at a time, but for those that mean the same list."""
+    same = [
+        {"colocations", "views"},
+        {"same_pool", "same_pools"},
+        {"different_pool", "different_pools", "crowd"},
+        {"at_once", "buffers", "pools"},
+    ]
+    return [f"{a}*{b}" for a, b in combinations(LISTS, 2) if not any({a, b} <= those for those in same)]
+
+
+def problem(name: str, count: int) -> bytes:
+    """The document of that name, with lists of this length."""
+    document = _new()
+    # What replaces pools or buffers comes first.
+    for each in sorted(name.split("*"), key=lambda one: one != "at_once"):
+        LISTS[each](document, count)
+    return json.dumps(document).encode()
+
+
+def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
+    """What it takes to plan it, from bytes to bytes, in a process of its own that is forked from this one."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        with os.fdopen(theirs, "wb") as answer:
+            try:
+                answer.write(json.dumps(_planned(problem(name, count), seconds)).encode())
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
+                answer.write(json.dumps({"status": f"{type(error).__name__}: {error}"[:300]}).encode())
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as answer:
+        told = json.loads(answer.read() or b'{"status": "died"}')
+    os.waitpid(child, 0)
+    return {"name": name, "count": count, "limit": seconds, **told}
+
+
+def _planned(data: bytes, seconds: float) -> dict[str, Any]:
+    from planner import Options, plan, read_problem, verify, write_plan
+    from planner.errors import PlannerError
+
+    gc.freeze()
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    begun, processor = time.monotonic(), time.process_time()
+    told: dict[str, Any] = {"bytes": len(data), "warnings": [], "valid": True, "reason": None}
+    try:
+        asked, _ = read_problem(data)
+        made = plan(asked, Options(time_limit=seconds, workers=1), begun=begun)
+        written = write_plan(made)
+        told |= {"status": made.status.value, "stop": made.stop.value, "warnings": list(made.warnings)}
+        told |= {"value": made.objective.value, "bound": made.objective.bound, "written": len(written)}
+        if made.shortage is not None:
+            told["reason"] = made.shortage.message[:200]
+    except PlannerError as error:
+        told |= {"status": "refused", "reason": str(error)[:200]}
+        made = None
+    told["seconds"] = round(time.monotonic() - begun, 3)
+    told["processor"] = round(time.process_time() - processor, 3)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    told["memory"] = (after.ru_maxrss - before.ru_maxrss) * 1024
+    if made is not None:
+        begun = time.process_time()
+        told["valid"] = not verify(asked, made)
+        told["verifying"] = round(time.process_time() - begun, 3)
+    return told
+
+
+if __name__ == "__main__":
+    import planner
+
+    planner.plan(planner.Problem((planner.Buffer("warm", 1, live=((0, 1),)),)))
+    for wanted in sys.argv[3:] or LISTS:
+        print(json.dumps(measure(wanted, int(sys.argv[1]), float(sys.argv[2]))), flush=True)
