@@ -199,7 +199,9 @@ LISTS: dict[str, Callable[[Document, int], None]] = {
 }
 """By name: what makes one list of a document long; what this needs besides grows with it."""
 
-APART = frozenset({"conflicts", "exclusions", "colocations", "views", "same_pool", "different_pool", "crowd", "at_once"})
+APART = frozenset(
+    {"conflicts", "exclusions", "colocations", "views", "same_pool", "different_pool", "crowd", "at_once"}
+)
 
 
 def pairs() -> list[str]:
@@ -275,4 +277,5 @@ if __name__ == "__main__":
 
     planner.plan(planner.Problem((planner.Buffer("warm", 1, live=((0, 1),)),)))
     for wanted in sys.argv[3:] or LISTS:
-        print(json.dumps(measure(wanted, int(sys.argv[1]), float(sys.argv[2]))), flush=True)
+        sys.stdout.write(json.dumps(measure(wanted, int(sys.argv[1]), float(sys.argv[2]))) + "\n")
+        sys.stdout.flush()

@@ -27,6 +27,8 @@ class Spot(NamedTuple):
 Kind: TypeAlias = int | tuple[int, int, int]
 """Size (where it matters), alignment and list of allowed pools of plain buffers; of others, and of several together, the first one's number: they are of a kind of their own."""
 
+MOST_LISTS = 16
+"""Up to so many lists of pools are kept sorted."""
 FIRST_LOOK = 16
 """So many gaps between reserved ranges are looked at first, then four times as many, and so on."""
 
@@ -65,6 +67,13 @@ class Places:
         """Then a buffer's size does not matter to where it can begin."""
         self._walls = {pool.name: _Walls(pool) for pool in problem.pools if pool.reserved}
         self._spots: dict[tuple[Kind, str], Spot | None] = {}
+        self._shapes: dict[int, _Shape] = {}
+        self._in_order: dict[int, list[str]] = {}
+        """By the identity of one of these sets: the same in the problem's order."""
+        self._sets: dict[int, frozenset[str]] = {}
+        """By the list's identity."""
+        self._rules: dict[tuple[int, int, int], Congruence | None] = {}
+        """By the first member, and the pool's alignment and base."""
         self._homeless: dict[Kind, bool] = {}
         self._homes: dict[Kind, list[str]] = {}
         """By the buffers that must share a pool."""
@@ -132,20 +141,30 @@ class Places:
             shape = (pool.alignment, pool.base or 0, name if pool.reserved else None)
             start = least.get(shape)
             if start is None:
-                start = least[shape] = self._lowest(((buffer, 0),), pool, _rule(buffer, 0, pool), 0)
+                start = least[shape] = self._lowest(((buffer.size, 0),), pool, _rule(buffer.alignment, 0, pool), 0)
             if pool.size is None or start + buffer.size <= pool.size:
                 homes.append(name)
         return homes
 
     def allowed_pools(self, buffers: Iterable[int]) -> Iterable[str]:
         """The pools that the user allows to all of these buffers, in the problem's order; most often all there are."""
-        named: set[str] | None = None
+        named: frozenset[str] | None = None
         for i in buffers:
             buffer = self.problem.buffers[i]
-            for names in (buffer.pools, None if buffer.fixed is None else (buffer.fixed.pool,)):
-                if names is not None:
-                    named = set(names) if named is None else named.intersection(names)
-        return self.pools if named is None else sorted(named.intersection(self.pools), key=self._position.__getitem__)
+            if buffer.pools is not None:
+                names = self._set_of(buffer.pools)
+                named = names if named is None or named is names else named & names
+            if buffer.fixed is not None:
+                only = frozenset((buffer.fixed.pool,))
+                named = only if named is None else named & only
+        if named is None:
+            return self.pools
+        known = self._in_order.get(id(named))
+        if known is None:
+            known = sorted(named.intersection(self.pools), key=self._position.__getitem__)
+            if len(self._sets) <= MOST_LISTS and any(named is names for names in self._sets.values()):
+                self._in_order[id(named)] = known
+        return known
 
     def tied(self, buffer: int) -> tuple[int, ...]:
         """The buffers that must be in the same pool as this one, itself among them."""
@@ -179,64 +198,115 @@ class Places:
         return number
 
     def _find(self, group: Group, pool: Pool) -> Spot | None:
-        rule: Congruence | None = None
-        fixed: int | None = None
-        for buffer, low in self._members(group):
-            wanted = buffer.fixed
-            if (buffer.pools is not None and pool.name not in buffer.pools) or (wanted and wanted.pool != pool.name):
-                return None
-            if wanted is not None and wanted.offset is not None:
-                if fixed is not None and fixed != wanted.offset - low:
-                    return None
-                fixed = wanted.offset - low
-            mine = _rule(buffer, low, pool)
-            rule = mine if rule is None else rule.and_also(mine)
-            if rule is None:
-                return None
-        assert rule is not None, "no group is empty"
-        least = self._lowest(self._members(group), pool, rule, 0 if fixed is None else fixed)
-        if fixed is not None and (least != fixed or fixed < 0):
+        shape = self._shape(group)
+        if shape.is_torn or (shape.pools is not None and pool.name not in shape.pools):
             return None
         greatest = self.greatest(group, pool)
+        if greatest is not None and greatest < 0:
+            return None
+        rule = self._rule(group, shape, pool)
+        if rule is None:
+            return None
+        fixed = shape.fixed
+        least = self._lowest(shape.solid, pool, rule, 0 if fixed is None else fixed)
+        if fixed is not None and (least != fixed or fixed < 0):
+            return None
         if greatest is not None and least > greatest:
             return None
         if greatest is not None and least + rule.modulus > greatest:
             fixed = least  # there is no other place
         return Spot(least, rule, fixed)
 
+    def _shape(self, group: Group) -> _Shape:
+        first = group.members[0]
+        shape = self._shapes.get(first)
+        if shape is None:
+            members = [(self.problem.buffers[i], low) for i, low in zip(*group, strict=True)]
+            lists = {id(buffer.pools): buffer.pools for buffer, _ in members if buffer.pools is not None}
+            shape = self._shapes[first] = _shape_of(members, [self._set_of(names) for names in lists.values()])
+        return shape
+
+    def _set_of(self, names: tuple[str, ...]) -> frozenset[str]:
+        """The same set for the very same list, which many buffers may have."""
+        if id(names) not in self._sets:
+            self._sets[id(names)] = frozenset(names)
+        return self._sets[id(names)]
+
+    def _rule(self, group: Group, shape: _Shape, pool: Pool) -> Congruence | None:
+        """Where the group may begin for all members to be aligned."""
+        if len(group.members) == 1:
+            return _rule(*shape.aligned[0], pool)
+        key = (group.members[0], pool.alignment, pool.base or 0)
+        if key not in self._rules:
+            whole: Congruence | None = Congruence()
+            for alignment, low in shape.aligned:
+                whole = whole and whole.and_also(_rule(alignment, low, pool))
+            self._rules[key] = whole
+        return self._rules[key]
+
     def greatest(self, group: Group, pool: Pool) -> int | None:
         """The greatest base that the pool's size and the members' greatest offsets allow; None: any."""
-        limits = []
-        for buffer, low in self._members(group):
-            if pool.size is not None:
-                limits.append(pool.size - low - buffer.size)
-            if buffer.max_offset is not None:
-                limits.append(buffer.max_offset - low)
-        return min(limits, default=None)
+        shape = self._shape(group)
+        if pool.size is None:
+            return shape.greatest
+        of_pool = pool.size - shape.height
+        return of_pool if shape.greatest is None else min(of_pool, shape.greatest)
 
-    def _lowest(self, members: Sequence[tuple[Buffer, int]], pool: Pool, rule: Congruence, floor: int) -> int:
+    def _lowest(self, members: Sequence[tuple[int, int]], pool: Pool, rule: Congruence, floor: int) -> int:
         """The least base from the floor on that keeps the rule and touches no reserved range."""
         walls = self._walls.get(pool.name)
         least = rule.at_least(floor)
         while walls is not None:
             higher = least
-            for buffer, low in members:
-                higher = walls.beyond(higher + low, buffer.size) - low
+            for size, low in members:
+                higher = walls.beyond(higher + low, size) - low
             if higher == least:
                 break
             least = rule.at_least(higher)
         return least
 
-    def _members(self, group: Group) -> list[tuple[Buffer, int]]:
-        return [(self.problem.buffers[i], low) for i, low in zip(group.members, group.offsets, strict=True)]
-
     def end(self, group: Group, pool: str) -> int | None:
         """The lowest end that the group can have in the pool; None: it does not fit there."""
         spot = self.spot(group, pool)
-        return None if spot is None else spot.least + max(low + buffer.size for buffer, low in self._members(group))
+        return None if spot is None else spot.least + self._shape(group).height
 
 
-def _rule(buffer: Buffer, low: int, pool: Pool) -> Congruence:
+class _Shape(NamedTuple):
+    """What matters of a group to where it can lie."""
+
+    height: int
+    solid: tuple[tuple[int, int], ...]
+    """Size and distance from the base, of members that have bytes."""
+    aligned: tuple[tuple[int, int], ...]
+    """Alignment and distance from the base."""
+    pools: frozenset[str] | None
+    """Those that all members may be in; None: all there are."""
+    fixed: int | None
+    """The base that is decided."""
+    greatest: int | None
+    """The greatest base that the members' greatest offsets allow."""
+    is_torn: bool
+    """True if members are fixed at places that contradict each other."""
+
+
+def _shape_of(members: Sequence[tuple[Buffer, int]], allowed: Sequence[frozenset[str]]) -> _Shape:
+    named = [*allowed, *(frozenset((b.fixed.pool,)) for b, _ in members if b.fixed is not None)]
+    pools = named[0] if named else None
+    for others in named[1:]:
+        pools = others if pools is None else pools & others
+    bases = {b.fixed.offset - low for b, low in members if b.fixed is not None and b.fixed.offset is not None}
+    return _Shape(
+        height=max(low + b.size for b, low in members),
+        solid=tuple((b.size, low) for b, low in members if b.size),
+        aligned=tuple(dict.fromkeys((b.alignment, low) for b, low in members)),
+        pools=pools,
+        fixed=min(bases, default=None),
+        greatest=min((b.max_offset - low for b, low in members if b.max_offset is not None), default=None),
+        is_torn=len(bases) > 1,
+    )
+
+
+def _rule(alignment: int, low: int, pool: Pool) -> Congruence:
     """Where a group may begin for a member that lies `low` above its base to be aligned."""
-    modulus = lcm(pool.alignment, buffer.alignment)
+    modulus = lcm(pool.alignment, alignment)
     return Congruence(modulus, -(low + (pool.base or 0)) % modulus)

@@ -20,8 +20,10 @@ from ..problem import Pool
 
 ALWAYS = (-2 * ADDRESS_LIMIT, 2 * ADDRESS_LIMIT)
 """From before the first moment to after the last."""
-FREE_TRIES = 20_000
-"""So many times a buffer may be tried in a pool whatever the time is: there should be a plan, however little time there was."""
+FREE_TRIES = 5_000
+"""So many times a group may be tried in a pool in vain, whatever the time is: there should be a plan, however little time there was."""
+MOST_RANGES = 100
+"""So many free ranges are looked at before the last one is."""
 CHECK_EVERY = 256
 MOST_LISTS = 16
 """So many lists of pools are kept in mind at a time."""
@@ -71,16 +73,24 @@ class _Room:
         """No free range is wider."""
 
     def base(self, height: int, spot: Spot, greatest: int | None) -> int | None:
-        """The lowest base at which so many addresses are free."""
+        """The lowest base at which so many addresses are free, or where there are very many free ranges one in the last of them."""
         if spot.fixed is not None:
             at = bisect_right(self._begins, spot.fixed) - 1
             return spot.fixed if at >= 0 and spot.fixed + height <= self._ends[at] else None
         widest = 0
-        for at in range(max(bisect_right(self._begins, spot.least) - 1, 0), len(self._begins)):
-            base = spot.rule.at_least(max(self._begins[at], spot.least))
-            if base + height <= self._ends[at]:
-                return base if greatest is None or base <= greatest else None
-            widest = max(widest, self._ends[at] - self._begins[at])
+        first, last = max(bisect_right(self._begins, spot.least) - 1, 0), len(self._begins) - 1
+        for at in range(first, last + 1):
+            begin, end = self._begins[at], self._ends[at]
+            if end - begin > widest:
+                widest = end - begin
+            if end - begin >= height:
+                base = spot.rule.at_least(max(begin, spot.least))
+                if base + height <= end:
+                    return base if greatest is None or base <= greatest else None
+            if at == first + MOST_RANGES:  # most often the last one is wide
+                base = spot.rule.at_least(max(self._begins[last], spot.least))
+                if base + height <= self._ends[last] and (greatest is None or base <= greatest):
+                    return base
         if spot.least == 0:
             self.widest = widest
         return None
@@ -156,6 +166,9 @@ class _Run:
         self._position = {name: i for i, name in enumerate(order)}
         self._spots: Spots = {}
         self._tries = 0
+        """In vain."""
+        self._next_look = FREE_TRIES
+        """At so many of them the caller is asked whether to stop."""
         taken: dict[str, list[tuple[int, int]]] = {}
         for buffer in self._problem.buffers:
             if buffer.fixed is not None and buffer.fixed.offset is not None:
@@ -226,16 +239,17 @@ class _Run:
         """The pool that took the unit, and the ranges that it took there."""
         sets = dict.fromkeys(number for i in unit.members for number in self._sets.get(i, ()))
         for name in self._open_to(unit, sets):
-            self._tries += 1
-            if self._tries > FREE_TRIES and self._tries % CHECK_EVERY == 0 and self._stopped():
-                return None
-            if any(name in self._used.get(number, ()) for number in sets):
-                continue
-            taken = self._in_pool(unit, name)
+            if self._tries > self._next_look:
+                self._next_look = self._tries + CHECK_EVERY
+                if self._stopped():
+                    return None
+            is_used = any(name in self._used.get(number, ()) for number in sets)
+            taken = None if is_used else self._in_pool(unit, name)
             if taken is not None:
                 for number in sets:
                     self._used.setdefault(number, set()).add(name)
                 return name, taken
+            self._tries += len(unit.groups)
         return None
 
     def _open_to(self, unit: _Unit, sets: Iterable[int]) -> Iterable[str]:

@@ -10,6 +10,9 @@ from ..model.instance import Instance
 from ..model.outcome import Certificate, Proof
 from ..model.solver import never
 
+FREE_BLOCKS = 64
+"""So many are looked at whatever the time is."""
+
 
 def crowded(instance: Instance, stopped: Callable[[], object] = never) -> Certificate | None:
     """Parts that need more pools than they may go to; None if no such set shows, or none before the caller stops it."""
@@ -42,8 +45,8 @@ def _cliques(instance: Instance, stopped: Callable[[], object]) -> Iterator[list
             foes.setdefault(b, set()).add(a)
     seen: set[frozenset[int]] = set()
     covered: dict[int, set[int]] = {block: set() for block in foes}
-    for a in sorted(foes):
-        if stopped():
+    for number, a in enumerate(sorted(foes)):
+        if number >= FREE_BLOCKS and stopped():
             return
         for b in sorted(foes[a]):
             if b in covered[a]:

@@ -13,7 +13,7 @@ from ..model.linear_terms import least_choice_cost, peak_price
 from ..model.outcome import Certificate, Value
 from ..model.solver import never
 from .one_pool import pool_bound
-from .weighted_sections import busiest_section, sharing_shortage
+from .weighted_sections import Least, shortage_by, weigh_busiest
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ def first_bounds(instance: Instance, stopped: Callable[[], object] = never) -> F
     some = np.flatnonzero((instance.allowed & settled[:, None]).any(axis=0)).tolist()
     found = (pool_bound(instance, pool, settled) for pool in takewhile(lambda _: not stopped(), some))
     alone = tuple(certificate for certificate in found if certificate is not None)
-    busiest = busiest_section(instance) if instance.has_choice else None
-    sharing = busiest if any(peak_price(instance, term) for term in instance.terms) else None
+    busiest = weigh_busiest(instance) if instance.has_choice else None
+    sharing = busiest[0] if busiest and any(peak_price(instance, term) for term in instance.terms) else None
     return FirstBounds(alone, sharing, _shortage(instance, alone, busiest), _value(instance, alone, sharing))
 
 
@@ -51,14 +51,14 @@ def peaks_at_least(instance: Instance, certificates: Sequence[Certificate]) -> t
 
 
 def _shortage(
-    instance: Instance, alone: tuple[Certificate, ...], busiest: Certificate | None
+    instance: Instance, alone: tuple[Certificate, ...], busiest: tuple[Certificate, Least] | None
 ) -> tuple[Certificate, ...]:
     capacity = [pool.capacity for pool in instance.pools]
     short = tuple(c for c in alone if c.pool is not None and (size := capacity[c.pool]) is not None and c.value > size)
     if short or busiest is None:
         return short
-    missing = sharing_shortage(instance, busiest.weights)
-    return (replace(busiest, value=missing),) if missing > 0 else ()
+    missing = shortage_by(instance, busiest[1])
+    return (replace(busiest[0], value=missing),) if missing > 0 else ()
 
 
 def _value(instance: Instance, alone: tuple[Certificate, ...], sharing: Certificate | None) -> Value:

@@ -36,7 +36,7 @@ def priced_value(instance: Instance, weights: Weights) -> int:
     """What the first term cannot be below, by these prices; 0 if they prove nothing."""
     if not can_price(instance):
         return 0
-    totals, taken = weigh(instance, weights)
+    totals, taken, denominator = weigh(instance, weights)
     price = peak_price(instance, instance.terms[0])
     bound = Fraction(0)
     for pool, total in totals.items():
@@ -49,7 +49,8 @@ def priced_value(instance: Instance, weights: Weights) -> int:
     costs = class_costs(instance)
     for group, homes in homes_of_classes(instance).items():
         mine, own = taken.get(group, {}), costs.get(group)
-        bound += min((mine.get(p, 0) + (0 if own is None else own[p]) for p in homes), default=Fraction(0))
+        least = min((mine.get(p, 0) + (0 if own is None else own[p] * denominator) for p in homes), default=0)
+        bound += Fraction(least, denominator)
     return max(0, ceil(bound))
 
 

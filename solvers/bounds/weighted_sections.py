@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil, lcm
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -101,11 +101,32 @@ def homes_of_classes(instance: Instance) -> dict[int, list[int]]:
     return {group: listed[a:b] for group, a, b in zip(classes.tolist(), [0, *ends], ends, strict=False)}
 
 
+class Least(NamedTuple):
+    """What weights come to."""
+
+    totals: dict[int, Fraction]
+    """Y[p]"""
+    taken: Fraction
+    """Z"""
+
+
+def least(instance: Instance, weights: Weights) -> Least:
+    """Y[p], and Z."""
+    totals, taken, denominator = weigh(instance, weights)
+    homes = homes_of_classes(instance)
+    z = sum(min((mine.get(pool, 0) for pool in homes[group]), default=0) for group, mine in taken.items())
+    return Least(totals, Fraction(z, denominator))
+
+
 def sharing_value(instance: Instance, weights: Weights) -> int:
     """What the cost-weighted sum of peaks cannot be below, by these weights; exact. 0 if they prove nothing."""
-    totals, least = _totals(instance, weights)
-    bound = least
-    for pool, total in totals.items():
+    return value_by(instance, least(instance, weights))
+
+
+def value_by(instance: Instance, found: Least) -> int:
+    """The same of weights that have been added up."""
+    bound = found.taken
+    for pool, total in found.totals.items():
         spec = instance.pools[pool]
         excess = total - spec.cost
         if excess > 0:
@@ -117,53 +138,50 @@ def sharing_value(instance: Instance, weights: Weights) -> int:
 
 def sharing_shortage(instance: Instance, weights: Weights) -> int:
     """How far, by these weights, the pools' capacities fall short of what must be live in them; more than 0 proves that nothing fits."""
-    totals, least = _totals(instance, weights)
+    return shortage_by(instance, least(instance, weights))
+
+
+def shortage_by(instance: Instance, found: Least) -> int:
+    """The same of weights that have been added up."""
     room = Fraction(0)
-    for pool, total in totals.items():
+    for pool, total in found.totals.items():
         capacity = instance.pools[pool].capacity
         if total > 0 and capacity is None:
             return 0
         room += total * (capacity or 0)
-    return max(0, ceil(least - room))
+    return max(0, ceil(found.taken - room))
 
 
-def _totals(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], Fraction]:
-    """Y[p], and Z."""
-    totals, taken = weigh(instance, weights)
-    homes = homes_of_classes(instance)
-    least = Fraction(0)
-    for group, mine in taken.items():
-        least += min((mine.get(pool, Fraction(0)) for pool in homes[group]), default=Fraction(0))
-    return totals, least
-
-
-def weigh(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], dict[int, dict[int, Fraction]]]:
-    """Y[p], and what each class of blocks weighs in each pool. Weights below zero count as none."""
+def weigh(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], dict[int, dict[int, int]], int]:
+    """Y[p], what each class of blocks weighs in each pool, and the denominator of that. Weights below zero count as none."""
     weights = tuple(weight for weight in weights if weight[2] * weight[3] > 0)
-    totals: dict[int, Fraction] = {}
-    for pool, _, numerator, denominator in weights:
-        totals[pool] = totals.get(pool, Fraction(0)) + Fraction(numerator, denominator)
-    return totals, _weigh_one_by_one(instance, weights) if len(instance.exclusions) else _weigh_all(instance, weights)
+    denominator = lcm(*(weight[3] for weight in weights))
+    whole = [(pool, section, n * (denominator // d)) for pool, section, n, d in weights]
+    totals: dict[int, int] = {}
+    for pool, _, number in whole:
+        totals[pool] = totals.get(pool, 0) + number
+    taken = _weigh_one_by_one(instance, whole) if len(instance.exclusions) else _weigh_all(instance, whole)
+    return {pool: Fraction(number, denominator) for pool, number in totals.items()}, taken, denominator
 
 
-def _weigh_one_by_one(instance: Instance, weights: Weights) -> dict[int, dict[int, Fraction]]:
+def _weigh_one_by_one(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[int, dict[int, int]]:
     """Section by section, since who counts depends on who else is there."""
-    by_section: dict[int, dict[int, Fraction]] = {}
-    for pool, section, numerator, denominator in weights:
+    by_section: dict[int, dict[int, int]] = {}
+    for pool, section, number in weights:
         here = by_section.setdefault(section, {})
-        here[pool] = here.get(pool, Fraction(0)) + Fraction(numerator, denominator)
-    taken: dict[int, dict[int, Fraction]] = {}
+        here[pool] = here.get(pool, 0) + number
+    taken: dict[int, dict[int, int]] = {}
     for section, heights in LiveHeights(instance).over(sorted(by_section)):
         of_pool = by_section[section]
         for block, height in heights.items():
             mine = taken.setdefault(int(instance.pool_class[block]), {})
             for pool, weight in of_pool.items():
-                mine[pool] = mine.get(pool, Fraction(0)) + weight * height
+                mine[pool] = mine.get(pool, 0) + weight * height
     return taken
 
 
-def _weigh_all(instance: Instance, weights: Weights) -> dict[int, dict[int, Fraction]]:
-    """Rect by rect, with the sums of all weights up to each section. Whole numbers: over the least common denominator."""
+def _weigh_all(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[int, dict[int, int]]:
+    """Rect by rect, with the sums of all weights up to each section."""
     shape = outline(instance)
     rows = list(
         zip(
@@ -174,10 +192,9 @@ def _weigh_all(instance: Instance, weights: Weights) -> dict[int, dict[int, Frac
             strict=True,
         )
     )
-    denominator = lcm(*(weight[3] for weight in weights))
     of_pool: dict[int, list[tuple[int, int]]] = {}
-    for p, section, n, d in weights:
-        of_pool.setdefault(p, []).append((section, n * (denominator // d)))
+    for p, section, number in weights:
+        of_pool.setdefault(p, []).append((section, number))
     alike: dict[tuple[tuple[int, int], ...], list[int]] = {}
     """Pools that weigh the same at all sections."""
     for pool in sorted(of_pool):
@@ -192,13 +209,17 @@ def _weigh_all(instance: Instance, weights: Weights) -> dict[int, dict[int, Frac
                 mine = taken.setdefault(group, {})
                 for pool in pools:
                     mine[pool] = mine.get(pool, 0) + weight
-    return {
-        group: {pool: Fraction(number, denominator) for pool, number in mine.items()} for group, mine in taken.items()
-    }
+    return taken
 
 
 def busiest_section(instance: Instance) -> Certificate | None:
     """Wherever they go, the parts live in the busiest section need their sum somewhere, at the least cost there is."""
+    found = weigh_busiest(instance)
+    return None if found is None else found[0]
+
+
+def weigh_busiest(instance: Instance) -> tuple[Certificate, Least] | None:
+    """The same, and what its weights come to."""
     shape = outline(instance)
     if not len(shape.block):
         return None
@@ -210,10 +231,6 @@ def busiest_section(instance: Instance) -> Certificate | None:
     weights = tuple((p, section, max(cost, 1), 1) for p in range(len(instance.pools)))
     rects = (instance.rect_start <= section) & (instance.rect_end > section)
     parts = tuple(np.unique(instance.rect_part[rects]).tolist())
-    return Certificate(
-        Proof.POOL_SHARING,
-        sharing_value(instance, weights) if cost else 0,
-        section=section,
-        parts=parts,
-        weights=weights,
-    )
+    found = least(instance, weights)
+    value = value_by(instance, found) if cost else 0
+    return Certificate(Proof.POOL_SHARING, value, section=section, parts=parts, weights=weights), found

@@ -131,9 +131,7 @@ class _Run:
         return True
 
     def _base(self, block: int, pool: int) -> int | None:
-        span = Span(
-            self.lowest[block][pool], self.highest[block][pool], self.modulus[block][pool], self.residue[block][pool]
-        )
+        span = self._span(block, pool)
         extra = self.reserved.closed(block, pool, span, self.peak[pool], self.fit)
         self.looked += LOOK + len(extra)
         wishes = self._unwelcome(block, pool)
@@ -143,13 +141,17 @@ class _Run:
                 return base
         return self.near.open_base(block, pool, span, extra, self.fit)
 
+    def _span(self, block: int, pool: int) -> Span:
+        return Span(
+            self.lowest[block][pool], self.highest[block][pool], self.modulus[block][pool], self.residue[block][pool]
+        )
+
     def stack(self, block: int) -> bool:
         """Above everything else in the first pool where that is possible: for when there is no time to look for better."""
         for pool in self.pools.open(block):
-            modulus, residue = self.modulus[block][pool], self.residue[block][pool]
-            floor = max(self.lowest[block][pool], self.peak[pool], self.reserved.top(pool))
-            base = floor + (residue - floor) % modulus
-            if base <= self.highest[block][pool]:
+            span = self._span(block, pool)
+            base = self.reserved.above(block, pool, span, max(span.lowest, self.peak[pool]))
+            if base <= span.highest:
                 self._put(block, pool, base)
                 return True
         return False

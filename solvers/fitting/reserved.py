@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
+
+import numpy as np
 
 from ..model.instance import Instance
 from .gaps import Span
@@ -12,12 +15,20 @@ TRIES = 64
 """So many ranges are jumped over one by one; a base above all of them is free as well."""
 
 
+FIRST_LOOK = 16
+"""So many gaps are looked at first, then four times as many, and so on."""
+
+
 class Reserved:
     """The reserved ranges of each pool of an instance."""
 
     def __init__(self, instance: Instance) -> None:
         self._begins = [[begin for begin, _ in pool.reserved] for pool in instance.pools]
         self._ends = [[end for _, end in pool.reserved] for pool in instance.pools]
+        self._gaps = [
+            np.array([b[0] - a[1] for a, b in pairwise(pool.reserved)], dtype=np.int64) for pool in instance.pools
+        ]
+        """The room above each range but the last."""
         self._parts: list[list[tuple[int, int]]] = []
         """Of each block, where its solid parts begin and end."""
         if any(self._begins):
@@ -28,7 +39,14 @@ class Reserved:
                 if high > low:
                     self._parts[block].append((low, high))
 
-    def top(self, pool: int) -> int:
+    def above(self, block: int, pool: int, span: Span, base: int) -> int:
+        """A base from this one on at which the block touches no range, found quickly: of few ranges, above them all."""
+        if len(self._ends[pool]) > TRIES:
+            return self._free(block, pool, span, base)
+        base = max(base, self._top(pool))
+        return base + (span.residue - base) % span.modulus
+
+    def _top(self, pool: int) -> int:
         """The end of the last range; 0 without any."""
         return self._ends[pool][-1] if self._ends[pool] else 0
 
@@ -56,9 +74,19 @@ class Reserved:
             for low, high in self._parts[block]:
                 at = bisect_right(ends, raised + low)
                 if at < len(begins) and begins[at] < raised + high:
-                    raised = ends[at] - low
+                    raised = ends[self._with_room_above(pool, at, high - low)] - low
             if raised == base:
                 return base
             base = raised
-        base = max(base, self.top(pool))
+        base = max(base, self._top(pool))
         return base + (span.residue - base) % span.modulus
+
+    def _with_room_above(self, pool: int, at: int, height: int) -> int:
+        """The first range from this one on with so much room before the next."""
+        gaps, look = self._gaps[pool], FIRST_LOOK
+        while at < len(gaps):
+            wide = np.flatnonzero(gaps[at : at + look] >= height)
+            if len(wide):
+                return at + int(wide[0])
+            at, look = at + look, 4 * look
+        return len(gaps)

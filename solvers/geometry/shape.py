@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -34,6 +35,10 @@ class Outline(NamedTuple):
     high: Ints
 
 
+_known: WeakKeyDictionary[Instance, Outline] = WeakKeyDictionary()
+"""Of instances that are still in use: several bounds and orders ask for the same."""
+
+
 def outline(instance: Instance) -> Outline:
     """The outline of all blocks; for plain blocks these are their rects."""
     block = instance.part_block[instance.rect_part]
@@ -43,9 +48,14 @@ def outline(instance: Instance) -> Outline:
     tangled = parts[block] > 1
     if not tangled.any():
         return Outline(block, start, end, low, high)
+    known = _known.get(instance)
+    if known is not None:
+        return known
     extra = np.array(_disjoint(*(a[tangled] for a in (block, start, end, low, high))), dtype=np.int64).reshape(-1, 5)
     keep = ~tangled
-    return Outline(*(np.concatenate([a[keep], extra[:, i]]) for i, a in enumerate((block, start, end, low, high))))
+    found = Outline(*(np.concatenate([a[keep], extra[:, i]]) for i, a in enumerate((block, start, end, low, high))))
+    _known[instance] = found
+    return found
 
 
 def _disjoint(block: Ints, start: Ints, end: Ints, low: Ints, high: Ints) -> list[tuple[int, int, int, int, int]]:

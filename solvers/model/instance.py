@@ -89,7 +89,7 @@ class Source:
     """(l, 2) conflict lists that are not symmetric: the list of the first part names the second, perhaps itself. Empty where lists are plain pairs."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Instance:
     """n blocks, k parts, m rects and P pools, as arrays."""
 

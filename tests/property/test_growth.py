@@ -1,0 +1,83 @@
+"""Whatever list of the format is long, and whichever two are: the time limit holds, memory stays in proportion, and there is an answer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+from tests.growth import LISTS, pairs
+
+GRACE_SECONDS = 0.5
+"""Beyond the time limit."""
+SECONDS_PER_ITEM = 100e-6
+"""What comes before and after the solvers may take so long for each entry of the lists: see "In time" in docs/how-it-works.md."""
+BASE_BYTES = 64 << 20
+BYTES_PER_BYTE = 50
+"""Memory for each byte of the problem, beside the base."""
+USUAL_LOOP_SECONDS = 0.1
+"""What the loop below takes on the machine on which the bounds were set."""
+SOME_PAIRS = ["pools*buffers", "pools*different_pool", "buffers*reserved", "colocations*at_once", "pools*constants"]
+"""The others by night."""
+NEITHER = frozenset(
+    {
+        "same_pool*at_once",
+        "constants*at_once",
+        "at_once*alignments",
+        "different_pool*constants",
+        "different_pools*constants",
+    }
+)
+"""Nothing fits, and no quick proof says so."""
+
+
+def slowness() -> float:
+    """How much slower than usual this machine is now; at least 1."""
+    begun = time.process_time()
+    total = 0
+    for i in range(1_500_000):
+        total += i & 7
+    assert total
+    return max((time.process_time() - begun) / USUAL_LOOP_SECONDS, 1.0)
+
+
+def objections(found: dict[str, Any], lists: int) -> list[str]:
+    """What of all this does not hold of one problem."""
+    name = f"{found['name']} of {found['count']}"
+    wrong = []
+    allowed = found["limit"] + slowness() * (GRACE_SECONDS + SECONDS_PER_ITEM * lists * found["count"])
+    # Processor time: what others do on this machine must not count. One solver works at a time, so it is no less than what passed otherwise.
+    if found.get("processor", 1e9) > allowed:
+        wrong.append(f"{name} took {found.get('processor')} seconds of {allowed:.2f}")
+    if found.get("memory", 1e18) > BASE_BYTES + BYTES_PER_BYTE * found["bytes"]:
+        wrong.append(f"{name} took {found['memory'] >> 20} MiB for {found['bytes']} bytes")
+    status, reason = found["status"], found.get("reason")
+    is_answered = status in ("optimal", "feasible") or (status in ("infeasible", "refused") and reason)
+    if not is_answered and not (status == "unknown" and found["name"] in NEITHER):
+        wrong.append(f"{name} was answered {status} ({reason})")
+    if not found.get("valid") or any("withheld" in warning for warning in found.get("warnings", ())):
+        wrong.append(f"the plan of {name} is wrong")
+    return wrong
+
+
+def grown(names: list[str], count: int, seconds: float) -> list[str]:
+    """What does not hold of any of these."""
+    command = [sys.executable, "-m", "tests.growth", str(count), str(seconds), *names]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["name"] for line in lines] == names
+    return [wrong for line in lines for wrong in objections(line, line["name"].count("*") + 1)]
+
+
+def test_each_list_may_be_long(nightly: bool) -> None:
+    count, seconds = (100_000, 5.0) if nightly else (1500, 0.2)
+    assert grown(list(LISTS), count, seconds) == []
+
+
+def test_two_lists_may_be_long(nightly: bool) -> None:
+    if nightly:
+        assert grown(pairs(), 10_000, 1.0) == []
+    else:
+        assert grown(SOME_PAIRS, 1500, 0.2) == []
