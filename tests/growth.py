@@ -199,10 +199,6 @@ LISTS: dict[str, Callable[[Document, int], None]] = {
 }
 """By name: what makes one list of a document long; what this needs besides grows with it."""
 
-APART = frozenset(
-    {"conflicts", "exclusions", "colocations", "views", "same_pool", "different_pool", "crowd", "at_once"}
-)
-
 
 def pairs() -> list[str]:
     """Two lists at a time, but for those that mean the same list."""
