@@ -72,7 +72,10 @@ class Objective:
 
 @dataclass(frozen=True, slots=True)
 class PlanCertificate:
-    """Why the bound holds: these buffers, at this time, add up to it."""
+    """Why something cannot be lower than value: the peak of the pool it names, or the term of the objective it names.
+
+    Where it names neither, it says that there is no plan at all.
+    """
 
     proof: Proof
     value: int
@@ -82,6 +85,9 @@ class PlanCertificate:
     weights: tuple[tuple[str, int, int, int], ...] = ()
     """For pool sharing: (pool, time, numerator, denominator) of each dual weight."""
     solver: str | None = None
+    term: Term | None = None
+    """Of pool sharing `sum_of_peaks`, whatever the objective is; of prices the objective's first term; of a search any of its terms,
+    given that the earlier ones are at their bounds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def infeasible_plan(problem: Problem) -> Plan:
         reproducible=True,
         versions={},
         problem_digest=digest(problem),
-        certificates=(PlanCertificate(Proof.SEARCH, 0, solver="by hand"),),
+        certificates=(PlanCertificate(Proof.SEARCH, 0, solver="search"),),
     )
 
 
@@ -77,9 +77,10 @@ def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Pla
     if len(values) == 1:
         value, least = values[0].value, values[0].bound
         gap = None if value is None or not least else value / least - 1
-    searched = [PlanCertificate(Proof.SEARCH, bound, pool.name, solver="by hand") for pool in problem.pools if bound]
+    searched = [PlanCertificate(Proof.SEARCH, bound, pool.name, solver="search") for pool in problem.pools if bound]
     if best is not None:
-        searched.append(PlanCertificate(Proof.SEARCH, best[0], solver="by hand"))
+        found = zip(problem.terms, best, strict=True)
+        searched += [PlanCertificate(Proof.SEARCH, value, solver="search", term=term) for term, value in found]
     return Plan(
         status=PlanStatus.FEASIBLE if truth is None else PlanStatus.OPTIMAL,
         stop=StopReason.WORK_LIMIT if truth is None else StopReason.PROVED,

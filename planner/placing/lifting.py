@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from solvers.model.instance import Term
 from solvers.model.objective import peaks
 from solvers.model.outcome import Certificate, Outcome, Proof
@@ -22,7 +24,7 @@ def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int) -> Pla
         status=_status(outcome),
         stop=outcome.stop,
         peak=None if outcome.placement is None else sum(use.peak or 0 for use in pools),
-        bound=_total_bound(problem, outcome),
+        bound=_total_bound(problem, outcome, pools),
         gap=gap_to(objective.bound, objective.value) if len(objective.terms) == 1 else None,
         objective=objective,
         pools=pools,
@@ -32,7 +34,7 @@ def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int) -> Pla
         reproducible=outcome.reproducible,
         versions=versions(outcome.asked),
         problem_digest=digest(problem),
-        certificates=tuple(_certificate(problem, lowered, certificate) for certificate in outcome.certificates),
+        certificates=_certificates(problem, lowered, outcome),
         warnings=_warnings(problem, outcome),
     )
 
@@ -66,6 +68,9 @@ def _pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Po
     if outcome.placement is not None:
         tops = peaks(lowered.instance, outcome.placement)
     bounds = outcome.pool_bounds or (0,) * len(problem.pools)
+    if outcome.infeasible:  # of what has no plan every bound is true, and only what is proven of a pool says something
+        best = {c.pool: c.value for c in sorted(outcome.certificates, key=lambda c: c.value)}
+        bounds = tuple(min(bound, best.get(number, 0)) for number, bound in enumerate(bounds))
     return tuple(
         PoolUse(pool.name, pool.size, top, bound) for pool, top, bound in zip(problem.pools, tops, bounds, strict=True)
     )
@@ -74,7 +79,8 @@ def _pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Po
 def _objective(problem: Problem, outcome: Outcome) -> Objective:
     """Each term's value and bound; beyond the first undecided term, only what is proven of a term by itself says anything."""
     values: tuple[int | None, ...] = outcome.value or (None,) * len(problem.terms)
-    bounds: tuple[int | None, ...] = (*outcome.bound, *(None,) * (len(problem.terms) - len(outcome.bound)))
+    proven = () if outcome.infeasible else outcome.bound
+    bounds: tuple[int | None, ...] = (*proven, *(None,) * (len(problem.terms) - len(proven)))
     terms = []
     decided = True
     floors: tuple[int | None, ...] = outcome.floors or (None,) * len(problem.terms)
@@ -84,15 +90,15 @@ def _objective(problem: Problem, outcome: Outcome) -> Objective:
     return Objective(terms[0].value, terms[0].bound, tuple(terms))
 
 
-def _total_bound(problem: Problem, outcome: Outcome) -> int:
+def _total_bound(problem: Problem, outcome: Outcome, pools: tuple[PoolUse, ...]) -> int:
     """What the sum of the pools' peaks cannot be below in any plan."""
-    by_pool = sum(outcome.pool_bounds)
+    by_pool = sum(use.bound for use in pools)
     if any(pool.cost != 1 for pool in problem.pools):
+        return by_pool
+    if outcome.infeasible:
         return by_pool
     if problem.terms[0] is Term.SUM_OF_PEAKS and outcome.bound:
         return max(by_pool, outcome.bound[0])
-    if outcome.infeasible:
-        return by_pool
     return max([by_pool, *(c.value for c in outcome.certificates if c.proof is Proof.POOL_SHARING)])
 
 
@@ -109,6 +115,26 @@ def _warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
     buffer = problem.buffers[outcome.stuck]
     gave_up = f"the planner found no place for buffer {echo(buffer.id)} of {buffer.size} bytes and gave up, which proves nothing"
     return (*notes, gave_up)
+
+
+def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PlanCertificate, ...]:
+    """All proofs. Of a search through what is below the bound there is one for each term of it."""
+    found: list[PlanCertificate] = []
+    for certificate in outcome.certificates:
+        lifted = _certificate(problem, lowered, certificate)
+        if certificate.proof is Proof.POOL_SHARING:
+            lifted = replace(lifted, term=Term.SUM_OF_PEAKS)
+        elif certificate.proof is Proof.PRICED_ROOM:
+            lifted = replace(lifted, term=problem.terms[0])
+        elif certificate.proof is Proof.SEARCH and certificate.pool is None and not outcome.infeasible:
+            found.append(replace(lifted, term=problem.terms[0]))
+            later = zip(problem.terms[1:], outcome.bound[1:], strict=False)
+            found += [replace(lifted, term=term, value=value) for term, value in later if value]
+            continue
+        elif certificate.proof is Proof.SEARCH and certificate.pool is None:
+            lifted = replace(lifted, value=0)
+        found.append(lifted)
+    return tuple(found)
 
 
 def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCertificate:

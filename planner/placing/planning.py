@@ -151,8 +151,8 @@ class _PlanPath(AnswerPath[Plan, Placement]):
 
     def _shortage(self, made: Plan) -> Shortage:
         """Why nothing fits; on request with a set of buffers that cannot be placed together."""
-        from ..reporting.explain import shortage
         from ..reporting.subset import irreducible_subset
+        from ..verifying.shortage import shortage
 
         options, clock = self.options, self.clock
         why = shortage(self.problem, made.certificates)

@@ -37,7 +37,7 @@ class PoolReport:
     free: int | None
     """Bytes above the peak that are not reserved; None where the pool is unlimited or there is no plan."""
     most_live: int | None
-    """The most bytes in use at once; None where lifetimes do not say."""
+    """The most bytes in use at once; None without a plan, and where lifetimes do not say."""
     step: int | None
     """The first step at which they are."""
     fragmentation: float | None
@@ -108,6 +108,7 @@ def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
 
 def _pool_report(plan: Plan, pool: Pool, use: PoolUse, profile: LiveProfile, supports: Supports) -> PoolReport:
     highest = None if profile.untimed(pool.name) else profile.highest(pool.name)
+    is_known = use.peak is not None and not profile.untimed(pool.name)
     room = None if use.peak is None else use.peak - _reserved(pool, 0, use.peak)
     return PoolReport(
         pool.name,
@@ -116,7 +117,7 @@ def _pool_report(plan: Plan, pool: Pool, use: PoolUse, profile: LiveProfile, sup
         use.peak,
         use.bound,
         None if use.size is None or use.peak is None else use.size - use.peak - _reserved(pool, use.peak, use.size),
-        None if highest is None else highest.bytes,
+        highest.bytes if highest is not None else 0 if is_known else None,
         None if highest is None else highest.moments[0].start,
         None if highest is None or not room else 1 - highest.bytes / room,
         _cause(plan, pool, use.peak, supports),

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..errors import echo
-from ..plan import PlanStatus
+from ..plan import PlanStatus, Shortage
 from ..problem import Problem
 from ..storage import Kind, Sharing, SharingProof
+from ..verifying.claims import differences
 from .findings import SharingFinding, SharingFindingKind
 
 
 def check_bounds(problem: Problem, sharing: Sharing) -> Iterator[SharingFinding]:
     """Findings about bounds, and about infeasibility, that nothing in the sharing proves, or that its totals contradict."""
     proven = _proven(sharing)
-    if sharing.status is PlanStatus.INFEASIBLE:  # then every bound holds
-        sizes = {pool.name: pool.size for pool in problem.pools}
-        if not any((size := sizes.get(pool)) is not None and least > size for pool, least in proven.items()):
+    if sharing.status is PlanStatus.INFEASIBLE:
+        right = shortage(problem, proven)
+        if right is None:
             text = "the status is infeasible, but no certificates prove that a pool is too small"
             yield SharingFinding(SharingFindingKind.UNPROVEN_INFEASIBILITY, text)
-        return
+        elif sharing.shortage is not None:
+            for wrong in differences(right, sharing.shortage):
+                yield SharingFinding(SharingFindingKind.WRONG_SHORTAGE, wrong)
     claims = [(f"the bound of pool {echo(p.name)}", p.bound, proven.get(p.name, 0), p.total) for p in sharing.pools]
     claims.append(("the bound", sharing.bound, sum(proven.values()), sharing.total))
     for what, bound, least, total in claims:
@@ -32,6 +35,20 @@ def check_bounds(problem: Problem, sharing: Sharing) -> Iterator[SharingFinding]
     if sharing.status is PlanStatus.OPTIMAL and sharing.total is not None and sharing.total > sharing.bound:
         text = f"the sharing claims to be optimal, but its total is {sharing.total} and its bound {sharing.bound}"
         yield SharingFinding(SharingFindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
+
+
+def shortage(problem: Problem, bounds: Mapping[str, int]) -> Shortage | None:
+    """The first pool that is too small for what its objects add up to at least, and by how much; None: none is."""
+    for pool in problem.pools:
+        least = bounds.get(pool.name, 0)
+        if pool.size is not None and least > pool.size:
+            short = least - pool.size
+            text = (
+                f"the objects of pool {echo(pool.name)} add up to {least} bytes at least, "
+                f"which is {short} more than it has"
+            )
+            return Shortage(text, pool.name, short)
+    return None
 
 
 def proven_of_kinds(sharing: Sharing) -> dict[Kind, int]:

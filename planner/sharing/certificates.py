@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
+from solvers.sharing.solver import SEARCHERS
+
 from ..errors import echo
 from ..storage import SharingCertificate, SharingProof, Witness
 from .users import Users
@@ -25,7 +27,13 @@ def _check(users: Users, certificate: SharingCertificate) -> str | None:
     if certificate.kind.pool not in users.places.pools:
         return f"there is no pool {echo(certificate.kind.pool)}"
     if certificate.proof is SharingProof.SEARCH:
-        return None if certificate.solver else "it names no solver that searched"
+        if certificate.sets:
+            return "it names sets of buffers, but a search is through all there are"
+        if not certificate.solver:
+            return "it names no solver that searched"
+        return None if certificate.solver in SEARCHERS else f"there is no solver {echo(certificate.solver)} that searches"
+    if certificate.solver is not None:
+        return "it names a solver, but its argument needs none"
     sizes: list[int] = []
     for each in certificate.sets:
         wrong = _names(users, certificate, each) or _share_something(users, each)

@@ -9,11 +9,11 @@ from solvers.model.errors import StopReason
 from ..errors import echo
 from ..plan import PlanStatus, gap_to
 from ..problem import Problem
-from ..storage import Sharing, StorageObject
-from ..verifying.claims import same_gap, wrong_shortage
+from ..storage import Kind, Sharing, SharingProof, StorageObject
+from ..verifying.claims import misplaced_shortage, same_gap
 from .bounds import check_bounds
 from .findings import SharingFinding, SharingFindingKind
-from .users import Users
+from .users import Users, plain_totals
 
 
 def check_claims(users: Users, sharing: Sharing, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
@@ -21,8 +21,12 @@ def check_claims(users: Users, sharing: Sharing, where: Sequence[StorageObject |
     problem = users.problem
     has_plan = sharing.status.has_plan
     yield from _status(problem, sharing, has_plan)
-    for wrong in wrong_shortage(problem, sharing.status, sharing.shortage):
-        yield SharingFinding(SharingFindingKind.WRONG_SHORTAGE, wrong)
+    if sharing.shortage is not None:
+        for wrong in misplaced_shortage(sharing.status, sharing.shortage):
+            yield SharingFinding(SharingFindingKind.WRONG_SHORTAGE, wrong)
+        if sharing.shortage.subset is not None or sharing.shortage.irreducible is not None:
+            text = "the shortage has a subset of buffers, which a sharing's never has"
+            yield SharingFinding(SharingFindingKind.WRONG_SHORTAGE, text)
     if sharing.seed < 0:
         text = f"the seed is {sharing.seed}, but no seed is below 0"
         yield SharingFinding(SharingFindingKind.WRONG_SEED, text)
@@ -30,6 +34,22 @@ def check_claims(users: Users, sharing: Sharing, where: Sequence[StorageObject |
         return  # something else is wrong already: sums over half a sharing would only add noise
     yield from _totals(problem, sharing, has_plan)
     yield from check_bounds(problem, sharing)
+    yield from _check_against(users, sharing)
+
+
+def _check_against(users: Users, sharing: Sharing) -> Iterator[SharingFinding]:
+    """Certificates that the sharing's own objects show to be wrong; where it has none, such as are plain to see."""
+    sums: dict[Kind, int] | None = None
+    if sharing.status.has_plan:
+        sums = {}
+        for thing in sharing.objects:
+            sums[thing.kind] = sums.get(thing.kind, 0) + thing.size
+    elif any(certificate.proof is SharingProof.SEARCH for certificate in sharing.certificates):
+        sums = plain_totals(users)
+    for certificate in sharing.certificates if sums is not None else ():
+        if certificate.value > sums.get(certificate.kind, 0):
+            text = f"a certificate ({certificate.proof}) says {certificate.value} of objects that can add up to {sums.get(certificate.kind, 0)}"
+            yield SharingFinding(SharingFindingKind.WRONG_CERTIFICATE, text)
 
 
 def _status(problem: Problem, sharing: Sharing, has_plan: bool) -> Iterator[SharingFinding]:
@@ -43,6 +63,10 @@ def _status(problem: Problem, sharing: Sharing, has_plan: bool) -> Iterator[Shar
         yield wrong(f"the status is {status}, but there are objects or assignments")
     if status in (PlanStatus.INFEASIBLE, PlanStatus.OPTIMAL) and stop is not StopReason.PROVED:
         yield wrong(f"the status is {status}, but the run stopped with {stop}, not with a proof")
+    if status in (PlanStatus.FEASIBLE, PlanStatus.UNKNOWN) and stop is StopReason.PROVED:
+        yield wrong(f"the run stopped with a proof, but the status is {status}")
+    if sharing.reproducible and not stop.is_repeatable:
+        yield wrong(f"the run stopped with {stop}, but calls itself reproducible")
 
 
 def _totals(problem: Problem, sharing: Sharing, has_plan: bool) -> Iterator[SharingFinding]:

@@ -17,6 +17,8 @@ class SharingFindingKind(StrEnum):
     WRONG_ORDER = "wrong_order"
     UNKNOWN_OBJECT = "unknown_object"
     DUPLICATE_OBJECT = "duplicate_object"
+    UNUSED_OBJECT = "unused_object"
+    """No buffer is assigned to it, so it is no part of the answer, whatever its size."""
     OBJECT_TOO_SMALL = "object_too_small"
     WRONG_POOL = "wrong_pool"
     WRONG_DEVICE = "wrong_device"

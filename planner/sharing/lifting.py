@@ -11,7 +11,7 @@ from solvers.sharing.solver import SharingOutcome
 
 from ..errors import echo
 from ..facts.digest import digest
-from ..plan import PlanStatus, Shortage, gap_to
+from ..plan import PlanStatus, gap_to
 from ..problem import Problem
 from ..storage import (
     Assignment,
@@ -24,6 +24,7 @@ from ..storage import (
     Witness,
 )
 from ..versions import versions
+from .bounds import shortage
 from .lowering import LoweredSharing
 
 
@@ -77,7 +78,7 @@ class Lift:
             versions=versions(outcome.asked),
             problem_digest=self._digest,
             certificates=self._certificates(shared),
-            shortage=self._shortage(bounds) if status is PlanStatus.INFEASIBLE else None,
+            shortage=shortage(self._problem, bounds) if status is PlanStatus.INFEASIBLE else None,
             warnings=tuple(warnings),
         )
 
@@ -150,14 +151,3 @@ class Lift:
             f"the best objects that were found for pool {echo(pool.name)} add up to {sums[pool.name]} bytes, "
             f"and it has only {pool.size}; that proves nothing"
         )
-
-    def _shortage(self, bounds: dict[str, int]) -> Shortage:
-        for pool in self._problem.pools:
-            if pool.size is not None and bounds[pool.name] > pool.size:
-                short = bounds[pool.name] - pool.size
-                text = (
-                    f"the objects of pool {echo(pool.name)} add up to {bounds[pool.name]} bytes at least, "
-                    f"which is {short} more than it has"
-                )
-                return Shortage(text, pool.name, short)
-        raise AssertionError("a pool is too small")

@@ -7,7 +7,8 @@ from itertools import product
 from ..facts.intervals import merged, overlap
 from ..facts.places import Places
 from ..problem import Interval, Problem
-from .kinds import need
+from ..storage import Kind
+from .kinds import kinds_of, need
 
 
 class Users:
@@ -77,3 +78,26 @@ class Users:
     def pools(self, buffer: int) -> list[str]:
         """The pools that the buffer and those that must share its pool may use."""
         return list(self.places.allowed_pools(self.places.tied(buffer)))
+
+
+MOST_PLAIN = 400
+"""Of more buffers no sharing is tried: it would take longer than it is worth."""
+
+
+def plain_totals(users: Users) -> dict[Kind, int] | None:
+    """What the objects of each kind add up to in a sharing that is plain to see: the largest first, each into the first object that is free."""
+    if len(users.index) > MOST_PLAIN:
+        return None
+    sums: dict[Kind, int] = {}
+    objects: dict[Kind, list[list[int]]] = {}
+    kinds = kinds_of(users.problem)
+    heads = dict.fromkeys(users.group(i) for i in range(len(kinds)))
+    for head in sorted(heads, key=lambda i: -users.need_in(i, kinds[i].pool)):
+        of_kind = objects.setdefault(kinds[head], [])
+        free = next((there for there in of_kind if not any(users.groups_clash(head, other) for other in there)), None)
+        if free is None:
+            of_kind.append([head])
+            sums[kinds[head]] = sums.get(kinds[head], 0) + users.need_in(head, kinds[head].pool)
+        else:
+            free.append(head)
+    return sums

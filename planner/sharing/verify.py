@@ -40,6 +40,10 @@ def _findings(problem: Problem, sharing: Sharing, digest: str | None) -> Iterato
         objects[thing.id] = thing
     where: list[StorageObject | None] = [None] * len(problem.buffers)
     yield from _locate(problem, sharing, objects, where)
+    used = {each.object for each in sharing.assignments}
+    for id_ in objects:
+        if id_ not in used:
+            yield SharingFinding(SharingFindingKind.UNUSED_OBJECT, f"no buffer uses object {id_}", (), (id_,))
     yield from _check_each(problem, where)
     yield from _check_clashes(users, where)
     yield from _check_ties(users, where)

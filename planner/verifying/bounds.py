@@ -17,20 +17,23 @@ from .objective import choice_cost, has_choice, price_of_peaks
 
 def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
     """Findings about bounds, and about infeasibility, that nothing in the plan proves."""
-    if plan.status is PlanStatus.INFEASIBLE:  # then every bound holds
+    if plan.status is PlanStatus.INFEASIBLE:
         if not any(proves_infeasible(places, certificate) for certificate in plan.certificates):
             text = "the status is infeasible, but no certificate proves that nothing fits"
             yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
-        return
     proven = _Proven(places, plan)
     for use in plan.pools:
         yield from _unproven(f"the bound of pool {echo(use.name)}", use.bound, proven.peak(use.name))
     yield from _unproven("the bound", plan.bound, proven.sum_of_peaks())
     for number, term in enumerate(plan.objective.terms):
-        if number and proven.search is not None:
-            return  # later terms' bounds can then only be believed, as the search itself
         if term.bound:  # nothing is below zero
             yield from _unproven(f"the bound of {term.name}", term.bound, proven.term(term.name, is_first=not number))
+
+
+def rests_on_searches(places: Places, plan: Plan) -> bool:
+    """True if nothing but exhausted searches says that nothing fits."""
+    proofs = [c.proof for c in plan.certificates if proves_infeasible(places, c)]
+    return bool(proofs) and all(proof is Proof.SEARCH for proof in proofs)
 
 
 def notes(plan: Plan) -> tuple[str, ...]:
@@ -39,7 +42,7 @@ def notes(plan: Plan) -> tuple[str, ...]:
     for certificate in plan.certificates:
         if certificate.proof is not Proof.SEARCH:
             continue
-        what = "the objective's bound" if certificate.pool is None else f"the bound of pool {echo(certificate.pool)}"
+        what = f"the bound of {certificate.term}" if certificate.pool is None else f"the bound of pool {echo(certificate.pool)}"
         if plan.status is PlanStatus.INFEASIBLE:
             what = "the proof that nothing fits"
         who = echo(certificate.solver or "a solver without a name")
@@ -54,8 +57,8 @@ class _Proven:
         self.places = places
         self.first = places.problem.terms[0]
         self._peaks: dict[str, int] = {}
-        self.search: int | None = None
-        """What an exhausted search says of the objective's first term."""
+        self._searched: dict[Term, int] = {}
+        """What exhausted searches say of the objective's terms."""
         self._sharing = 0
         """What is proven of the sum of peaks, each times its pool's cost."""
         self._priced = 0
@@ -67,8 +70,8 @@ class _Proven:
                 self._sharing = max(self._sharing, certificate.value)
             elif certificate.pool is not None:
                 self._peaks[certificate.pool] = max(self.peak(certificate.pool), certificate.value)
-            elif certificate.proof is Proof.SEARCH:
-                self.search = max(self.search or 0, certificate.value)
+            elif certificate.term is not None:
+                self._searched[certificate.term] = max(self._searched.get(certificate.term, 0), certificate.value)
 
     def peak(self, pool: str) -> int:
         """Of one pool."""
@@ -79,12 +82,12 @@ class _Proven:
         by_pool = sum(self._peaks.values())
         if any(pool.cost != 1 for pool in self.places.problem.pools):
             return by_pool
-        searched = (self.search or 0) if self.first is Term.SUM_OF_PEAKS else 0
+        searched = self._searched.get(self.first, 0) if self.first is Term.SUM_OF_PEAKS else 0
         return max(by_pool, self._sharing, searched)
 
     def term(self, term: Term, *, is_first: bool) -> int:
-        """Of one term of the objective; only of the first does a search say anything."""
-        searched = (self.search or 0) if is_first else 0
+        """Of one term of the objective, given that the earlier ones are at their bounds."""
+        searched = self._searched.get(term, 0)
         if term is Term.LARGEST_PEAK:
             return max([searched, *self._peaks.values()])
         if term is Term.REUSE_COST:

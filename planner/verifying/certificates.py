@@ -8,7 +8,9 @@ from itertools import combinations, product
 from math import ceil
 from typing import NamedTuple
 
+from solvers.model.instance import Term
 from solvers.model.outcome import Proof
+from solvers.model.registry import searchers
 
 from ..errors import echo
 from ..facts.places import Places
@@ -21,8 +23,8 @@ def objections(places: Places, certificates: Iterable[PlanCertificate]) -> list[
     """The certificates that do not hold, each with the reason in a sentence."""
     found = []
     for certificate in certificates:
-        wrong = _names(places, certificate)
-        if wrong is None and not _is_homeless(places, certificate):
+        wrong = _names(places, certificate) or _subject(places, certificate) or _spare(certificate)
+        if wrong is None:
             wrong = _CHECKS[certificate.proof](places, certificate)
         if wrong is not None:
             found.append(
@@ -35,15 +37,15 @@ def proves_infeasible(places: Places, certificate: PlanCertificate) -> bool:
     """True if there is no plan at all, provided that the certificate holds."""
     if _names(places, certificate) is not None:
         return False  # it does not hold, and cannot even be looked at
-    if _is_homeless(places, certificate):
-        return True
     if certificate.proof is Proof.POOL_SHARING:
         shared = _shared(places, certificate)
-        return shared is not None and shared.nothing_fits
-    if certificate.pool is None:
-        return certificate.proof in (Proof.SEARCH, Proof.TOO_FEW_POOLS)
-    size = places.pools[certificate.pool].size
-    return size is not None and certificate.value > size
+        return shared is not None and shared.shortage > 0
+    if certificate.pool is not None:
+        size = places.pools[certificate.pool].size
+        return size is not None and certificate.value > size
+    if certificate.proof is Proof.SINGLE_BLOCK:
+        return any(places.is_homeless(places.index[id_]) for id_ in certificate.buffers)
+    return certificate.term is None and certificate.proof in (Proof.SEARCH, Proof.TOO_FEW_POOLS)
 
 
 def _names(places: Places, certificate: PlanCertificate) -> str | None:
@@ -60,9 +62,35 @@ def _names(places: Places, certificate: PlanCertificate) -> str | None:
     return None
 
 
-def _is_homeless(places: Places, certificate: PlanCertificate) -> bool:
-    """True if a buffer that the certificate names fits nowhere, even by itself. Then there is no plan, and every claim about plans holds."""
-    return any(places.is_homeless(places.index[id_]) for id_ in certificate.buffers)
+def _subject(places: Places, certificate: PlanCertificate) -> str | None:
+    """Objections to what it is a proof of: a pool's peak, a term, or (neither) that there is no plan."""
+    term = certificate.term
+    if term is None:
+        return None
+    if certificate.pool is not None:
+        return "it names a pool and a term, and can be of one thing alone"
+    terms = places.problem.terms
+    provable = {Proof.POOL_SHARING: (Term.SUM_OF_PEAKS,), Proof.PRICED_ROOM: terms[:1], Proof.SEARCH: terms}
+    if term in provable.get(certificate.proof, ()):
+        return None
+    return f"it names the term {term}, of which it can prove nothing"
+
+
+def _spare(certificate: PlanCertificate) -> str | None:
+    """Objections to what it says besides, on which its argument does not rest."""
+    proof = certificate.proof
+    if certificate.solver is not None and proof is not Proof.SEARCH:
+        return "it names a solver, but its argument needs none"
+    if certificate.weights and proof not in (Proof.POOL_SHARING, Proof.PRICED_ROOM):
+        return "it has weights, but its argument needs none"
+    if proof is Proof.SEARCH and (certificate.buffers or certificate.time is not None):
+        return "it names buffers or a time, but a search is through all there are"
+    times = {weight[1] for weight in certificate.weights}
+    if certificate.weights and certificate.time is not None and times != {certificate.time}:
+        return f"it names time {certificate.time}, but its weights are at other times"
+    if proof is Proof.PRICED_ROOM and certificate.time is not None:
+        return "it names a time, but prices are of many"
+    return None
 
 
 def _live_together(places: Places, certificate: PlanCertificate) -> str | None:
@@ -119,12 +147,18 @@ def _too_few_pools(places: Places, certificate: PlanCertificate) -> str | None:
     pools = {name for first in chosen for name in places.possible_pools(first)}
     if len(pools) >= len(chosen):
         return f"its buffers have {len(pools)} pools to go to"
-    return None if certificate.value <= len(chosen) else f"its buffers need {len(chosen)} pools, no more"
+    return None if certificate.value == len(chosen) else f"its buffers need {len(chosen)} pools"
 
 
 def _search(places: Places, certificate: PlanCertificate) -> str | None:
-    """An exhausted search can only be believed or repeated, but it is somebody's."""
-    return None if certificate.solver else "it names no solver"
+    """An exhausted search can only be believed or repeated, but it is somebody's, and of something."""
+    if not certificate.solver:
+        return "it names no solver"
+    if certificate.solver not in searchers():
+        return f"there is no solver {echo(certificate.solver)} that searches"
+    if certificate.pool is None and certificate.term is None and certificate.value:
+        return "it has a value, but names neither a pool nor a term of which it would be"
+    return None
 
 
 def _side_by_side(places: Places, certificate: PlanCertificate) -> str | None:
@@ -138,7 +172,7 @@ def _side_by_side(places: Places, certificate: PlanCertificate) -> str | None:
     from .height import least_height
 
     height = least_height(places, certificate.pool, chosen)
-    return None if height is None or certificate.value <= height else f"its buffers prove {height}, no more"
+    return None if certificate.value <= height else f"its buffers prove {height}, no more"
 
 
 def _free_to_leave(places: Places, buffers: Iterable[int], pool: str) -> str | None:
@@ -158,7 +192,11 @@ def _single_block(places: Places, certificate: PlanCertificate) -> str | None:
     if not chosen:
         return "it names no buffer"
     if certificate.pool is None:
-        return "its buffer does fit into a pool"
+        homeless = [buffer for buffer in chosen if places.is_homeless(buffer)]
+        if not homeless:
+            return "its buffer does fit into a pool"
+        height = max(places.height(buffer) for buffer in homeless)
+        return None if certificate.value <= height else f"its buffer is {height} bytes high, no more"
     elsewhere = _free_to_leave(places, chosen, certificate.pool)
     if elsewhere is not None:
         return elsewhere
@@ -177,11 +215,9 @@ def _pool_sharing(places: Places, certificate: PlanCertificate) -> str | None:
     shared = _shared(places, certificate)
     if shared is None:
         return "it has a weight below zero"
-    if shared.nothing_fits:
-        return None
-    if shared.bound is None:
+    if shared.bound is None and not shared.shortage:
         return f"it weighs the unlimited pool {echo(shared.beyond_cost)} above its cost"
-    proven = max(ceil(shared.bound), 0)
+    proven = max(ceil(shared.bound or 0), shared.shortage)
     return None if certificate.value <= proven else f"its weights prove {proven}, no more"
 
 
@@ -198,7 +234,7 @@ def _priced_room(places: Places, certificate: PlanCertificate) -> str | None:
         return bound
     return (
         None
-        if bound is None or certificate.value <= ceil(bound)
+        if certificate.value <= ceil(bound)
         else f"its prices prove {max(ceil(bound), 0)}, no more"
     )
 
@@ -206,7 +242,8 @@ def _priced_room(places: Places, certificate: PlanCertificate) -> str | None:
 class _Shared(NamedTuple):
     """What the weights of several pools prove."""
 
-    nothing_fits: bool
+    shortage: int
+    """How far the pools fall short of what must be live in them, as the weights count it; more than 0: nothing fits."""
     bound: Fraction | None = None
     """The sum of peaks, each times its pool's cost, is at least this; None: nothing is proven of it."""
     beyond_cost: str = ""
@@ -225,24 +262,23 @@ def _shared(places: Places, certificate: PlanCertificate) -> _Shared | None:
     totals, moments = prices
     least = _least_weight(places, certificate, moments)
     sizes = [(places.pools[name].size, total) for name, total in totals.items() if total]
-    if least is None or (
-        all(size is not None for size, _ in sizes) and least > sum(total * (size or 0) for size, total in sizes)
-    ):
-        return _Shared(nothing_fits=True)
+    shortage = 0
+    if all(size is not None for size, _ in sizes):
+        shortage = max(ceil(least - sum(total * (size or 0) for size, total in sizes)), 0)
     bound = least
     for name, total in totals.items():
         pool_ = places.pools[name]
         if total > pool_.cost:
             if pool_.size is None:
-                return _Shared(nothing_fits=False, beyond_cost=name)
+                return _Shared(shortage, beyond_cost=name)
             bound -= (total - pool_.cost) * pool_.size
-    return _Shared(nothing_fits=False, bound=bound)
+    return _Shared(shortage, bound)
 
 
 def _least_weight(
     places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, Fraction]]
-) -> Fraction | None:
-    """What the named buffers weigh at least in any plan; None if one of them fits nowhere, so that there is no plan."""
+) -> Fraction:
+    """What the named buffers weigh at least in any plan; one that fits nowhere, in any pool it is allowed."""
     alike = _same_everywhere(places, moments)
     weights = weigh(
         places, certificate, moments if alike is None else {t: {alike: of[alike]} for t, of in moments.items()}
@@ -250,14 +286,10 @@ def _least_weight(
     least = Fraction(0)
     for first, mine in weights.items():
         if alike is not None:
-            if places.is_homeless(first):
-                return None
             least += mine.get(alike, Fraction(0))
             continue
-        homes = places.possible_pools(first)
-        if not homes:
-            return None
-        least += min(mine.get(pool, Fraction(0)) for pool in homes)
+        homes = places.possible_pools(first) or places.allowed_pools(places.tied(first))
+        least += min((mine.get(pool, Fraction(0)) for pool in homes), default=Fraction(0))
     return least
 
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import isclose
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
+from solvers.model.outcome import Proof
 
 from ..errors import echo
-from ..plan import Placement, Plan, PlanStatus, Shortage, gap_to
+from ..facts.places import Places
+from ..plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
 from ..problem import Problem
 from .findings import FindingKind, VerifyFinding
 from .objective import term_value
+from .shortage import shortage
 
 
-def check_claims(problem: Problem, plan: Plan, where: Sequence[Placement | None]) -> Iterator[VerifyFinding]:
+def check_claims(places: Places, plan: Plan, where: Sequence[Placement | None]) -> Iterator[VerifyFinding]:
     """Findings about everything but the placements; `where` has each buffer's placement, in the problem's order."""
+    problem = places.problem
     has_plan = plan.status.has_plan
     yield from _status(problem, plan, has_plan)
     yield from _pools(problem, plan)
-    for wrong in wrong_shortage(problem, plan.status, plan.shortage):
+    for wrong in _shortage(places, plan):
         yield VerifyFinding(FindingKind.WRONG_SHORTAGE, wrong)
     if plan.seed < 0:
         yield VerifyFinding(FindingKind.WRONG_SEED, f"the seed is {plan.seed}, but no seed is below 0")
@@ -32,6 +37,47 @@ def check_claims(problem: Problem, plan: Plan, where: Sequence[Placement | None]
     yield from _gap(plan)
     if peaks is not None:
         yield from _bounds(problem, plan)
+        for text in refuted(problem, replace(plan, pools=(), bound=0), where):
+            yield VerifyFinding(FindingKind.WRONG_CERTIFICATE, text)
+
+
+def refuted(problem: Problem, plan: Plan, where: Sequence[Placement | None]) -> Iterator[str]:
+    """Bounds and certificates that these placements, which keep every rule, show to be wrong."""
+    peaks = _peaks(problem, where)
+    for use in plan.pools:
+        if use.bound > peaks.get(use.name, use.bound):
+            yield f"the bound of pool {echo(use.name)} is {use.bound}, but a peak of {peaks[use.name]} can be had"
+    if plan.bound > sum(peaks.values()):
+        yield f"the bound is {plan.bound}, but a peak of {sum(peaks.values())} can be had"
+    met = True
+    values = {term: term_value(problem, where, peaks, term) for term in {*problem.terms, Term.SUM_OF_PEAKS}}
+    for number, term in enumerate(plan.objective.terms):
+        value = values.get(term.name)
+        if value is None or term.bound is None:
+            break
+        if met and not plan.status.has_plan and term.bound > value:
+            yield f"the bound of {term.name} is {term.bound}, but {value} can be had"
+        met = met and value == term.bound
+        if not number and not met:
+            break
+    for certificate in plan.certificates:
+        value = peaks.get(certificate.pool) if certificate.pool is not None else _value_of(plan, values, certificate)
+        if value is not None and certificate.value > value:
+            what = certificate.term if certificate.pool is None else f"the peak of pool {echo(certificate.pool)}"
+            yield f"a certificate ({certificate.proof}) says {certificate.value} of {what}, which can be {value}"
+
+
+def _value_of(plan: Plan, values: dict[Term, int], certificate: PlanCertificate) -> int | None:
+    """Of the certificate's term; of a later one only where all earlier ones are at their bounds, as a search of it presumes."""
+    if certificate.term is None:
+        return None
+    if certificate.proof is Proof.SEARCH:
+        for term in plan.objective.terms:
+            if term.name is certificate.term:
+                break
+            if values.get(term.name) != term.bound:
+                return None
+    return values.get(certificate.term)
 
 
 def _peaks(problem: Problem, where: Sequence[Placement | None]) -> dict[str, int]:
@@ -57,6 +103,10 @@ def _status(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[VerifyFind
         yield wrong(f"the status is infeasible, but the run stopped with {plan.stop}, not with a proof")
     if plan.status is PlanStatus.OPTIMAL and plan.stop not in (StopReason.PROVED, StopReason.GOAL_MET):
         yield wrong(f"the status is optimal, but the run stopped with {plan.stop}, not with a proof")
+    if plan.status in (PlanStatus.FEASIBLE, PlanStatus.UNKNOWN) and plan.stop is StopReason.PROVED:
+        yield wrong(f"the run stopped with a proof, but the status is {plan.status}")
+    if plan.reproducible and not plan.stop.is_repeatable:
+        yield wrong(f"the run stopped with {plan.stop}, but calls itself reproducible")
     if plan.status is PlanStatus.INFEASIBLE and not problem.buffers:
         yield wrong("a problem without buffers cannot be infeasible")
 
@@ -140,18 +190,45 @@ def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
             yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
 
 
-def wrong_shortage(problem: Problem, status: PlanStatus, why: Shortage | None) -> Iterator[str]:
-    """What is wrong with the shortage of a plan or a sharing, in sentences."""
+def _shortage(places: Places, plan: Plan) -> Iterator[str]:
+    """What is wrong with the shortage, in sentences: it is what the certificates prove, and nothing else."""
+    why = plan.shortage
     if why is None:
         return
+    yield from misplaced_shortage(plan.status, why)
+    known = all(pool in places.pools for pool in _named_pools(plan)) and all(
+        id_ in places.index for certificate in plan.certificates for id_ in certificate.buffers
+    )
+    if plan.status is PlanStatus.INFEASIBLE and known:
+        yield from differences(shortage(places.problem, plan.certificates), why)
+    for id_ in dict.fromkeys(why.subset or ()):
+        if id_ not in places.index:
+            yield f"the shortage names buffer {echo(id_)}, which is not in the problem"
+    if why.subset is not None and (not why.subset or len(set(why.subset)) < len(why.subset)):
+        yield "the shortage's subset is empty, or names a buffer twice"
+    if (why.subset is None) != (why.irreducible is None):
+        yield "the shortage has a subset and does not say whether it is irreducible, or the other way round"
+
+
+def _named_pools(plan: Plan) -> Iterator[str]:
+    for certificate in plan.certificates:
+        if certificate.pool is not None:
+            yield certificate.pool
+        yield from (weight[0] for weight in certificate.weights)
+
+
+def misplaced_shortage(status: PlanStatus, why: Shortage) -> Iterator[str]:
+    """A shortage is there only where nothing fits."""
     if status is not PlanStatus.INFEASIBLE:
         yield f"the status is {status}, but there is a shortage"
-    if why.pool is not None and why.pool not in {pool.name for pool in problem.pools}:
-        yield f"the shortage names pool {echo(why.pool)}, which the problem does not have"
-    known = {buffer.id for buffer in problem.buffers}
-    for id_ in dict.fromkeys((*why.buffers, *(why.subset or ()))):
-        if id_ not in known:
-            yield f"the shortage names buffer {echo(id_)}, which is not in the problem"
+
+
+def differences(right: Shortage, said: Shortage) -> Iterator[str]:
+    """Where the shortage that an answer states is not the one that its proofs come to."""
+    for name in ("pool", "bytes_short", "time", "buffers", "message"):
+        true, claimed = getattr(right, name), getattr(said, name)
+        if true != claimed:
+            yield f"the shortage's {name} is not {echo(str(claimed))}: the certificates make it {echo(str(true))}"
 
 
 def _bytes(size: int | None) -> str:

@@ -22,39 +22,52 @@ class _Slab(NamedTuple):
     """It begins here or a multiple of modulus higher."""
 
 
-def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int | None:
+def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int:
     """An end that the highest of these buffers cannot be below if all lie in the pool and only those of one group may overlap.
 
-    None: they cannot lie there together at all.
+    If they cannot lie there at all, so that there is no plan, it is what they need if the pool were unlimited.
     """
+    chosen = list(buffers)
+    slabs, ends = _slabs(places, pool, chosen)
+    reserved = places.pools[pool].reserved
+    loose = [slab for slab in slabs if slab.modulus]
+    walls = sorted((slab.start, slab.start + slab.length) for slab in slabs if not slab.modulus)
+    height = max([0, *ends, _fill(slabs, reserved)])
+    fit = all(places.spot(places.group(buffer), pool) is not None for buffer in chosen)
+    if not fit or any(end > begin for (_, end), (begin, _) in pairwise(walls)):
+        slabs, ends = _slabs(places, pool, chosen, is_open=True)
+        return max([height, *ends, _fill(slabs, reserved)])
+    return max(height, _fill(loose, [*reserved, *walls])) if walls else height
+
+
+def _slabs(
+    places: Places, pool: str, buffers: Iterable[int], *, is_open: bool = False
+) -> tuple[list[_Slab], list[int]]:
+    """What the buffers cover, and the lowest end of each; open: as if nothing kept them from going higher."""
     slabs: list[_Slab] = []
     ends: list[int] = []
     spans: dict[int, list[Interval]] = {}
     """Of groups of several, by the first member."""
+    find = places.open_spot if is_open else places.spot
     for buffer in buffers:
         group, low, size = places.group(buffer), places.low(buffer), places.problem.buffers[buffer].size
-        spot = places.spot(group, pool)
+        spot = find(group, pool)
         if spot is None:
             continue
         ends.append(spot.least + low + size)
         if len(group.members) > 1:
             spans.setdefault(group.members[0], []).append((low, low + size))
         elif size:
-            slabs.append(_slab(spot, 0, size))
+            slabs.append(_slab(spot, 0, size, is_open))
     for first, ranges in spans.items():
-        spot = places.spot(places.group(first), pool)
-        slabs.extend(_slab(spot, low, high) for low, high in merged(ranges) if spot is not None)
-    reserved = places.pools[pool].reserved
-    loose = [slab for slab in slabs if slab.modulus]
-    walls = sorted((slab.start, slab.start + slab.length) for slab in slabs if not slab.modulus)
-    if any(end > begin for (_, end), (begin, _) in pairwise(walls)):
-        return None
-    height = max([0, *ends, _fill(slabs, reserved)])
-    return max(height, _fill(loose, [*reserved, *walls])) if walls else height
+        spot = find(places.group(first), pool)
+        slabs.extend(_slab(spot, low, high, is_open) for low, high in merged(ranges) if spot is not None)
+    return slabs, ends
 
 
-def _slab(spot: Spot, low: int, high: int) -> _Slab:
-    return _Slab(high - low, 0 if spot.fixed is not None else spot.rule.modulus, spot.least + low)
+def _slab(spot: Spot, low: int, high: int, is_open: bool) -> _Slab:
+    is_fixed = spot.fixed is not None and not is_open
+    return _Slab(high - low, 0 if is_fixed else spot.rule.modulus, spot.least + low)
 
 
 def _fill(slabs: Sequence[_Slab], taken: Iterable[Interval]) -> int:

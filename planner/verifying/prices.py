@@ -19,8 +19,8 @@ from .objective import choice_cost, has_choice, price_of_peaks
 from .weights import read_weights, weigh
 
 
-def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str | None:
-    """The bound; None: there is no plan at all, so any bound holds; or in words why nothing is proven."""
+def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str:
+    """The bound, or in words why nothing is proven. What fits nowhere costs as if it fitted wherever it is allowed."""
     term = places.problem.terms[0]
     if not has_choice(term):
         return f"the objective's first term, {term}, has no price"
@@ -31,9 +31,9 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
     weights = weigh(places, certificate, moments)
     bound = Fraction(0)
     for tied in dict.fromkeys(places.tied(number) for number in range(len(places.problem.buffers))):
-        homes = places.possible_pools(tied[0])
+        homes = list(places.possible_pools(tied[0]) or places.allowed_pools(tied))
         if not homes:
-            return None
+            continue
         members = [places.problem.buffers[number] for number in tied]
         mine = weights.get(tied[0], {})
         bound += min(

@@ -5,7 +5,7 @@ Knows nothing of how plans are made: it reads the user's Problem and the Plan, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..errors import echo
 from ..facts.colocation import groups
@@ -14,13 +14,14 @@ from ..facts.digest import digest as digest_of
 from ..facts.intervals import merged
 from ..facts.places import Places
 from ..facts.sweep import Pieces, all_apart, meetings
-from ..plan import Placement, Plan
+from ..plan import Placement, Plan, PlanStatus
 from ..problem import Buffer, BufferId, Interval, Problem
-from .bounds import check_proofs
+from .bounds import check_proofs, rests_on_searches
 from .certificates import objections
-from .claims import check_claims
+from .claims import check_claims, refuted
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import check_each, pieces, placed_buffers
+from .plain import plain_placements
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
@@ -30,13 +31,11 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
     if plan.problem_digest != (digest_of(problem) if digest is None else digest):
         report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
     where = _located(problem, plan, report)
-    placed = placed_buffers(problem, where)
-    check_each(problem, placed, report)
-    _check_overlaps(problem, where, pieces(problem, placed), report)
-    _check_relations(problem, where, report)
-    report.extend(check_claims(problem, plan, where))
+    _check_placements(problem, where, report)
     places = Places(problem)
+    report.extend(check_claims(places, plan, where))
     report.extend(check_proofs(places, plan))
+    report.extend(_check_against_plain_plans(places, plan))
     for certificate, wrong in objections(places, plan.certificates):
         report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
     return tuple(report.listed)
@@ -77,6 +76,42 @@ def _matched(problem: Problem, plan: Plan, report: PlanFindings) -> list[Placeme
     if list(found) != [buffer.id for buffer in problem.buffers if buffer.id in found]:
         report.add(FindingKind.WRONG_ORDER, "the placements are not in the order of the problem's buffers")
     return [found.get(buffer.id) for buffer in problem.buffers]
+
+
+def _check_placements(problem: Problem, where: list[Placement | None], report: PlanFindings) -> None:
+    """Adds every rule of the problem that the placements break."""
+    placed = placed_buffers(problem, where)
+    check_each(problem, placed, report)
+    _check_overlaps(problem, where, pieces(problem, placed), report)
+    _check_relations(problem, where, report)
+
+
+def _check_against_plain_plans(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
+    """Searches can only be believed, but not where they say that there is nothing, or nothing as low, and it is plain that there is."""
+    problem = places.problem
+    subset = None if plan.shortage is None else plan.shortage.subset
+    if plan.status is PlanStatus.INFEASIBLE and rests_on_searches(places, plan):
+        if _plain_plan(places) is not None:
+            text = "the status is infeasible, but there is a plan: place the buffers one after the other"
+            yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
+    elif plan.status is PlanStatus.UNKNOWN and plan.certificates:
+        found = _plain_plan(places)
+        for text in () if found is None else refuted(problem, plan, found):
+            yield VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, text)
+    if subset and all(id_ in places.index for id_ in subset):
+        if _plain_plan(places, sorted({places.index[id_] for id_ in subset})) is not None:
+            text = "the shortage's subset can be placed: its buffers fit one after the other"
+            yield VerifyFinding(FindingKind.WRONG_SHORTAGE, text, subset)
+
+
+def _plain_plan(places: Places, among: Sequence[int] | None = None) -> list[Placement | None] | None:
+    """Placements that keep every rule, if some are plain to see."""
+    for found in plain_placements(places, among):
+        report = PlanFindings()
+        _check_placements(places.problem, found, report)
+        if not report.listed:
+            return found
+    return None
 
 
 def _check_overlaps(

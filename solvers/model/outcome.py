@@ -34,7 +34,7 @@ class Proof(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Why a peak (or, without a pool, the objective's first term) cannot be lower than value."""
+    """Why a peak (or, without a pool, the objective's first term) cannot be lower than value. A search of no pool whose value is 0 found no placement."""
 
     proof: Proof
     value: int

@@ -158,6 +158,12 @@ def get(name: str) -> Solver:
     return solver
 
 
+def searchers() -> tuple[str, ...]:
+    """The solvers that may say to have gone through all there is: heuristics do not, and who lets others work names them."""
+    named = names(Kind.METHOD, Kind.BOUNDER, Kind.PEER)
+    return tuple(name for name in (*named, *allowed()) if name not in ("greedy", "assign"))
+
+
 def libraries_of(name: str) -> tuple[Library, ...]:
     """What other people's libraries the solver uses; of one that is not in the table, nothing is known."""
     return get(name).libraries if name in SOLVERS else ()

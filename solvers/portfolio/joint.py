@@ -10,6 +10,7 @@ import numpy as np
 
 from ..bounds.first_bounds import first_bounds, least_of_term, peaks_at_least
 from ..bounds.priced_room import priced_value
+from ..bounds.short_weights import shortened
 from ..bounds.weighted_sections import Weights, sharing_shortage
 from ..geometry.presolve import scaled, unit
 from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
@@ -251,20 +252,22 @@ class Joint:
         if outcome.bound > self.bound:
             self.bound = outcome.bound
             self.board.prove(self._in_bytes(self.bound))
-        searched = Certificate(Proof.SEARCH, self._in_bytes(self.bound)[0], solver=name)
+        value = 0 if outcome.infeasible else self._in_bytes(self.bound)[0]
+        searched = Certificate(Proof.SEARCH, value, solver=name)
         self.certificates = [c for c in self.certificates if c.proof is not Proof.SEARCH] + [searched]
 
     def _take_sharing(self, outcome: Outcome) -> None:
         """Weights count for what they prove of the original: there capacities are not rounded down to units."""
         for found in outcome.certificates:
             if outcome.infeasible:
-                if sharing_shortage(self.original, found.weights) > 0:
-                    self.sharing = replace(found, value=sharing_shortage(self.original, found.weights))
+                value, weights = shortened(self.original, found.weights, sharing_shortage)
+                if value > 0:
+                    self.sharing = replace(found, value=value, weights=weights)
                 else:
                     self._take_proof(outcome, found.solver or "pool_sharing")
                 return
-            weights = self._weights_in_bytes(found.weights)
-            proof = replace(found, value=priced_value(self.original, weights), weights=weights)
+            value, weights = shortened(self.original, self._weights_in_bytes(found.weights), priced_value)
+            proof = replace(found, value=value, weights=weights)
             if found.proof is Proof.PRICED_ROOM:
                 self.priced = _better(proof, self.priced)
             else:

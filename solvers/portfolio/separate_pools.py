@@ -236,7 +236,7 @@ class _SeparatePools:
             value=None if placement is None else evaluate(self.instance, placement),
             bound=self._bound(),
             pool_bounds=self._pool_bounds(),
-            certificates=tuple(pool.certificate for pool in (stuck or self.pools)),
+            certificates=tuple(pool.certificate for pool in [*stuck, *(p for p in self.pools if not p.impossible)]),
             infeasible=bool(stuck),
             solver=self.solver,
         )

@@ -68,10 +68,11 @@ class SinglePool:
     def give_up(self, solver: str) -> None:
         """A solver proved that a component fits nowhere: for want of capacity, or because its blocks are kept too low."""
         self._hopeless = True
-        pool = None
-        if self.capacity is not None:
-            pool, self.bound = self.number, max(self.bound, self.capacity + 1)
-        self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, pool, solver=solver)
+        if self.capacity is None:
+            self.certificate = Certificate(Proof.SEARCH, 0, solver=solver)
+            return
+        self.bound = max(self.bound, self.capacity + 1)
+        self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, self.number, solver=solver)
 
     @property
     def peak(self) -> int | None:

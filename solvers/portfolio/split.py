@@ -85,8 +85,10 @@ def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Out
     for cut, outcome in zip(cuts, outcomes, strict=True):
         for pool, bound in zip(cut.pools.tolist(), outcome.pool_bounds, strict=True):
             bounds[pool] = max(bounds[pool], bound)
-        if outcome.infeasible or not infeasible:
-            certificates.extend(_translated(certificate, cut) for certificate in outcome.certificates)
+        mine = outcome.certificates
+        if infeasible and not outcome.infeasible:
+            mine = tuple(c for c in mine if c.pool is not None)  # of the whole's pools, and so still true
+        certificates.extend(_translated(certificate, cut) for certificate in mine)
     least = () if infeasible else _sum_of_bounds(outcomes)
     if not infeasible:
         certificates = _with_one_search(certificates, least)

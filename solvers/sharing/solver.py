@@ -93,6 +93,10 @@ SHARERS: dict[str, str] = {
 """name -> module:class. A module is imported when its solver is first asked for; none of them imports its library on import."""
 
 
+SEARCHERS = ("cpsat",)
+"""Those that may say to have gone through all there is."""
+
+
 def get(name: str) -> SharingSolver:
     """The solver of that name."""
     path = SHARERS.get(name)

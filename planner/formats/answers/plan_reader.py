@@ -94,6 +94,7 @@ def _certificate(c: w.CertificateWire) -> PlanCertificate:
         tuple(c.get("buffers", [])),
         tuple((x["pool"], x["time"], x["numerator"], x["denominator"]) for x in c.get("weights", [])),
         c.get("solver"),
+        None if (term := c.get("term")) is None else Term(term),
     )
 
 

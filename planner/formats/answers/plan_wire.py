@@ -67,6 +67,7 @@ class CertificateWire(TypedDict):
     ]
     value: Amount
     pool: NotRequired[str | None]
+    term: NotRequired[TermName | None]
     time: NotRequired[Time | None]
     buffers: NotRequired[Items[BufferIdField]]
     weights: NotRequired[Items[WeightWire]]

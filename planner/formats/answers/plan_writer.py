@@ -57,6 +57,7 @@ def _certificate(certificate: PlanCertificate) -> dict[str, Any]:
         "proof": str(certificate.proof),
         "value": certificate.value,
         "pool": certificate.pool,
+        **({} if certificate.term is None else {"term": str(certificate.term)}),
         "time": certificate.time,
         "buffers": list(certificate.buffers),
         "weights": weights,

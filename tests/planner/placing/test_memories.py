@@ -117,7 +117,7 @@ def test_constants_are_apart_in_read_only_pools_and_nothing_else_is_there() -> N
     assert made.status is PlanStatus.OPTIMAL
     assert verify(problem, made) == ()
     report = memory_report(problem, made)
-    assert [(pool.name, pool.most_live) for pool in report.pools] == [("ram", 8), ("flash", 11), ("more", None)]
+    assert [(pool.name, pool.most_live) for pool in report.pools] == [("ram", 8), ("flash", 11), ("more", 0)]
     w, v = made.placements[2:]
     for broken in (replace(v, offset=4), replace(v, pool="ram", offset=8)):
         spoiled = replace(made, placements=(*made.placements[:2], w, broken))

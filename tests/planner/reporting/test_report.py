@@ -50,7 +50,7 @@ def test_every_memory() -> None:
         None,
         0,
         None,
-        None,
+        0,
         None,
         None,
     )

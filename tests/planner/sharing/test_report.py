@@ -27,6 +27,7 @@ from planner.formats.answers.write_sharing_report import (
     write_sharing_report_csv,
     write_sharing_report_json,
 )
+from planner.sharing.findings import SharingFindingKind
 from planner.sharing.report import KindReport, ObjectReport, SharingReport, sharing_report
 from planner.storage import Kind, StorageObject
 from tests.planner.sharing.truth import sharable
@@ -102,8 +103,9 @@ def test_an_object_that_nobody_uses_is_there_for_nothing() -> None:
     spare = StorageObject(3, 16, Kind("default", "tpu"))
     pools = (replace(made.pools[0], total=120),)
     wasteful = replace(made, status=PlanStatus.FEASIBLE, stop=StopReason.TIME_LIMIT, total=120, gap=120 / 104 - 1)
+    wasteful = replace(wasteful, reproducible=False)
     wasteful = replace(wasteful, objects=(*made.objects, spare), pools=pools)
-    assert verify_sharing(PROBLEM, wasteful) == ()
+    assert {finding.kind for finding in verify_sharing(PROBLEM, wasteful)} == {SharingFindingKind.UNUSED_OBJECT}
     last = sharing_report(PROBLEM, wasteful).kinds[-1]
     assert last == KindReport(spare.kind, 0, 16, 0, 1.0, (ObjectReport(3, 16, (), 1.0, 1.0),))
 

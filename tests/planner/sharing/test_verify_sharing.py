@@ -78,6 +78,10 @@ WRONG: dict[str, tuple[Callable[[], Sharing], K]] = {
     "another order": (lambda: replace(MADE, assignments=MADE.assignments[::-1]), K.WRONG_ORDER),
     "no such object": (lambda: moved("a", 9), K.UNKNOWN_OBJECT),
     "an object twice": (lambda: replace(MADE, objects=(*MADE.objects, MADE.objects[0])), K.DUPLICATE_OBJECT),
+    "an object for nobody": (
+        lambda: replace(MADE, objects=(*MADE.objects, StorageObject(9, 0, Kind("p")))),
+        K.UNUSED_OBJECT,
+    ),
     "too small": (lambda: with_object(0, size=63), K.OBJECT_TOO_SMALL),
     "another pool": (lambda: with_object(0, kind=Kind("q", "cpu", "f32")), K.WRONG_POOL),
     "another device": (lambda: on_device(0, "gpu"), K.WRONG_DEVICE),
@@ -188,4 +192,6 @@ def test_a_problem_with_offsets_has_no_sharing_that_is_right() -> None:
 
 def test_objects_that_nobody_uses_count() -> None:
     idle = replace(MADE, objects=(*MADE.objects, StorageObject(9, 4, Kind("p"))))
-    assert {finding.kind for finding in verify_sharing(PROBLEM, idle)} == {K.WRONG_TOTAL}
+    assert {finding.kind for finding in verify_sharing(PROBLEM, idle)} == {K.WRONG_TOTAL, K.UNUSED_OBJECT}
+    empty = replace(MADE, objects=(*MADE.objects, StorageObject(9, 0, Kind("p"))))
+    assert {finding.kind for finding in verify_sharing(PROBLEM, empty)} == {K.UNUSED_OBJECT}

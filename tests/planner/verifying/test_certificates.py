@@ -145,16 +145,15 @@ def test_pools_share_what_is_live() -> None:
     assert most(dear, sharing(0, ("fast", 3, 3, 1), ("slow", 3, 3, 1))) == 35 * 3 - 2 * 16
 
 
-def test_when_nothing_fits_every_claim_is_true() -> None:
+def test_where_nothing_fits_values_are_recomputed_all_the_same() -> None:
     small = replace(THREE, pools=(Pool("arena", 16), Pool("other", 8)))
-    assert why_not(small, single(10**9, "a", pool=None)) is None
-    assert (
-        why_not(
-            replace(small, buffers=tuple(replace(b, size=10) for b in small.buffers)),
-            sharing(10**9, ("arena", 3, 1, 1), ("other", 3, 1, 1)),
-        )
-        is None
-    )
+    assert why_not(small, single(20, "a", pool=None)) is None
+    assert "20 bytes high, no more" in str(why_not(small, single(21, "a", pool=None)))
+    tight = replace(small, buffers=tuple(replace(b, size=10) for b in small.buffers))
+    weighed = sharing(6, ("arena", 3, 1, 1), ("other", 3, 1, 1))
+    proven = most(tight, weighed)
+    assert proven < 100
+    assert f"prove {proven}, no more" in str(why_not(tight, replace(weighed, value=10**9)))
 
 
 def test_a_search_can_only_be_believed() -> None:
@@ -162,6 +161,14 @@ def test_a_search_can_only_be_believed() -> None:
     assert "names no solver" in str(why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "arena")))
     assert "names no solver" in str(why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "arena", solver="")))
     assert "no pool 'elsewhere'" in str(why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "elsewhere", solver="cpsat")))
+    assert "no solver 'somebody'" in str(why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "arena", solver="somebody")))
+    assert "no solver 'greedy'" in str(why_not(THREE, PlanCertificate(Proof.SEARCH, 99, "arena", solver="greedy")))
+    assert "neither a pool nor a term" in str(why_not(THREE, PlanCertificate(Proof.SEARCH, 99, solver="cpsat")))
+    of_term = PlanCertificate(Proof.SEARCH, 99, solver="cpsat", term=Term.SUM_OF_PEAKS)
+    assert why_not(THREE, of_term) is None
+    assert "a pool and a term" in str(why_not(THREE, replace(of_term, pool="arena")))
+    assert "can prove nothing" in str(why_not(THREE, replace(of_term, term=Term.REUSE_COST)))
+    assert not proves_infeasible(Places(THREE), of_term)
 
 
 def test_what_proves_that_nothing_fits() -> None:
@@ -185,8 +192,9 @@ def test_a_sum_of_peaks_of_zero_needs_no_proof() -> None:
     assert "unlimited" in str(why_not(free, sharing(1, ("arena", 3, 1, 1))))
 
 
-def test_a_buffer_that_fits_nowhere_makes_every_sharing_true() -> None:
-    assert why_not(replace(THREE, pools=(Pool("arena", 19),)), sharing(10**9, ("arena", 0, 1, 1))) is None
+def test_a_buffer_that_fits_nowhere_makes_no_sharing_true() -> None:
+    nowhere = replace(THREE, pools=(Pool("arena", 19),))
+    assert "prove" in str(why_not(nowhere, sharing(10**9, ("arena", 0, 1, 1))))
 
 
 @pytest.mark.parametrize("certificate", [clique(0, "a", "b"), single(0, "a")])

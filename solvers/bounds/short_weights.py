@@ -1,0 +1,51 @@
+"""Weights of certificates as short fractions that prove the same: what is written must be read again, by people too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from ..model.instance import Instance
+from .weighted_sections import Weights
+
+SHORT = 10**9
+"""Numbers below it are short as they are."""
+LONGEST = 10**18
+"""Longer ones no reader takes."""
+DENOMINATORS = (1, 60, 1 << 10, 10**6, 1 << 30, 10**9)
+"""What weights are rounded to, down, in turn."""
+
+Worth = Callable[[Instance, Weights], int]
+
+
+def shortened(instance: Instance, weights: Weights, worth: Worth) -> tuple[int, tuple[tuple[int, int, int, int], ...]]:
+    """What the weights prove, and the shortest ones that prove as much; of such as are too long, the best short ones."""
+    whole = worth(instance, weights)
+    longest = _longest(weights)
+    if longest < SHORT:
+        return whole, tuple(weights)
+    best: tuple[int, tuple[tuple[int, int, int, int], ...]] = (0, ())
+    for denominator in DENOMINATORS:
+        short = _rounded(weights, denominator)
+        if _longest(short) >= LONGEST:
+            break
+        value = worth(instance, short)
+        if value > best[0]:
+            best = value, short
+        if value == whole:
+            break
+    return (whole, tuple(weights)) if best[0] < whole and longest < LONGEST else best
+
+
+def _longest(weights: Weights) -> int:
+    return max((max(numerator, denominator) for _, _, numerator, denominator in weights), default=0)
+
+
+def _rounded(weights: Weights, denominator: int) -> tuple[tuple[int, int, int, int], ...]:
+    """Each weight rounded down to a multiple of 1 / denominator, in lowest terms; those that become nothing are left out."""
+    found = []
+    for pool, section, over, under in weights:
+        weight = Fraction(over * denominator // under, denominator)
+        if weight:
+            found.append((pool, section, weight.numerator, weight.denominator))
+    return tuple(found)
