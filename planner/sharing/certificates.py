@@ -31,7 +31,9 @@ def _check(users: Users, certificate: SharingCertificate) -> str | None:
             return "it names sets of buffers, but a search is through all there are"
         if not certificate.solver:
             return "it names no solver that searched"
-        return None if certificate.solver in SEARCHERS else f"there is no solver {echo(certificate.solver)} that searches"
+        return (
+            None if certificate.solver in SEARCHERS else f"there is no solver {echo(certificate.solver)} that searches"
+        )
     if certificate.solver is not None:
         return "it names a solver, but its argument needs none"
     sizes: list[int] = []

@@ -42,7 +42,11 @@ def notes(plan: Plan) -> tuple[str, ...]:
     for certificate in plan.certificates:
         if certificate.proof is not Proof.SEARCH:
             continue
-        what = f"the bound of {certificate.term}" if certificate.pool is None else f"the bound of pool {echo(certificate.pool)}"
+        what = (
+            f"the bound of {certificate.term}"
+            if certificate.pool is None
+            else f"the bound of pool {echo(certificate.pool)}"
+        )
         if plan.status is PlanStatus.INFEASIBLE:
             what = "the proof that nothing fits"
         who = echo(certificate.solver or "a solver without a name")

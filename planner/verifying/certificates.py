@@ -232,11 +232,7 @@ def _priced_room(places: Places, certificate: PlanCertificate) -> str | None:
     bound = priced_bound(places, certificate)
     if isinstance(bound, str):
         return bound
-    return (
-        None
-        if certificate.value <= ceil(bound)
-        else f"its prices prove {max(ceil(bound), 0)}, no more"
-    )
+    return None if certificate.value <= ceil(bound) else f"its prices prove {max(ceil(bound), 0)}, no more"
 
 
 class _Shared(NamedTuple):
@@ -275,9 +271,7 @@ def _shared(places: Places, certificate: PlanCertificate) -> _Shared | None:
     return _Shared(shortage, bound)
 
 
-def _least_weight(
-    places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, Fraction]]
-) -> Fraction:
+def _least_weight(places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, Fraction]]) -> Fraction:
     """What the named buffers weigh at least in any plan; one that fits nowhere, in any pool it is allowed."""
     alike = _same_everywhere(places, moments)
     weights = weigh(

@@ -91,7 +91,9 @@ class _Attempt:
         first = self._places.tied(buffer)[0]
         home = self._home.get(first)
         for pool in self._places.possible_pools(buffer) if home is None else (home,):
-            taken = {self._home.get(other) for members in self._apart.get(first, ()) for other in members if other != first}
+            taken = {
+                self._home.get(other) for members in self._apart.get(first, ()) for other in members if other != first
+            }
             base = None if pool in taken else self._base(buffer, pool)
             if base is not None:
                 return pool, base

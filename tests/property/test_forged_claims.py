@@ -1,30 +1,42 @@
-"""Every claim of an answer, changed by itself: where that makes it false, verification says so. And what is written can be read."""
+"""Every field of an answer, changed by itself: where that makes a claim false, it is refused. And whatever is written can be read."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
-from typing import Any
+from functools import lru_cache
+from random import Random
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from planner import Options, Plan, PlanStatus, Pool, Problem, Sharing, plan, share, verify, verify_sharing
+from planner import BadInput, Options, Plan, PlanStatus, Pool, Problem, plan, share, verify, verify_sharing
 from planner.formats import read_plan, read_sharing, write_plan, write_sharing
 from planner.problem import Buffer, Speed
 from planner.reporting.report import memory_report
+from solvers.model.errors import StopReason
 from solvers.model.instance import Term
-from tests.planner.sharing.truth import least_total, sharable
-from tests.strategies import effort, problems
+from solvers.model.outcome import Proof
 from tests.oracle import Truth, solve
+from tests.planner.sharing.truth import least_total, sharable
+from tests.strategies import NIGHTLY, effort, problems
 
-Path = tuple[str | int, ...]
+Path: TypeAlias = tuple[str | int, ...]
+Json: TypeAlias = dict[str, Any]
 
-NO_CLAIM = {"solver", "versions", "warnings", "run", "seed", "reproducible", "stop", "format", "message"}
-"""Fields on which nothing rests that is said to be so; those of them that can be wrong have tests of their own."""
-ANY_PROOF = {"certificate", "sets", "weights"}
+SAID_OF_THE_RUN = {"solver", "versions", "warnings", "run", "seed"}
+"""Who made it, and how: nothing that the problem and the answer could contradict, but for a negative seed."""
+HUGE = 10**9
+WORDS = {
+    "status": tuple(str(status) for status in PlanStatus),
+    "stop": tuple(str(stop) for stop in StopReason),
+    "proof": (*map(str, Proof), "ranked"),
+    "term": tuple(str(term) for term in Term),
+}
+LISTS = ("placements", "assignments", "objects", "pools")
 
 
 def leaves(document: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -39,74 +51,235 @@ def leaves(document: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, document
 
 
-def others(value: Any) -> tuple[Any, ...]:
+def others(path: Path, value: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
     """What may stand there instead."""
-    match value:
-        case bool():
-            return (not value,)
-        case int():
-            return value + 1, value + 10**9, max(value - 1, 0)
-        case float():
-            return value + 0.25, None
-        case str():
-            return value + "x", ""
-        case None:
-            return 1, 10**15
-    return ()
+    if path[-1] in WORDS:
+        return tuple(word for word in (*WORDS[str(path[-1])], None) if word != value)
+    if isinstance(value, bool):
+        return (not value,)
+    if isinstance(value, int):
+        return value + 1, value + HUGE, value - 1, None
+    if isinstance(value, float):
+        return value + 0.25, None
+    if isinstance(value, str):
+        return value + "x", *(name for name in names if name != value)
+    return 1, HUGE, "x", *names
 
 
-def with_value(document: Any, path: Path, value: Any) -> Any:
+def at(document: Any, path: Path) -> Any:
+    for step in path:
+        document = document[step]
+    return document
+
+
+def with_value(document: Json, path: Path, value: Any) -> Json:
     """A copy that differs in one place."""
-    copy = json.loads(json.dumps(document))
-    here = copy
-    for step in path[:-1]:
-        here = here[step]
-    here[path[-1]] = value
+    copy: Json = json.loads(json.dumps(document))
+    at(copy, path[:-1])[path[-1]] = value
     return copy
 
 
-def forgeries(document: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+def forgeries(document: Json, names: tuple[str, ...]) -> Iterator[tuple[Path, Json]]:
     for path, value in leaves(document):
-        if path[0] not in NO_CLAIM:
-            for other in others(value):
-                if other != value or type(other) is not type(value):
-                    yield path, with_value(document, path, other)
-    for name in ("placements", "assignments", "objects", "pools"):
+        if path[0] not in SAID_OF_THE_RUN:
+            for other in others(path, value, names):
+                yield path, with_value(document, path, other)
+    for name in LISTS:
         rows = document.get(name) or []
         if rows:
             yield (name,), {**document, name: rows[1:]}
             yield (name,), {**document, name: [*rows, rows[0]]}
+    yield ("seed",), {**document, "seed": -1}
 
 
-def is_weaker(document: dict[str, Any], path: Path, forged: dict[str, Any]) -> bool:
-    """A lower bound, or one of nothing, says less, and what says less is still true."""
-    before: Any = document
-    after: Any = forged
-    for step in path:
-        before, after = before[step], after[step]
-    last = path[-1]
-    if last == "bound" and path[0] != "objective" and isinstance(before, int):
-        return isinstance(after, int) and after < before
-    if last == "bound" and path[0] == "objective":
-        return isinstance(before, int) and isinstance(after, int) and after < before and len(path) > 2 and path[2] != 0
-    return False
+class Judge:
+    """Says of a forged document whether what was changed is still true, from exhaustion alone."""
+
+    def __init__(self, document: Json) -> None:
+        self.document = document
+
+    def is_true(self, path: Path, forged: Json) -> bool:
+        if path[0] == "stop":
+            settled = forged["status"] in ("optimal", "infeasible")
+            return forged["stop"] not in ("proved",) or settled
+        if path[0] == "reproducible":
+            return forged["reproducible"] is False or forged["stop"] in ("work_limit", "proved", "goal_met")
+        if path[-1] in ("offset", "object") or (path[0] == "placements" and path[-1] == "pool"):
+            return True  # another place may be as good; whether it is, other properties ask
+        if path[0] == "objects" and path[-1] in ("device", "dtype"):
+            return False
+        if path[0] == "certificate":
+            return self.is_proven(forged["certificate"][path[1]], path)
+        before, after = (at(each, path) if path[-1] not in LISTS else None for each in (self.document, forged))
+        is_less = type(before) is type(after) is int and after < before
+        return path[-1] == "bound" and is_less  # a lower bound says less
+
+    def is_proven(self, certificate: Json, path: Path) -> bool:
+        """Is what the certificate says true, whatever it gives as the reason?"""
+        value = certificate["value"]
+        least = self.least(certificate)
+        if isinstance(value, int) and least is not None:
+            return value <= least
+        searched = certificate["proof"] == "search"
+        return not (path[-1] == "value" and isinstance(value, int) and value >= HUGE) or searched
+
+    def least(self, certificate: Json) -> int | None:
+        """The least that what it speaks of can be; None: there is nothing to compare it with."""
+        raise NotImplementedError
 
 
-class Case:
-    """How one kind of answer is written, read and verified."""
+class PlanJudge(Judge):
+    def __init__(self, document: Json, problem: Problem, truth: Truth) -> None:
+        super().__init__(document)
+        self.problem, self.truth = problem, truth
 
-    def __init__(self, problem: Problem, made: Plan | Sharing) -> None:
-        self.problem, self.made = problem, made
+    def is_true(self, path: Path, forged: Json) -> bool:
+        bound = at(forged, path) if path[-1] == "bound" and path[:2] == ("objective", "terms") else None
+        if isinstance(bound, int) and path[2] != 0:  # of a later term, given that the earlier ones are at their bounds
+            return 0 <= bound and (self.truth.value is None or bound <= self.truth.value[int(path[2])])
+        return super().is_true(path, forged)
 
-    def write(self) -> bytes:
-        return write_plan(self.made) if isinstance(self.made, Plan) else write_sharing(self.made)
+    def least(self, certificate: Json) -> int | None:
+        if self.truth.value is None:
+            return None
+        pool, term = certificate["pool"], certificate.get("term")
+        if pool is None and term == self.problem.terms[0]:
+            return self.truth.value[0]
+        if pool is None and term is not None and term in self.problem.terms:
+            return self.truth.value[self.problem.terms.index(Term(term))]
+        if pool is None and term is None and certificate["proof"] == "priced_room":
+            return self.truth.value[0]
+        if pool is None and term != "sum_of_peaks" and certificate["proof"] != "pool_sharing":
+            return -1  # there is a plan, so nothing that says that there is none is true
+        return least_peak(self.problem, pool)
 
-    def refused(self, document: dict[str, Any]) -> bool:
-        """True if the reader or the verifier objects."""
-        data = json.dumps(document).encode()
+
+@lru_cache(1000)
+def least_peak(problem: Problem, name: str | None) -> int | None:
+    """Of one pool, or the cost-weighted sum."""
+    pools = tuple(pool if name is None else replace(pool, cost=int(pool.name == name)) for pool in problem.pools)
+    value = solve(replace(problem, pools=pools, terms=(Term.SUM_OF_PEAKS,))).value
+    return None if value is None else value[0]
+
+
+class SharingJudge(Judge):
+    def __init__(self, document: Json, problem: Problem, fits: bool) -> None:
+        super().__init__(document)
+        self.problem, self.fits = problem, fits
+
+    def least(self, certificate: Json) -> int | None:
+        if not self.fits:
+            return None
+        kind = (certificate["pool"], certificate["device"], certificate["dtype"])
+        mine = [b for b in self.document["objects"] if (b["pool"], b["device"], b["dtype"]) == kind]
+        return sum(thing["size"] for thing in mine)
+
+
+def check(case: Judge, names: tuple[str, ...], refused: Any, seed: int) -> None:
+    """Of a long answer a part of the forgeries, drawn by the seed; at night all of them."""
+    forged = list(forgeries(case.document, names))
+    if not NIGHTLY and len(forged) > MOST:
+        forged = Random(seed).sample(forged, MOST)
+    for path, document in forged:
+        assert case.is_true(path, document) or refused(document), (path, at(document, path))
+
+
+MOST = 60
+"""Forgeries of one answer by day."""
+
+
+@pytest.mark.parametrize("solver", ["greedy", "auto"])
+@effort(30, 1000)
+@given(problem=problems(), seed=st.integers(0, 1000))
+def test_no_claim_of_a_plan_can_be_forged(solver: str, problem: Problem, seed: int) -> None:
+    made = plan(problem, Options(solver=solver, time_limit=None, work_limit=20_000))
+    document = written(problem, made)
+
+    def refused(forged: Json) -> bool:
         try:
-            if isinstance(self.made, Plan):
-                return bool(verify(self.problem, read_plan(data)))
-            return bool(verify_sharing(self.problem, read_sharing(data)))
-        except Exception as error:
-            return type(error).__name__ in ("BadInput", "CannotSolve")
+            return bool(verify(problem, read_plan(json.dumps(forged).encode())))
+        except BadInput:
+            return True
+
+    assert not refused(document)
+    names = tuple(pool.name for pool in problem.pools)
+    check(PlanJudge(document, problem, solve(problem)), names, refused, seed)
+
+
+def written(problem: Problem, made: Plan) -> Json:
+    """The plan's document, once it has been read back, verified and reported on."""
+    data = write_plan(made)
+    again = read_plan(data)
+    assert again == made
+    assert write_plan(again) == data
+    assert verify(problem, again) == ()
+    memory_report(problem, again)
+    document: Json = json.loads(data)
+    return document
+
+
+@effort(60, 1000)
+@given(problem=sharable(), seed=st.integers(0, 1000))
+def test_no_claim_of_a_sharing_can_be_forged(problem: Problem, seed: int) -> None:
+    made = share(problem, Options(solver="greedy", time_limit=None, work_limit=20_000))
+    data = write_sharing(made)
+    assert read_sharing(data) == made
+    document: Json = json.loads(data)
+
+    def refused(forged: Json) -> bool:
+        try:
+            return bool(verify_sharing(problem, read_sharing(json.dumps(forged).encode())))
+        except BadInput:
+            return True
+
+    assert not refused(document)
+    names = tuple(pool.name for pool in problem.pools)
+    fits = least_total(problem) is not None and made.status.has_plan
+    check(SharingJudge(document, problem, fits), names, refused, seed)
+
+
+SPEEDS = st.builds(
+    Speed,
+    clock_frequency_hz=st.sampled_from((1, 7, 332_999_994, 10**9, 10**12)),
+    read_bandwidth_bytes_per_cycle=st.integers(1, 97),
+    write_bandwidth_bytes_per_cycle=st.integers(1, 7),
+)
+
+
+@effort(25, 2000)
+@given(
+    sizes=st.lists(st.integers(1, 12), min_size=2, max_size=5),
+    speeds=st.lists(SPEEDS, min_size=2, max_size=3),
+    room=st.integers(1, 14),
+    counted=st.sampled_from((Term.ACCESS_COST, Term.BALANCED, Term.SPILLED_BYTES, Term.SUM_OF_PEAKS)),
+)
+def test_whatever_is_written_of_uneven_memories_can_be_read(
+    sizes: list[int], speeds: list[Speed], room: int, counted: Term
+) -> None:
+    """Prices of room in memories of very unequal speed have been longer than any number that is read."""
+    pools = tuple(Pool(f"p{n}", room if n == 0 else None, speed=speed, rank=n) for n, speed in enumerate(speeds))
+    buffers = tuple(Buffer(n, size, live=((0, 2 + n % 2),), accesses=1 + n) for n, size in enumerate(sizes))
+    problem = Problem(buffers, pools, terms=(counted,))
+    written(problem, plan(problem, Options(time_limit=None, work_limit=20_000)))
+
+
+def test_a_made_up_infeasibility_is_refused_whoever_is_said_to_have_searched() -> None:
+    roomy = Problem((Buffer("a", 4, live=((0, 2),)), Buffer("b", 4, live=((1, 3),))), (Pool("p", None),))
+    made = plan(roomy)
+    document = json.loads(write_plan(made))
+    search = {"proof": "search", "value": 0, "pool": None, "solver": "cpsat"}
+    empty = {**document, "status": "infeasible", "peak": None, "gap": None, "bound": 0, "placements": []}
+    empty["objective"] = {
+        "value": None,
+        "bound": None,
+        "terms": [{"name": "sum_of_peaks", "value": None, "bound": None}],
+    }
+    for size in (None, 8, 100):
+        problem = replace(roomy, pools=(Pool("p", size),))
+        empty["pools"] = [{"name": "p", "size": size, "peak": None, "bound": 0}]
+        empty["problem_digest"] = plan(problem).problem_digest
+        for value in (0, 1, 9, 10**9):
+            for pool in (None, "p"):
+                forged = {**empty, "certificate": [{**search, "value": value, "pool": pool}]}
+                kinds = {finding.kind for finding in verify(problem, read_plan(json.dumps(forged).encode()))}
+                assert kinds & {"unproven_infeasibility", "wrong_certificate"}, (size, value, pool)
