@@ -46,7 +46,9 @@ def _check_against(users: Users, sharing: Sharing) -> Iterator[SharingFinding]:
             sums[thing.kind] = sums.get(thing.kind, 0) + thing.size
     elif any(certificate.proof is SharingProof.SEARCH for certificate in sharing.certificates):
         sums = plain_totals(users)
-    for certificate in sharing.certificates if sums is not None else ():
+    if sums is None:
+        return
+    for certificate in sharing.certificates:
         if certificate.value > sums.get(certificate.kind, 0):
             text = f"a certificate ({certificate.proof}) says {certificate.value} of objects that can add up to {sums.get(certificate.kind, 0)}"
             yield SharingFinding(SharingFindingKind.WRONG_CERTIFICATE, text)

@@ -160,8 +160,7 @@ def get(name: str) -> Solver:
 
 def searchers() -> tuple[str, ...]:
     """The solvers that may say to have gone through all there is: heuristics do not, and who lets others work names them."""
-    named = names(Kind.METHOD, Kind.BOUNDER, Kind.PEER)
-    return tuple(name for name in (*named, *allowed()) if name not in ("greedy", "assign"))
+    return (*names(SolverKind.METHOD, SolverKind.BOUNDER, SolverKind.PEER), *allowed())
 
 
 def libraries_of(name: str) -> tuple[Library, ...]:

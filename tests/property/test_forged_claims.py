@@ -101,7 +101,7 @@ class Judge:
     def is_true(self, path: Path, forged: Json) -> bool:
         if path[0] == "stop":
             settled = forged["status"] in ("optimal", "infeasible")
-            return forged["stop"] not in ("proved",) or settled
+            return forged["stop"] != "proved" or settled
         if path[0] == "reproducible":
             return forged["reproducible"] is False or forged["stop"] in ("work_limit", "proved", "goal_met")
         if path[-1] in ("offset", "object") or (path[0] == "placements" and path[-1] == "pool"):
@@ -136,7 +136,7 @@ class PlanJudge(Judge):
     def is_true(self, path: Path, forged: Json) -> bool:
         bound = at(forged, path) if path[-1] == "bound" and path[:2] == ("objective", "terms") else None
         if isinstance(bound, int) and path[2] != 0:  # of a later term, given that the earlier ones are at their bounds
-            return 0 <= bound and (self.truth.value is None or bound <= self.truth.value[int(path[2])])
+            return bound >= 0 and (self.truth.value is None or bound <= self.truth.value[int(path[2])])
         return super().is_true(path, forged)
 
     def least(self, certificate: Json) -> int | None:
@@ -172,7 +172,7 @@ class SharingJudge(Judge):
             return None
         kind = (certificate["pool"], certificate["device"], certificate["dtype"])
         mine = [b for b in self.document["objects"] if (b["pool"], b["device"], b["dtype"]) == kind]
-        return sum(thing["size"] for thing in mine)
+        return sum(int(thing["size"]) for thing in mine)
 
 
 def check(case: Judge, names: tuple[str, ...], refused: Any, seed: int) -> None:

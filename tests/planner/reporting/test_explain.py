@@ -9,8 +9,8 @@ from hypothesis import given
 from planner import Options, PlanStatus, plan
 from planner.plan import PlanCertificate
 from planner.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
-from planner.reporting.explain import NAMED, explain_bound
-from planner.verifying.shortage import shortage
+from planner.reporting.explain import explain_bound
+from planner.verifying.shortage import NAMED, shortage
 from solvers.model.outcome import Proof
 from tests.plans import infeasible_plan, optimal_plan
 from tests.strategies import effort, problems
