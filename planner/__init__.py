@@ -45,7 +45,7 @@ from .problem import (
 from .verifying.verify import verify
 
 if TYPE_CHECKING:
-    from .options.solver_list import SolverInfo, solver_list
+    from .options.solver_list import SolverInfo, end_solver_processes, solver_list
     from .placing.model_export import export_model
     from .placing.tvm_interface import BufferInfo, TensorPlacement, plan_memory
     from .reporting.report import MemoryReport, memory_report
@@ -81,6 +81,7 @@ __all__ = [
     "TensorPlacement",
     "Term",
     "Warm",
+    "end_solver_processes",
     "export_model",
     "memory_report",
     "plan",
@@ -108,6 +109,7 @@ _LATER = {
     "Sharing": "sharing",
     "SolverInfo": "options.solver_list",
     "TensorPlacement": "placing.tvm_interface",
+    "end_solver_processes": "options.solver_list",
     "export_model": "placing.model_export",
     "plan_memory": "placing.tvm_interface",
     "share": "sharing",

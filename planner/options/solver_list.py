@@ -31,3 +31,10 @@ def solver_list() -> list[SolverInfo]:
         reason = solver.unavailable()
         listed.append(SolverInfo(name, solver.features, reason is None, reason, entry.kind.value, entry.summary))
     return listed
+
+
+def end_solver_processes() -> None:
+    """End the processes that calls keep to start solvers from, and any run that is under way. A later call starts new ones."""
+    from solvers.sandbox import shutdown
+
+    shutdown()

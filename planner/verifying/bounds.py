@@ -17,10 +17,10 @@ from .objective import choice_cost, has_choice, price_of_peaks
 
 def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
     """Findings about bounds, and about infeasibility, that nothing in the plan proves."""
-    if plan.status is PlanStatus.INFEASIBLE:
-        if not any(proves_infeasible(places, certificate) for certificate in plan.certificates):
-            text = "the status is infeasible, but no certificate proves that nothing fits"
-            yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
+    proves = any(proves_infeasible(places, certificate) for certificate in plan.certificates)
+    if plan.status is PlanStatus.INFEASIBLE and not proves:
+        text = "the status is infeasible, but no certificate proves that nothing fits"
+        yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
     proven = _Proven(places, plan)
     for use in plan.pools:
         yield from _unproven(f"the bound of pool {echo(use.name)}", use.bound, proven.peak(use.name))

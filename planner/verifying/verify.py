@@ -98,10 +98,10 @@ def _check_against_plain_plans(places: Places, plan: Plan) -> Iterator[VerifyFin
         found = _plain_plan(places)
         for text in () if found is None else refuted(problem, plan, found):
             yield VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, text)
-    if subset and all(id_ in places.index for id_ in subset):
-        if _plain_plan(places, sorted({places.index[id_] for id_ in subset})) is not None:
-            text = "the shortage's subset can be placed: its buffers fit one after the other"
-            yield VerifyFinding(FindingKind.WRONG_SHORTAGE, text, subset)
+    some = sorted({places.index[id_] for id_ in subset or () if id_ in places.index})
+    if subset and len(some) == len(subset) and _plain_plan(places, some) is not None:
+        text = "the shortage's subset can be placed: its buffers fit one after the other"
+        yield VerifyFinding(FindingKind.WRONG_SHORTAGE, text, subset)
 
 
 def _plain_plan(places: Places, among: Sequence[int] | None = None) -> list[Placement | None] | None:

@@ -38,3 +38,19 @@ def test_every_operator_reason_and_option_of_graphs_has_a_row() -> None:
     assert first_column("operator") == set(OperatorKind)
     assert first_column("reason") == set(Reason)
     assert first_column("option (`GraphOptions`)") == {field.name for field in fields(GraphOptions)}
+
+
+def test_no_process_stays_once_it_is_ended() -> None:
+    code = """
+import os
+from pathlib import Path
+from memplan import Buffer, Options, Pool, Problem, end_solver_processes, plan
+def children() -> list[str]:
+    return Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+plan(Problem((Buffer("a", 3, live=((0, 2),)), Buffer("b", 3, live=((1, 3),))), (Pool("p"),)), Options(solver="cpsat_peak"))
+before = children()
+end_solver_processes()
+assert children() == [], (before, children())
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
