@@ -84,7 +84,7 @@ def test_everything_on_one_screen() -> None:
         "Fragmented",
     ]
     assert lines[6].split() == ["SPACE", "A", "0x57be0000", "65", "213", "114", "114", "110", "65", "099", "3.5", "%"]
-    assert lines[8].split() == ["SPACE", "C", "unlimited", "0", "0"]
+    assert lines[8].split() == ["SPACE", "C", "unlimited", "0", "0", "0"]
     text = "\n".join(lines)
     assert "Most in use at once: 36 974 B (36.1 KiB), first at step 2" in text
     assert [line.split() for line in lines if line.startswith("b ")] == [
