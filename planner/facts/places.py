@@ -269,24 +269,14 @@ class Places:
             least = rule.at_least(higher)
         return least
 
-    def open_spot(self, group: Group, pool: str) -> Spot | None:
-        """The same if the pool were unlimited and nothing had a greatest offset: for what fits nowhere, or only on top of others."""
-        return self._find(group, self.pools[pool], bounded=False)
+    def height(self, buffer: int) -> int:
+        """How many bytes the buffer's group takes from its lowest member's first to its highest one's last."""
+        return self._shape(self.group(buffer)).height
 
-    def _find(self, group: Group, pool: Pool, *, bounded: bool = True) -> Spot | None:
-        shape = self._shape(group)
-        if shape.is_torn or (shape.pools is not None and pool.name not in shape.pools):
-            return None
-        greatest = self.greatest(group, pool) if bounded else None
-        if greatest is not None and greatest < 0:
-            return None
-        rule = self._rule(group, shape, pool)
-        if rule is None:
-            return None
-        fixed = shape.fixed
-        least = self._lowest(shape.solid, pool, rule, 0 if fixed is None else fixed)
-        if fixed is not None and (least != fixed or fixed < 0):
-            return None
+    def end(self, group: Group, pool: str) -> int | None:
+        """The lowest end that the group can have in the pool, beyond the pool's where it does not fit; None: it can be nowhere there."""
+        spot = self.spot(group, pool) or self.open_spot(group, pool)
+        return None if spot is None else spot.least + self._shape(group).height
 
 
 class _Shape(NamedTuple):
