@@ -21,13 +21,15 @@ from planner.versions import MEMPLAN
 
 from . import logs
 from .errors import HttpCode, Refusal
+from .garbage import forget_frames
 from .jobs.options import wrong_options
 from .jobs.process_pool import WorkerDied, WorkerFault
 from .metrics import Metrics
 from .routes import about, batches, checks, draw, events, jobs, page, plans, site
-from .routes.guard import OPEN_PATHS, Guard, answer
+from .routes.guard import OPEN_PATHS, Guard
 from .routes.openapi import reference
 from .routes.openapi.examples import ERRORS, components
+from .routes.sending import answer
 from .service import Service
 from .settings import Settings, WrongSettings, read_settings
 from .store import StoreUnavailable
@@ -130,7 +132,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
     for part in (plans, jobs, events, batches, checks, draw, about, page, reference, site):
         app.include_router(part.router)
     for kind, handler in HANDLERS.items():
-        app.add_exception_handler(kind, handler)
+        app.add_exception_handler(kind, _without_traceback(handler))
     _describe(app, settings)
     return app
 
@@ -152,6 +154,20 @@ def _describe(app: FastAPI, settings: Settings) -> None:
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+
+
+def _without_traceback(handler: Handler) -> Handler:
+    """A refusal's traceback leads to frames that lead back to it: a circle, which would keep the request's body until somebody looks for garbage."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        response = await handler(request, error)
+        forget_frames(error)
+        return response
+
+    return handle
 
 
 async def _on_refusal(_: Request, error: Exception) -> Response:
@@ -185,7 +201,7 @@ async def _on_fault(_: Request, error: Exception) -> Response:
     return answer(Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged"))
 
 
-HANDLERS: dict[type[Exception], Callable[[Request, Exception], Any]] = {
+HANDLERS: dict[type[Exception], Handler] = {
     Refusal: _on_refusal,
     HTTPException: _on_http,
     RequestValidationError: _on_invalid,

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
 import sys
-from typing import Literal
+import threading
+from typing import Any, Literal
 
 import structlog
+
+REMEMBERED = 1000
 
 
 def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
@@ -41,6 +45,7 @@ def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, last],
         )
     )
+    handler.addFilter(OnceASecond())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
@@ -51,3 +56,32 @@ def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
     quiet = ["alembic", "procrastinate"] if log_format == "json" else ["alembic", "procrastinate", "uvicorn.error"]
     for name in quiet:
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+class OnceASecond(logging.Filter):
+    """What goes wrong over and over in the same way is said once a second, with how often it was not said."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[object, tuple[float, int]] = {}
+        """When, and how often not since."""
+        self._turn = threading.Lock()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING:
+            return True
+        said: Any = record.msg
+        rest = {name: value for name, value in said.items() if name != "timestamp"} if isinstance(said, dict) else None
+        what = (record.name, record.getMessage() if rest is None else repr(rest))
+        with self._turn:
+            when, unsaid = self._said.pop(what, (-math.inf, 0))
+            is_due = record.created - when >= 1
+            self._said[what] = (record.created, 0) if is_due else (when, unsaid + 1)
+            if len(self._said) > REMEMBERED:
+                del self._said[next(iter(self._said))]
+        if is_due and unsaid:
+            if rest is None:
+                record.msg, record.args = f"{record.getMessage()} (and {unsaid} times before)", ()
+            else:
+                record.msg = {**rest, "timestamp": said.get("timestamp"), "times_before": unsaid}
+        return is_due

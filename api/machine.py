@@ -9,6 +9,8 @@ from pathlib import Path
 
 CGROUPS = Path("/sys/fs/cgroup")
 OWN_GROUP = Path("/proc/self/cgroup")
+OWN_PAGES = Path("/proc/self/statm")
+PAGE = os.sysconf("SC_PAGE_SIZE")
 MEMORY_FACTS = Path("/proc/meminfo")
 
 
@@ -44,6 +46,12 @@ def memory() -> Memory:
     facts = _memory_facts()
     limits = [limit for group in _groups() if (limit := _number(group / "memory.max")) is not None]
     return Memory(facts.get("MemTotal"), facts.get("MemAvailable"), min(limits, default=None))
+
+
+def resident() -> int:
+    """Bytes of memory that this process has now; 0 where the system does not say."""
+    fields = _text(OWN_PAGES).split()
+    return int(fields[1]) * PAGE if len(fields) > 1 and fields[1].isdigit() else 0
 
 
 def _groups() -> Iterator[Path]:

@@ -1,8 +1,9 @@
-"""What comes in before it is a request: a head that does not arrive is not waited for for ever, and what is no HTTP is refused like the rest."""
+"""Lines to clients: a head that does not arrive or an answer that is not taken is not waited for for ever, and what is no HTTP is refused like the rest."""
 
 from __future__ import annotations
 
 import asyncio
+import resource
 import sys
 from http import HTTPStatus
 
@@ -24,20 +25,34 @@ BYTES_AT_ONCE = 1 << 13
 """In chunks of one byte each, so much takes tens of milliseconds to take apart, in which nothing else is done."""
 LARGE_AT_ONCE = 1 << 18
 """Of bodies that say their length, and so have no chunks."""
+EXTRA_LINES = 32
+"""Beyond the most, for requests that ask how the service is."""
+OTHER_DESCRIPTORS = 160
+"""Kept for everything that is no line: the extra ones included."""
 LINGER_SECONDS = 0.5
 """So long a line stays open after an answer to what is no HTTP."""
 
 
-def impatient(seconds: float) -> type[asyncio.Protocol]:
-    """The server's protocol, with a deadline for every request's head. Bodies have one of their own (routes/body.py)."""
+def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Protocol]:
+    """The server's protocol, with deadlines for every request's head and for what is sent, and so many lines at most.
+
+    Bodies have a deadline of their own (routes/body.py).
+    """
+
+    idle: dict[Impatient, None] = {}
+    """Lines on which no request is being answered; the one that has been so for longest comes first."""
 
     class Impatient(H11Protocol):
         _deadline: asyncio.TimerHandle | None = None
         _is_over = False
         """Is nothing heeded any more that comes in?"""
+        _untaken: asyncio.TimerHandle | None = None
+        """When a client has taken too little for too long."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
+            if len(self.connections) > most:
+                self._make_room()
             self._expect(transport)
             read_at_most(transport, BYTES_AT_ONCE)
 
@@ -53,6 +68,7 @@ def impatient(seconds: float) -> type[asyncio.Protocol]:
                 self._expect(self.transport)
             else:
                 self._forget()
+                idle.pop(self, None)
 
         def send_400_response(self, msg: str) -> None:
             """A problem document, if an answer can still be sent."""
@@ -89,15 +105,51 @@ def impatient(seconds: float) -> type[asyncio.Protocol]:
         def on_response_complete(self) -> None:
             read_at_most(self.transport, BYTES_AT_ONCE)
             super().on_response_complete()
+            idle.setdefault(self)
+            if self.transport.is_closing() and self.transport.get_write_buffer_size():
+                self.loop.call_later(send_seconds, self.transport.abort)  # else its end is waited for for ever
+
+        def _make_room(self) -> None:
+            """Instead of a line on which nothing happens; where there is none, in the room that is kept for whoever asks how the service is."""
+            longest = next((line for line in idle if line is not self), None)
+            if longest is not None:
+                idle.pop(longest)
+                longest.transport.abort()
+            elif len(self.connections) <= most + EXTRA_LINES:
+                self.app_state = {**self.app_state, "is_extra": True}
+            else:
+                self.transport.abort()
+
+        def pause_writing(self) -> None:
+            """What is to be sent is waiting for the client to take it."""
+            super().pause_writing()
+            if self._untaken is None:
+                self._untaken = self.loop.call_later(send_seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            if self._untaken is not None:
+                self._untaken.cancel()
+                self._untaken = None
+
+        def timeout_keep_alive_handler(self) -> None:
+            if self.transport.get_write_buffer_size():
+                self.transport.abort()
+            else:
+                super().timeout_keep_alive_handler()
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._forget()
+            idle.pop(self, None)
+            if self._untaken is not None:
+                self._untaken.cancel()
             super().connection_lost(exc)
 
         def _expect(self, transport: asyncio.Transport) -> None:
             """Not started anew by every byte, so dripping does not help."""
+            idle.setdefault(self)
             if self._deadline is None:
-                self._deadline = self.loop.call_later(seconds, transport.close)
+                self._deadline = self.loop.call_later(seconds, transport.abort)
 
         def _forget(self) -> None:
             if self._deadline is not None:
@@ -105,6 +157,16 @@ def impatient(seconds: float) -> type[asyncio.Protocol]:
                 self._deadline = None
 
     return Impatient
+
+
+def lines_at_most(wanted: int) -> int:
+    """As many lines as there are descriptors for, besides those of files, processes and the store."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted + OTHER_DESCRIPTORS:
+        enough = wanted + OTHER_DESCRIPTORS
+        soft = enough if hard == resource.RLIM_INFINITY else min(enough, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft - OTHER_DESCRIPTORS))
 
 
 def read_at_most(transport: asyncio.Transport, size: int) -> None:

@@ -7,7 +7,7 @@ import contextlib
 import fcntl
 import os
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,9 @@ import structlog
 
 from planner.errors import Code
 
+from . import machine
 from .errors import Refusal
+from .garbage import give_back, keep_little
 from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from .jobs.hub import Hub
 from .jobs.process_pool import ProcessPool, Reply, Task, WorkerLate
@@ -31,6 +33,10 @@ KEEP_SECONDS = 0.25
 """So long a plan waits for others to be written to the store together."""
 REMEMBERED = 10_000
 REMEMBERED_BYTES = 64 << 20
+PLAN_BYTES = 2000
+"""Of what is remembered of a plan besides its data."""
+TRIM_SECONDS = 2.0
+TRIM_BYTES = 16 << 20
 DAY = 86_400.0
 
 log = structlog.get_logger("memplan.service")
@@ -71,18 +77,31 @@ class Memory:
     """What was understood of bodies that were sent before, so that they need not be read again."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, About] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], About] = OrderedDict()
+        self._bytes = 0
 
-    def get(self, fingerprint: str) -> About | None:
-        found = self._known.get(fingerprint)
+    def get(self, owner: str, fingerprint: str) -> About | None:
+        """A token's own alone: how soon an answer comes must not tell what others have sent."""
+        found = self._known.get((owner, fingerprint))
         if found is not None:
-            self._known.move_to_end(fingerprint)
+            self._known.move_to_end((owner, fingerprint))
         return found
 
-    def put(self, fingerprint: str, about: About) -> None:
-        self._known[fingerprint] = about
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
+    def put(self, owner: str, fingerprint: str, about: About) -> None:
+        self.forget(owner, fingerprint)
+        self._known[owner, fingerprint] = about
+        self._bytes += size_of(about)
+        while len(self._known) > REMEMBERED or self._bytes > REMEMBERED_BYTES:
+            self.forget(*next(iter(self._known)))
+
+    def forget(self, owner: str, fingerprint: str) -> None:
+        before = self._known.pop((owner, fingerprint), None)
+        self._bytes -= 0 if before is None else size_of(before)
+
+
+def size_of(about: About) -> int:
+    """Bytes, roughly; what can be long is counted."""
+    return 2000 + 4 * (len(repr(about.options)) + len(about.name or "") + sum(map(len, about.notes)))
 
 
 class KeptPlans:
@@ -100,10 +119,11 @@ class KeptPlans:
 
     def put(self, owner: str, key: str, plan: StoredPlan) -> None:
         before = self._plans.pop((owner, key), None)
-        self._bytes += len(plan.data) - (0 if before is None else len(before.data))
+        self._bytes += PLAN_BYTES + len(plan.data)
+        self._bytes -= 0 if before is None else PLAN_BYTES + len(before.data)
         self._plans[owner, key] = plan
         while self._bytes > REMEMBERED_BYTES:
-            self._bytes -= len(self._plans.popitem(last=False)[1].data)
+            self._bytes -= PLAN_BYTES + len(self._plans.popitem(last=False)[1].data)
 
 
 @dataclass(slots=True)
@@ -123,7 +143,8 @@ class Service:
     closing: asyncio.Event
     resources: contextlib.ExitStack
     """What must be closed at the very end."""
-    streams: int = 0
+    streams: Counter[str] = field(default_factory=Counter)
+    """Open event streams of each token."""
     _unkept: list[Kept] = field(default_factory=list)
     """Plans that are to be written to the store before long."""
     _spawned: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -131,6 +152,7 @@ class Service:
     metrics_port: int | None = None
     """Where the figures are served, if by themselves."""
     _pruner: asyncio.Task[None] | None = None
+    _trimmer: asyncio.Task[None] | None = None
     _ready: tuple[float, dict[str, Any]] | None = None
     _ready_turn: asyncio.Lock | None = None
 
@@ -162,6 +184,8 @@ class Service:
         store.listen(service.hub.tell)
         await asyncio.gather(*(processes.start() for processes in service._crews))
         await runner.start()
+        keep_little()
+        service._trimmer = asyncio.create_task(service._trim(), name="trimmer")
         service._pruner = asyncio.create_task(service._prune(), name="pruner")
         solving = "elsewhere" if solvers is None else solvers.size
         log.info("started", solvers=solving, readers=readers.size, metrics_port=service.metrics_port)
@@ -170,7 +194,7 @@ class Service:
     def _show_figures(self) -> None:
         """Raises WrongSettings."""
         self.metrics.watch_store(self.store)
-        self.metrics.watch_streams(lambda: self.streams)
+        self.metrics.watch_streams(self.streams.total)
         for processes in self._crews:
             self.metrics.watch_team(f"{processes.name}s", processes)
         self.metrics_port = self.resources.enter_context(
@@ -193,9 +217,10 @@ class Service:
     async def close(self) -> None:
         """Running jobs go back into the queue."""
         self.begin_to_close()
-        if self._pruner is not None:
-            self._pruner.cancel()
-            await asyncio.gather(self._pruner, return_exceptions=True)
+        for task in (self._pruner, self._trimmer):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
         await self.runner.close()
         await asyncio.gather(*self._spawned, return_exceptions=True)
         await asyncio.gather(*(processes.close() for processes in self._crews))
@@ -260,6 +285,16 @@ class Service:
         except Exception as error:  # noqa: BLE001 - not ready, whatever the reason
             found["solvers"] = {"auto": f"{type(error).__name__}: {error}"[:200]}
         return found
+
+    async def _trim(self) -> None:
+        """After a burst its memory is given back."""
+        least = machine.resident()
+        while True:
+            await asyncio.sleep(TRIM_SECONDS)
+            if (now := machine.resident()) > least + TRIM_BYTES:
+                await asyncio.to_thread(give_back)
+                now = least = machine.resident()
+            least = min(least, now)
 
     async def _prune(self) -> None:
         while True:

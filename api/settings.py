@@ -98,10 +98,18 @@ class Settings(BaseSettings):
     )
     max_bodies_bytes: Count = Field(
         default=256 * MIB,
-        description="Bytes of all request bodies that are in memory at a time; beyond that, requests are refused.",
+        description="Bytes of all request bodies and large answers that are in memory at a time; beyond that, requests are refused.",
     )
     body_seconds: Seconds = Field(
         default=30.0, description="A request whose head or body takes longer to arrive is given up."
+    )
+    send_seconds: Seconds = Field(
+        default=30.0, description="A client that takes nearly nothing of its answer for so long is cut off."
+    )
+    max_connections: Count = Field(
+        default=1000,
+        description="Lines that are open at a time; a new one then takes the place of one on which nothing happens. "
+        "Fewer where there are too few descriptors.",
     )
     max_buffers: Count = Field(default=1_000_000, description="Problems with more buffers are refused.")
     max_queue: Count = Field(default=10_000, description="With so many jobs waiting, new ones are refused for a while.")
@@ -110,6 +118,7 @@ class Settings(BaseSettings):
     )
     max_batch: Count = Field(default=1_000, description="Problems in one batch.")
     max_streams: Count = Field(default=100, description="Event streams that are open at a time.")
+    max_streams_per_token: Count = Field(default=50, description="The same, of one token.")
     formats: Names = Field(default=tuple(FORMATS), description="Input formats that are read.")
     allowed_solvers: Names = Field(
         default=(), description="Solvers that may be asked for by name, besides `auto`. Empty: all there are."

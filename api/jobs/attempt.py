@@ -14,6 +14,7 @@ import structlog
 from planner.errors import Code
 
 from ..errors import HttpCode, Refusal
+from ..garbage import forget_frames
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
 from .posted_problem import as_message
@@ -79,7 +80,7 @@ class Attempt:
     def at(cls, claim: Claim, store: Store, endings: Endings) -> Attempt:
         """At a job that has been taken on."""
         job = claim.job
-        attempt = cls(store, endings, job.owner, claim.problem, solving(job.about, claim.problem, claim.best), job)
+        attempt = cls(store, endings, job.owner, b"", solving(job.about, claim.problem, claim.best), job)
         attempt.about.set_result(job.about)
         if job.cancelling:
             attempt.stop()
@@ -103,11 +104,14 @@ class Attempt:
         try:
             self.reply.set_result(await self._work(processes))
         except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must be told, and the job must end
+            forget_frames(error)
             self.reply.set_exception(error)
             self.reply.exception()  # it is dealt with, whether anybody else asks for it or not
             if not self.about.done():
                 self.about.set_exception(error)
                 self.about.exception()
+        finally:
+            self.task.let_go()
         return self.job is None or await self._endings.note(self, self.job)
 
     async def _work(self, processes: ProcessPool) -> Reply:
@@ -150,6 +154,8 @@ class Attempt:
         self.job = job
         for reply in list(self._unnoted.values()):
             await asyncio.to_thread(self._note, reply)
+        self._unnoted.clear()
+        self._problem = b""  # the store has it
         if had_ended:  # before there was a job to note it of
             await self._endings.note(self, job)
         return job

@@ -59,6 +59,10 @@ class Reply:
     payload: bytes = b""
 
 
+def ignore(_: Reply) -> None:
+    """For tasks of which only the end counts."""
+
+
 @dataclass(slots=True)
 class Task:
     """Something for a worker to do, and the way to call it off."""
@@ -67,9 +71,14 @@ class Task:
     parts: Sequence[bytes | bytearray] = ()
     seconds: float | None = None
     """The worker is killed if it takes much longer."""
-    on_message: Callable[[Reply], None] = lambda _: None
+    on_message: Callable[[Reply], None] = ignore
     """Gets what a worker tells before it is done; called in a thread."""
     cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def let_go(self) -> None:
+        """It is over: whoever listened to it, and what was sent, are not kept with it."""
+        self.on_message = ignore
+        self.parts = ()
 
 
 class Slot:
@@ -99,8 +108,7 @@ class Slot:
         begun, told = time.monotonic(), None
         try:
             connection.send_bytes(pack(header))
-            for part in task.parts:  # by themselves, since joining them would copy them while nothing else runs
-                connection.send_bytes(part)
+            hand_over(task, connection)
             while True:
                 if self._heard.poll(TICK_SECONDS * 1000):
                     reply = Reply(*unpack(connection.recv_bytes()))
@@ -176,6 +184,13 @@ class Slot:
 
 
 ENDS = ("done", "refused", "fault")
+
+
+def hand_over(task: Task, connection: Connection) -> None:
+    """Its parts, which are not kept here then. By themselves, since joining them would copy them while nothing else runs."""
+    for part in task.parts:
+        connection.send_bytes(part)
+    task.parts = ()
 
 
 class ProcessPool:

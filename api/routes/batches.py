@@ -24,7 +24,7 @@ from ..store import StoreUnavailable
 from ..store.ids import new_id
 from ..store.records import Job, JobFilter
 from .answers import job_document
-from .body import LINES, format_of, read_body, require_type
+from .body import LINES, Bodies, format_of, read_body, require_type
 from .jobs import ID, not_found
 from .openapi.examples import BATCH_ANSWERS, BATCH_BODY
 from .plans import Behind
@@ -50,7 +50,7 @@ async def add(
     options = query.options()
     once_of(idempotency_key, "", "")
     body = await read_body(request, service.settings)
-    lines = await asyncio.to_thread(_lines, body, service.settings.max_batch)
+    lines = await asyncio.to_thread(_lines, body, request.state.bodies, service.settings.max_batch)
     if not lines:
         raise Refusal(422, Code.INVALID_VALUE, "the batch has no problem in it")
     batch, owner = new_id(), request.state.owner
@@ -80,12 +80,12 @@ def _response(service: Service, batch: str, lines: AsyncIterator[bytes]) -> Resp
     return StreamingResponse(lines, 200, headers, LINES)
 
 
-def _lines(body: bytes, most: int) -> list[bytes]:
+def _lines(body: bytes, bodies: Bodies, most: int) -> list[bytes]:
     """Those with something on them. One after the other, since a large body may have millions. Raises Refusal if there are too many."""
     lines: list[bytes] = []
     for number, line in enumerate(BytesIO(body)):
         if line.strip():
-            lines.append(line.rstrip(b"\r\n"))
+            lines.append(bodies.counted(line.rstrip(b"\r\n")))
         if len(lines) > most or number > 2 * most:
             raise too_large(f"the batch has too many lines; at most {most} problems are taken")
     return lines
@@ -126,6 +126,7 @@ async def _line(
     try:
         # A client that goes away has its problems planned all the same.
         entered = service.spawn(_enter(service, owner, batch, number, line, format_, options, key))
+        del line
         return await _finished(service, await asyncio.shield(entered), number)
     except Refusal as refusal:
         return {"line": number, "job": None, "error": json.loads(refusal.document())}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -18,56 +19,65 @@ PROBLEM_TYPES = (*dict.fromkeys(kind for row in FORMATS.values() for kind in row
 
 
 class Bodies:
-    """How many bytes of request bodies are in memory."""
+    """How many bytes of requests and answers are in memory: read, worked on, or waiting to be sent."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._all = 0
+        self._turn = threading.RLock()
+        """A body may end in any thread, and while another one is counted."""
+        self.held = 0
 
     def take(self, size: int) -> None:
         """Raises Refusal if that would be too many."""
-        if self._all + size > self._most:
-            text = "too many large requests at a time; try again later"
-            headers = {"Retry-After": "5", "Connection": "close"}
-            raise Refusal(503, HttpCode.TOO_BUSY, text, headers=headers)
-        self._all += size
+        with self._turn:
+            if self.held + size <= self._most:
+                self.held += size
+                return
+        text = "too many large requests at a time; try again later"
+        headers = {"Retry-After": "5", "Connection": "close"}
+        raise Refusal(503, HttpCode.TOO_BUSY, text, headers=headers)
 
     def give_back(self, size: int) -> None:
-        self._all -= size
+        with self._turn:
+            self.held -= size
+
+    def counted(self, data: bytes | bytearray) -> bytes:
+        """The same bytes, which count until nothing refers to them any more. Raises Refusal."""
+        self.take(len(data))
+        body = Body(data)
+        body.counted_by = self
+        return body
 
 
-class Share:
-    """One request's part of it."""
+class Body(bytes):
+    """Bytes that say when they are gone: a job's worker may need them for longer than its request lasts."""
 
-    def __init__(self, bodies: Bodies) -> None:
-        self._bodies = bodies
-        self._mine = 0
+    counted_by: Bodies | None = None
 
-    def take(self, size: int) -> None:
-        self._bodies.take(size)
-        self._mine += size
-
-    def give_back(self) -> None:
-        self._bodies.give_back(self._mine)
-        self._mine = 0
+    def __del__(self) -> None:
+        if self.counted_by is not None:
+            self.counted_by.give_back(len(self))
 
 
 async def read_body(request: Request, settings: Settings) -> bytes:
     """The whole body. Raises Refusal."""
     body = bytearray()
+    bodies: Bodies = request.state.bodies
     try:
         async with asyncio.timeout(settings.body_seconds):
             async for chunk in request.stream():
-                request.state.share.take(len(chunk))
+                bodies.take(len(chunk))
                 body += chunk
                 if len(body) > settings.max_body_bytes:
                     raise too_large(f"the body is larger than {settings.max_body_bytes} bytes")
+        return bodies.counted(body)
     except TimeoutError:
         text = f"the body did not arrive within {settings.body_seconds:g} seconds"
         raise Refusal(408, HttpCode.TOO_SLOW, text, headers={"Connection": "close"}) from None
     except ClientDisconnect:
         raise Refusal(400, HttpCode.TOO_SLOW, "the client went away before its request was complete") from None
-    return bytes(body)
+    finally:
+        bodies.give_back(len(body))
 
 
 def require_type(request: Request, *allowed: str) -> str:

@@ -29,8 +29,12 @@ async def follow(request: Request, service: Behind, id: str) -> Response:  # noq
     """`state`, `incumbent`, `bound` and at last `done`; from the one after `Last-Event-ID` on, or from the beginning."""
     job = await job_of(request, service, id)
     after = last_seen(request)
-    if service.streams >= service.settings.max_streams:
-        text = "too many event streams are open; try again later"
+    owner, settings = job.owner, service.settings
+    is_full = service.streams.total() >= settings.max_streams
+    if is_full or service.streams[owner] >= settings.max_streams_per_token:
+        text = (
+            "too many event streams are open; try again later" if is_full else "too many of your event streams are open"
+        )
         raise Refusal(429, HttpCode.TOO_MANY_STREAMS, text, headers={"Retry-After": str(BUSY_SECONDS)})
     if job.state.is_final and not await asyncio.to_thread(service.store.events, job.id, after, 1):
         return Response(status_code=204)  # tells browsers not to come back
@@ -47,7 +51,7 @@ def last_seen(request: Request) -> int:
 
 
 async def _stream(service: Service, job: Job, after: int) -> AsyncIterator[bytes]:
-    service.streams += 1
+    service.streams[job.owner] += 1
     try:
         with service.hub.watch(job.id) as happened:
             while True:
@@ -69,7 +73,9 @@ async def _stream(service: Service, job: Job, after: int) -> AsyncIterator[bytes
                         return
                     yield b": still here\n\n"
     finally:
-        service.streams -= 1
+        service.streams[job.owner] -= 1
+        if not service.streams[job.owner]:
+            del service.streams[job.owner]
 
 
 async def _woken(happened: asyncio.Event) -> bool:

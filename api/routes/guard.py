@@ -12,27 +12,22 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..errors import CONTENT_TYPE, HttpCode, Refusal, too_large
+from ..errors import HttpCode, Refusal, too_large
 from ..metrics import Metrics
 from ..settings import LOOPBACK_NAMES, Settings, is_loopback
-from .body import Bodies, Share
+from .body import Bodies
+from .sending import Sender, answer
 
-OPEN_PATHS = ("/healthz", "/readyz", "/", "/docs")
+PROBES = ("/healthz", "/readyz")
+OPEN_PATHS = (*PROBES, "/", "/docs")
 """For probes, which have no tokens, and for browsers, which have none until the page has asked for one."""
 OPEN_FOLDERS = ("/web/", "/docs/")
 """What the page is made of, and the documentation."""
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 ANYBODY = "anonymous"
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:@/\s]*)(?::[0-9]{0,5})?")
 
@@ -40,13 +35,13 @@ log = structlog.get_logger("memplan.http")
 
 
 class Guard:
-    """Refuses what must not come in, adds the headers that protect browsers, counts and logs. The outermost layer."""
+    """Refuses what must not come in, counts and logs. The outermost layer."""
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self._app = app
         self._settings = settings
         self._metrics = metrics
-        self._bodies = Bodies(settings.max_bodies_bytes)
+        self.bodies = Bodies(settings.max_bodies_bytes)
         self._hosts = frozenset(
             name.lower() for name in (*LOOPBACK_NAMES, settings.host, f"[{settings.host}]", *settings.allowed_hosts)
         )
@@ -60,37 +55,26 @@ class Guard:
             return
         scope = with_plain_target(scope)
         begun = time.perf_counter()
-        status = 0
-        share = Share(self._bodies)
-
-        async def send_on(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
+        sender = Sender(scope, receive, send, self.bodies)
         try:
             state = scope.setdefault("state", {})
-            state["share"] = share
+            state["bodies"] = self.bodies
             state["owner"] = self._admit(scope)
             if scope["method"] == "HEAD":
-                await self._answer_head(scope, receive, send_on)
+                await self._answer_head(scope, receive, sender)
             else:
-                await self._app(scope, receive, send_on)
+                await self._app(scope, receive, sender)
         except Refusal as refusal:
-            await answer(refusal)(scope, receive, send_on)
+            await answer(refusal)(scope, receive, sender)
         except Exception:
             log.exception("fault while answering", path=scope["path"][:200], method=scope["method"][:20])
-            if status:
+            if sender.status:
                 raise  # half an answer is out; ending the connection is all that is left
             fault = Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged")
-            await answer(fault)(scope, receive, send_on)
+            await answer(fault)(scope, receive, sender)
         finally:
-            share.give_back()
-            self._note(scope, status, time.perf_counter() - begun)
+            sender.close()
+            self._note(scope, sender.status, time.perf_counter() - begun)
 
     async def _answer_head(self, scope: Scope, receive: Receive, send: Send) -> None:
         """What GET answers, up to where its body begins. Some bodies have no end, so nobody waits for one."""
@@ -116,6 +100,9 @@ class Guard:
     def _admit(self, scope: Scope) -> str:
         """To whom what the request makes will belong. Raises Refusal."""
         headers = Headers(scope=scope)
+        if scope["state"].get("is_extra") and scope["path"] not in PROBES:
+            text = "too many connections are open; try again later"
+            raise Refusal(503, HttpCode.TOO_BUSY, text, headers={"Retry-After": "5", "Connection": "close"})
         if "transfer-encoding" in headers and "content-length" in headers:
             text = "a body has a Content-Length or comes in chunks, not both"
             raise Refusal(400, HttpCode.INVALID_HEADER, text, headers={"Connection": "close"})
@@ -188,11 +175,6 @@ class Guard:
             milliseconds=round(seconds * 1000, 1),
             owner=scope["state"].get("owner"),
         )
-
-
-def answer(refusal: Refusal) -> Response:
-    """The refusal as a response."""
-    return Response(refusal.document(), refusal.status, refusal.headers, CONTENT_TYPE)
 
 
 def host_name(host: str) -> str:

@@ -83,17 +83,17 @@ async def fingerprint_of(
 async def understand(service: Service, got: Received) -> Asked:
     """Is it a problem that can be planned? A reader process says so; what was sent before is known already. Raises Refusal."""
     posted = got.posted
-    about = service.memory.get(got.fingerprint)
+    about = service.memory.get(posted.owner, got.fingerprint)
     if about is None:
         found = await service.read("read", posted.body, **posted.header)
         about = about_in(found.header)
-        service.memory.put(got.fingerprint, about)
+        service.memory.put(posted.owner, got.fingerprint, about)
     return got.asked(about)
 
 
 async def begin_early(service: Service, got: Received) -> tuple[Asked, Attempt] | None:
     """A small problem that nobody has sent before is read by the solver process that goes on to plan it, if one is free. Raises Refusal."""
-    if len(got.posted.body) > SMALL or service.memory.get(got.fingerprint) is not None:
+    if len(got.posted.body) > SMALL or service.memory.get(got.posted.owner, got.fingerprint) is not None:
         return None
     attempt = service.runner.unread(got.posted)
     if attempt is None:
@@ -103,7 +103,7 @@ async def begin_early(service: Service, got: Received) -> tuple[Asked, Attempt] 
     except asyncio.CancelledError:
         attempt.stop()
         raise
-    service.memory.put(got.fingerprint, about)
+    service.memory.put(got.posted.owner, got.fingerprint, about)
     return got.asked(about), attempt
 
 

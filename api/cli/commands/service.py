@@ -85,7 +85,7 @@ def _serve(settings: Settings) -> ExitCode:
     import uvicorn
 
     from ...app import create_app
-    from ...request_heads import impatient
+    from ...request_heads import impatient, lines_at_most
 
     class Server(uvicorn.Server):
         """Says where it can be reached, once it can."""
@@ -101,7 +101,7 @@ def _serve(settings: Settings) -> ExitCode:
     application = create_app(settings)
     config = uvicorn.Config(
         application,
-        http=impatient(settings.body_seconds),
+        http=impatient(settings.body_seconds, settings.send_seconds, lines_at_most(settings.max_connections)),
         host=settings.host,
         port=settings.port,
         log_config=None,
