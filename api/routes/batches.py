@@ -17,6 +17,7 @@ from planner.errors import Code
 from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal, too_large
+from ..garbage import forget_frames
 from ..jobs.options import RequestOptions
 from ..jobs.process_pool import WorkerDied, WorkerFault
 from ..service import Service
@@ -129,8 +130,10 @@ async def _line(
         del line
         return await _finished(service, await asyncio.shield(entered), number)
     except Refusal as refusal:
+        forget_frames(refusal)
         return {"line": number, "job": None, "error": json.loads(refusal.document())}
     except (StoreUnavailable, WorkerDied, WorkerFault) as error:
+        forget_frames(error)
         failure = Refusal(503, HttpCode.WORKER_DIED, f"this line could not be carried out: {type(error).__name__}")
         return {"line": number, "job": None, "error": json.loads(failure.document())}
 

@@ -16,7 +16,7 @@ from .kept_plans import put
 from .lookups import Lookups
 from .pruning import forget_old, shrink
 from .records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary
-from .rows import gap_of, job_of, plan_values
+from .rows import gap_of, job_of, plan_row
 from .tables import job_plans, jobs, problems
 
 
@@ -186,7 +186,7 @@ class DatabaseStore(Intake, Lookups):
 
     def _put_plan(self, connection: Connection, id_: str, plan: StoredPlan) -> None:
         connection.execute(delete(job_plans).where(job_plans.c.job == id_))
-        connection.execute(insert(job_plans).values(job=id_, best=plan.summary.best, **plan_values(plan)))
+        connection.execute(insert(job_plans), plan_row(id_, plan))
 
     def _requeue(self, connection: Connection, row: Row[Any]) -> None:
         queued = {"state": JobState.QUEUED.value}

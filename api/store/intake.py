@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, insert, select
 from .databases.sql import Database
 from .errors import Collision, KeyReused, QueueFull
 from .records import UNFINISHED, Added, End, EventKind, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
-from .rows import job_of, plan_values, values_of
+from .rows import job_of, plan_row, values_of
 from .tables import events, job_plans, jobs, once, problems
 from .transactions import Part
 
@@ -98,7 +98,7 @@ class Intake(Part):
                 self._note_once(connection, new.owner, once, job.id)
             if answer is None:
                 return Added(job, is_new=True)
-            connection.execute(insert(job_plans).values(job=job.id, best=answer.summary.best, **plan_values(answer)))
+            connection.execute(insert(job_plans), plan_row(job.id, answer))
             self._end(connection, self._row(connection, job.id), End(JobState.SUCCEEDED, answer.summary), has_plan=True)
             return Added(job_of(self._row(connection, job.id)), is_new=True)
 
@@ -116,7 +116,8 @@ class Intake(Part):
             values["delivery"] = self.database.deliver(connection, values["id"], values["priority"])
         said = {name: values[name] for name in ("state", "attempt") if name in facts}
         connection.execute(insert(jobs).values(**values))
-        connection.execute(insert(problems).values(job=values["id"], data=problem, size=len(problem)))
+        # Statements that were made once are kept, with the values that stand in them; so these do not.
+        connection.execute(insert(problems), {"job": values["id"], "data": problem, "size": len(problem)})
         connection.execute(insert(events).values(job=values["id"], number=1, kind=EventKind.STATE.value, data=said))
         return job_of(SimpleNamespace(**values))
 

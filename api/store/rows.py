@@ -81,6 +81,11 @@ def plan_values(plan: StoredPlan) -> dict[str, Any]:
     }
 
 
+def plan_row(job: str, plan: StoredPlan) -> dict[str, Any]:
+    """A row of `job_plans`."""
+    return {"job": job, "best": plan.summary.best, **plan_values(plan)}
+
+
 def change(
     connection: Connection, row: Row[Any], values: dict[str, Any], *said: tuple[EventKind, Mapping[str, Any]]
 ) -> None:

@@ -1,0 +1,176 @@
+"""What a request needed is free when it is answered: without looking for garbage, and given back to the system."""
+
+from __future__ import annotations
+
+import gc
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+
+from api.app import create_app
+from api.routes.body import Bodies
+from api.routes.guard import Guard
+from api.settings import Settings
+from tests.http.hostile import connected, memory
+from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, refusal, serving
+
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Client, Bodies]]:
+    """A service in this process, so that what it holds can be looked at."""
+    app = create_app(Settings(data_dir=tmp_path_factory.mktemp("data"), workers=1, readers=1))
+    guard = app._guarded
+    assert isinstance(guard, Guard)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    until(lambda: server.started)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=SECONDS, trust_env=False) as client:
+        yield client, guard.bodies
+    server.should_exit = True
+    thread.join()
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def body(number: int) -> bytes:
+    """Large enough to be read by a reader, not by a solver at once, if the number is odd."""
+    return json.dumps({**THREE, "notes": "x" * (300_000 if number % 2 else 10), "name": f"problem {number}"}).encode()
+
+
+LINES = {"Content-Type": "application/x-ndjson"}
+REQUESTS: dict[str, Callable[[httpx.Client, int], httpx.Response]] = {
+    "plan": lambda client, n: client.post("/v1/plans", content=body(n), headers=JSON),
+    "refused": lambda client, n: client.post("/v1/plans", content=body(n)[:-1], headers=JSON),
+    "job": lambda client, n: client.post("/v1/jobs", content=body(n), headers=JSON),
+    "once": lambda client, n: client.post("/v1/plans", content=body(n), headers=JSON | {"Idempotency-Key": f"key {n}"}),
+    "not waited for": lambda client, n: client.post(
+        "/v1/plans?goal=fit", content=body(n), headers=JSON | {"Prefer": "wait=0", "Cache-Control": "no-cache"}
+    ),
+    "validate": lambda client, n: client.post("/v1/validate", content=body(n), headers=JSON),
+    "verify": lambda client, n: client.post("/v1/verify", content=b'{"problem": %s}' % body(n), headers=JSON),
+    "explain": lambda client, n: client.post("/v1/explain", content=body(n), headers=JSON),
+    "batch": lambda client, n: client.post("/v1/batches", content=b"%s\n{}\n[\n" % body(n), headers=LINES),
+    "too long": lambda client, _: client.post("/v1/plans", content=iter([b" " * 100_000_000]), headers=JSON),
+}
+
+
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_a_body_is_free_when_it_is_answered(inside: tuple[httpx.Client, Bodies], kind: str) -> None:
+    client, bodies = inside
+    gc.disable()
+    try:
+        for number in range(4):
+            try:
+                assert REQUESTS[kind](client, number).status_code < 500
+            except httpx.TransportError:
+                assert kind == "too long"
+        until(lambda: bodies.held == 0)
+    finally:
+        gc.enable()
+
+
+def test_memory_is_given_back_after_a_burst(tmp_path: Path) -> None:
+    with serving(tmp_path) as service:
+        service.plan()
+        before = memory(service.process.pid, "VmRSS")
+        for _ in range(12):
+            refusal(service.plan(b" " * 20_000_000))
+        until(lambda: memory(service.process.pid, "VmRSS") < before + 50 * MIB)
+
+
+def test_a_client_that_takes_nothing_is_cut_off_and_large_answers_are_counted(tmp_path: Path) -> None:
+    size = 8 * MIB
+    with serving(tmp_path, send_seconds="1", max_bodies_bytes=str(3 * size)) as service:
+        job = service.client.post("/v1/jobs", content=json.dumps(THREE).encode() + b" " * size, headers=JSON).json()
+        path = f"/v1/jobs/{job['id']}/problem"
+        assert len(service.client.get(path).content) > size
+        lines = [deaf(service.address, path) for _ in range(8)]
+        time.sleep(0.5)
+        assert memory(service.process.pid, "VmRSS") < 400 * MIB
+        until(lambda: service.client.get(path).status_code == 200)
+        time.sleep(2)
+        answers = [taken(line) for line in lines]
+        assert any(answer.startswith(b"HTTP/1.1 503") and b"too_busy" in answer for answer in answers)
+        assert all(len(answer) < size for answer in answers), "none of them was waited for"
+
+
+def deaf(address: str, path: str) -> socket.socket:
+    """A line on which something is asked for, and nothing is read."""
+    host, _, port = address.removeprefix("http://").partition(":")
+    line = socket.socket()
+    line.settimeout(SECONDS)
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    line.connect((host, int(port)))
+    line.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    return line
+
+
+def taken(line: socket.socket) -> bytes:
+    """All that comes when it is read at last."""
+    read = bytearray()
+    with line:
+        line.settimeout(5)
+        try:
+            while piece := line.recv(1 << 16):
+                read += piece
+        except OSError:
+            pass
+    return bytes(read)
+
+
+def test_silent_lines_make_room(tmp_path: Path) -> None:
+    with serving(tmp_path, max_connections="10") as service:
+        lines = [connected(service) for _ in range(60)]
+        with httpx.Client(base_url=service.address, timeout=10, trust_env=False) as client:
+            assert client.get("/healthz").status_code == 200
+        assert sum(taken(line) == b"" for line in lines[:40]) == 40, "the oldest are gone"
+        for line in lines[40:]:
+            line.close()
+
+
+def test_where_all_lines_are_in_use_the_probes_are_answered(tmp_path: Path) -> None:
+    with serving(tmp_path, max_connections="4", max_streams_per_token="5") as service:
+        job = service.client.post(f"/v1/jobs{SLOW_QUERY}", content=SLOW, headers=JSON).json()["id"]
+        service.client.close()
+        streams = [deaf(service.address, f"/v1/jobs/{job}/events") for _ in range(4)]
+        assert all(stream.recv(12) == b"HTTP/1.1 200" for stream in streams)
+        with httpx.Client(base_url=service.address, timeout=10, trust_env=False) as client:
+            assert client.get("/healthz").status_code == 200
+            assert client.get("/readyz").status_code == 200
+            busy = client.get("/v1/jobs")
+            assert busy.headers["retry-after"]
+            assert refusal(busy)["code"] == "too_busy"
+        for stream in streams:
+            stream.close()
+
+
+def test_one_token_s_event_streams_are_fewer_than_all(tmp_path: Path) -> None:
+    with serving(tmp_path, max_streams_per_token="2") as service:
+        job = service.client.post(f"/v1/jobs{SLOW_QUERY}", content=SLOW, headers=JSON).json()["id"]
+        streams = [deaf(service.address, f"/v1/jobs/{job}/events") for _ in range(2)]
+        assert all(stream.recv(12) == b"HTTP/1.1 200" for stream in streams)
+        assert refusal(service.client.get(f"/v1/jobs/{job}/events"))["code"] == "too_many_streams"
+        for stream in streams:
+            stream.close()
+        until(lambda: refused_streams(service.client, job) == 200)
+
+
+def refused_streams(client: httpx.Client, job: str) -> int:
+    with client.stream("GET", f"/v1/jobs/{job}/events") as answer:
+        return answer.status_code
