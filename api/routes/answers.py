@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from planner.checks.limits import MAX_TEXT
 from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal
@@ -72,6 +73,15 @@ def job_document(job: Job) -> dict[str, Any]:
             "plan": f"{here}/plan" if job.has_plan else None,
         },
     }
+
+
+def listed_job(job: Job) -> dict[str, Any]:
+    """A job among many. Sizes for many pools stand in the job's own document alone, so that no list grows with what was sent."""
+    document = job_document(job)
+    capacity = document["options"].get("capacity")
+    if capacity and len(json.dumps(capacity)) > MAX_TEXT:
+        document["options"]["capacity"] = None
+    return document
 
 
 def job_response(job: Job, status: int = 200) -> Response:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from ..errors import HttpCode, Refusal
 from ..service import Service
 from ..store.records import Job, JobFilter, JobState
-from .answers import job_document, job_response, json_response, plan_response
+from .answers import job_response, json_response, listed_job, plan_response
 from .openapi.examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
@@ -60,7 +60,7 @@ async def listed(request: Request, service: Behind, query: Annotated[JobsQuery, 
     wanted = JobFilter(request.state.owner, query.state, query.batch, query.before, query.limit)
     jobs = await asyncio.to_thread(service.store.jobs, wanted)
     last = jobs[-1].id if len(jobs) == query.limit else None
-    return json_response({"jobs": [job_document(job) for job in jobs], "next": last})
+    return json_response({"jobs": [listed_job(job) for job in jobs], "next": last})
 
 
 @router.get("/v1/jobs/{id}", summary="One job", responses=JOB_ANSWERS)

@@ -12,3 +12,5 @@ MAX_DEPTH = 64
 """Lists and objects inside each other."""
 MAX_DIGITS = 20
 """Of an integer as it is written."""
+MAX_TEXT = 1024
+"""Characters of a name or an id."""

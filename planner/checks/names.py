@@ -8,7 +8,7 @@ from solvers.model.instance import Term
 
 from ..errors import Code
 from ..problem import Buffer, BufferId, Interval, Pool, Problem
-from .limits import MAX_ADDRESS, MAX_TIME
+from .limits import MAX_ADDRESS, MAX_TEXT, MAX_TIME
 from .report import Place, Report, quoted
 
 
@@ -24,6 +24,8 @@ class Names:
 
 def check_names(problem: Problem, names: Names, report: Report) -> None:
     """Fills in `names` on its way."""
+    if isinstance(problem.name, str) and len(problem.name) > MAX_TEXT:
+        _too_long(report, ("name",), problem.name)
     _pools(problem, names, report)
     _buffers(problem, names, report)
     _terms(problem, report)
@@ -76,6 +78,10 @@ def _number(report: Report, place: Place, value: object, low: int = 0, high: int
     return False
 
 
+def _too_long(report: Report, place: Place, text: str) -> None:
+    report.add(Code.TOO_LARGE, place, f"must have {MAX_TEXT} characters at most, not {len(text)}")
+
+
 def _ranges(report: Report, place: Place, ranges: tuple[Interval, ...], low: int, high: int) -> None:
     for j, (start, end) in enumerate(ranges):
         fine = _number(report, (*place, j, 0), start, low, high) and _number(report, (*place, j, 1), end, low, high)
@@ -89,6 +95,8 @@ def _pools(problem: Problem, names: Names, report: Report) -> None:
     for i, pool in enumerate(problem.pools):
         if not isinstance(pool.name, str) or not pool.name:
             report.add(Code.INVALID_VALUE, ("pools", i, "name"), "a pool needs a name: a string that is not empty")
+        elif len(pool.name) > MAX_TEXT:
+            _too_long(report, ("pools", i, "name"), pool.name)
         elif names.pools[pool.name] != i:
             text = f"pool {i} has the same name {quoted(pool.name)} as pool {names.pools[pool.name]}"
             report.add(Code.DUPLICATE_ID, ("pools", i, "name"), text)
@@ -127,7 +135,10 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
             report.add(Code.DUPLICATE_ID, ("buffers", i, "id"), text)
         else:
             index[id_] = i
-            if type(id_) is int:
+            if type(id_) is str:
+                if len(id_) > MAX_TEXT:
+                    _too_long(report, ("buffers", i, "id"), id_)
+            elif type(id_) is int:
                 _number(report, ("buffers", i, "id"), id_, -MAX_ADDRESS)
         if not _is_plain(buffer):
             _buffer_numbers(report, ("buffers", i), buffer, names)

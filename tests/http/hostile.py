@@ -141,7 +141,7 @@ def large_bodies(most: int) -> Iterator[Attack]:
         "one number": (b"9" * most, 400),
         "one text": (filled(b'"', b"a", b'"', most), 422),
         "halves of surrogate pairs": (filled(opening + b'{"size": 1, "id": "', b"\\ud800", b'"}]}', most), 400),
-        "a name of NULs": (filled(opening + b'{"size": 1, "id": "', b"\\u0000", b'"}]}', most), 200),
+        "a name of NULs": (filled(opening + b'{"size": 1, "id": "', b"\\u0000", b'"}]}', most), 422),
         "NaN": (filled(opening, b"NaN,", b"0]}", most), 400),
         "infinity": (filled(opening, b"1e999,", b"0]}", most), 400),
         "bad items": (filled(opening, b"1.5,", b"0]}", most), 422),

@@ -174,3 +174,15 @@ def test_one_token_s_event_streams_are_fewer_than_all(tmp_path: Path) -> None:
 def refused_streams(client: httpx.Client, job: str) -> int:
     with client.stream("GET", f"/v1/jobs/{job}/events") as answer:
         return answer.status_code
+
+
+def test_lists_of_jobs_do_not_grow_with_what_was_sent(inside: tuple[httpx.Client, Bodies]) -> None:
+    client, _ = inside
+    pools = [{"name": f"{i}" + "p" * 1000, "size": 96} for i in range(20)]
+    capacity = {pool["name"]: 90 for pool in pools}
+    many = json.dumps({**THREE, "pools": pools, "solve": {"capacity": capacity}})
+    added = client.post("/v1/jobs", content=many, headers=JSON).json()
+    assert added["options"]["capacity"] == capacity
+    listed = client.get("/v1/jobs?limit=1")
+    assert listed.json()["jobs"][0]["id"] == added["id"]
+    assert len(listed.content) < 2000

@@ -440,3 +440,20 @@ def test_a_buffer_kept_from_the_pool_its_fellows_are_fixed_in_contradicts_in_any
     )
     with pytest.raises(BadInput, match="may not use pool 'p1'"):
         require_sound(problem)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "pointer"),
+    [
+        (Problem((make("a"),), name="n" * 1025), "/name"),
+        (problem(make("b" * 1025)), "/buffers/0/id"),
+        (problem(make("a"), pools=(Pool("p" * 1025),)), "/pools/0/name"),
+    ],
+)
+def test_names_and_ids_have_a_greatest_length(wrong: Problem, pointer: str) -> None:
+    assert [(found.code, found.pointer) for found in check(wrong)] == [(Code.TOO_LARGE, pointer)]
+
+
+def test_names_and_ids_of_that_length_are_fine() -> None:
+    named = Problem((make("b" * 1024),), pools=(Pool("p" * 1024),), name="n" * 1024)
+    assert not check(named)
