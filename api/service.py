@@ -162,7 +162,7 @@ class Service:
         settings.require_safe_host()
         with contextlib.ExitStack() as resources:
             store = await asyncio.to_thread(open_store_of, settings, resources)
-            readers = ProcessPool(settings.readers, settings, "reader")
+            readers = ProcessPool(settings.readers, settings, "reader", large=max(1, settings.readers - 1))
             solvers = None if store.shared else ProcessPool(settings.solver_processes, settings, "solver")
             runner = SubmittingRunner() if solvers is None else EmbeddedRunner(store, solvers)
             service = cls(

@@ -10,6 +10,7 @@ import structlog
 
 from ..store import Store, StoreUnavailable
 from ..store.records import NewJob
+from ..store.turns import is_short
 from .attempt import MOST_DEATHS, Attempt, Endings, Posted
 from .process_pool import ProcessPool
 
@@ -71,14 +72,21 @@ class EmbeddedRunner:
                 attempt.stop()
 
     def at_once(self, new: NewJob, problem: bytes) -> Attempt | None:
-        return self._begin(Attempt.of(new, problem, self._store, self._endings)) if self._has_room else None
+        has_room = self._has_room and (is_short(new.about.options) or self._has_room_for_long)
+        return self._begin(Attempt.of(new, problem, self._store, self._endings)) if has_room else None
 
     def unread(self, posted: Posted) -> Attempt | None:
-        return self._begin(Attempt.unread(posted, self._store, self._endings)) if self._has_room else None
+        has_room = self._has_room and self._has_room_for_long
+        return self._begin(Attempt.unread(posted, self._store, self._endings)) if has_room else None
 
     @property
     def _has_room(self) -> bool:
         return not self._closing and len(self._running) < self._processes.size
+
+    @property
+    def _has_room_for_long(self) -> bool:
+        """One worker of several is left to what will be over soon."""
+        return self._processes.size == 1 or sum(map(is_long, self._running)) < self._processes.size - 1
 
     async def close(self) -> None:
         self._closing = self._endings.closing = True
@@ -95,8 +103,10 @@ class EmbeddedRunner:
             try:
                 while len(self._running) < self._processes.size:
                     self._is_empty = True  # unless somebody says otherwise in the meantime
-                    claim = await asyncio.to_thread(self._store.claim)
+                    short = not self._has_room_for_long
+                    claim = await asyncio.to_thread(self._store.claim, short=short)
                     if claim is None:
+                        self._is_empty &= not short
                         break
                     self._is_empty = False
                     self._begin(Attempt.at(claim, self._store, self._endings))
@@ -119,6 +129,14 @@ class EmbeddedRunner:
         died = attempt.reply.done() and attempt.reply.exception() is not None
         if died or not self._is_empty:  # a job whose worker died is queued again
             self._wake.set()
+
+
+def is_long(attempt: Attempt) -> bool:
+    """May it take long? Of what has not been read yet that is not known."""
+    about = attempt.about
+    if not about.done() or about.exception() is not None:
+        return True
+    return not is_short(about.result().options)
 
 
 class SubmittingRunner:

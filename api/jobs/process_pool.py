@@ -33,6 +33,8 @@ TICK_SECONDS = 0.05
 GRACE_SECONDS = 0.7
 """A worker that has not ended its task so long after a cancel is killed: a cancel takes less than a second."""
 START_SECONDS = 60.0
+LARGE = 1 << 18
+"""Bytes: what is larger may take seconds."""
 LATE_SECONDS = 5.0
 """So much over its time limit a task is killed, whatever it is doing."""
 
@@ -196,12 +198,14 @@ def hand_over(task: Task, connection: Connection) -> None:
 class ProcessPool:
     """Workers that are borrowed for a task each."""
 
-    def __init__(self, size: int, settings: Settings, name: str) -> None:
+    def __init__(self, size: int, settings: Settings, name: str, *, large: int | None = None) -> None:
+        """`large`: how many of them may be busy with large parts at a time."""
         self.size = size
         self.name = name
         self._slots = [Slot(settings) for _ in range(size)]
         self._free = list(self._slots)
         self._turn = asyncio.Semaphore(size)
+        self._large_turn = asyncio.Semaphore(size if large is None else large)
         self._threads = ThreadPoolExecutor(size, thread_name_prefix=name)
         self.deaths = 0
 
@@ -221,7 +225,8 @@ class ProcessPool:
 
     async def do(self, task: Task) -> Reply:
         """As soon as a worker is free. If the caller is cancelled, so is the task."""
-        async with self._turn:
+        is_large = sum(map(len, task.parts)) > LARGE
+        async with self._large_turn if is_large else contextlib.nullcontext(), self._turn:
             slot = self._free.pop()
             running = asyncio.get_running_loop().run_in_executor(self._threads, slot.do, task)
             try:

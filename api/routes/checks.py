@@ -16,6 +16,7 @@ from .body import PROBLEM_TYPES, format_of, read_body, require_type
 from .openapi.examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
 from .plans import Behind
 from .query import PlanQuery
+from .steps import while_there
 
 router = APIRouter(tags=["checks"])
 
@@ -47,7 +48,7 @@ async def verify(request: Request, service: Behind, query: Annotated[VerifyQuery
     options = query.asked()
     format_ = format_of(BYTES, query.format, service.settings)
     body = await read_body(request, service.settings)
-    reply = await service.read("verify", body, format=format_, query=options)
+    reply = await while_there(request, service.read("verify", body, format=format_, query=options))
     return Response(reply.payload, media_type=JSON)
 
 
@@ -57,5 +58,5 @@ async def validate(request: Request, service: Behind, query: Annotated[FormatQue
     kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)
     body = await read_body(request, service.settings)
-    reply = await service.read("validate", body, format=format_, media_type=kind)
+    reply = await while_there(request, service.read("validate", body, format=format_, media_type=kind))
     return Response(reply.payload, media_type=JSON)

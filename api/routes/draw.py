@@ -18,7 +18,7 @@ from .checks import VerifyQuery
 from .jobs import job_of
 from .openapi.examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .plans import Behind
-from .steps import failure_of
+from .steps import failure_of, while_there
 
 router = APIRouter(tags=["drawings"])
 SVG = "image/svg+xml"
@@ -47,7 +47,8 @@ async def draw(request: Request, service: Behind, query: Annotated[DrawQuery, Qu
     format_ = format_of(BYTES, query.format, service.settings)
     body = await read_body(request, service.settings)
     header = {"format": format_, "query": options, "as": query.wanted}
-    return drawing((await service.read("draw", body, **header)).payload, query.wanted)
+    reply = await while_there(request, service.read("draw", body, **header))
+    return drawing(reply.payload, query.wanted)
 
 
 @router.get("/v1/jobs/{id}/drawing", summary="Draw a job's plan", responses=DRAWING_ANSWERS)
@@ -64,7 +65,7 @@ async def drawn(
     if plan is None or problem is None:
         raise failure_of(job)
     header = {"format": job.about.format, "options": dict(job.about.options), "as": wanted}
-    reply = await service.read("draw", problem, plan.data, **header)
+    reply = await while_there(request, service.read("draw", problem, plan.data, **header))
     return drawing(reply.payload, wanted)
 
 

@@ -18,7 +18,7 @@ from .answers import job_response, json_response, listed_job, plan_response
 from .openapi.examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
-from .steps import enqueue, failure_of, look_up, receive, stop_job, understand
+from .steps import enqueue, failure_of, look_up, receive, stop_job, understand, while_there
 
 router = APIRouter(tags=["jobs"])
 ID = re.compile(r"^[0-9a-f]{1,40}$")
@@ -48,7 +48,8 @@ async def add(
     request: Request, service: Behind, query: PlanOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """The same as a plan with `Prefer: respond-async`."""
-    asked = await understand(service, await receive(request, service, query))
+    got = await receive(request, service, query)
+    asked = await while_there(request, understand(service, got))
     once = once_of(idempotency_key, request.url.path, asked.fingerprint)
     added = await enqueue(service, asked, once=once, answer=await look_up(service, asked))
     return job_response(added.job, 202)

@@ -31,6 +31,7 @@ from .steps import (
     understand,
     wait_for,
     wait_for_attempt,
+    while_there,
 )
 
 router = APIRouter(tags=["plans"])
@@ -79,7 +80,7 @@ async def explain(
     except NotYet as other:
         return other.response
     about = {"format": answer.about.format, "options": dict(answer.about.options)}
-    reply = await service.read("explain", got.posted.body, answer.plan.data, **about)
+    reply = await while_there(request, service.read("explain", got.posted.body, answer.plan.data, **about))
     return Response(reply.payload, 200, {"ETag": answer.plan.etag}, JSON)
 
 
@@ -146,7 +147,9 @@ class Exchange:
     async def look_up(self) -> tuple[Asked, Attempt | None, StoredPlan | None]:
         """What is asked for, an attempt at it that may have begun meanwhile, and the plan if it is there already."""
         early = await begin_early(self.service, self.got) if self.may_answer_at_once else None
-        asked, attempt = (await understand(self.service, self.got), None) if early is None else early
+        asked, attempt = (
+            (await while_there(self.request, understand(self.service, self.got)), None) if early is None else early
+        )
         kept = None
         with ExitStack() as unless_new:
             if attempt is not None:

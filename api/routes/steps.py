@@ -7,7 +7,9 @@ import contextlib
 import hashlib
 import json
 import time
+from collections.abc import Coroutine
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 
@@ -22,6 +24,7 @@ from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimi
 from .body import PROBLEM_TYPES, format_of, read_body, require_type
 from .query import RequestQuery
 
+Result = TypeVar("Result")
 SMALL = 1 << 18
 """Up to here hashing takes less time than asking a thread to do it."""
 BUSY_SECONDS = 5
@@ -187,6 +190,20 @@ async def wait_for_attempt(
     finally:
         gone.cancel()
         closing.cancel()
+
+
+async def while_there(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """What comes of it. Called off when the client goes away: raises Refusal, which nobody hears."""
+    working = asyncio.create_task(work)
+    gone = asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Refusal(400, HttpCode.TOO_SLOW, "the client went away before its answer was there")
+        return working.result()
+    finally:
+        for task in (working, gone):
+            task.cancel()
 
 
 async def until_over(service: Service, id_: str, seconds: float | None = None) -> Job | None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, delete, insert, select, update
 
-from .databases.sql import Told
+from .databases.sql import Database, Told
 from .errors import Collision
 from .intake import Intake
 from .kept_plans import put
@@ -18,10 +18,15 @@ from .pruning import forget_old, shrink
 from .records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary
 from .rows import gap_of, job_of, plan_row
 from .tables import job_plans, jobs, problems
+from .turns import Turns
 
 
 class DatabaseStore(Intake, Lookups):
     """Jobs and plans in tables."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._turns = Turns()
 
     @property
     def shared(self) -> bool:
@@ -40,18 +45,15 @@ class DatabaseStore(Intake, Lookups):
         with self.write() as connection:
             connection.execute(delete(jobs).where(jobs.c.id == id_))
 
-    def claim(self, id_: str | None = None, delivery: int | None = None) -> Claim | None:
-        queued = jobs.c.state == JobState.QUEUED.value
-        if id_ is not None:
-            queued = and_(queued, jobs.c.id == id_, jobs.c.delivery == delivery)
-        elif self._is_empty():
+    def claim(self, id_: str | None = None, delivery: int | None = None, *, short: bool = False) -> Claim | None:
+        if id_ is None and self._is_empty():
             return None
-        else:  # said like this, the index leads to the one row that is wanted, and thousands that wait are not sorted
-            most = select(func.max(jobs.c.priority)).where(queued).scalar_subquery()
-            queued = and_(queued, jobs.c.priority == most)
-        turn = select(jobs).where(queued).order_by(jobs.c.id)
         with self.write() as connection:
-            row = connection.execute(turn.limit(1).with_for_update(skip_locked=id_ is None)).one_or_none()
+            if id_ is None:
+                row = self._turns.next(connection, short=short)
+            else:
+                this = and_(jobs.c.state == JobState.QUEUED.value, jobs.c.id == id_, jobs.c.delivery == delivery)
+                row = connection.execute(select(jobs).where(this).with_for_update()).one_or_none()
             if row is None:
                 return None
             values = {

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row, insert, update
 from .ids import new_id
 from .records import About, EventKind, Job, JobState, NewJob, StoredPlan, Summary
 from .tables import events, jobs
+from .turns import priority_of
 
 
 def job_of(row: Row[Any] | SimpleNamespace) -> Job:
@@ -48,7 +49,7 @@ def values_of(new: NewJob) -> dict[str, Any]:
         "id": new_id(),
         "owner": new.owner,
         "state": JobState.QUEUED.value,
-        "priority": 1 if new.urgent else 0,
+        "priority": priority_of(new.about.options, urgent=new.urgent),
         "about": asdict(new.about),
         "created": time.time(),
         "started": None,

@@ -45,6 +45,7 @@ jobs = Table(
     Column("has_plan", Boolean, nullable=False),
     Column("delivery", BigInteger),
     Index("jobs_by_turn", "state", "priority", "id"),
+    Index("jobs_by_state_and_owner", "state", "owner", "priority", "id"),
     Index("jobs_by_owner", "owner", "id"),
     Index("jobs_by_owner_and_state", "owner", "state", "id"),
     Index("jobs_by_batch", "batch", "line"),
