@@ -19,7 +19,8 @@ URGENT, SHORT = 2, 1
 
 def is_short(options: Mapping[str, Any]) -> bool:
     """Will it be over soon?"""
-    return bool(options["time_limit"] <= SHORT_SECONDS)
+    limit = options.get("time_limit")
+    return limit is not None and limit <= SHORT_SECONDS
 
 
 def priority_of(options: Mapping[str, Any], *, urgent: bool) -> int:
@@ -37,7 +38,7 @@ class Turns:
         """The job whose turn it is, locked against others; of short ones alone, if so said."""
         running = jobs.c.state == JobState.RUNNING.value
         counts = select(jobs.c.owner, func.count()).where(running).group_by(jobs.c.owner)
-        busy = {owner: count for owner, count in connection.execute(counts)}
+        busy = {row[0]: row[1] for row in connection.execute(counts)}
         for owner in sorted(_waiting(connection), key=lambda who: (busy.get(who, 0), self._served.get(who, 0))):
             row = _first(connection, owner, short=short)
             if row is not None:

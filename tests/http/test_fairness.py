@@ -1,0 +1,72 @@
+"""What one token does leaves room for the others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.http.hostile import connected, head
+from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served, serving
+
+TOKENS = {"a": "the token of a", "b": "the token of b"}
+SETTING = ",".join(f"{name}={hashlib.sha256(token.encode()).hexdigest()}" for name, token in TOKENS.items())
+
+
+def client(service: Served, name: str) -> httpx.Client:
+    headers = JSON | {"Authorization": f"Bearer {TOKENS[name]}"}
+    return httpx.Client(base_url=service.address, headers=headers, timeout=SECONDS, trust_env=False)
+
+
+def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path) -> None:
+    with (
+        serving(tmp_path, tokens=SETTING, workers="2") as service,
+        client(service, "a") as a,
+        client(service, "b") as b,
+    ):
+        for number in range(8):
+            a.post(f"/v1/jobs{SLOW_QUERY}&seed={number}", content=SLOW).raise_for_status()
+        time.sleep(1)
+        assert len(a.get("/v1/jobs?state=running").json()["jobs"]) == 1, "one worker is kept for what is short"
+        begun = time.monotonic()
+        assert b.post("/v1/plans", content=json.dumps(THREE)).status_code == 200
+        assert time.monotonic() - begun < 5
+
+
+LARGE = json.dumps({**THREE, "buffers": [{"id": n, "size": 8, "live": [[n, n + 2]]} for n in range(100_000)]})
+
+
+def test_a_small_body_is_checked_while_large_ones_wait(tmp_path: Path) -> None:
+    with (
+        serving(tmp_path, tokens=SETTING, readers="2") as service,
+        client(service, "a") as a,
+        client(service, "b") as b,
+    ):
+        b.post("/v1/validate", content=json.dumps(THREE))
+        with ThreadPoolExecutor(6) as threads:
+            large = [threads.submit(a.post, "/v1/validate", content=LARGE) for _ in range(6)]
+            time.sleep(0.5)
+            assert b.post("/v1/validate", content=json.dumps(THREE)).json()["valid"]
+            assert sum(answer.done() for answer in large) < 6
+            assert all(answer.result().json()["valid"] for answer in large)
+
+
+@pytest.mark.parametrize("path", ["/v1/validate", "/v1/jobs"])
+def test_nothing_is_read_for_clients_that_have_left(tmp_path: Path, path: str) -> None:
+    """The one reader would be busy for long with what nobody waits for any more."""
+    body = b'{"format": "memplan/1", "buffers": [' + b"{}," * 2_500_000 + b"{}]}"
+    with serving(tmp_path) as service:
+        service.plan()
+        for _ in range(3):
+            with connected(service) as line:
+                line.sendall(head(path, "application/json", f"Content-Length: {len(body)}") + body)
+                time.sleep(0.5)
+        begun = time.monotonic()
+        small = service.client.post("/v1/validate", content=json.dumps(THREE), headers=JSON)
+        assert small.json()["valid"]
+        assert time.monotonic() - begun < 15
