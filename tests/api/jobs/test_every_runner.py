@@ -76,6 +76,7 @@ def test_what_cannot_be_done_fails_with_its_reason(url: str) -> None:
 def test_a_running_job_is_stopped_and_keeps_its_best_plan(url: str) -> None:
     async def work(made: Rig) -> None:
         running = made.add(SLOW, FOREVER)
+        await made.until(running, JobState.RUNNING)  # short jobs go before it as long as it waits
         waiting = made.add()
         found = await made.until_there_is_a_plan(running)
         made.cancel(waiting)
