@@ -20,7 +20,7 @@ HOSTILE = [
     "javascript:alert(1)//${alert(1)}{{7*7}}",
     "nul\x00bell\x07\x1b[31m",
     "\u202egnp.exe\u2066\u200f\u05d0\u05d1",
-    "x" * 20_000,
+    "x" * 1024,
 ]
 
 
