@@ -58,7 +58,7 @@ NO_HTTP = {
     "a chunk without a size": (POST + "Transfer-Encoding: chunked\r\n\r\nx\r\n", 400),
     "a chunk of all there is": (POST + "Transfer-Encoding: chunked\r\n\r\n" + "f" * 30 + "\r\n", 400),
     "a chunk with much to say": (POST + "Transfer-Encoding: chunked\r\n\r\n1;" + "a" * 100_000 + "\r\n", 431),
-    "another host's address": ("GET http" + "://evil.example/healthz HTTP/1.1\r\n" + HOST + "\r\n", 404),
+    "another host's address": ("GET http" + "://evil.example/healthz HTTP/1.1\r\n" + HOST + "\r\n", 403),
     "a method that is none": ("BREW /healthz HTTP/1.1\r\n" + HOST + "\r\n", 405),
     "a tunnel": ("CONNECT evil.example:443 HTTP/1.1\r\n" + HOST + "\r\n", 404),
     "a path of a megabyte": ("GET /" + "a" * 1_000_000 + " HTTP/1.1\r\n" + HOST + "\r\n", 431),
