@@ -130,7 +130,7 @@ def test_hostile_bodies(service: Served, body: bytes, status: int, code: str) ->
 
 def test_names_come_back_as_they_were_sent(service: Served) -> None:
     """NUL, line ends, escape sequences, right-to-left marks: they are in JSON strings, and nowhere else."""
-    names = ["\x00", "\r\nX-Evil: 1", "\x1b[31m", "\u202e", "<script>", "💥", "a" * 5000, "../../x", "{{7*7}}"]
+    names = ["\x00", "\r\nX-Evil: 1", "\x1b[31m", "\u202e", "<script>", "💥", "a" * 1024, "../../x", "{{7*7}}"]
     problem = {"format": "memplan/1", "name": names[1], "buffers": [{"id": name, "size": 8} for name in names]}
     response = service.plan(problem)
     assert [placed["id"] for placed in response.json()["placements"]] == names

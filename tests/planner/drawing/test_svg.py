@@ -27,7 +27,7 @@ HOSTILE = (
     "&lt;&amp;&#0;]]>",
     "nul\x00 escape\x1b[31m \ufffe\uffff",
     "\u202egnp.exe\u2066",
-    "x" * 5000,
+    "x" * 1024,
 )
 
 
