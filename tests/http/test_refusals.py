@@ -286,8 +286,9 @@ def test_a_line_on_which_two_lengths_were_said_is_ended(service: Served) -> None
 
 
 def test_head_answers_as_get_does_without_the_body(service: Served) -> None:
-    job = service.client.post("/v1/jobs", content=json.dumps(THREE), headers=JSON).json()["links"]
-    until(service, {"links": job}, "succeeded")
+    job = until(service, service.client.post("/v1/jobs", content=json.dumps(THREE), headers=JSON).json(), "succeeded")[
+        "links"
+    ]
     for path in (
         "/",
         "/healthz",
