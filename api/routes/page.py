@@ -70,11 +70,11 @@ class File:
 
 @cache
 def files() -> dict[str, File]:
-    """All of them, by name: no other can be asked for."""
+    """All of them, by their paths: no other can be asked for."""
     found = {}
-    for path in sorted(FOLDER.iterdir()):
+    for path in sorted(FOLDER.rglob("*")):
         if path.suffix in KINDS:
-            found[path.name] = File.of(path.read_bytes(), KINDS[path.suffix])
+            found[path.relative_to(FOLDER).as_posix()] = File.of(path.read_bytes(), KINDS[path.suffix])
     return found
 
 
@@ -84,14 +84,14 @@ async def page(request: Request) -> Response:
     return _answer(request, "index.html")
 
 
-@router.get("/web/{name}", include_in_schema=False)
-async def part(request: Request, name: str) -> Response:
+@router.get("/web/{path:path}", include_in_schema=False)
+async def part(request: Request, path: str) -> Response:
     """What it is made of."""
-    return _answer(request, name)
+    return _answer(request, path)
 
 
-def _answer(request: Request, name: str) -> Response:
-    file = files().get(name)
+def _answer(request: Request, path: str) -> Response:
+    file = files().get(path)
     if file is None:
         raise Refusal(404, HttpCode.NOT_FOUND, "there is no such file")
     return answer_file(request, file)

@@ -18,7 +18,7 @@ from .openapi.reference import PATH as API
 from .page import FOLDER, File, answer_file
 
 router = APIRouter(include_in_schema=False)
-SITE = FOLDER / "site"
+SITE = FOLDER.parent / "site"
 FIRST = "index.html"
 INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 POLICY = (

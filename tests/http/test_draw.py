@@ -148,8 +148,8 @@ def test_the_page_is_served_with_a_policy_that_lets_nothing_else_in(service: Ser
 
 
 def test_every_file_of_the_page_is_served_and_nothing_else(service: Served) -> None:
-    for file in (path for path in WEB.iterdir() if path.is_file()):
-        answer = service.client.get(f"/web/{file.name}")
+    for file in (path for path in WEB.rglob("*") if path.is_file()):
+        answer = service.client.get(f"/web/{file.relative_to(WEB).as_posix()}")
         assert (answer.status_code, answer.content) == (200, file.read_bytes())
         assert answer.headers["x-content-type-options"] == "nosniff"
     for path in ("/web/", "/web/none.js", "/web/../app.py", "/web/%2e%2e%2fapp.py", "/web/..%2fapp.py"):

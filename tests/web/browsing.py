@@ -16,7 +16,7 @@ PATIENCE = 30_000
 """Milliseconds: enough for a busy machine."""
 WATCH = "addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))"
 GUTTER = {"left": 68, "right": 12, "top": 8, "bottom": 24}
-"""Around the map, as map_painter.js has it."""
+"""Around the map, as map/painter.js has it."""
 
 
 expect.set_options(timeout=PATIENCE)

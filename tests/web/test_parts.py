@@ -49,7 +49,7 @@ def paint(page: Page, boxes: Boxes, view: dict[str, float], width: int, height: 
     """The same by the page."""
     columns = {name: [box[i] for box in boxes] for i, name in enumerate(("left", "right", "low", "high"))}
     layer = {"count": len(boxes), "colour": list(range(len(boxes))), **columns}
-    script = """([layer, view, width, height]) => import("/web/raster.js").then(({ paint }) => {
+    script = """([layer, view, width, height]) => import("/web/map/raster.js").then(({ paint }) => {
         const pixels = new Uint32Array(width * height);
         paint(pixels, width, height, layer, view, Uint32Array.from(layer.colour, (c) => c + 1), 0);
         return Array.from(pixels);
@@ -107,7 +107,7 @@ def test_bytes_read_as_on_the_picture(page: Page, size: int) -> None:
 
 
 def test_a_window_never_leaves_what_there_is(page: Page) -> None:
-    script = """() => import("/web/map_window.js").then(({ MapWindow }) => {
+    script = """() => import("/web/map/window.js").then(({ MapWindow }) => {
         const window_ = new MapWindow(1000, 5000);
         let seed = 7;
         const chance = () => ((seed = (seed * 16807) % 2147483647) / 2147483647);
@@ -128,7 +128,7 @@ def test_a_window_never_leaves_what_there_is(page: Page) -> None:
 
 
 def test_the_point_under_the_pointer_stays_where_it_is(page: Page) -> None:
-    script = """() => import("/web/map_window.js").then(({ MapWindow }) => {
+    script = """() => import("/web/map/window.js").then(({ MapWindow }) => {
         const window_ = new MapWindow(1000, 5000);
         const at = () => { const n = window_.now; return [n.left + 0.3 * (n.right - n.left), n.low + 0.6 * (n.high - n.low)]; };
         const before = at();
@@ -142,7 +142,7 @@ def test_the_point_under_the_pointer_stays_where_it_is(page: Page) -> None:
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 84), (100, 25_000), (1e6, 3e9)])
 def test_marks_are_few_and_within(page: Page, low: float, high: float) -> None:
     for function in ("addressTicks", "plainTicks"):
-        ticks = asked(page, "scales", function, low, high, 8)
+        ticks = asked(page, "map/scales", function, low, high, 8)
         assert 1 <= len(ticks) <= 10
         assert all(low <= tick <= high for tick in ticks)
 
@@ -151,8 +151,8 @@ def test_marks_are_few_and_within(page: Page, low: float, high: float) -> None:
     ("low", "high"), [(0, 84), (0, 25_000), (120_586_240, 120_586_400), (120_586_240, 120_600_000)]
 )
 def test_marks_of_addresses_read_differently(page: Page, low: float, high: float) -> None:
-    ticks = asked(page, "scales", "addressTicks", low, high, 10)
-    labels = asked(page, "scales", "addressLabels", ticks)
+    ticks = asked(page, "map/scales", "addressTicks", low, high, 10)
+    labels = asked(page, "map/scales", "addressLabels", ticks)
     assert len(set(labels)) == len(ticks) > 1
 
 
@@ -173,7 +173,7 @@ def test_neighbours_stay_apart_to_the_eye(page: Page, seed: int) -> None:
 
 
 def test_numbers_too_large_for_javascript_are_shown_exactly(page: Page) -> None:
-    script = """(map) => import("/web/map_data.js").then(({ MapData }) => {
+    script = """(map) => import("/web/map/data.js").then(({ MapData }) => {
         const data = new MapData(map);
         const about = data.describe(data.layers[0], 0);
         return [String(about.size), String(about.offset), String(about.end), about.life];

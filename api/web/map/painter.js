@@ -1,6 +1,6 @@
 // Draws what a map's window shows on a canvas: boxes and their names, the bytes in use, the bound, the axes.
 
-import { grouped, visible } from "./text.js";
+import { grouped, visible } from "../text.js";
 import { paint } from "./raster.js";
 import { addressLabels, addressTicks, plainTicks } from "./scales.js";
 

@@ -1,6 +1,6 @@
 // Round marks for the axes: addresses in powers of two, everything else in tens.
 
-import { bytes } from "./text.js";
+import { bytes } from "../text.js";
 
 export function addressTicks(low, high, most) {
   let step = 1;

@@ -1,11 +1,11 @@
 // A map on the screen: two canvases, one for what changes with the window and one for what follows the pointer, and how it is used.
 
-import { bytes, element, visible } from "./text.js";
+import { bytes, element, visible } from "../text.js";
 import { palette } from "./palette.js";
-import { GUTTER, MapPainter } from "./map_painter.js";
-import { MapTip } from "./map_tip.js";
-import { framed } from "./map_picture.js";
-import { MapWindow } from "./map_window.js";
+import { GUTTER, MapPainter } from "./painter.js";
+import { MapTip } from "./tip.js";
+import { framed } from "./picture.js";
+import { MapWindow } from "./window.js";
 
 const STEP = 0.1;
 const NEARER = 0.8;

@@ -1,6 +1,6 @@
 // What a pointer over a buffer is told: name, size, offset, lifetime, kind.
 
-import { element, exactBytes, grouped, name, visible } from "./text.js";
+import { element, exactBytes, grouped, name, visible } from "../text.js";
 
 export class MapTip {
   constructor() {
