@@ -30,9 +30,8 @@ class PlannerCommand(TyperCommand):
         from planner.options.options import DECLARED
 
         known = {param.name for param in self.params}
-        for row in DECLARED.values():
-            if (self.takes is None or row.name in self.takes) and row.said not in known:
-                self.params += parameters([row])
+        rows = [row for name, row in DECLARED.items() if self.takes is None or name in self.takes]
+        self.params += parameters([row for row in rows if row.said not in known])
         return super().get_params(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -92,7 +93,7 @@ def forgeries(document: Json, names: tuple[str, ...]) -> Iterator[tuple[Path, Js
     yield ("seed",), {**document, "seed": -1}
 
 
-class Judge:
+class Judge(ABC):
     """Says of a forged document whether what was changed is still true, from exhaustion alone."""
 
     def __init__(self, document: Json) -> None:
@@ -123,9 +124,9 @@ class Judge:
         searched = certificate["proof"] == "search"
         return not (path[-1] == "value" and isinstance(value, int) and value >= HUGE) or searched
 
+    @abstractmethod
     def least(self, certificate: Json) -> int | None:
         """The least that what it speaks of can be; None: there is nothing to compare it with."""
-        raise NotImplementedError
 
 
 class PlanJudge(Judge):

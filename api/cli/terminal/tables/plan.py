@@ -61,21 +61,31 @@ def print_report(
         for text in explain_bound(problem, plan).splitlines():
             console.print(plain(text))
         console.print()
-    print_warnings(plan, console)
-    console.print(headline(problem, plan))
-    if plan.status is PlanStatus.INFEASIBLE:
-        console.print(infeasible_panel(plan.shortage, explain=explain))
-    elif plan.status is PlanStatus.UNKNOWN:
-        console.print(f"Neither a plan nor a proof that there is none was found. {MAY_HELP.get(plan.stop, '')}".strip())
-    for line in figures(plan):
+    print_verdict(problem, plan, figures(plan), console, explain=explain, written_to=written_to)
+
+
+def print_verdict(
+    problem: Problem,
+    answer: Plan | Sharing,
+    figures: Iterable[Text],
+    console: Console,
+    *,
+    explain: bool,
+    written_to: str | None,
+) -> None:
+    """What came of it, in a few lines."""
+    for warning in answer.warnings:
+        console.print(Text.assemble(word("warning"), ": ", plain(warning)))
+    console.print(headline(problem, answer))
+    if answer.status is PlanStatus.INFEASIBLE:
+        console.print(infeasible_panel(answer.shortage, explain=explain))
+    elif answer.status is PlanStatus.UNKNOWN:
+        nothing = "Nothing that fits was found, nor a proof that there is nothing."
+        console.print(f"{nothing} {MAY_HELP.get(answer.stop, '')}".strip())
+    for line in figures:
         console.print(line, soft_wrap=True)
     if written_to is not None:
         console.print(Text.assemble("written to ", plain(written_to)), soft_wrap=True)
-
-
-def print_warnings(answer: Plan | Sharing, console: Console) -> None:
-    for warning in answer.warnings:
-        console.print(Text.assemble(word("warning"), ": ", plain(warning)))
 
 
 def headline(problem: Problem, plan: Plan | Sharing) -> Text:

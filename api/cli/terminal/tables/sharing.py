@@ -14,9 +14,9 @@ from planner.sharing import Sharing
 
 from ..sizes import both, grouped, percent
 from ..text import visible
-from .consoles import console_on, plain
+from .consoles import console_on
 from .placements import LONGEST_NAME, MAX_ROWS, fill, more, new_table, rows_for, shown_id
-from .plan import MAY_HELP, headline, infeasible_panel, print_warnings
+from .plan import print_verdict
 
 SHOWN_USERS = 12
 """Of one object; there may be hundreds."""
@@ -36,18 +36,7 @@ def print_sharing(
         if len(sharing.pools) > 1:
             console.print(_pools_table(sharing, console.width), crop=False)
             console.print()
-    print_warnings(sharing, console)
-    console.print(headline(problem, sharing))
-    if sharing.status is PlanStatus.INFEASIBLE:
-        console.print(infeasible_panel(sharing.shortage, explain=True))
-    elif sharing.status is PlanStatus.UNKNOWN:
-        console.print(
-            f"No sharing that fits was found, nor a proof that there is none. {MAY_HELP.get(sharing.stop, '')}".strip()
-        )
-    for line in _figures(sharing):
-        console.print(line, soft_wrap=True)
-    if written_to is not None:
-        console.print(Text.assemble("written to ", plain(written_to)), soft_wrap=True)
+    print_verdict(problem, sharing, _figures(sharing), console, explain=True, written_to=written_to)
 
 
 def _figures(sharing: Sharing) -> Iterable[Text]:
