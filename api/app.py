@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
@@ -20,10 +22,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from planner.versions import MEMPLAN
 
 from . import logs
-from .errors import HttpCode, Refusal
+from .errors import HttpCode, Refusal, too_busy
 from .garbage import forget_frames
 from .jobs.options import wrong_options
 from .jobs.process_pool import WorkerDied, WorkerFault
+from .memory_budget import share_out
 from .metrics import Metrics
 from .routes import about, batches, checks, draw, events, jobs, page, plans, site
 from .routes.guard import OPEN_PATHS, Guard
@@ -40,6 +43,7 @@ BEARER = {
     "scheme": "bearer",
     "description": "A token in the header `Authorization: Bearer TOKEN`, where the service has tokens (`MEMPLAN_TOKENS`).",
 }
+log = structlog.get_logger("memplan.service")
 CODES = {404: HttpCode.NOT_FOUND, 405: HttpCode.METHOD_NOT_ALLOWED}
 
 
@@ -48,6 +52,7 @@ class Application:
 
     def __init__(self, settings: Settings) -> None:
         settings.require_safe_host()
+        settings = _shared_out(settings)
         metrics = Metrics()
         routed = _routed(settings, metrics, self.start)
         self._guarded: ASGIApp = Guard(routed, settings, metrics)
@@ -79,6 +84,19 @@ class Application:
         except WrongSettings as error:
             self.wrong = error
             raise
+
+
+def _shared_out(settings: Settings) -> Settings:
+    """With what the memory there is allows: the service's own share, and its processes'. Raises WrongSettings."""
+    from .store.opening import is_shared
+
+    elsewhere = False
+    with contextlib.suppress(StoreUnavailable):  # it is not opened here
+        elsewhere = settings.store_url is not None and is_shared(settings.store_url)
+    workers = 0 if elsewhere else settings.solver_processes
+    shares = share_out(settings, service=True, readers=settings.readers, workers=workers)
+    log.info("memory", **shares.in_mib())
+    return shares.applied(settings)
 
 
 def cross_origin(origins: tuple[str, ...]) -> dict[str, Any]:
@@ -188,6 +206,10 @@ async def _on_invalid(_: Request, error: Exception) -> Response:
     return answer(wrong_options(error.errors()))
 
 
+async def _on_memory(_: Request, error: Exception) -> Response:
+    return answer(too_busy("there is no memory left for this; try again later"))
+
+
 async def _on_store(_: Request, error: Exception) -> Response:
     return answer(Refusal(503, HttpCode.STORE_UNAVAILABLE, str(error), headers={"Retry-After": "5"}))
 
@@ -205,6 +227,7 @@ HANDLERS: dict[type[Exception], Handler] = {
     Refusal: _on_refusal,
     HTTPException: _on_http,
     RequestValidationError: _on_invalid,
+    MemoryError: _on_memory,
     StoreUnavailable: _on_store,
     WorkerDied: _on_death,
     WorkerFault: _on_fault,

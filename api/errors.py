@@ -118,6 +118,12 @@ def unsupported(detail: str) -> Refusal:
     return Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, HttpCode.UNSUPPORTED_MEDIA_TYPE, detail)
 
 
+def too_busy(detail: str) -> Refusal:
+    """There is no room for it at the moment. The connection ends, since what else was sent is not read."""
+    headers = {"Retry-After": "5", "Connection": "close"}
+    return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, HttpCode.TOO_BUSY, detail, headers=headers)
+
+
 def too_large(detail: str) -> Refusal:
     """More than the service takes. The connection ends, since the rest of the body is not read."""
     return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, Code.TOO_LARGE, detail, headers={"Connection": "close"})

@@ -8,11 +8,14 @@ import gc
 import traceback
 from functools import cache
 
+from . import machine
+
 COLLECT_EVERY = 100_000
 """New objects between two looks. Of what a command or a task makes almost all is needed to its end, and then goes without being looked for:
 looking as often as usual takes a third of the time of reading a large problem."""
 LARGE = 1 << 20
 """From this size on a block is the system's, and goes back to it at once. By itself the allocator raises that size with every block it sees."""
+TRIM_BYTES = 16 << 20
 M_MMAP_THRESHOLD = -3
 M_ARENA_MAX = -8
 ARENAS = 2
@@ -37,6 +40,21 @@ def give_back() -> None:
     trim = getattr(_c_library(), "malloc_trim", None)
     if trim is not None:
         trim(0)
+
+
+class Trimmer:
+    """Gives back what this process has more than it once had, as soon as that is worth the while."""
+
+    def __init__(self) -> None:
+        self._least = machine.resident()
+
+    def trim(self) -> None:
+        """Takes milliseconds where there is something to give back, and microseconds where there is nothing."""
+        if machine.resident() > self._least + TRIM_BYTES:
+            gc.collect()
+            give_back()
+            self._least = machine.resident()
+        self._least = min(self._least, machine.resident())
 
 
 @cache

@@ -34,38 +34,80 @@ class Memory:
     """A container's limit; None: no limit."""
 
 
+@dataclass(frozen=True, slots=True)
+class Used:
+    """How many bytes of memory this process has."""
+
+    address_space: int
+    resident: int
+    data: int
+    """What it may write to, whether it has done so or not."""
+
+
+NO_LIMIT = 1 << 62
+"""Version 1 of control groups says a number about as great as this where there is no limit."""
+
+
 def cores() -> Cores:
     """The cores of this process."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quotas = [quota for group in _groups() if (quota := _quota(group)) is not None]
+    found = (*map(_quota, _groups()), *map(_old_quota, _old_groups("cpu")))
+    quotas = [quota for quota in found if quota is not None]
     return Cores(usable, min(quotas, default=None))
 
 
 def memory() -> Memory:
     """The memory of this process."""
     facts = _memory_facts()
-    limits = [limit for group in _groups() if (limit := _number(group / "memory.max")) is not None]
+    files = [group / "memory.max" for group in _groups()]
+    files += [group / "memory.limit_in_bytes" for group in _old_groups("memory")]
+    limits = [limit for file in files if (limit := _number(file)) is not None and limit < NO_LIMIT]
     return Memory(facts.get("MemTotal"), facts.get("MemAvailable"), min(limits, default=None))
+
+
+def used() -> Used | None:
+    """The memory of this process now; None where the system does not say. Asked at every request, so in as few steps as can be."""
+    try:
+        with OWN_PAGES.open("rb", buffering=0) as file:
+            fields = file.read().split()
+        return Used(int(fields[0]) * PAGE, int(fields[1]) * PAGE, int(fields[5]) * PAGE)
+    except (OSError, IndexError, ValueError):
+        return None
 
 
 def resident() -> int:
     """Bytes of memory that this process has now; 0 where the system does not say."""
-    fields = _text(OWN_PAGES).split()
-    return int(fields[1]) * PAGE if len(fields) > 1 and fields[1].isdigit() else 0
+    now = used()
+    return 0 if now is None else now.resident
 
 
 def _groups() -> Iterator[Path]:
     """This process's control group and those around it (version 2): a limit on any of them counts."""
-    group = CGROUPS
-    yield group
     for line in _text(OWN_GROUP).splitlines():
         number, _, path = line.partition("::")
         if number == "0":
-            for name in path.strip("/").split("/"):
-                if name in ("", ".."):
-                    return
-                group /= name
-                yield group
+            yield from _path_to(CGROUPS, path)
+            return
+    yield CGROUPS
+
+
+def _old_groups(controller: str) -> Iterator[Path]:
+    """The same of version 1, where each kind of limit has groups of its own. A container sees its own group as the root."""
+    for line in _text(OWN_GROUP).splitlines():
+        _, _, rest = line.partition(":")
+        names, _, path = rest.partition(":")
+        if controller in names.split(","):
+            yield from _path_to(CGROUPS / controller, path)
+            return
+
+
+def _path_to(group: Path, path: str) -> Iterator[Path]:
+    yield group
+    for name in path.strip("/").split("/"):
+        if name in ("", ".."):
+            return
+        group /= name
+        yield group
 
 
 def _quota(group: Path) -> float | None:
@@ -73,6 +115,11 @@ def _quota(group: Path) -> float | None:
     if len(fields) == 2 and all(field.isdigit() for field in fields) and int(fields[1]):
         return int(fields[0]) / int(fields[1])
     return None
+
+
+def _old_quota(group: Path) -> float | None:
+    quota, period = _number(group / "cpu.cfs_quota_us"), _number(group / "cpu.cfs_period_us")
+    return quota / period if quota and period else None
 
 
 def _memory_facts() -> dict[str, int]:

@@ -19,7 +19,7 @@ from planner.errors import Code
 
 from . import machine
 from .errors import Refusal
-from .garbage import give_back, keep_little
+from .garbage import Trimmer, keep_little
 from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from .jobs.hub import Hub
 from .jobs.process_pool import ProcessPool, Reply, Task, WorkerLate
@@ -36,7 +36,8 @@ REMEMBERED_BYTES = 64 << 20
 PLAN_BYTES = 2000
 """Of what is remembered of a plan besides its data."""
 TRIM_SECONDS = 2.0
-TRIM_BYTES = 16 << 20
+SHORT_PART = 4
+"""Memory is short where less than one part in so many is left."""
 DAY = 86_400.0
 
 log = structlog.get_logger("memplan.service")
@@ -94,6 +95,10 @@ class Memory:
         while len(self._known) > REMEMBERED or self._bytes > REMEMBERED_BYTES:
             self.forget(*next(iter(self._known)))
 
+    def clear(self) -> None:
+        self._known.clear()
+        self._bytes = 0
+
     def forget(self, owner: str, fingerprint: str) -> None:
         before = self._known.pop((owner, fingerprint), None)
         self._bytes -= 0 if before is None else size_of(before)
@@ -124,6 +129,10 @@ class KeptPlans:
         self._plans[owner, key] = plan
         while self._bytes > REMEMBERED_BYTES:
             self._bytes -= PLAN_BYTES + len(self._plans.popitem(last=False)[1].data)
+
+    def clear(self) -> None:
+        self._plans.clear()
+        self._bytes = 0
 
 
 @dataclass(slots=True)
@@ -287,14 +296,17 @@ class Service:
         return found
 
     async def _trim(self) -> None:
-        """After a burst its memory is given back."""
-        least = machine.resident()
+        """After a burst its memory is given back; where it gets short, what is merely remembered goes as well."""
+        trimmer = Trimmer()
         while True:
             await asyncio.sleep(TRIM_SECONDS)
-            if (now := machine.resident()) > least + TRIM_BYTES:
-                await asyncio.to_thread(give_back)
-                now = least = machine.resident()
-            least = min(least, now)
+            if machine.resident() * SHORT_PART > self.settings.service_memory * (SHORT_PART - 1):
+                log.warning(
+                    "memory is short", mib=machine.resident() >> 20, most_mib=self.settings.service_memory >> 20
+                )
+                self.memory.clear()
+                self.plans.clear()
+            await asyncio.to_thread(trimmer.trim)
 
     async def _prune(self) -> None:
         while True:

@@ -83,11 +83,20 @@ class Settings(BaseSettings):
     )
     max_time_limit: Seconds = Field(default=3600.0, description="Longer time limits are clipped to this.")
     max_work_limit: Count = Field(default=10**12, description="Greater work limits are clipped to this.")
-    max_solver_memory: Count = Field(
-        default=2048 * MIB, description="Bytes of memory for each solver's child process; more is clipped to this."
+    memory: Count | None = Field(
+        default=None,
+        description="Bytes of memory for the service and all its processes together; by default seven eighths of what the machine or the container has.",
+    )
+    service_memory: Count = Field(
+        default=1024 * MIB,
+        description="Of these, for the service's own process at most; before it has so much, requests are refused for a while.",
     )
     worker_memory: Count = Field(
-        default=8192 * MIB, description="Bytes of address space for each process that reads or solves."
+        default=8192 * MIB, description="For each process that reads or solves, at most; less where there is less."
+    )
+    max_solver_memory: Count = Field(
+        default=2048 * MIB,
+        description="For each of a worker's solvers, at most; less where there is less. What a request asks for is clipped to this.",
     )
     max_workers_per_job: Count = Field(
         default=1, description="Processor threads for one plan; more is clipped to this."

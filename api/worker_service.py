@@ -12,6 +12,7 @@ import structlog
 from . import logs
 from .jobs.process_pool import ProcessPool
 from .jobs.queue_consumer import QueueWorker
+from .memory_budget import share_out
 from .metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable
@@ -33,7 +34,9 @@ async def work(settings: Settings, on_ready: Callable[[int, int | None], None]) 
     async with contextlib.AsyncExitStack() as resources:
         store, conninfo = await asyncio.to_thread(_open, settings)
         resources.push_async_callback(asyncio.to_thread, store.close)
-        processes = ProcessPool(settings.solver_processes, settings, "solver")
+        shares = share_out(settings, service=False, readers=0, workers=settings.solver_processes)
+        log.info("memory", **shares.in_mib())
+        processes = ProcessPool(shares.workers, shares.applied(settings), "solver")
         metrics = Metrics()
         metrics.watch_store(store)
         metrics.watch_team("solvers", processes)

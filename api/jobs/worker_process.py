@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import resource
 import signal
 import sys
 import threading
@@ -21,7 +20,8 @@ from planner.plan import Plan, PlanStatus
 from planner.sharing import Sharing
 
 from ..errors import Refusal, refused, too_large
-from ..garbage import collect_rarely
+from ..garbage import Trimmer, collect_rarely
+from ..memory_budget import limit_this_process
 from ..settings import Settings
 from .messages import pack, unpack
 from .posted_problem import as_message
@@ -134,10 +134,16 @@ class Worker:
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         planner.plan(FIVE_BUFFERS)  # what planning imports is imported before anybody waits for it
         self.send({"kind": "here"})
+        trimmer = Trimmer()
         while True:
-            header, parts = self._inbox.get()
-            self._do(header, parts)
-            self.cancelled.discard(header["number"])
+            self._next()
+            trimmer.trim()
+
+    def _next(self) -> None:
+        """One task, of which nothing is kept."""
+        header, parts = self._inbox.get()
+        self._do(header, parts)
+        self.cancelled.discard(header["number"])
 
     def send(self, header: dict[str, Any], payload: bytes = b"") -> None:
         with self._sending:
@@ -153,14 +159,17 @@ class Worker:
         """Takes orders, also while a task runs. Without a service there is nothing left to do."""
         while True:
             try:
-                header, _ = unpack(self._connection.recv_bytes())
-                parts = [self._connection.recv_bytes() for _ in range(header.get("parts", 0))]
+                self._take_order()
             except (EOFError, OSError):
                 os._exit(0)
-            if "cancel" in header:
-                self.cancelled.add(header["cancel"])
-            else:
-                self._inbox.put((header, parts))
+
+    def _take_order(self) -> None:
+        """The next one, of which nothing is kept here."""
+        header, _ = unpack(self._connection.recv_bytes())
+        if "cancel" in header:
+            self.cancelled.add(header["cancel"])
+        else:
+            self._inbox.put((header, [self._connection.recv_bytes() for _ in range(header.get("parts", 0))]))
 
     def _do(self, header: dict[str, Any], parts: list[bytes]) -> None:
         number: int = header["number"]
@@ -191,7 +200,7 @@ def main() -> None:
     connection = Connection(int(sys.argv[1]))
     settings = Settings.model_validate_json(connection.recv_bytes())
     with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (settings.worker_memory, settings.worker_memory))
+        limit_this_process(settings.worker_memory)
     Worker(connection, settings).serve()
 
 

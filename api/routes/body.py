@@ -9,8 +9,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from planner.formats.table import BYTES, FORMATS, TEXT
 
-from ..errors import HttpCode, Refusal, bad_option, too_large, unsupported
+from ..errors import HttpCode, Refusal, bad_option, too_busy, too_large, unsupported
 from ..jobs.posted_problem import require_format
+from ..memory_budget import Budget
 from ..settings import Settings
 
 LINES = "application/x-ndjson"
@@ -21,21 +22,26 @@ PROBLEM_TYPES = (*dict.fromkeys(kind for row in FORMATS.values() for kind in row
 class Bodies:
     """How many bytes of requests and answers are in memory: read, worked on, or waiting to be sent."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, budget: Budget) -> None:
         self._most = most
+        self._budget = budget
         self._turn = threading.RLock()
         """A body may end in any thread, and while another one is counted."""
         self.held = 0
 
     def take(self, size: int) -> None:
-        """Raises Refusal if that would be too many."""
+        """Raises Refusal if that would be too many, or more than this process has room for."""
+        self.require_room(size)
         with self._turn:
             if self.held + size <= self._most:
                 self.held += size
                 return
-        text = "too many large requests at a time; try again later"
-        headers = {"Retry-After": "5", "Connection": "close"}
-        raise Refusal(503, HttpCode.TOO_BUSY, text, headers=headers)
+        raise too_busy("too many large requests at a time; try again later")
+
+    def require_room(self, size: int = 0) -> None:
+        """Raises Refusal if this process would have more memory than it may."""
+        if not self._budget.has_room(size):
+            raise too_busy("the service has as much memory in use as it may; try again later")
 
     def give_back(self, size: int) -> None:
         with self._turn:

@@ -15,7 +15,8 @@ import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..errors import HttpCode, Refusal, too_large
+from ..errors import HttpCode, Refusal, too_busy, too_large
+from ..memory_budget import Budget
 from ..metrics import Metrics
 from ..settings import LOOPBACK_NAMES, Settings, is_loopback
 from .body import Bodies
@@ -41,7 +42,7 @@ class Guard:
         self._app = app
         self._settings = settings
         self._metrics = metrics
-        self.bodies = Bodies(settings.max_bodies_bytes)
+        self.bodies = Bodies(settings.max_bodies_bytes, Budget(settings.service_memory))
         self._hosts = frozenset(
             name.lower() for name in (*LOOPBACK_NAMES, settings.host, f"[{settings.host}]", *settings.allowed_hosts)
         )
@@ -66,6 +67,10 @@ class Guard:
                 await self._app(scope, receive, sender)
         except Refusal as refusal:
             await answer(refusal)(scope, receive, sender)
+        except MemoryError:
+            if sender.status:
+                raise
+            await answer(too_busy("there is no memory left for this; try again later"))(scope, receive, sender)
         except Exception:
             log.exception("fault while answering", path=scope["path"][:200], method=scope["method"][:20])
             if sender.status:
@@ -100,9 +105,10 @@ class Guard:
     def _admit(self, scope: Scope) -> str:
         """To whom what the request makes will belong. Raises Refusal."""
         headers = Headers(scope=scope)
-        if scope["state"].get("is_extra") and scope["path"] not in PROBES:
-            text = "too many connections are open; try again later"
-            raise Refusal(503, HttpCode.TOO_BUSY, text, headers={"Retry-After": "5", "Connection": "close"})
+        if scope["path"] not in PROBES:
+            if scope["state"].get("is_extra"):
+                raise too_busy("too many connections are open; try again later")
+            self.bodies.require_room()
         if "transfer-encoding" in headers and "content-length" in headers:
             text = "a body has a Content-Length or comes in chunks, not both"
             raise Refusal(400, HttpCode.INVALID_HEADER, text, headers={"Connection": "close"})

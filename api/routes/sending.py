@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -11,6 +14,8 @@ from .body import Bodies
 
 PIECE = 1 << 18
 """The server waits between pieces until most of the one before has been taken. What is smaller is sent in one, and not counted."""
+REST_SECONDS = 1.0
+"""So long the rest of a body that is refused is taken, and thrown away."""
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -52,9 +57,22 @@ class Sender:
             self._counted = size
         self.status = message["status"]
         headers = MutableHeaders(scope=message)
+        if headers.get("connection") == "close":
+            await self._take_the_rest()
         for name, value in HEADERS.items():
             headers.setdefault(name, value)
         await self._send(message)
+
+    async def _take_the_rest(self) -> None:
+        """Of a body that is refused: who is still sending when the line is cut loses the answer."""
+        if Headers(scope=self._scope).get("expect", "").lower() == "100-continue":
+            return  # waits to be asked for it
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(REST_SECONDS):
+                more = True
+                while more:
+                    message = await self._receive()
+                    more = message["type"] == "http.request" and message.get("more_body", False)
 
     async def _go_on(self, message: Message) -> None:
         data = message.get("body", b"")

@@ -18,8 +18,8 @@ from api.app import create_app
 from api.routes.body import Bodies
 from api.routes.guard import Guard
 from api.settings import Settings
-from tests.http.hostile import connected, memory
-from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, refusal, serving
+from tests.http.hostile import connected, many, memory, whole
+from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
 
 MIB = 1 << 20
 
@@ -92,6 +92,32 @@ def test_memory_is_given_back_after_a_burst(tmp_path: Path) -> None:
         for _ in range(12):
             refusal(service.plan(b" " * 20_000_000))
         until(lambda: memory(service.process.pid, "VmRSS") < before + 50 * MIB)
+
+
+FLOOD = 10_000_000
+"""Bytes of each of many bodies at a time."""
+
+
+@pytest.mark.parametrize("limit", ["of its own", "that it was started with"])
+def test_the_service_says_that_it_is_busy_before_it_has_no_memory_left(tmp_path: Path, limit: str) -> None:
+    own = {"service_memory": str(160 * MIB)} if limit == "of its own" else {}
+    with serving(tmp_path, **own) as service:
+        service.plan()
+        if not own:
+            enough = memory(service.process.pid, "VmSize") + 120 * MIB
+            service.stop()
+            command = ["tests.http.limited", str(enough), "serve", "--port", "0"]
+            service = Served(tmp_path, command=command)
+        try:
+            answers = many(12, whole("/v1/plans", b" " * FLOOD))(service)
+            assert set(answers) <= {400, 503}
+            assert {400, 503} <= set(answers), "some are taken, the others are told to come back"
+            assert memory(service.process.pid, "VmHWM") < 190 * MIB
+            until(lambda: service.plan().status_code == 200)
+            assert service.process.poll() is None
+        finally:
+            assert service.stop() == 0
+        assert any('"memory"' in line and "service_mib" in line for line in service.log), "what it may take is logged"
 
 
 def test_a_client_that_takes_nothing_is_cut_off_and_large_answers_are_counted(tmp_path: Path) -> None:
