@@ -26,7 +26,7 @@ from .errors import HttpCode, Refusal, too_busy
 from .garbage import forget_frames
 from .jobs.options import wrong_options
 from .jobs.process_pool import WorkerDied, WorkerFault
-from .memory_budget import share_out
+from .memory_budget import Shares, share_out
 from .metrics import Metrics
 from .routes import about, batches, checks, draw, events, jobs, page, plans, site
 from .routes.guard import OPEN_PATHS, Guard
@@ -52,7 +52,8 @@ class Application:
 
     def __init__(self, settings: Settings) -> None:
         settings.require_safe_host()
-        settings = _shared_out(settings)
+        self._shares = _shares_of(settings)
+        settings = self._shares.applied(settings)
         metrics = Metrics()
         routed = _routed(settings, metrics, self.start)
         self._guarded: ASGIApp = Guard(routed, settings, metrics)
@@ -79,6 +80,7 @@ class Application:
 
     async def start(self, settings: Settings, metrics: Metrics) -> Service:
         """The service behind it. Raises WrongSettings."""
+        log.info("memory", **self._shares.in_mib())
         try:
             return await Service.start(settings, metrics)
         except WrongSettings as error:
@@ -86,17 +88,15 @@ class Application:
             raise
 
 
-def _shared_out(settings: Settings) -> Settings:
-    """With what the memory there is allows: the service's own share, and its processes'. Raises WrongSettings."""
+def _shares_of(settings: Settings) -> Shares:
+    """What the memory there is allows to the service's own process, and to the others. Raises WrongSettings."""
     from .store.opening import is_shared
 
     elsewhere = False
     with contextlib.suppress(StoreUnavailable):  # it is not opened here
         elsewhere = settings.store_url is not None and is_shared(settings.store_url)
     workers = 0 if elsewhere else settings.solver_processes
-    shares = share_out(settings, service=True, readers=settings.readers, workers=workers)
-    log.info("memory", **shares.in_mib())
-    return shares.applied(settings)
+    return share_out(settings, service=True, readers=settings.readers, workers=workers)
 
 
 def cross_origin(origins: tuple[str, ...]) -> dict[str, Any]:

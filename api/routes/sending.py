@@ -15,7 +15,8 @@ from .body import Bodies
 PIECE = 1 << 18
 """The server waits between pieces until most of the one before has been taken. What is smaller is sent in one, and not counted."""
 REST_SECONDS = 1.0
-"""So long the rest of a body that is refused is taken, and thrown away."""
+REST_BYTES = 32 << 20
+"""So long, and so much, the rest of a body that is refused is taken, and thrown away."""
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -69,10 +70,11 @@ class Sender:
             return  # waits to be asked for it
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(REST_SECONDS):
-                more = True
-                while more:
+                more, taken = True, 0
+                while more and taken < REST_BYTES:
                     message = await self._receive()
                     more = message["type"] == "http.request" and message.get("more_body", False)
+                    taken += len(message.get("body", b""))
 
     async def _go_on(self, message: Message) -> None:
         data = message.get("body", b"")
