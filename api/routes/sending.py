@@ -14,7 +14,7 @@ from .body import Bodies
 
 PIECE = 1 << 18
 """The server waits between pieces until most of the one before has been taken. What is smaller is sent in one, and not counted."""
-REST_SECONDS = 1.0
+REST_SECONDS = 5.0
 REST_BYTES = 32 << 20
 """So long, and so much, the rest of a body that is refused is taken, and thrown away."""
 HEADERS = {
