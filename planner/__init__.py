@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .placing.tvm_interface import BufferInfo, TensorPlacement, plan_memory
     from .reporting.report import MemoryReport, memory_report
     from .sharing import Sharing, share, verify_sharing
+    from .sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep
 
 __all__ = [
     "BadInput",
@@ -78,9 +79,12 @@ __all__ = [
     "SolverInfo",
     "Speed",
     "StopReason",
+    "Sweep",
+    "SweepPoint",
     "TensorPlacement",
     "Term",
     "Warm",
+    "capacity_range",
     "end_solver_processes",
     "export_model",
     "memory_report",
@@ -92,8 +96,10 @@ __all__ = [
     "read_sharing",
     "share",
     "solver_list",
+    "sweep",
     "verify",
     "verify_sharing",
+    "verify_sweep",
     "with_capacity",
     "with_preference",
     "write_plan",
@@ -107,6 +113,11 @@ _LATER = {
     "MemoryReport": "reporting.report",
     "memory_report": "reporting.report",
     "Sharing": "sharing",
+    "Sweep": "sweeping",
+    "SweepPoint": "sweeping",
+    "capacity_range": "sweeping",
+    "sweep": "sweeping",
+    "verify_sweep": "sweeping",
     "SolverInfo": "options.solver_list",
     "TensorPlacement": "placing.tvm_interface",
     "end_solver_processes": "options.solver_list",

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from .bench_app import bench_app
-from .planner_options import PlannerCommand, TakesAll, TakesReplacements, TakesSharing, options, said
+from .planner_options import PlannerCommand, TakesAll, TakesReplacements, TakesSharing, TakesSweep, options, said
 from .service_app import migrate, serve, worker
 
 app = typer.Typer(
@@ -125,6 +125,58 @@ def share(
         verbose=wanted.verbose,
     )
     raise typer.Exit(share_command.run(request, wanted))
+
+
+@app.command(cls=TakesSweep)
+def sweep(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
+    capacity: Annotated[
+        list[str],
+        typer.Option(
+            metavar="[POOL=]SIZES",
+            help="A range (sram=64KiB..512KiB) or a list (sram=64k,96k,128k) of a pool's sizes. Repeat it for several pools: all combinations are tried.",
+        ),
+    ],
+    step: Annotated[str, typer.Option(metavar="BYTES", help="From one size of a range to the next.")] = "16KiB",
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the figures to this file.")
+    ] = None,
+    plot: Annotated[str | None, typer.Option(metavar="PLOT", help="Draw the curves: an .svg file.")] = None,
+    theme: Annotated[
+        Literal["system", "light", "dark"], typer.Option(help="Light, dark, or as the reader's system is.")
+    ] = "system",
+    plans: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Write each configuration's plan to a file of its own there.")
+    ] = None,
+    processes: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Plans that are made side by side.")] = 2,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    input_format: Format = None,
+) -> None:
+    """Try many sizes of memory.
+
+    What each buys, and the smallest that there is room in, proven. A plan for less memory is one for more, and a proof for more holds for less: most configurations need no solving. The time limit is for all of it.
+
+    Exit codes: 0 something fits, 2 bad input, 3 proven that nothing does, 4 neither in time, 130 interrupted.
+    """
+    from .arguments import parse_size
+    from .commands import sweep as sweep_command
+
+    request = sweep_command.Request(
+        file=file,
+        capacities=capacity,
+        step=parse_size(step, "--step"),
+        out=out,
+        plot=plot,
+        theme=theme,
+        plans=plans,
+        processes=processes,
+        input_format=input_format,
+        as_json=as_json,
+        quiet=quiet,
+    )
+    raise typer.Exit(sweep_command.run(request, options(context)))
 
 
 @app.command(cls=TakesReplacements)

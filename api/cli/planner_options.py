@@ -65,6 +65,12 @@ class TakesLimits(PlannerCommand):
     takes = ("time_limit", "work_limit", "memory_limit_bytes", "goal")
 
 
+class TakesSweep(PlannerCommand):
+    """A command that plans for many capacities, which it takes itself."""
+
+    takes = ("time_limit", "work_limit", "memory_limit_bytes", "solver", "seed", "prefer")
+
+
 class TakesReplacements(PlannerCommand):
     """A command that looks at a plan, which may have been made for other capacities or another objective."""
 

@@ -1,11 +1,25 @@
-"""Pictures of plans: what lies where and when (the memory map), and how best and bound came closer (the convergence)."""
+"""Pictures of plans: what lies where and when (the memory map), how best and bound came closer (the convergence), and curves over sizes."""
 
 from __future__ import annotations
 
 from .convergence import convergence
+from .curves import Axes, Curve, curves
 from .frame import Sheet
 from .memory_map import MemoryMap, PoolMap, memory_map
 from .style import Theme
 from .svg import svg
+from .sweep_curve import sweep_curve
 
-__all__ = ["MemoryMap", "PoolMap", "Sheet", "Theme", "convergence", "memory_map", "svg"]
+__all__ = [
+    "Axes",
+    "Curve",
+    "MemoryMap",
+    "PoolMap",
+    "Sheet",
+    "Theme",
+    "convergence",
+    "curves",
+    "memory_map",
+    "svg",
+    "sweep_curve",
+]

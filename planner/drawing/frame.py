@@ -31,11 +31,20 @@ class Sheet:
         """Where the fields end."""
         return self.width - RIGHT
 
-    def picture(self, title: str, figures: str, parts: Sequence[str], bottom: float, *, run: bool = False) -> bytes:
-        """The whole picture: the title, a line of figures, and below them what there is. `run`: of a run, not of a plan."""
+    def picture(
+        self,
+        title: str,
+        figures: str,
+        parts: Sequence[str],
+        bottom: float,
+        *,
+        run: bool = False,
+        curves: bool = False,
+    ) -> bytes:
+        """The whole picture: the title, a line of figures, and below them what there is: a plan, a `run` or `curves`."""
         whole = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {number(bottom)}" width="{self.width}" '
-            f'height="{number(bottom)}" role="img"><title>{safe(title)}</title><style>{style_of(self.theme, run=run)}</style>'
+            f'height="{number(bottom)}" role="img"><title>{safe(title)}</title><style>{style_of(self.theme, run=run, curves=curves)}</style>'
             f'<rect class="page" width="{self.width}" height="{number(bottom)}"/>'
             f"{text(LEFT, 30, cut(title, self.inside, 9.6), 'title ink')}{text(LEFT, 50, figures, 'soft')}"
             f"{''.join(parts)}</svg>\n"

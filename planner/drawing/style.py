@@ -77,8 +77,14 @@ _LETTERS = (
 _RUN = ".best,.bound{fill:none;stroke-width:2}"
 
 
-def style_of(theme: Theme, *, run: bool = False) -> str:
-    """The picture's style sheet; with `run` that of a run's two lines as well."""
+_CURVE = ".curve{fill:none;stroke-width:2}.dashed{stroke-dasharray:5 4}"
+_CURVES_LIGHT = ("#1f5fa8", "#b3541e", "#2f7d4f", "#8a3a75", "#7a6a12", "#4b545d")
+_CURVES_DARK = ("#7db8f5", "#f0a36b", "#6fcf97", "#dd8fc6", "#d8c455", "#a7b0b9")
+CURVES = len(_CURVES_LIGHT)
+
+
+def style_of(theme: Theme, *, run: bool = False, curves: bool = False) -> str:
+    """The picture's style sheet; with `run` that of a run's two lines as well, with `curves` that of curves."""
     letters, light, dark = _LETTERS, _rules(LIGHT, _LIGHT), _rules(DARK, _DARK)
     if run:
         letters, light, dark = (
@@ -86,6 +92,8 @@ def style_of(theme: Theme, *, run: bool = False) -> str:
             light + _run_rules("#1f5fa8", "#dbe8f6"),
             dark + _run_rules("#7db8f5", "#223549"),
         )
+    if curves:
+        letters, light, dark = letters + _CURVE, light + _strokes(_CURVES_LIGHT), dark + _strokes(_CURVES_DARK)
     return (
         letters
         + {
@@ -94,6 +102,10 @@ def style_of(theme: Theme, *, run: bool = False) -> str:
             Theme.DARK: dark,
         }[theme]
     )
+
+
+def _strokes(colours: Sequence[str]) -> str:
+    return "".join(f".c{number}{{stroke:{colour}}}" for number, colour in enumerate(colours))
 
 
 def _run_rules(best: str, between: str) -> str:

@@ -36,17 +36,18 @@ def planned_problem(
     return with_preference(with_capacity(problem, capacity), None if prefer is None else Preference(prefer))
 
 
-MULTIPLES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-SIZE = re.compile(r"(0[xX][0-9a-fA-F_]{1,24}|[0-9][0-9_]{0,24}) ?(KiB|MiB|GiB|TiB|)", re.ASCII)
+MULTIPLES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+SIZE = re.compile(r"(0[xX][0-9a-fA-F_]{1,24}|[0-9][0-9_]{0,24}) ?((?:[KMGT]iB)|[kKmMgGtT]|)", re.ASCII)
+"""Letters alone are powers of 1024, as linkers have them; `kB`, which some take for 1000 and some for 1024, is refused."""
 
 
 def parse_size(text: str) -> int:
-    """Bytes: `1048576`, `1_048_576`, `0x100000`, `1MiB`. Raises BadInput."""
+    """Bytes: `1048576`, `1_048_576`, `0x100000`, `1MiB`, `1M`. Raises BadInput."""
     match = SIZE.fullmatch(text)
     digits = None if match is None else match[1].replace("_", "")
     if match is None or digits is None or digits.lower() == "0x":
         raise bad_option("capacity", f"{quoted(text)} is not a number of bytes, such as 65536, 0x10000 or 64KiB")
-    size = int(digits, 16 if digits.lower().startswith("0x") else 10) * MULTIPLES[match[2]]
+    size = int(digits, 16 if digits.lower().startswith("0x") else 10) * MULTIPLES[match[2][:1].lower()]
     if size > GREATEST:
         raise bad_option("capacity", f"{quoted(text)} is more than 2^62 bytes")
     return size

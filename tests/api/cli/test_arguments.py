@@ -17,6 +17,10 @@ from api.cli.arguments import parse_capacities, parse_seconds, parse_size
         ("0x100000", 1 << 20),
         ("64KiB", 1 << 16),
         ("2 MiB", 1 << 21),
+        ("64k", 1 << 16),
+        ("64K", 1 << 16),
+        ("1 M", 1 << 20),
+        ("1g", 1 << 30),
     ],
 )
 def test_sizes(text: str, size: int) -> None:
@@ -24,7 +28,8 @@ def test_sizes(text: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "-1", "1.5", "1e6", "64KB", "kib", "0x", "0x_", "_", "٣", "9" * 25, "8388608TiB", "1\n"]
+    "text",
+    ["", "-1", "1.5", "1e6", "64KB", "64kB", "64kib", "k", "kib", "0x", "0x_", "_", "٣", "9" * 25, "8388608TiB", "1\n"],
 )
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(typer.BadParameter):

@@ -1,0 +1,101 @@
+"""`memplan sweep`: what each size of memory buys, and the smallest that there is room in."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from planner.errors import BadInput, Code, Finding
+from planner.formats import read_problem, write_plan
+from planner.formats.answers.sweep_writer import write_sweep_json
+from planner.options.options import Options, bad_option
+from planner.plan import PlanStatus
+from planner.sweeping import Sweep, parse_ranges, sweep
+
+from ..exit_codes import ExitCode
+from ..terminal.interrupt import Interrupt
+from ..terminal.json_output import print_document
+from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ..terminal.reading import read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.text import is_terminal, say, visible
+
+
+class Request(NamedTuple):
+    """What to read, where to write, and what to show."""
+
+    file: str
+    capacities: Sequence[str]
+    step: int
+    out: str | None
+    plot: str | None
+    theme: str
+    plans: str | None
+    processes: int
+    input_format: str | None
+    as_json: bool
+    quiet: bool
+
+    @property
+    def prints_json(self) -> bool:
+        """JSON where it was asked for, and in a pipe that would otherwise get nothing."""
+        if self.as_json or self.out == STANDARD_OUTPUT:
+            return True
+        return self.out is None and not is_terminal(sys.stdout)
+
+
+def run(request: Request, options: Options) -> ExitCode:
+    """Sweep, deliver, and say by the exit code whether anything fits."""
+    with refusing(shown_name(request.file), as_json=request.as_json):
+        _check_outputs(request)
+        problem, warnings = read_problem(read_bytes(request.file), name=request.file, format=request.input_format)
+        for warning in warnings:
+            say(f"warning: {visible(warning)}")
+        sizes = parse_ranges(request.capacities, problem, request.step)
+        with Interrupt() as interrupt:
+            found = sweep(problem, sizes, options, processes=request.processes, cancelled=interrupt.requested)
+            _write(request, found)
+            if request.prints_json:
+                print_document(write_sweep_json(found))
+            elif not request.quiet and is_terminal(sys.stdout):
+                from ..terminal.tables.sweep import print_sweep
+
+                print_sweep(found)
+            interrupted = interrupt.requested()
+    if interrupted:
+        return ExitCode.INTERRUPTED
+    if any(point.status.has_plan for point in found.points):
+        return ExitCode.OK
+    hopeless = all(point.status is PlanStatus.INFEASIBLE for point in found.points)
+    return ExitCode.INFEASIBLE if hopeless else ExitCode.UNKNOWN
+
+
+def _check_outputs(request: Request) -> None:
+    for name in (request.out, request.plot):
+        if name is not None and name != STANDARD_OUTPUT:
+            OutputFile(name).check(request.file)
+    if request.plot is not None and PurePath(request.plot).suffix.lower() != ".svg":
+        raise bad_option("plot", "the file must end in .svg: pictures are drawn as SVG")
+    if request.plans is not None:
+        folder = Path(request.plans)
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            text = f"cannot make the folder {request.plans}: {error.strerror}"
+            raise BadInput(Finding(Code.INVALID_OPTION, "/options/plans", text)) from error
+
+
+def _write(request: Request, found: Sweep) -> None:
+    if request.out is not None and request.out != STANDARD_OUTPUT:
+        OutputFile(request.out).write(write_sweep_json(found))
+    if request.plot is not None:
+        from planner.drawing import Sheet, Theme, sweep_curve
+
+        OutputFile(request.plot).write(sweep_curve(found, Sheet(theme=Theme(request.theme))))
+    if request.plans is not None:
+        for point in found.points:
+            if point.plan is not None:
+                name = ",".join(str(size) for size in point.capacity.values())
+                OutputFile(str(Path(request.plans) / f"{name}.json")).write(write_plan(point.plan))

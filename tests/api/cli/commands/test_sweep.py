@@ -1,0 +1,60 @@
+"""`memplan sweep`: from the file to the figures, the plot and the plans."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.api.processes import ROOT, run, run_on_terminal
+
+THREE = ROOT / "examples" / "three.json"
+
+
+def test_a_sweep_in_a_pipe_is_json() -> None:
+    done = run("sweep", THREE, "--capacity", "64..128", "--step", "8")
+    assert (done.returncode, done.stderr) == (0, b"")
+    made = json.loads(done.stdout)
+    assert made["format"] == "memplan-sweep/1"
+    assert made["smallest"] == {"pool": "arena", "capacity": 84, "bound": 84, "status": "optimal"}
+    assert [p["status"] for p in made["points"]] == ["infeasible"] * 3 + ["optimal"] * 6
+
+
+def test_files_and_plans_that_can_be_verified(tmp_path: Path) -> None:
+    out, plot, plans = tmp_path / "s.json", tmp_path / "s.svg", tmp_path / "plans"
+    done = run(
+        "sweep", THREE, "--capacity", "arena=80,90", "-o", out, "--plot", plot, "--theme", "dark", "--plans", plans
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert plot.read_bytes().startswith(b"<svg")
+    assert len(json.loads(out.read_bytes())["points"]) == 2
+    assert {path.name for path in plans.iterdir()} <= {"80.json", "90.json"}
+    assert run("verify", THREE, plans / "90.json", "--capacity", "90").returncode == 0
+
+
+def test_a_terminal_gets_a_table() -> None:
+    code, shown = run_on_terminal("sweep", str(THREE), "--capacity", "64..128", "--step", "8")
+    assert code == 0
+    assert "nothing fits into less" in shown
+
+
+def test_exit_codes() -> None:
+    assert run("sweep", THREE, "--capacity", "1..83", "--step", "8").returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--capacity", "9..8"], b"before it begins"),
+        (["--capacity", "1kB"], b"is not a number of bytes"),
+        (["--capacity", "dram=1"], b"no pool"),
+        (["--capacity", "1..9", "--step", "0"], b"the step must be 1 byte or more"),
+        (["--capacity", "1..9", "--plot", "x.png"], b".svg"),
+        (["--capacity", "1..9", "--processes", "0"], b"processes"),
+    ],
+)
+def test_bad_input_names_the_option(arguments: list[str], says: bytes) -> None:
+    done = run("sweep", THREE, *arguments)
+    assert done.returncode == 2
+    assert says in done.stderr

@@ -1,0 +1,54 @@
+"""Curves and sweeps as pictures."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from planner import BadInput, Options, sweep
+from planner.drawing import Axes, Curve, Sheet, Theme, curves, sweep_curve
+from planner.generate import Request, generate
+
+NAMESPACE = "{http" + "://www.w3.org/2000/svg}"
+OPTIONS = Options(work_limit=0, workers=1)
+
+
+def said(picture: bytes) -> str:
+    return " ".join(each.text or "" for each in ET.fromstring(picture).iter(NAMESPACE + "text"))
+
+
+def test_a_sweep_shows_its_figures_and_the_smallest_size() -> None:
+    problem = generate("random", Request(30, 1))
+    found = sweep(problem, {"arena": range(100_000, 900_000, 50_000)}, OPTIONS, processes=1)
+    assert found.smallest is not None
+    light, dark = (sweep_curve(found, Sheet(theme=theme)) for theme in (Theme.LIGHT, Theme.DARK))
+    assert light != dark
+    assert "smallest" in said(light)
+    assert f"{found.smallest.capacity:,}".replace(",", " ") in said(light)
+
+
+def test_each_combination_of_the_other_pools_has_a_curve_up_to_a_number() -> None:
+    problem = generate("pools", Request(6, 1))
+    found = sweep(problem, {"sram": (5000, 9000), "tcm": (100, 200, 300)}, OPTIONS, processes=1)
+    picture = ET.fromstring(sweep_curve(found))
+    assert (
+        len(
+            [
+                p
+                for p in picture.iter(NAMESPACE + "path")
+                if p.attrib["class"].startswith("curve") and "H" in p.attrib["d"]
+            ]
+        )
+        >= 2
+    )
+    many = sweep(problem, {"sram": range(9000, 9010), "tcm": (100, 200)}, OPTIONS, processes=1)
+    with pytest.raises(BadInput):
+        sweep_curve(many)
+
+
+def test_names_have_no_power_over_the_picture() -> None:
+    axes = Axes("a & b", [Curve("<script>", [(1, 1.0), (2, 3.0)]), Curve("one", [(1, 2.0)])], str)
+    picture = ET.fromstring(curves("<t>", "", [axes], str, doubling=True))
+    assert "<script>" in " ".join(each.text or "" for each in picture.iter(NAMESPACE + "text"))
+    assert not list(picture.iter(NAMESPACE + "script"))
