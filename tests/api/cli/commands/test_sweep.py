@@ -9,7 +9,7 @@ import pytest
 
 from tests.api.processes import ROOT, run, run_on_terminal
 
-THREE = ROOT / "examples" / "three.json"
+THREE = str(ROOT / "examples" / "three.json")
 
 
 def test_a_sweep_in_a_pipe_is_json() -> None:
@@ -24,17 +24,28 @@ def test_a_sweep_in_a_pipe_is_json() -> None:
 def test_files_and_plans_that_can_be_verified(tmp_path: Path) -> None:
     out, plot, plans = tmp_path / "s.json", tmp_path / "s.svg", tmp_path / "plans"
     done = run(
-        "sweep", THREE, "--capacity", "arena=80,90", "-o", out, "--plot", plot, "--theme", "dark", "--plans", plans
+        "sweep",
+        THREE,
+        "--capacity",
+        "arena=80,90",
+        "-o",
+        str(out),
+        "--plot",
+        str(plot),
+        "--theme",
+        "dark",
+        "--plans",
+        plans,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert plot.read_bytes().startswith(b"<svg")
     assert len(json.loads(out.read_bytes())["points"]) == 2
     assert {path.name for path in plans.iterdir()} <= {"80.json", "90.json"}
-    assert run("verify", THREE, plans / "90.json", "--capacity", "90").returncode == 0
+    assert run("verify", THREE, str(plans / "90.json"), "--capacity", "90").returncode == 0
 
 
 def test_a_terminal_gets_a_table() -> None:
-    code, shown = run_on_terminal("sweep", str(THREE), "--capacity", "64..128", "--step", "8")
+    code, shown = run_on_terminal("sweep", THREE, "--capacity", "64..128", "--step", "8")
     assert code == 0
     assert "nothing fits into less" in shown
 
