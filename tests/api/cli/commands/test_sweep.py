@@ -35,7 +35,7 @@ def test_files_and_plans_that_can_be_verified(tmp_path: Path) -> None:
         "--theme",
         "dark",
         "--plans",
-        plans,
+        str(plans),
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert plot.read_bytes().startswith(b"<svg")
