@@ -63,7 +63,7 @@ class Shares:
         """The settings, with what there is room for in place of the most that may be."""
         return settings.model_copy(
             update={
-                "readers": self.readers,
+                "readers": self.readers or settings.readers,  # a worker has none
                 "workers": self.workers or None,
                 "service_memory": self.service,
                 "worker_memory": self.process,
