@@ -13,4 +13,4 @@ MAX_DEPTH = 64
 MAX_DIGITS = 20
 """Of an integer as it is written."""
 MAX_TEXT = 1024
-"""Characters of a name or an id."""
+"""Characters of a name, an id, or any other text of a problem's: kinds, devices, types. What a constant holds is as long as its size says."""

@@ -140,6 +140,9 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
                     _too_long(report, ("buffers", i, "id"), id_)
             elif type(id_) is int:
                 _number(report, ("buffers", i, "id"), id_, -MAX_ADDRESS)
+        for field, label in (("kind", buffer.kind), ("device", buffer.device), ("dtype", buffer.dtype)):
+            if label is not None and len(label) > MAX_TEXT:
+                _too_long(report, ("buffers", i, field), label)
         if not _is_plain(buffer):
             _buffer_numbers(report, ("buffers", i), buffer, names)
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast
 from pydantic import ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, from_json
 
-from ...checks.limits import MAX_ADDRESS
+from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...checks.report import Place, Report, quoted
 from ...errors import Code
 from .scan import WIDE, Scanned
@@ -53,7 +53,8 @@ class _OneError:
 
 
 BufferIdField: TypeAlias = Annotated[
-    Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)] | Annotated[str, Field(min_length=1)],
+    Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)]
+    | Annotated[str, Field(min_length=1, json_schema_extra={"maxLength": MAX_TEXT})],
     _OneError(BUFFER_ID_ERROR),
 ]
 Label: TypeAlias = Annotated[str | int, _OneError(LABEL_ERROR)]

@@ -7,8 +7,11 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from ...checks.limits import MAX_ADDRESS, MAX_TIME
+from ...checks.limits import MAX_ADDRESS, MAX_TEXT, MAX_TIME
 from ..json.strict import STRICT, BufferIdField, Items
+
+TEXT_LIMIT: dict[str, Any] = {"maxLength": MAX_TEXT}
+"""For the schema alone: planner.checks sees to it, whatever a problem was written in."""
 
 
 def said(text: str, default: Any = None, *, min_items: int | None = None) -> Any:
@@ -23,7 +26,8 @@ Bytes = Annotated[int, Field(ge=0, le=MAX_ADDRESS)]
 Alignment = Annotated[int, Field(ge=1, le=MAX_ADDRESS)]
 Positive = Annotated[int, Field(ge=1, le=MAX_ADDRESS)]
 Time = Annotated[int, Field(ge=-MAX_TIME, le=MAX_TIME)]
-Name = Annotated[str, Field(min_length=1)]
+Text = Annotated[str, Field(json_schema_extra=TEXT_LIMIT)]
+Name = Annotated[str, Field(min_length=1, json_schema_extra=TEXT_LIMIT)]
 Range = Annotated[list[Bytes], Field(min_length=2, max_length=2)]
 Interval = Annotated[list[Time], Field(min_length=2, max_length=2)]
 Pair = Annotated[list[BufferIdField], Field(min_length=2, max_length=2)]
@@ -105,7 +109,7 @@ class BufferWire(TypedDict):
     max_offset: NotRequired[Annotated[Bytes | None, said("The buffer's offset must not be above this.")]]
     kind: NotRequired[
         Annotated[
-            str | None,
+            Text | None,
             said(
                 "A label: input, output, intermediate, constant, workspace, mutable, or any other text. Where some pool is read_only, "
                 "constants go there, and all else goes elsewhere; it has no other effect on the plan."
@@ -218,7 +222,7 @@ class ProblemWire(TypedDict):
     """A memory planning problem."""
 
     format: Annotated[Literal["memplan/1"], said("The version of this format.")]
-    name: NotRequired[Annotated[str | None, said("A name for people; it has no effect on the plan.")]]
+    name: NotRequired[Annotated[Text | None, said("A name for people; it has no effect on the plan.")]]
     lifetimes: NotRequired[
         Annotated[
             Literal["half_open", "inclusive"] | None,

@@ -448,6 +448,9 @@ def test_a_buffer_kept_from_the_pool_its_fellows_are_fixed_in_contradicts_in_any
         (Problem((make("a"),), name="n" * 1025), "/name"),
         (problem(make("b" * 1025)), "/buffers/0/id"),
         (problem(make("a"), pools=(Pool("p" * 1025),)), "/pools/0/name"),
+        (problem(make("a", kind="k" * 1025)), "/buffers/0/kind"),
+        (problem(make("a", device="d" * 1025)), "/buffers/0/device"),
+        (problem(make("a", dtype="t" * 1025)), "/buffers/0/dtype"),
     ],
 )
 def test_names_and_ids_have_a_greatest_length(wrong: Problem, pointer: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ def valid(value: Any, part: dict[str, Any], whole: dict[str, Any]) -> bool:
     """A validator for just the keywords that our schema uses; any other keyword fails the test."""
     known = {
         "$ref", "$schema", "$defs", "title", "description", "default", "type", "const", "enum", "anyOf", "properties",
-        "required", "additionalProperties", "items", "minItems", "maxItems", "minimum", "maximum", "minLength",
+        "required", "additionalProperties", "items", "minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength",
     }  # fmt: skip
     assert set(part) <= known, set(part) - known
     if "$ref" in part:
@@ -35,7 +36,7 @@ def valid(value: Any, part: dict[str, Any], whole: dict[str, Any]) -> bool:
         return False
     if isinstance(value, int) and not part.get("minimum", value) <= value <= part.get("maximum", value):
         return False
-    if isinstance(value, str) and len(value) < part.get("minLength", 0):
+    if isinstance(value, str) and not part.get("minLength", 0) <= len(value) <= part.get("maxLength", len(value)):
         return False
     if isinstance(value, list):
         if not part.get("minItems", 0) <= len(value) <= part.get("maxItems", len(value)):
@@ -87,6 +88,7 @@ def test_defaults_are_what_the_reader_assumes() -> None:
     assert read_problem(encoded(document)) == read_problem(encoded(short))
 
 
+LONG = "☃" * 1025
 GOOD: dict[str, Any] = problem({"id": 1}, {"id": "a", "fixed": {"pool": "default"}})
 
 
@@ -106,6 +108,15 @@ GOOD: dict[str, Any] = problem({"id": 1}, {"id": "a", "fixed": {"pool": "default
         {**GOOD, "objective": {"terms": ["x"]}},
         {**GOOD, "objective": {"terms": []}},
         {**GOOD, "lifetimes": "open"},
+        {**GOOD, "name": LONG},
+        {**GOOD, "pools": [{"name": LONG}]},
+        {**GOOD, "buffers": [{"id": LONG, "size": 1}]},
+        {**GOOD, "buffers": [{"id": 1, "size": 1, "kind": LONG}]},
+        {**GOOD, "buffers": [{"id": 1, "size": 1, "device": LONG}]},
+        {**GOOD, "buffers": [{"id": 1, "size": 1, "dtype": LONG}]},
+        {**GOOD, "buffers": [{"id": 1, "size": 1, "pools": [LONG]}]},
+        {**GOOD, "buffers": [{"id": 1, "size": 1, "fixed": {"pool": LONG}}]},
+        {**GOOD, "constraints": {"conflicts": [[1, LONG]]}},
     ],
 )
 def test_what_the_schema_refuses_the_reader_refuses(broken: dict[str, Any]) -> None:
@@ -113,6 +124,34 @@ def test_what_the_schema_refuses_the_reader_refuses(broken: dict[str, Any]) -> N
     assert not valid(broken, schema(), schema())
     with pytest.raises(BadInput):
         read_problem(encoded(broken))
+
+
+def test_texts_as_long_as_the_schema_allows_are_read() -> None:
+    text = LONG[:-1]
+    labels = {"kind": text, "device": text, "dtype": text}
+    good = {**GOOD, "name": text, "pools": [{"name": text}], "buffers": [{"id": text, "size": 1, **labels}]}
+    assert valid(good, schema(), schema())
+    read_problem(encoded(good))
+
+
+def test_every_text_that_is_free_has_a_greatest_length() -> None:
+    """But what a constant holds, which is as long as its size says."""
+    free = [place for place, part in parts(schema()) if part.get("type") == "string" and "const" not in part]
+    limited = [place for place, part in parts(schema()) if part.get("maxLength") == 1024]
+    assert {place for place in free if place not in limited} - {
+        place for place, part in parts(schema()) if "enum" in part
+    } == {"/$defs/Buffer/properties/data/anyOf/0"}
+
+
+def parts(part: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of a schema, and where it stands."""
+    if isinstance(part, dict):
+        yield place, part
+        for name, value in part.items():
+            yield from parts(value, f"{place}/{name}")
+    elif isinstance(part, list):
+        for number, value in enumerate(part):
+            yield from parts(value, f"{place}/{number}")
 
 
 @pytest.mark.parametrize("path", corpus("nets/*.json"))
