@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import random
 import selectors
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from planner.formats import write_problem
+from planner.generate import Request, generate
 from scripts.load_system import System
 
 LATE_SECONDS = 30.0
@@ -59,31 +63,41 @@ class Client:
         self._host, self._port = parts.hostname or "127.0.0.1", parts.port or 80
         self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A new connection."""
+        return await asyncio.open_connection(self._host, self._port)
+
     async def ask(
-        self, method: str, path: str, body: bytes = b"", kind: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        kind: str = "application/json",
+        headers: Mapping[str, str] | None = None,
     ) -> tuple[int, dict[str, str], bytes]:
         """Status, headers in lower case, and the body of the answer."""
         self._idle = [
             line for line in self._idle if not line[0].at_eof()
         ]  # the service hangs up on those that say nothing for long
-        reader, writer = self._idle.pop() if self._idle else await asyncio.open_connection(self._host, self._port)
-        head = f"{method} {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+        reader, writer = self._idle.pop() if self._idle else await self.connect()
+        more = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
+        head = f"{method} {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
         writer.write(head.encode() + body)
         raw = await reader.readuntil(b"\r\n\r\n")
         first, *lines = raw.decode("latin-1").split("\r\n")
-        headers = {
+        got = {
             name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
         }
-        payload = await reader.readexactly(int(headers.get("content-length", 0)))
-        if headers.get("connection") == "close":
+        payload = await reader.readexactly(int(got.get("content-length", 0)))
+        if got.get("connection") == "close":
             writer.close()
         else:
             self._idle.append((reader, writer))
-        return int(first.split()[1]), headers, payload
+        return int(first.split()[1]), got, payload
 
     async def leave_open(self, path: str, body: bytes, kind: str) -> asyncio.StreamWriter:
         """Send a request whose answer takes long, and do not wait for more than its beginning."""
-        reader, writer = await asyncio.open_connection(self._host, self._port)
+        reader, writer = await self.connect()
         head = f"POST {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
         writer.write(head.encode() + body)
         status = await reader.readuntil(b"\r\n")
@@ -116,6 +130,15 @@ class Client:
                 group.create_task(one(number))
         answers.spent = since(before, self.system)
         print(answers.row(what, rate, seconds), flush=True)
+
+
+def variants(count: int, seed: int = 1) -> Iterator[bytes]:
+    """Problems of 200 easy buffers, all different: the same one with other sizes here and there."""
+    chance = random.Random(seed)
+    document = json.loads(write_problem(generate("transformer", Request(200, seed))))
+    for _ in range(count):
+        buffers = [{**buffer, "size": buffer["size"] + 64 * chance.randrange(4)} for buffer in document["buffers"]]
+        yield json.dumps({**document, "buffers": buffers}).encode()
 
 
 def run_punctually(work: Coroutine[Any, Any, None]) -> None:

@@ -1,6 +1,7 @@
 """Loads a service in an open model: requests leave when they are due, whether or not earlier ones have been answered.
 
     ./scripts/load [--store sqlite|postgresql] [--seconds 20] [--only fresh|kept|queue] [--rate N] [--url http://127.0.0.1:8080]
+    ./scripts/load --soak [MINUTES] [--store sqlite|postgresql]
 
 A latency counts from the moment at which the request was due, so that a service that falls behind cannot hide it. Without --url it starts a service
 of its own, with a store in a folder that is removed afterwards; `--store postgresql` starts a server and a `memplan worker` as well. Of those it tells
@@ -11,6 +12,9 @@ fresh   200 easy buffers, another problem in every request
 kept    one problem over and over, answered from the store
 queue   with nothing to do, with solvers at work, and with 10 000 jobs waiting besides: /healthz, adding a job, pages of the list, /metrics;
         and how quickly those jobs were queued
+
+--soak keeps it busy with requests of all kinds instead, for an hour unless another time is said, and tells of each process how much it grew: memory,
+descriptors, threads; and what is left of a burst of large bodies. Exit code 1: something grows (scripts/load_soak.py says by how much it may).
 """
 
 from __future__ import annotations
@@ -18,8 +22,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import random
 import re
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
@@ -27,7 +31,8 @@ from itertools import count
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from scripts.load_client import HEAD, Answers, Client, run_punctually, since
+from scripts import load_soak
+from scripts.load_client import HEAD, Answers, Client, run_punctually, since, variants
 from scripts.load_system import STORES, System, served
 
 RATES = {"fresh": 50.0, "kept": 300.0, "queue": 20.0}
@@ -127,16 +132,15 @@ async def queued(client: Client) -> int:
     return 0 if found is None else int(float(found[1]))
 
 
-def variants(count: int, seed: int = 1) -> Iterator[bytes]:
-    """Problems of 200 easy buffers, all different: the same one with other sizes here and there."""
-    chance = random.Random(seed)
-    document = json.loads(write_problem(generate("transformer", Request(200, seed))))
-    for _ in range(count):
-        buffers = [{**buffer, "size": buffer["size"] + 64 * chance.randrange(4)} for buffer in document["buffers"]]
-        yield json.dumps({**document, "buffers": buffers}).encode()
-
-
 PARTS = {"fresh": fresh, "kept": kept, "queue": queue}
+
+
+def soak(store: str, minutes: float) -> int:
+    """An exit code: 1 if a process grows."""
+    with served(store) as system:
+        grown = asyncio.run(load_soak.soak(Client(system), minutes))
+    print("\n".join((load_soak.HEAD, *(each.row() for each in grown))))
+    return 0 if all(each.is_bounded for each in grown) else 1
 
 
 def main() -> None:
@@ -147,7 +151,10 @@ def main() -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--store", choices=STORES, default=STORES[0], help="of a service of the load's own")
     where.add_argument("--url", help="a service that runs already")
+    parser.add_argument("--soak", type=float, nargs="?", const=60.0, metavar="MINUTES")
     arguments = parser.parse_args()
+    if arguments.soak is not None:
+        sys.exit(soak(arguments.store, arguments.soak))
     print(HEAD)
     for name, part in PARTS.items():
         if arguments.only not in (None, name):

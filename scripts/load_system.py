@@ -8,11 +8,12 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tests.postgresql import Server
@@ -37,6 +38,15 @@ class System:
     """`memplan worker`, where solvers are not the service's own."""
     database: int | None = None
 
+    def processes(self) -> dict[int, str]:
+        """Those of the service and of its workers, by what they are."""
+        found: dict[int, str] = {}
+        for name, pid in (("service", self.service), ("worker", self.worker)):
+            if pid is not None:
+                found[pid] = name
+                found |= {child: f"{name}'s process {n}" for n, child in enumerate(_children(pid), 1)}
+        return found
+
     def spent(self) -> tuple[float, ...]:
         """Seconds of processor time so far: of the service's own process, of its workers, and of the database if it is a process."""
         if self.service is None:
@@ -57,11 +67,15 @@ def _of(pid: int) -> float:
 def _of_children(pid: int) -> float:
     """Those that still run."""
     found = 0.0
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in path.read_text().split():
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
-                found += _of(int(child))
+    for child in _children(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            found += _of(child)
     return found
+
+
+def _children(pid: int) -> list[int]:
+    paths = Path(f"/proc/{pid}/task").glob("*/children")
+    return sorted(int(child) for path in paths for child in path.read_text().split())
 
 
 @contextmanager
@@ -103,10 +117,17 @@ def _running(
         try:
             for line in process.stderr:
                 if found := ready.search(line):
+                    threading.Thread(target=_drain, args=(process.stderr,), daemon=True).start()
                     yield process.pid, found
                     break
             else:
                 sys.exit(f"memplan {command[0]} did not start")
         finally:
             process.terminate()
-            process.stderr.close()
+
+
+def _drain(said: IO[str]) -> None:
+    """What is not read would hold up at last whoever says it."""
+    with said:
+        for _ in said:
+            continue

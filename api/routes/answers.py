@@ -14,7 +14,7 @@ from planner.checks.limits import MAX_TEXT
 from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal
-from ..store.records import Job, StoredPlan
+from ..store.records import Job, PlanHead, StoredPlan
 
 WITHOUT_PLAN = {"infeasible": HttpCode.INFEASIBLE, "unknown": HttpCode.NO_PLAN}
 SENTENCES = {
@@ -28,12 +28,20 @@ def plan_response(request: Request, plan: StoredPlan, *, hit: bool, require: str
     status = plan.summary.status
     if require == "feasible" and status in WITHOUT_PLAN:
         raise Refusal(422, WITHOUT_PLAN[status], SENTENCES[status], members={"plan": json.loads(plan.data)})
+    headers = plan_headers(plan, hit=hit)
+    return not_modified(request, headers) or Response(plan.data, 200, headers, JSON)
+
+
+def plan_headers(plan: StoredPlan | PlanHead, *, hit: bool) -> dict[str, str]:
     headers = {"ETag": plan.etag, "X-Cache": "hit" if hit else "miss", "Cache-Control": "private, no-cache"}
-    if hit:
-        headers["Age"] = str(max(0, int(time.time() - plan.created)))
-    if matches(request.headers.get("if-none-match"), plan.etag):
+    return headers | {"Age": str(max(0, int(time.time() - plan.created)))} if hit else headers
+
+
+def not_modified(request: Request, headers: dict[str, str]) -> Response | None:
+    """Word that the client has it already, if it has."""
+    if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    return Response(plan.data, 200, headers, JSON)
+    return None
 
 
 def matches(condition: str | None, etag: str) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Iterable
+from functools import partial
 from io import BytesIO
 from typing import Any
 
@@ -21,7 +22,7 @@ from ..garbage import forget_frames
 from ..jobs.options import RequestOptions
 from ..jobs.process_pool import WorkerDied, WorkerFault
 from ..service import Service
-from ..store import StoreUnavailable
+from ..store import Store, StoreUnavailable
 from ..store.ids import new_id
 from ..store.records import Job, JobFilter
 from .answers import job_document
@@ -30,6 +31,7 @@ from .jobs import ID, not_found
 from .openapi.examples import BATCH_ANSWERS, BATCH_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
+from .sending import in_pieces
 from .steps import enqueue, fingerprint_of, look_up, understand, until_over
 
 router = APIRouter(tags=["jobs"])
@@ -60,7 +62,7 @@ async def add(
         for number, line in enumerate(lines)
     ]
     first = {"batch": batch, "problems": len(lines)}
-    return _response(service, batch, _answers(first, waiting))
+    return _response(service, batch, _answers(service.store, first, waiting))
 
 
 @router.get("/v1/batches/{id}", summary="A batch's answers", response_class=Response, responses=BATCH_ANSWERS)
@@ -73,7 +75,7 @@ async def answers(request: Request, service: Behind, id: str) -> Response:  # no
     if not jobs:
         raise not_found()
     waiting = [_finished(service, job) for job in reversed(jobs)]
-    return _response(service, id, _answers({"batch": id, "problems": len(jobs)}, waiting))
+    return _response(service, id, _answers(service.store, {"batch": id, "problems": len(jobs)}, waiting))
 
 
 def _response(service: Service, batch: str, lines: AsyncIterator[bytes]) -> Response:
@@ -92,25 +94,38 @@ def _lines(body: bytes, bodies: Bodies, most: int) -> list[bytes]:
     return lines
 
 
-async def _answers(first: dict[str, Any], waiting: Iterable[Awaitable[dict[str, Any]]]) -> AsyncIterator[bytes]:
+async def _answers(
+    store: Store, first: dict[str, Any], waiting: Iterable[Awaitable[dict[str, Any]]]
+) -> AsyncIterator[bytes]:
     """A line for each, whichever is first."""
     tasks = [asyncio.ensure_future(each) for each in waiting]
     try:
         yield json.dumps(first).encode("ascii") + b"\n"
         for done in asyncio.as_completed(tasks):
-            yield await asyncio.to_thread(_written, await done)
+            async for piece in _written(store, await done):
+                yield piece
     finally:
         for task in tasks:
             task.cancel()
 
 
-def _written(answer: dict[str, Any]) -> bytes:
-    """On one line: the plan is laid out on several."""
-    plan: bytes | None = answer.pop("plan", None)
+async def _written(store: Store, answer: dict[str, Any]) -> AsyncIterator[bytes]:
+    """On one line: the plan is laid out on several, and is not loaded before its turn has come to be sent."""
+    final = answer.pop("plan", None)
+    head = None if final is None else await asyncio.to_thread(store.plan_head, answer["job"])
+    if "state" in answer and head is None:
+        answer["plan"] = None
     line = json.dumps(answer, allow_nan=False).encode("ascii")
-    if plan is not None:  # there are no line ends within JSON's strings
-        line = b'%s, "plan": %s}' % (line[:-1], plan.replace(b"\n", b""))
-    return line + b"\n"
+    if head is not None:  # there are no line ends within JSON's strings
+        yield b'%s, "plan": ' % line[:-1]
+        if final:
+            async for piece in in_pieces(head.size, partial(store.plan_piece, answer["job"])):
+                yield piece.replace(b"\n", b"")
+        else:
+            plan = await asyncio.to_thread(store.plan, answer["job"])
+            yield b"null" if plan is None else plan.data.replace(b"\n", b"")
+        line = b"}"
+    yield line + b"\n"
 
 
 async def _line(
@@ -157,10 +172,9 @@ async def _enter(
 
 
 async def _finished(service: Service, job: Job, number: int | None = None) -> dict[str, Any]:
-    """A job's line, when it has ended or the service stops."""
+    """A job's line, when it has ended or the service stops. In place of its plan, if there is one, stands whether it stays the same."""
     now = await until_over(service, job.id) or job
     document = job_document(now)
     answer = {name: document[name] for name in ("state", "status", "stop", "best", "bound", "gap", "failure")}
     line = now.line if number is None else number
-    plan = await asyncio.to_thread(service.store.plan, now.id) if now.has_plan else None
-    return {"line": line, "job": now.id, **answer, "plan": None if plan is None else plan.data}
+    return {"line": line, "job": now.id, **answer, "plan": now.state.is_final if now.has_plan else None}

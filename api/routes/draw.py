@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from planner.formats.table import BYTES, FORMATS, JSON, USUAL
 
 from ..errors import HttpCode, Refusal
+from ..store import Store
 from .body import format_of, read_body, require_type
 from .checks import VerifyQuery
 from .jobs import job_of
 from .openapi.examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .plans import Behind
+from .sending import in_pieces, loaded
 from .steps import failure_of, while_there
 
 router = APIRouter(tags=["drawings"])
@@ -60,12 +63,17 @@ async def drawn(
 ) -> Response:
     """The memory map of the best plan so far."""
     job = await job_of(request, service, id)
-    problem = await asyncio.to_thread(service.store.problem, job.id)
-    plan = await asyncio.to_thread(service.store.plan, job.id)
+    store, bodies = service.store, request.state.bodies
+    head = await asyncio.to_thread(store.plan_head, job.id)
+    size = await asyncio.to_thread(store.problem_size, job.id)
+    if head is None or size is None:
+        raise failure_of(job)
+    problem = await loaded(bodies, size, partial(store.problem, job.id))
+    plan = await loaded(bodies, head.size, partial(_plan_data, store, job.id))
     if plan is None or problem is None:
         raise failure_of(job)
     header = {"format": job.about.format, "options": dict(job.about.options), "as": wanted}
-    reply = await while_there(request, service.read("draw", problem, plan.data, **header))
+    reply = await while_there(request, service.read("draw", problem, plan, **header))
     return drawing(reply.payload, wanted)
 
 
@@ -73,10 +81,17 @@ async def drawn(
 async def problem(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
     """As it was sent, options and all."""
     job = await job_of(request, service, id)
-    data = await asyncio.to_thread(service.store.problem, job.id)
-    if data is None:
+    size = await asyncio.to_thread(service.store.problem_size, job.id)
+    if size is None:
         raise Refusal(404, HttpCode.NOT_FOUND, "the problem is not kept any more")
-    return Response(data, 200, KEPT, FORMATS[job.about.format or USUAL].media_types[0])
+    pieces = in_pieces(size, partial(service.store.problem_piece, job.id))
+    kind = FORMATS[job.about.format or USUAL].media_types[0]
+    return StreamingResponse(pieces, 200, KEPT | {"Content-Length": str(size)}, kind)
+
+
+def _plan_data(store: Store, id_: str) -> bytes | None:
+    found = store.plan(id_)
+    return None if found is None else found.data
 
 
 def drawing(data: bytes, wanted: Wanted) -> Response:

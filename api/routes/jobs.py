@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import re
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
+
+from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal
 from ..service import Service
 from ..store.records import Job, JobFilter, JobState
-from .answers import job_response, json_response, listed_job, plan_response
+from .answers import job_response, json_response, listed_job, not_modified, plan_headers, plan_response
+from .body import Bodies
 from .openapi.examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
+from .sending import in_pieces
 from .steps import enqueue, failure_of, look_up, receive, stop_job, understand, while_there
 
 router = APIRouter(tags=["jobs"])
@@ -74,10 +79,22 @@ async def one(request: Request, service: Behind, id: str) -> Response:  # noqa: 
 async def plan(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
     """The best plan so far. Once the job has ended, it is the answer."""
     job = await job_of(request, service, id)
+    head = await asyncio.to_thread(service.store.plan_head, job.id)
+    if head is None:
+        raise failure_of(job)
+    headers = plan_headers(head, hit=job.state.is_final)
+    if (same := not_modified(request, headers)) is not None:
+        return same
+    if job.state.is_final:
+        pieces = in_pieces(head.size, partial(service.store.plan_piece, job.id))
+        return StreamingResponse(pieces, 200, headers | {"Content-Length": str(head.size)}, JSON)
+    # It may be replaced by a better one while it is being sent.
+    bodies: Bodies = request.state.bodies
+    bodies.require_room(head.size)
     found = await asyncio.to_thread(service.store.plan, job.id)
     if found is None:
         raise failure_of(job)
-    return plan_response(request, found, hit=job.state.is_final)
+    return plan_response(request, found, hit=False)
 
 
 @router.delete("/v1/jobs/{id}", summary="Stop a job", responses=JOB_ANSWERS)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator, Callable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from ..errors import CONTENT_TYPE, Refusal
+from ..store import StoreUnavailable
 from .body import Bodies
 
 PIECE = 1 << 18
 """The server waits between pieces until most of the one before has been taken. What is smaller is sent in one, and not counted."""
+STORED_PIECE = 1 << 20
+"""So much is loaded from the store at a time."""
 REST_SECONDS = 5.0
 REST_BYTES = 32 << 20
 """So long, and so much, the rest of a body that is refused is taken, and thrown away."""
@@ -34,6 +38,8 @@ class Sender:
         self._send = send
         self._bodies = bodies
         self._counted = 0
+        self._start: Message | None = None
+        """How the answer begins, until it is known how much of it there is at a time."""
         self._is_refused = False
         self.status = 0
         """Of the answer that has begun; 0: none has."""
@@ -42,20 +48,28 @@ class Sender:
         if self._is_refused:
             return
         if message["type"] == "http.response.start":
-            await self._begin(message)
-        else:
-            await self._go_on(message)
-
-    async def _begin(self, message: Message) -> None:
-        size = int(Headers(raw=message["headers"]).get("content-length", "0"))
-        if size > PIECE:
+            self._start = message
+            return
+        if self._start is not None:
+            start, self._start = self._start, None
             try:
-                self._bodies.take(size)
+                self._count(len(message.get("body", b"")))
             except Refusal as refusal:
                 await answer(refusal)(self._scope, self._receive, self)
                 self._is_refused = True
                 return
+            await self._begin(start)
+        else:
+            self._count(len(message.get("body", b"")))
+        await self._go_on(message)
+
+    def _count(self, size: int) -> None:
+        """The most that there has been at a time. Raises Refusal."""
+        if size > max(PIECE, self._counted):
+            self._bodies.take(size - self._counted)
             self._counted = size
+
+    async def _begin(self, message: Message) -> None:
         self.status = message["status"]
         headers = MutableHeaders(scope=message)
         if headers.get("connection") == "close":
@@ -87,6 +101,29 @@ class Sender:
         """The request is over."""
         self._bodies.give_back(self._counted)
         self._counted = 0
+
+
+def in_pieces(size: int, read: Callable[[int, int], bytes]) -> AsyncIterator[bytes]:
+    """What a store has, so much of it at a time. Raises StoreUnavailable where it is gone before its end."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, size, STORED_PIECE):
+            piece = await asyncio.to_thread(read, start, min(STORED_PIECE, size - start))
+            if not piece:
+                raise StoreUnavailable("what was being sent has been removed")
+            yield piece
+
+    return pieces()
+
+
+async def loaded(bodies: Bodies, size: int, load: Callable[[], bytes | None]) -> bytes | None:
+    """What a store has, all of it, counted before it is there. Raises Refusal where there is no room for it."""
+    bodies.take(size)
+    try:
+        data = await asyncio.to_thread(load)
+        return None if data is None else bodies.counted(data)
+    finally:
+        bodies.give_back(size)
 
 
 def answer(refusal: Refusal) -> Response:

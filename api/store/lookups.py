@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import func, select
 
 from .kept_plans import find
-from .records import Counts, Event, EventKind, Job, JobFilter, JobState, StoredPlan
+from .records import Counts, Event, EventKind, Job, JobFilter, JobState, PlanHead, StoredPlan, Summary
 from .rows import job_of, plan_of
 from .tables import events, job_plans, jobs, problems
 from .transactions import Part
@@ -47,6 +47,25 @@ class Lookups(Part):
         with self.read() as connection:
             row = connection.execute(select(job_plans).where(job_plans.c.job == id_)).one_or_none()
         return None if row is None else plan_of(row)
+
+    def problem_size(self, id_: str) -> int | None:
+        with self.read() as connection:
+            size: int | None = connection.execute(select(problems.c.size).where(problems.c.job == id_)).scalar()
+        return size
+
+    def problem_piece(self, id_: str, start: int, size: int) -> bytes:
+        with self.read() as connection:
+            return self.database.piece(connection, problems, id_, start, size)
+
+    def plan_head(self, id_: str) -> PlanHead | None:
+        head = (job_plans.c.etag, job_plans.c.summary, job_plans.c.created, job_plans.c.size)
+        with self.read() as connection:
+            row = connection.execute(select(*head).where(job_plans.c.job == id_)).one_or_none()
+        return None if row is None else PlanHead(row.etag, Summary(**row.summary), row.created, row.size)
+
+    def plan_piece(self, id_: str, start: int, size: int) -> bytes:
+        with self.read() as connection:
+            return self.database.piece(connection, job_plans, id_, start, size)
 
     def events(self, id_: str, after: int, limit: int = 100) -> list[Event]:
         query = select(events).where(events.c.job == id_, events.c.number > after).order_by(events.c.number)

@@ -19,6 +19,7 @@ from .records import (
     Kept,
     NewJob,
     Once,
+    PlanHead,
     QueueLimits,
     StoredPlan,
 )
@@ -91,6 +92,18 @@ class Store(Protocol):
 
     def plan(self, id_: str) -> StoredPlan | None:
         """The best plan of a job so far."""
+
+    def problem_size(self, id_: str) -> int | None:
+        """Bytes of a job's problem."""
+
+    def problem_piece(self, id_: str, start: int, size: int) -> bytes:
+        """So many bytes of it from there on."""
+
+    def plan_head(self, id_: str) -> PlanHead | None:
+        """What the best plan of a job is."""
+
+    def plan_piece(self, id_: str, start: int, size: int) -> bytes:
+        """So many bytes of it from there on. Of a job that has not ended it may be another plan by then."""
 
     def events(self, id_: str, after: int, limit: int = 100) -> list[Event]:
         """What has happened to a job since."""

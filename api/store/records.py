@@ -72,6 +72,17 @@ class StoredPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanHead:
+    """What is known of a stored plan without loading it."""
+
+    etag: str
+    summary: Summary
+    created: float
+    size: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, slots=True)
 class NewJob:
     """A job that is to be queued."""
 

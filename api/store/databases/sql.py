@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, delete, insert
+from sqlalchemy import Connection, Engine, LargeBinary, Table, delete, func, insert, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -62,6 +62,11 @@ class Database(ABC):
     @abstractmethod
     def is_alone(self, connection: Connection, what: str) -> bool:
         """Does no other transaction do this at the moment? If so, none will until this one is through."""
+
+    def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
+        """Some bytes of what the table has of a job; nothing where it has nothing. The rest of it is not loaded."""
+        cut = func.substr(table.c.data, start + 1, size, type_=LargeBinary)
+        return bytes(connection.execute(select(cut).where(table.c.job == job)).scalar() or b"")
 
     def ping(self) -> None:
         """Really writes something. Raises StoreUnavailable if that cannot be done."""

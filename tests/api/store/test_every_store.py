@@ -441,3 +441,22 @@ def test_it_survives_being_opened_again(store: Store, opened: Open) -> None:
 def test_a_store_that_cannot_be_opened_says_so(url: str) -> None:
     with pytest.raises(StoreUnavailable):
         open_store(url)
+
+
+def test_problems_and_plans_are_had_in_pieces(store: Store) -> None:
+    data = bytes(range(256)) * 100
+    job = store.add(NewJob("me", ABOUT), data, NO_LIMITS).job
+    assert store.plan_head(job.id) is None
+    assert store.plan_piece(job.id, 0, 10) == b""
+    store.claim()
+    plan = feasible(90, data[::-1])
+    store.save(job.id, 1, plan)
+    head = store.plan_head(job.id)
+    assert head is not None
+    assert (head.etag, head.summary, head.created, head.size) == (plan.etag, plan.summary, plan.created, len(data))
+    assert store.problem_size(job.id) == len(data)
+    for start in (0, 1, 255, 20_000):
+        assert store.problem_piece(job.id, start, 1000) == data[start : start + 1000]
+        assert store.plan_piece(job.id, start, 1000) == data[::-1][start : start + 1000]
+    store.remove(job.id)
+    assert (store.problem_size(job.id), store.problem_piece(job.id, 0, 10)) == (None, b"")

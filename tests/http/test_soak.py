@@ -1,0 +1,44 @@
+"""What grows is found by the soak (./scripts/load --soak), which .ci/run has for two minutes."""
+
+from __future__ import annotations
+
+import pytest
+
+from scripts.load_soak import MIB, SAMPLE_SECONDS, Growth, Sample, growth
+
+MINUTES = 2.0
+COUNT = int(60 * MINUTES / SAMPLE_SECONDS)
+
+
+def samples(mib_a_minute: float = 0, descriptors: float = 0, threads: float = 0) -> list[Sample]:
+    """Of a process that grows so much a minute, and does something large every now and then."""
+    return [
+        Sample(
+            int((100 + mib_a_minute * minute) * MIB) + (200 * MIB if number % 3 else 0),
+            int(20 + descriptors * minute),
+            int(5 + threads * minute),
+        )
+        for number in range(COUNT)
+        for minute in (number * SAMPLE_SECONDS / 60,)
+    ]
+
+
+def test_work_that_goes_on_is_no_growth() -> None:
+    found = growth("service", samples(), MINUTES, 0)
+    assert (found.mib, found.is_bounded) == (0, True)
+    assert "GROWS" not in found.row()
+
+
+@pytest.mark.parametrize(
+    "grown",
+    [
+        growth("memory", samples(mib_a_minute=20), MINUTES, 0),
+        growth("descriptors", samples(descriptors=10), MINUTES, 0),
+        growth("threads", samples(threads=6), MINUTES, 0),
+        growth("after a burst", samples(), MINUTES, 51 * MIB),
+    ],
+    ids=lambda grown: grown.name,
+)
+def test_growth_is_found(grown: Growth) -> None:
+    assert not grown.is_bounded
+    assert f"{grown.name}: GROWS" in grown.row()
