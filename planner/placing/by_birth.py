@@ -21,6 +21,7 @@ from ..problem import Pool
 ALWAYS = (-2 * ADDRESS_LIMIT, 2 * ADDRESS_LIMIT)
 """From before the first moment to after the last."""
 FREE_TRIES = 5_000
+FREE_TRIES_PER_BUFFER = 2
 """So many times a group may be tried in a pool in vain, whatever the time is: there should be a plan, however little time there was."""
 MOST_RANGES = 100
 """So many free ranges are looked at before the last one is."""
@@ -167,7 +168,7 @@ class _Run:
         self._spots: Spots = {}
         self._tries = 0
         """In vain."""
-        self._next_look = FREE_TRIES
+        self._next_look = FREE_TRIES + FREE_TRIES_PER_BUFFER * len(self._problem.buffers)
         """At so many of them the caller is asked whether to stop."""
         taken: dict[str, list[tuple[int, int]]] = {}
         for buffer in self._problem.buffers:

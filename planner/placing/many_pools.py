@@ -76,7 +76,9 @@ class ManyPools:
             best, solver = self._quick, SOLVER
         if best is None:
             warning = "solvers looked at some of the pools only, for there are too many: that they found no plan proves nothing"
-            unknown = replace(made, stop=self._stop or made.stop, warnings=(*made.warnings, warning))
+            stop = self._stop or made.stop
+            is_repeatable = made.reproducible and stop.is_repeatable
+            unknown = replace(made, stop=stop, reproducible=is_repeatable, warnings=(*made.warnings, warning))
             return self._with_bounds(unknown, PlanStatus.UNKNOWN, None)
         found = self._of(best, self.problem)
         found = replace(

@@ -17,8 +17,7 @@ from .objective import choice_cost, has_choice, price_of_peaks
 
 def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
     """Findings about bounds, and about infeasibility, that nothing in the plan proves."""
-    proves = any(proves_infeasible(places, certificate) for certificate in plan.certificates)
-    if plan.status is PlanStatus.INFEASIBLE and not proves:
+    if plan.status is PlanStatus.INFEASIBLE and not any(proves_infeasible(places, c) for c in plan.certificates):
         text = "the status is infeasible, but no certificate proves that nothing fits"
         yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
     proven = _Proven(places, plan)

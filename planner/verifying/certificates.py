@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from itertools import combinations, product
 from math import ceil
 from typing import NamedTuple
@@ -39,7 +38,7 @@ def proves_infeasible(places: Places, certificate: PlanCertificate) -> bool:
         return False  # it does not hold, and cannot even be looked at
     if certificate.proof is Proof.POOL_SHARING:
         shared = _shared(places, certificate)
-        return shared is not None and shared.shortage > 0
+        return not isinstance(shared, str) and shared.shortage > 0
     if certificate.pool is not None:
         size = places.pools[certificate.pool].size
         return size is not None and certificate.value > size
@@ -213,11 +212,11 @@ def _pool_sharing(places: Places, certificate: PlanCertificate) -> str | None:
     if certificate.value <= 0:
         return None  # no peak is below zero
     shared = _shared(places, certificate)
-    if shared is None:
-        return "it has a weight below zero"
+    if isinstance(shared, str):
+        return shared
     if shared.bound is None and not shared.shortage:
         return f"it weighs the unlimited pool {echo(shared.beyond_cost)} above its cost"
-    proven = max(ceil(shared.bound or 0), shared.shortage)
+    proven = max(shared.bound or 0, shared.shortage)
     return None if certificate.value <= proven else f"its weights prove {proven}, no more"
 
 
@@ -240,54 +239,55 @@ class _Shared(NamedTuple):
 
     shortage: int
     """How far the pools fall short of what must be live in them, as the weights count it; more than 0: nothing fits."""
-    bound: Fraction | None = None
+    bound: int | None = None
     """The sum of peaks, each times its pool's cost, is at least this; None: nothing is proven of it."""
     beyond_cost: str = ""
     """An unlimited pool that weighs more than its cost, which is why nothing is proven."""
 
 
-def _shared(places: Places, certificate: PlanCertificate) -> _Shared | None:
-    """What the certificate's weights prove; None if they are no weights.
+def _shared(places: Places, certificate: PlanCertificate) -> _Shared | str:
+    """What the certificate's weights prove, or in words why they are no weights.
 
     With H[p] the peak of pool p and any weights y >= 0, the sum of Y[p] * H[p] is at least Z, where
     Y[p] is the sum of p's weights, and Z what the named buffers weigh at least, each set that must share a pool taking the cheapest.
     """
-    prices = read_weights(certificate)
-    if prices is None:
-        return None
-    totals, moments = prices
-    least = _least_weight(places, certificate, moments)
-    sizes = [(places.pools[name].size, total) for name, total in totals.items() if total]
+    weights = read_weights(certificate)
+    if isinstance(weights, str):
+        return weights
+    unit = weights.denominator
+    least = _least_weight(places, certificate, weights.moments)
+    sizes = [(places.pools[name].size, total) for name, total in weights.totals.items() if total]
     shortage = 0
     if all(size is not None for size, _ in sizes):
-        shortage = max(ceil(least - sum(total * (size or 0) for size, total in sizes)), 0)
+        shortage = max(_rounded_up(least - sum(total * (size or 0) for size, total in sizes), unit), 0)
     bound = least
-    for name, total in totals.items():
+    for name, total in weights.totals.items():
         pool_ = places.pools[name]
-        if total > pool_.cost:
+        if total > unit * pool_.cost:
             if pool_.size is None:
                 return _Shared(shortage, beyond_cost=name)
-            bound -= (total - pool_.cost) * pool_.size
-    return _Shared(shortage, bound)
+            bound -= (total - unit * pool_.cost) * pool_.size
+    return _Shared(shortage, _rounded_up(bound, unit))
 
 
-def _least_weight(places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, Fraction]]) -> Fraction:
+def _rounded_up(number: int, unit: int) -> int:
+    return -(-number // unit)
+
+
+def _least_weight(places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, int]]) -> int:
     """What the named buffers weigh at least in any plan; one that fits nowhere, in any pool it is allowed."""
     alike = _same_everywhere(places, moments)
-    weights = weigh(
-        places, certificate, moments if alike is None else {t: {alike: of[alike]} for t, of in moments.items()}
-    )
-    least = Fraction(0)
-    for first, mine in weights.items():
-        if alike is not None:
-            least += mine.get(alike, Fraction(0))
-            continue
+    if alike is not None:
+        of_one = {time: {alike: of_pool[alike]} for time, of_pool in moments.items()}
+        return sum(mine.get(alike, 0) for mine in weigh(places, certificate, of_one).values())
+    least = 0
+    for first, mine in weigh(places, certificate, moments).items():
         homes = places.possible_pools(first) or places.allowed_pools(places.tied(first))
-        least += min((mine.get(pool, Fraction(0)) for pool in homes), default=Fraction(0))
+        least += min((mine.get(pool, 0) for pool in homes), default=0)
     return least
 
 
-def _same_everywhere(places: Places, moments: dict[int, dict[str, Fraction]]) -> str | None:
+def _same_everywhere(places: Places, moments: dict[int, dict[str, int]]) -> str | None:
     """One of the pools, if all of them have the same weights: then it does not matter where a buffer is."""
     alike = next(iter(places.pools))
     same = all(len(of) == len(places.pools) and len(set(of.values())) == 1 for of in moments.values())

@@ -19,6 +19,10 @@ from ..problem import Buffer, Interval, Pool, Problem
 from .findings import AddressRange, FindingKind, PlanFindings
 
 
+FEW_PIECES = 100
+"""Pools with no more are looked at together."""
+
+
 class PlacedBuffers(NamedTuple):
     """The buffers that have a place, and as arrays where that is."""
 
@@ -107,7 +111,10 @@ def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interva
 
 
 def pieces(problem: Problem, placed: PlacedBuffers) -> list[Pieces]:
-    """What is in use when, of each pool. What lies below its pool is left out: that is found already."""
+    """What is in use when, of each pool. What lies below its pool is left out: that is found already.
+
+    Of pools with few pieces there may be very many. They are looked at as one, each in a time of its own.
+    """
     rows: list[int] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -123,9 +130,21 @@ def pieces(problem: Problem, placed: PlacedBuffers) -> list[Pieces]:
     inside = np.flatnonzero(placed.offset[row] >= 0)
     order = inside[np.argsort(placed.pool[row[inside]], kind="stable")]
     cuts = np.searchsorted(placed.pool[row[order]], np.arange(len(problem.pools) + 1))
+    counts = np.diff(cuts)
+    small = np.repeat(counts <= FEW_PIECES, counts)
     found = []
     for first, last in pairwise(cuts.tolist()):
-        some = order[first:last]
-        low, size = placed.offset[row[some]], placed.size[row[some]]
-        found.append(Pieces(low, low + size, start[some], end[some], placed.number[row[some]]))
+        if last - first > FEW_PIECES:
+            some = order[first:last]
+            found.append(_pieces_of(placed, row[some], start[some], end[some]))
+    if small.any():
+        some = order[small]
+        times, rank = np.unique(np.concatenate([start[some], end[some]]), return_inverse=True)
+        rank = rank.reshape(-1) + np.tile(placed.pool[row[some]] * len(times), 2)
+        found.append(_pieces_of(placed, row[some], rank[: len(some)], rank[len(some) :]))
     return found
+
+
+def _pieces_of(placed: PlacedBuffers, row: Integers, start: Integers, end: Integers) -> Pieces:
+    low = placed.offset[row]
+    return Pieces(low, low + placed.size[row], start, end, placed.number[row])

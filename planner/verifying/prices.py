@@ -25,11 +25,11 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
     if not has_choice(term):
         return f"the objective's first term, {term}, has no price"
     prices = read_weights(certificate)
-    if prices is None:
-        return "it has a weight below zero"
-    totals, moments = prices
-    weights = weigh(places, certificate, moments)
-    bound = Fraction(0)
+    if isinstance(prices, str):
+        return prices
+    unit = prices.denominator
+    weights = weigh(places, certificate, prices.moments)
+    bound = 0
     for tied in dict.fromkeys(places.tied(number) for number in range(len(places.problem.buffers))):
         homes = list(places.possible_pools(tied[0]) or places.allowed_pools(tied))
         if not homes:
@@ -37,15 +37,15 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
         members = [places.problem.buffers[number] for number in tied]
         mine = weights.get(tied[0], {})
         bound += min(
-            sum(choice_cost(buffer, places.pools[pool], term) for buffer in members) + mine.get(pool, 0)
+            unit * sum(choice_cost(buffer, places.pools[pool], term) for buffer in members) + mine.get(pool, 0)
             for pool in homes
         )
     of_peaks = price_of_peaks(places.problem, term)
-    for name, total in totals.items():
+    for name, total in prices.totals.items():
         pool_ = places.pools[name]
-        excess = total - of_peaks * pool_.cost
+        excess = total - unit * of_peaks * pool_.cost
         if excess > 0:
             if pool_.size is None:
                 return f"it prices room in the unlimited pool {echo(name)} above what its peak costs"
             bound -= excess * pool_.size
-    return bound
+    return Fraction(bound, unit)

@@ -3,35 +3,53 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from fractions import Fraction
 from itertools import accumulate
 from math import lcm
-from typing import TypeAlias
+from typing import NamedTuple
 
 from ..facts.intervals import merged
 from ..facts.places import Places
 from ..plan import PlanCertificate
 from ..problem import Buffer
 
-Moments: TypeAlias = dict[int, dict[str, Fraction]]
-"""time -> pool -> weight"""
+MOST_BITS = 1 << 12
+"""Of a common denominator. With a longer one each sum takes longer than the argument can be worth."""
 
 
-def read_weights(certificate: PlanCertificate) -> tuple[dict[str, Fraction], Moments] | None:
-    """Each pool's total, and the weights by time; None if one is below zero."""
-    totals: dict[str, Fraction] = {}
-    moments: Moments = {}
-    for pool, time, numerator, denominator in certificate.weights:
-        if denominator <= 0 or numerator < 0:
-            return None
-        weight = Fraction(numerator, denominator)
-        totals[pool] = totals.get(pool, Fraction(0)) + weight
+class Weights(NamedTuple):
+    """Weights as whole numbers of one unit, which is 1 / denominator."""
+
+    denominator: int
+    totals: dict[str, int]
+    """Of each pool."""
+    moments: dict[int, dict[str, int]]
+    """time -> pool -> weight"""
+
+
+def read_weights(certificate: PlanCertificate) -> Weights | str:
+    """The certificate's weights, or in words why they are none."""
+    denominator = 1
+    for each in {weight[3] for weight in certificate.weights}:
+        if each <= 0:
+            return "it has a weight below zero"
+        denominator = lcm(denominator, each)
+        if denominator.bit_length() > MOST_BITS:
+            return f"the common denominator of its weights has more than {MOST_BITS} bits"
+    totals: dict[str, int] = {}
+    moments: dict[int, dict[str, int]] = {}
+    for pool, time, numerator, part in certificate.weights:
+        if numerator < 0:
+            return "it has a weight below zero"
+        weight = numerator * (denominator // part)
+        totals[pool] = totals.get(pool, 0) + weight
         here = moments.setdefault(time, {})
-        here[pool] = here.get(pool, Fraction(0)) + weight
-    return totals, moments
+        here[pool] = here.get(pool, 0) + weight
+    return Weights(denominator, totals, moments)
 
 
-def weigh(places: Places, certificate: PlanCertificate, moments: Moments) -> dict[int, dict[str, Fraction]]:
+def weigh(
+    places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, int]]
+) -> dict[int, dict[str, int]]:
     """What the named buffers (none named: all) weigh in each pool, by the first of those that must share a pool."""
     named = set(certificate.buffers) or set(places.index)
     excluded = {places.index[id_] for pair in places.problem.constraints.exclusions for id_ in pair}
@@ -47,28 +65,27 @@ def weigh(places: Places, certificate: PlanCertificate, moments: Moments) -> dic
         for buffer, height in _live_heights(places, entangled, time).items():
             mine = weights.setdefault(places.tied(buffer)[0], {})
             for pool, weight in of_pool.items():
-                mine[pool] = mine.get(pool, Fraction(0)) + weight * height
+                mine[pool] = mine.get(pool, 0) + weight * height
     return weights
 
 
-def _weigh_single(places: Places, buffers: list[int], moments: Moments) -> dict[int, dict[str, Fraction]]:
+def _weigh_single(
+    places: Places, buffers: list[int], moments: dict[int, dict[str, int]]
+) -> dict[int, dict[str, int]]:
     """Buffers that share their bytes with nobody: with the sums of all weights up to each time, one subtraction for each interval."""
     times = sorted(moments)
-    denominator = lcm(*(weight.denominator for of_pool in moments.values() for weight in of_pool.values()))
-    whole: dict[int, dict[str, int]] = {}
+    found: dict[int, dict[str, int]] = {}
     for pool in sorted({pool for of_pool in moments.values() for pool in of_pool}):
-        sums = [0, *accumulate(int(moments[time].get(pool, Fraction(0)) * denominator) for time in times)]
+        sums = [0, *accumulate(moments[time].get(pool, 0) for time in times)]
         for each in buffers:
             buffer = places.problem.buffers[each]
             weight = 0
             for start, end in merged(buffer.live or ()):
                 weight += sums[bisect_left(times, end)] - sums[bisect_left(times, start)]
             if weight:
-                mine = whole.setdefault(places.tied(each)[0], {})
+                mine = found.setdefault(places.tied(each)[0], {})
                 mine[pool] = mine.get(pool, 0) + weight * buffer.size
-    return {
-        first: {pool: Fraction(number, denominator) for pool, number in mine.items()} for first, mine in whole.items()
-    }
+    return found
 
 
 def _live_heights(places: Places, named: set[int | str], time: int) -> dict[int, int]:

@@ -11,12 +11,14 @@ from hypothesis import given
 from planner.checks import check
 from planner.facts.places import Places
 from planner.options.options import Options
-from planner.placing import lowering, many_pools
+from planner.placing import by_birth, lowering, many_pools
 from planner.placing.by_birth import plan_by_birth
+from planner.placing.many_pools import ManyPools
 from planner.placing.planning import plan
 from planner.plan import PlanStatus
 from planner.problem import Buffer, Constraints, Pool, Problem
 from planner.verifying.verify import verify
+from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from tests.judge import judge
 from tests.oracle import solve
@@ -57,6 +59,26 @@ def test_many_small_pools_are_filled_where_any_order_fits() -> None:
     made = plan(crowd(1000, 64, [Buffer(i, 8, live=((0, 9),)) for i in range(1000)]), Options(time_limit=1.0))
     assert made.status is PlanStatus.OPTIMAL
     assert made.peak == 8000
+
+
+def test_pools_that_are_full_do_not_use_up_the_tries() -> None:
+    problem = crowd(200, 64, [Buffer(i, 8, live=((0, 9),)) for i in range(1000)])
+    with patch.object(by_birth, "FREE_TRIES", 0):
+        spots = plan_by_birth(Places(problem), [pool.name for pool in problem.pools], lambda: True)
+    assert spots is not None
+    assert len({name for name, _ in spots.values()}) == 125
+
+
+def test_a_plan_that_the_clock_ended_before_it_was_there_does_not_call_itself_reproducible() -> None:
+    # Nine buffers for each eight places, but no moment at which all of them are live.
+    buffers = [Buffer(i, 8 + i % 57, live=((i % 11, 9 + i % 13),)) for i in range(1400)]
+    problem = crowd(900, 64, buffers)
+    with patch.object(by_birth, "FREE_TRIES", 0), patch.object(by_birth, "FREE_TRIES_PER_BUFFER", 0):
+        part = ManyPools(problem, lambda: StopReason.TIME_LIMIT)
+        made = part.whole(plan(replace(part.part, buffers=(), constraints=Constraints())))
+    assert made.status is PlanStatus.UNKNOWN
+    assert made.stop is StopReason.TIME_LIMIT
+    assert not made.reproducible
 
 
 def test_buffers_that_must_all_be_apart_get_a_pool_each() -> None:

@@ -203,6 +203,13 @@ def test_only_what_is_live_together_or_shared_out_has_a_time(certificate: PlanCe
     assert "names a time" in str(why_not(THREE, replace(certificate, time=3)))
 
 
+def test_weights_without_a_common_denominator_of_sensible_length_prove_nothing() -> None:
+    odd = [("arena", i, 1, 10**18 + 2 * i + 1) for i in range(500)]
+    reason = why_not(THREE, sharing(1, *odd))
+    assert reason is not None
+    assert "common denominator" in reason
+
+
 def test_pool_sharing_speaks_of_no_single_pool() -> None:
     assert "speaks of all" in str(why_not(THREE, replace(sharing(1, ("arena", 3, 1, 1)), pool="arena")))
 

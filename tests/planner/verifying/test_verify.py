@@ -145,6 +145,15 @@ def test_an_overlap_names_both_buffers_and_their_addresses() -> None:
     assert "'a' at [0, 10) of pool 'only'" in findings[0].message
 
 
+def test_an_overlap_is_found_in_one_of_many_pools_and_equal_addresses_in_several_are_none() -> None:
+    buffers = tuple(Buffer(i, 8, 1, ((0, 9),)) for i in range(600)) + (Buffer("late", 8, 1, ((9, 12),)),)
+    problem = Problem(buffers, tuple(Pool(f"p{i}", 64, rank=i) for i in range(300)))
+    spots = {buffer.id: (f"p{i // 2}", 8 * (i % 2)) for i, buffer in enumerate(buffers[:600])} | {"late": ("p7", 0)}
+    assert Kind.OVERLAP not in kinds(problem, make_plan(problem, spots))
+    wrong = make_plan(problem, {**spots, 40: ("p20", 4)})
+    assert [f.buffers for f in verify(problem, wrong) if f.kind is Kind.OVERLAP] == [(40, 41)]
+
+
 def test_alignment_counts_from_the_base() -> None:
     problem = Problem((Buffer("x", 3, 8, ((0, 1),)),), (Pool("p", 64, base=4),))
     assert kinds(problem, make_plan(problem, {"x": ("p", 4)})) == set()
