@@ -11,6 +11,9 @@ from ..errors import echo
 from ..storage import SharingCertificate, SharingProof, Witness
 from .users import Users
 
+MOST_APART = 4096
+"""Buffers in a set that no common time keeps apart."""
+
 
 def objections(users: Users, certificates: Iterable[SharingCertificate]) -> list[tuple[SharingCertificate, str]]:
     """The certificates that do not hold, each with the reason in a sentence."""
@@ -68,12 +71,15 @@ def _names(users: Users, certificate: SharingCertificate, each: Witness) -> str 
 def _share_something(users: Users, each: Witness) -> str | None:
     """Objections to the claim that all of them use different objects."""
     chosen = [users.index[id_] for id_ in each.buffers]
-    pairs = combinations(chosen, 2)
-    if each.time is not None:
+    if each.time is None:
+        if len(chosen) > MOST_APART:
+            return f"a set without a time may have {MOST_APART} buffers, for each pair of them is looked at"
+        pairs = list(combinations(chosen, 2))
+    else:
         for i in chosen:
             if not any(users.is_live_at(member, each.time) for member in users.members(i)):
                 return f"buffer {echo(users.problem.buffers[i].id)} is not needed at {each.time}"
-        pairs = combinations([i for i in chosen if users.has_exclusions(i)], 2)
+        pairs = users.excluded_pairs(chosen)
     for a, b in pairs:
         if not users.groups_clash(a, b, each.time):
             one, other = (echo(users.problem.buffers[i].id) for i in (a, b))

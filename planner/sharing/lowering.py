@@ -8,10 +8,15 @@ import numpy as np
 
 from solvers.sharing.arrangement import Arrangement
 
+from ..errors import CannotSolve, Code, Finding
 from ..placing.lowering import Lowered, lower
 from ..problem import Buffer, Constraints, Pool, Problem
 from ..storage import Kind, Sharing
 from .kinds import kinds_of, need
+
+FEW_KINDS = 16
+"""So many are taken however many buffers there are."""
+MOST_CELLS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +29,15 @@ class LoweredSharing:
 
 
 def lower_sharing(problem: Problem) -> LoweredSharing:
-    """The instance of a sound problem. Raises what kinds_of raises."""
+    """The instance of a sound problem. Raises what kinds_of raises, and CannotSolve for too many kinds."""
     kinds = kinds_of(problem)
     number = {kind: str(n) for n, kind in enumerate(dict.fromkeys(kinds))}
+    _refuse_many(len(number), len(problem.buffers))
+    homes = {kind: (name,) for kind, name in number.items()}
     pools = {pool.name: pool for pool in problem.pools}
 
     def bare(buffer: Buffer, kind: Kind) -> Buffer:
-        return Buffer(buffer.id, need(buffer, pools[kind.pool]), live=buffer.live, pools=(number[kind],))
+        return Buffer(buffer.id, need(buffer, pools[kind.pool]), live=buffer.live, pools=homes[kind])
 
     constraints = problem.constraints
     stripped = replace(
@@ -41,6 +48,16 @@ def lower_sharing(problem: Problem) -> LoweredSharing:
         terms=Problem(()).terms,
     )
     return LoweredSharing(lower(stripped), tuple(number) or (Kind(problem.pools[0].name),))
+
+
+def _refuse_many(kinds: int, buffers: int) -> None:
+    """Solvers keep tables of buffers times kinds."""
+    if kinds > FEW_KINDS and kinds * buffers > MOST_CELLS:
+        text = (
+            f"the {buffers} buffers need {kinds} kinds of storage objects (one for each pool, device and type), "
+            f"and the two multiplied may be {MOST_CELLS:,} at most; kinds share nothing, so plan some of them at a time"
+        )
+        raise CannotSolve(Finding(Code.TOO_LARGE, "/buffers", text))
 
 
 def lower_start(problem: Problem, lowered: Lowered, start: Sharing) -> Arrangement | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 
 from ..facts.intervals import merged, overlap
@@ -21,7 +22,6 @@ class Users:
         constraints = problem.constraints
         self._conflicts = {frozenset((self.index[a], self.index[b])) for a, b in constraints.conflicts}
         self._exclusions = {frozenset((self.index[a], self.index[b])) for a, b in constraints.exclusions}
-        self._excluded = {i for pair in self._exclusions for i in pair}
         self._live: dict[int, tuple[Interval, ...]] = {}
 
     def group(self, buffer: int) -> int:
@@ -45,9 +45,14 @@ class Users:
         """True if the two may be in one object although they are needed at the same time."""
         return self.group(a) == self.group(b) or frozenset((a, b)) in self._exclusions
 
-    def has_exclusions(self, buffer: int) -> bool:
-        """True if an exclusion names it, or another of its group."""
-        return any(member in self._excluded for member in self.members(buffer))
+    def excluded_pairs(self, buffers: Iterable[int]) -> list[tuple[int, int]]:
+        """Two of these at a time, of different groups, of whose members an exclusion names a pair."""
+        of_group = {self.group(buffer): buffer for buffer in buffers}
+        groups = (frozenset(self.group(i) for i in pair) for pair in self._exclusions)
+        found = (
+            sorted(of_group[group] for group in pair) for pair in groups if len(pair) == 2 and pair <= of_group.keys()
+        )
+        return sorted({(a, b) for a, b in found})
 
     def groups_clash(self, a: int, b: int, time: int | None = None) -> bool:
         """True if the groups of the two must use different objects, by what happens at the time (None: at any)."""

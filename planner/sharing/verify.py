@@ -6,12 +6,13 @@ Knows nothing of how sharings are made: it reads the user's Problem and the Shar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
 
 from ..errors import echo
 from ..facts.digest import digest as digest_of
 from ..problem import BufferId, Problem
 from ..storage import Sharing, StorageObject
-from ..verifying.findings import Findings
+from ..verifying.findings import LISTED_PER_KIND, Findings
 from .certificates import objections
 from .claims import check_claims
 from .findings import SharingFinding, SharingFindingKind
@@ -120,19 +121,8 @@ def _check_clashes(users: Users, where: Sequence[StorageObject | None]) -> Itera
     for i, thing in enumerate(where):
         if thing is not None:
             of_object.setdefault(thing.id, []).append(i)
-    buffers = users.problem.buffers
     for id_, members in of_object.items():
-        spans = sorted((start, end, i) for i in members for start, end in users.live(i))
-        present: list[tuple[int, int]] = []
-        seen: set[frozenset[int]] = set()
-        for start, end, i in spans:
-            present = [(until, j) for until, j in present if until > start]
-            for _, j in present:
-                if i != j and frozenset((i, j)) not in seen and not users.may_overlap(i, j):
-                    seen.add(frozenset((i, j)))
-                    text = f"buffers {echo(buffers[j].id)} and {echo(buffers[i].id)} are needed at the same time, but share object {id_}"
-                    yield SharingFinding(SharingFindingKind.CLASH, text, (buffers[j].id, buffers[i].id), (id_,))
-            present.append((end, i))
+        yield from _clashes_in_time(users, id_, members)
     for a, b in users.problem.constraints.conflicts:
         one, other = where[users.index[a]], where[users.index[b]]
         if (
@@ -143,6 +133,32 @@ def _check_clashes(users: Users, where: Sequence[StorageObject | None]) -> Itera
         ):
             text = f"buffers {echo(a)} and {echo(b)} must not share storage, but share object {one.id}"
             yield SharingFinding(SharingFindingKind.CLASH, text, (a, b), (one.id,))
+
+
+def _clashes_in_time(users: Users, id_: int, members: Sequence[int]) -> Iterator[SharingFinding]:
+    """One object's users. Of those present at a time all but the new one's own group are looked at: each may share by exclusion, or is a finding."""
+    buffers = users.problem.buffers
+    spans = sorted((start, end, i) for i in members for start, end in users.live(i))
+    ends: list[tuple[int, int]] = []
+    present: dict[int, dict[int, None]] = {}
+    """By group."""
+    seen: set[frozenset[int]] = set()
+    for start, end, i in spans:
+        while ends and ends[0][0] <= start:
+            _, gone = heappop(ends)
+            del present[users.group(gone)][gone]
+            if not present[users.group(gone)]:
+                del present[users.group(gone)]
+        for group, others in present.items():
+            for j in others if group != users.group(i) else ():
+                if frozenset((i, j)) not in seen and not users.may_overlap(i, j):
+                    seen.add(frozenset((i, j)))
+                    text = f"buffers {echo(buffers[j].id)} and {echo(buffers[i].id)} are needed at the same time, but share object {id_}"
+                    yield SharingFinding(SharingFindingKind.CLASH, text, (buffers[j].id, buffers[i].id), (id_,))
+                    if len(seen) > LISTED_PER_KIND:
+                        return  # no more are listed
+        present.setdefault(users.group(i), {})[i] = None
+        heappush(ends, (end, i))
 
 
 def _check_ties(users: Users, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:

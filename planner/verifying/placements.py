@@ -18,7 +18,6 @@ from ..plan import Placement
 from ..problem import Buffer, Interval, Pool, Problem
 from .findings import AddressRange, FindingKind, PlanFindings
 
-
 FEW_PIECES = 100
 """Pools with no more are looked at together."""
 

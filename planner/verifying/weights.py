@@ -69,9 +69,7 @@ def weigh(
     return weights
 
 
-def _weigh_single(
-    places: Places, buffers: list[int], moments: dict[int, dict[str, int]]
-) -> dict[int, dict[str, int]]:
+def _weigh_single(places: Places, buffers: list[int], moments: dict[int, dict[str, int]]) -> dict[int, dict[str, int]]:
     """Buffers that share their bytes with nobody: with the sums of all weights up to each time, one subtraction for each interval."""
     times = sorted(moments)
     found: dict[int, dict[str, int]] = {}

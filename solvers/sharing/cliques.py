@@ -83,7 +83,7 @@ class LiveBlocks:
                     found[int(section)] = None
             return counted[level]
 
-        while todo and not is_over():
+        while todo and not (found and is_over()):  # one section, however little time there is
             low, high = todo.pop()
             if count(high) > count(low) and high - low > 1:
                 middle = (low + high) // 2

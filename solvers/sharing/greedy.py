@@ -11,7 +11,7 @@ import numpy as np
 
 from ..model.errors import StopReason, Unsupported
 from ..model.instance import Instance
-from .arrangement import Arrangement, Best, totals
+from .arrangement import Arrangement, Best, homes, totals
 from .bounds import by_size, ranked
 from .local_search import improved
 from .named import RelayObjects
@@ -54,6 +54,8 @@ class Greedy(SharingSolver):
                         break
         except LimitReached as end:
             stop = end.reason
+            if stop is StopReason.TIME_LIMIT:
+                self._hurry(instance, passes, best)
         arrangement = best.arrangement()
         if arrangement is not None and totals(instance, arrangement) == task.bounds:
             stop = StopReason.PROVED
@@ -76,6 +78,15 @@ class Greedy(SharingSolver):
             return
         if found.arrangement is not None:
             best.offer(found.arrangement)
+
+    def _hurry(self, instance: Instance, passes: Passes, best: Best) -> None:
+        """However little time there was, the quickest sweep is made of every pool."""
+        members: dict[int, list[int]] = {}
+        for block, (home, size) in enumerate(zip(homes(instance).tolist(), instance.block_high.tolist(), strict=True)):
+            if size:
+                members.setdefault(home, []).append(block)
+        for pool, blocks in members.items():
+            best.note(pool, passes.hurried(blocks))
 
     def _attempts(self, instance: Instance, pool: int, passes: Passes, task: SharingTask) -> Iterator[list[list[int]]]:
         members = by_size(instance, pool).tolist()

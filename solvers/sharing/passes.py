@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import TypeAlias
 
 from ..model.errors import StopReason
 from ..model.instance import Instance
-from .interference import Interference
+from .interference import Interference, conflict_pairs, neighbours
 from .solver import SharingControl, SharingTask
 
 CHECK_EVERY = 1024
@@ -69,6 +70,7 @@ class Passes:
         self.work = 0
         self._limit = task.limits.work
         self._control = control
+        self._instance = instance
         self._interference = Interference(instance)
         self._size: list[int] = instance.block_high.tolist()
         self._cost = 1 + instance.sections // BITS_PER_UNIT
@@ -95,8 +97,14 @@ class Passes:
     def sweep(self, blocks: Sequence[int], sizes: Sequence[int] = (), *, backwards: bool = False) -> list[list[int]]:
         """The users of each object when time is walked through once, forwards or backwards. Only for blocks that nothing but time keeps apart."""
         self.spend(4 * len(blocks))
-        stretches = [(*self._interference.hull(block), block) for block in blocks]
-        return _swept(stretches, self._size, sizes, backwards=backwards)
+        return _swept(self._stretches(blocks), self._size, sizes, backwards=backwards)
+
+    def hurried(self, blocks: Sequence[int]) -> list[list[int]]:
+        """The same for all blocks, without counting work or looking at the clock. That some may share though they are needed together is not made use of."""
+        return _swept(self._stretches(blocks), self._size, conflicting=neighbours(conflict_pairs(self._instance)))
+
+    def _stretches(self, blocks: Sequence[int]) -> list[Stretch]:
+        return [(*self._interference.hull(block), block) for block in blocks]
 
     def only_time_parts(self, blocks: Sequence[int]) -> bool:
         """Does nothing but time keep any of them apart from others?"""
@@ -151,32 +159,46 @@ def _score(thing: _Object, size: int, times: int, choice: Choice) -> tuple[int, 
 
 
 def _swept(
-    stretches: Sequence[Stretch], size: Sequence[int], start: Sequence[int] = (), *, backwards: bool = False
+    stretches: Sequence[Stretch],
+    size: Sequence[int],
+    start: Sequence[int] = (),
+    *,
+    backwards: bool = False,
+    conflicting: Mapping[int, set[int]] | None = None,
 ) -> list[list[int]]:
     """The users of each object: the smallest free one that is large enough, else the largest free one, which grows.
 
-    `start`: the sizes of objects that are there from the start. Of what begins at one time the largest comes first. Blocks that are never needed
-    join the largest object.
+    `start`: the sizes of objects that are there from the start. `conflicting`: whom else each block may not share with. Of what begins at one time
+    the largest comes first. Blocks that are never needed join the largest object.
     """
     users: list[list[int]] = [[] for _ in start]
     free = sorted((each, number) for number, each in enumerate(start))
     held: dict[int, tuple[int, int]] = {}
+    object_of: dict[int, int] = {}
+
+    def taken(block: int) -> set[int]:
+        others = conflicting.get(block, ()) if conflicting else ()
+        return {object_of[other] for other in others if other in object_of}
+
     for _, begins, _, block in _events(stretches, size, backwards=backwards):
         if not begins:
             insort(free, held.pop(block))
             continue
-        at = bisect_left(free, (size[block], -1))
-        if at < len(free):
-            room, number = free.pop(at)
-        elif free:
-            _, number = free.pop()
-            room = size[block]
-        else:
+        barred = taken(block)
+        middle = bisect_left(free, (size[block], -1))
+        places = chain(range(middle, len(free)), range(middle - 1, -1, -1))
+        at = next((at for at in places if free[at][1] not in barred), None)
+        if at is None:
             room, number = size[block], len(users)
             users.append([])
+        else:
+            room, number = free.pop(at)
+            room = max(room, size[block])
         held[block] = room, number
         users[number].append(block)
-    return _with_idle([each for each in users if each], stretches, size)
+        object_of[block] = number
+    _add_idle(users, [block for first, last, block in stretches if first >= last], size, object_of, taken)
+    return [each for each in users if each]
 
 
 def _events(stretches: Sequence[Stretch], size: Sequence[int], *, backwards: bool) -> list[tuple[int, int, int, int]]:
@@ -189,12 +211,23 @@ def _events(stretches: Sequence[Stretch], size: Sequence[int], *, backwards: boo
     return sorted(found)
 
 
-def _with_idle(users: list[list[int]], stretches: Sequence[Stretch], size: Sequence[int]) -> list[list[int]]:
-    idle = [block for first, last, block in stretches if first >= last]
-    if idle:
-        largest = max(users, key=lambda each: max(size[block] for block in each), default=None)
-        if largest is None:
-            users.append(idle)
-        else:
-            largest += idle
-    return users
+def _add_idle(
+    users: list[list[int]],
+    idle: Sequence[int],
+    size: Sequence[int],
+    object_of: dict[int, int],
+    taken: Callable[[int], set[int]],
+) -> None:
+    """Each to the largest object that it may join."""
+    if not idle:
+        return
+    largest = [max((size[block] for block in each), default=-1) for each in users]
+    order = sorted((number for number, most in enumerate(largest) if most >= 0), key=lambda n: (-largest[n], n))
+    for block in sorted(idle, key=lambda b: -size[b]) if not order else idle:
+        barred = taken(block)
+        number = next((number for number in order if number not in barred), len(users))
+        if number == len(users):
+            users.append([])
+            order.append(number)
+        users[number].append(block)
+        object_of[block] = number

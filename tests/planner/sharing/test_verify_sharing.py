@@ -184,6 +184,29 @@ def test_findings_of_one_kind_are_not_listed_without_end() -> None:
     assert sum(finding.kind is K.CLASH for finding in verify_sharing(many, heap)) == 100
 
 
+def test_a_group_that_is_needed_together_and_a_pair_that_may_be_are_no_clash() -> None:
+    """Who is present is looked at by groups: what a large one needs together is not compared, pair by pair."""
+    count = 600
+    buffers = (*(Buffer(i, 1, live=((0, 5),)) for i in range(count)), Buffer("other", 1, live=((1, 3),)))
+    ties = tuple(Colocation(i, 0, 0) for i in range(1, count))
+    pairs = tuple((i, "other") for i in range(count))
+    both = Problem(buffers, constraints=Constraints(colocations=ties, exclusions=pairs))
+    made = share(both)
+    assert made.total == 1
+    assert verify_sharing(both, made) == ()
+    but_one = replace(both, constraints=replace(both.constraints, exclusions=pairs[1:]))
+    assert [f.buffers for f in verify_sharing(but_one, made) if f.kind is K.CLASH] == [(0, "other")]
+
+
+def test_a_set_without_a_time_has_a_greatest_length() -> None:
+    many = Problem(tuple(Buffer(i, 1, live=((0, 1),)) for i in range(5000)))
+    made = share(many)
+    timeless = replace(made.certificates[0], sets=(replace(made.certificates[0].sets[0], time=None),))
+    assert made.certificates[0].sets[0].time == 0
+    reasons = [f.message for f in verify_sharing(many, replace(made, certificates=(timeless,)))]
+    assert any("a set without a time may have 4096 buffers" in reason for reason in reasons)
+
+
 def test_a_problem_with_offsets_has_no_sharing_that_is_right() -> None:
     pinned = replace(PROBLEM, buffers=(replace(PROBLEM.buffers[0], fixed=Fixed("p", 0)), *PROBLEM.buffers[1:]))
     with pytest.raises(CannotSolve):

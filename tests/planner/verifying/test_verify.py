@@ -146,7 +146,7 @@ def test_an_overlap_names_both_buffers_and_their_addresses() -> None:
 
 
 def test_an_overlap_is_found_in_one_of_many_pools_and_equal_addresses_in_several_are_none() -> None:
-    buffers = tuple(Buffer(i, 8, 1, ((0, 9),)) for i in range(600)) + (Buffer("late", 8, 1, ((9, 12),)),)
+    buffers = (*(Buffer(i, 8, 1, ((0, 9),)) for i in range(600)), Buffer("late", 8, 1, ((9, 12),)))
     problem = Problem(buffers, tuple(Pool(f"p{i}", 64, rank=i) for i in range(300)))
     spots = {buffer.id: (f"p{i // 2}", 8 * (i % 2)) for i, buffer in enumerate(buffers[:600])} | {"late": ("p7", 0)}
     assert Kind.OVERLAP not in kinds(problem, make_plan(problem, spots))

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
 from planner import Buffer, Constraints, Options, Problem, plan, share
 from planner.sharing.lowering import lower_sharing
+from solvers.model.errors import StopReason
+from solvers.sharing.arrangement import Arrangement, broken_rule, totals
 from solvers.sharing.bounds import Witness, ranked
+from solvers.sharing.greedy import Greedy
+from solvers.sharing.portfolio import solve
+from solvers.sharing.solver import SharingTask
 from tests.planner.sharing.tangles import FOUND_BY_SEARCH
+from tests.planner.sharing.truth import sharable
+from tests.strategies import effort
 
 
 def inclusive(*rows: tuple[int, int, int]) -> Problem:
@@ -91,3 +99,37 @@ def test_of_an_excluded_pair_the_bound_counts_the_larger() -> None:
     both = (Buffer("a", 3, live=((0, 1),)), Buffer("b", 8, live=((0, 1),)))
     problem = Problem(both, constraints=Constraints(exclusions=(("a", "b"),)))
     assert ranked(lower_sharing(problem).lowered.instance, 0).sizes == (8,)
+
+
+class NoTime:
+    """A caller whose time is over from the start."""
+
+    def incumbent(self, arrangement: Arrangement) -> None: ...
+
+    def bound(self, bound: int) -> None: ...
+
+    def log(self, line: str) -> None: ...
+
+    def stopped(self) -> StopReason | None:
+        return StopReason.TIME_LIMIT
+
+
+@effort(150, 5_000)
+@given(sharable())
+def test_without_any_time_there_is_a_sharing_that_keeps_the_rules(problem: Problem) -> None:
+    instance = lower_sharing(problem).lowered.instance
+    found = Greedy().share(instance, SharingTask(), NoTime()).arrangement
+    assert found is not None
+    assert broken_rule(instance, found) is None
+
+
+@pytest.mark.parametrize("apart", [(), ((0, 1),)], ids=["by time", "by conflicts too"])
+def test_without_any_time_buffers_share_all_the_same_and_the_bound_is_of_many(
+    apart: tuple[tuple[int, int], ...],
+) -> None:
+    buffers = tuple(Buffer(i, 100, live=((i // 10, i // 10 + 1),)) for i in range(3000))
+    problem = Problem(buffers, constraints=Constraints(conflicts=apart))
+    instance = lower_sharing(problem).lowered.instance
+    found = solve(instance, SharingTask(), NoTime())
+    assert found.outcome.arrangement is not None
+    assert totals(instance, found.outcome.arrangement) == found.outcome.bounds == (1000,)
