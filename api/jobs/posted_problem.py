@@ -13,8 +13,8 @@ from planner import solver_list
 from planner.errors import BadInput, Code, Finding, PlannerError
 from planner.facts.digest import digest
 from planner.formats import is_sharing, read_plan, read_sharing
+from planner.formats.documents import Source
 from planner.formats.json.scan import scan
-from planner.formats.source import Source
 from planner.formats.table import BYTES, FORMATS, Format, format_named, recognised
 from planner.options.capacity import planned_problem
 from planner.options.options import Options

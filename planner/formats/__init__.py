@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .source import Source
+from .documents import PLAN_FORMAT, SHARING_FORMAT, Source
 from .table import FORMATS, Format, format_named, recognised
-from .tags import PLAN_FORMAT, SHARING_FORMAT
 
 if TYPE_CHECKING:
     from ..graph.operators import Graph

@@ -21,8 +21,8 @@ from ..errors import Code
 from ..facts.intervals import merged
 from ..problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pair, Pool, Problem, ReusePenalty
 from . import dsa_wire as w
+from .documents import Source
 from .json.strict import Part, Wire, field_names, validate
-from .source import Source
 
 _TERMS = {"total_peak": Term.SUM_OF_PEAKS, "max_peak": Term.LARGEST_PEAK, "reuse_cost": Term.REUSE_COST}
 

@@ -17,7 +17,7 @@ from ..checks.report import Place, Report, bad_input, quoted
 from ..errors import Code
 from ..facts.intervals import merged
 from ..problem import Buffer, Fixed, Interval, Lifetimes, Pool, Problem
-from .source import Source
+from .documents import Source
 
 _COLUMNS = {
     "id": "id",

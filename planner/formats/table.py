@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..checks.report import bad_input, quoted
 from ..errors import Code
-from .source import Source
+from .documents import Source
 
 if TYPE_CHECKING:
     from ..problem import Problem

@@ -20,10 +20,10 @@ from ..checks.report import Report, printable, quoted
 from ..errors import MAX_ECHO, Code
 from ..facts.constants import CONSTANT
 from ..problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
+from .documents import Source
 from .json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
 from .memories import SPEED_FIELDS, read_data
 from .memplan.wire import Alignment, Bytes, Name, Time
-from .source import Source
 
 _KINDS = ("intermediate", "input", "output")
 """TVM's BufferInfoKind, which is written as a number there."""

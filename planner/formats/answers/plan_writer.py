@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...plan import Plan, PlanCertificate, Run, Shortage
+from ..documents import PLAN_FORMAT
 from ..json.lines import Written, compact, document
-from ..tags import PLAN_FORMAT
 
 
 def write_plan_json(plan: Plan) -> bytes:

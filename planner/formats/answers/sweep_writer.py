@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...sweeping import Sweep, SweepPoint
+from ..documents import SWEEP_FORMAT
 from ..json.lines import document
-from ..tags import SWEEP_FORMAT
 
 
 def write_sweep_json(sweep: Sweep) -> bytes:

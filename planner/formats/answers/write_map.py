@@ -8,7 +8,7 @@ from typing import Any
 
 from ...drawing.memory_map import MemoryMap, PoolMap, ceiling
 from ...drawing.style import colour_of
-from ..tags import MAP_FORMAT
+from ..documents import MAP_FORMAT
 
 EXACT = (1 << 53) - 1
 """The greatest number up to which all whole ones are told apart in double precision."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from ...problem import BufferId
 from ...reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
+from ..documents import REPORT_FORMAT
 from ..json.lines import document
-from ..tags import REPORT_FORMAT
 
 COLUMNS = ("scope", "name", "base", "size", "peak", "bound", "free", "fragmentation", "most_live", "step", "buffers")
 

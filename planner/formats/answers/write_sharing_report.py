@@ -10,8 +10,8 @@ from typing import Any
 
 from ...sharing.report import KindReport, SharingReport
 from ...storage import Kind
+from ..documents import SHARING_REPORT_FORMAT
 from ..json.lines import document
-from ..tags import SHARING_REPORT_FORMAT
 
 COLUMNS = ("scope", "pool", "device", "dtype", "object", "objects", "size", "bound", "idle", "unused", "buffers")
 

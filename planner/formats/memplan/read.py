@@ -26,11 +26,10 @@ from ...problem import (
     Problem,
     ReusePenalty,
 )
+from ..documents import PROBLEM_FORMAT, Source
 from ..json.scan import require_format
 from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
 from ..memories import read_data, read_speed
-from ..source import Source
-from ..tags import PROBLEM_FORMAT
 from . import wire as w
 
 _KINDS = (

@@ -6,9 +6,9 @@ from typing import Any
 
 from ...facts.intervals import merged
 from ...problem import DEFAULT_TERMS, Buffer, Colocation, Constraints, Lifetimes, Pool, Problem, ReusePenalty
+from ..documents import PROBLEM_FORMAT
 from ..json.lines import document
 from ..memories import write_data, write_speed
-from ..tags import PROBLEM_FORMAT
 
 
 def write_memplan(problem: Problem) -> bytes:

@@ -20,7 +20,7 @@ from api.settings import Settings
 from planner import Buffer, Problem
 from planner.errors import BadInput
 from planner.formats import FORMATS, Format, read_problem
-from planner.formats.source import Source
+from planner.formats.documents import Source
 from planner.formats.table import recognised
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)

@@ -1,12 +1,20 @@
-"""Bytes that are to be read, and what a first look at them shows."""
+"""Documents: bytes that are to be read and what a first look at them shows, and what stands under `format` in memplan's own."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .json.scan import Scanned
+
+PROBLEM_FORMAT: Final = "memplan/1"
+PLAN_FORMAT: Final = "memplan-plan/1"
+SHARING_FORMAT: Final = "memplan-sharing/1"
+REPORT_FORMAT = "memplan-report/1"
+SHARING_REPORT_FORMAT = "memplan-sharing-report/1"
+MAP_FORMAT = "memplan-map/1"
+SWEEP_FORMAT = "memplan-sweep/1"
 
 
 class Source:
