@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or ROOT.parent / "shared" / "corpus")
 
 settings.register_profile("normal", max_examples=100, deadline=None, derandomize=True, database=None)
+settings.register_profile("brief", settings.get_profile("normal"))
 settings.register_profile(
     "nightly", max_examples=10_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -22,10 +23,14 @@ SKIPPED = pytest.StashKey[list[str]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="run far more random problems than usual")
+    parser.addoption("--brief", action="store_true", help="run a tenth of the usual random problems")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    settings.load_profile("nightly" if config.getoption("--nightly") else "normal")
+    brief, nightly = config.getoption("--brief"), config.getoption("--nightly")
+    if brief and nightly:
+        raise pytest.UsageError("--brief and --nightly contradict each other")
+    settings.load_profile("nightly" if nightly else "brief" if brief else "normal")
     config.stash[SKIPPED] = []
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell has what it starts in the background ignore Ctrl-C, and so would the commands that tests interrupt.

@@ -27,14 +27,16 @@ from planner.problem import (
 from solvers.model.instance import Term
 
 NIGHTLY = os.environ.get("MEMPLAN_NIGHTLY") == "1" or settings.get_current_profile_name() == "nightly"
+BRIEF = settings.get_current_profile_name() == "brief"
 ALIGNMENTS = (1, 1, 1, 2, 3, 4, 6)
 IDS: tuple[BufferId, ...] = ("a", 1, "1", "d", 5, "f")
 
 
 def effort(normal: int, nightly: int) -> settings:
-    """How many examples to try: the same ones every day, other and many more ones at night (pytest --nightly, or MEMPLAN_NIGHTLY=1)."""
+    """How many examples to try: the same ones every day, other and many more ones at night (pytest --nightly, or MEMPLAN_NIGHTLY=1); a tenth with --brief."""
+    usual = max(1, normal // 10) if BRIEF else normal
     return settings(
-        max_examples=nightly if NIGHTLY else normal,
+        max_examples=nightly if NIGHTLY else usual,
         derandomize=not NIGHTLY,
         database=None,
         deadline=None,

@@ -1,0 +1,75 @@
+"""The first table of figures says what is so: each planner's gaps and proofs on @graphs, as the README and docs/figures.md show them.
+
+At night the hill climbs, too: their worst gaps and proofs, since on three networks ten seconds end them, and how far they came is a matter of speed.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from planner import Options, PlanStatus, Problem, plan
+from planner.bench.running.suites import SUITES
+from planner.generate import generate
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ("README.md", "docs/figures.md")
+COMMAND = re.compile(r"memplan bench @graphs --solvers (\S+) --time-limit 10")
+ROW = re.compile(r"^\| [^|]+ \| ([\d.]+) % \| ([\d.]+) % \| (?:(\d+) of 30)?", re.MULTILINE)
+NAMES = {
+    "auto": "memplan",
+    "vela_hill_climb": "Vela's hill climb",
+    "tflm_greedy": "TensorFlow Lite Micro's greedy",
+    "usmp_hill_climb": "USMP",
+    "xla_heap": "XLA's heap simulator",
+}
+CLIMBS = {"vela_hill_climb", "usmp_hill_climb"}
+"""They take minutes."""
+
+
+@cache
+def networks() -> tuple[tuple[Problem, int], ...]:
+    """Each with its greatest bound, which is that of `auto`."""
+    made = [generate(kind, request) for kind, request in SUITES["graphs"]]
+    return tuple((problem, bound_of(problem)) for problem in made)
+
+
+def bound_of(problem: Problem) -> int:
+    bound = plan(problem, Options(workers=1)).objective.bound
+    assert bound is not None
+    return bound
+
+
+@cache
+def measured(solver: str) -> tuple[tuple[float, ...], int]:
+    """The gap on each network in percent, and how many plans are optimal."""
+    plans = [plan(problem, Options(solver=solver, workers=1)) for problem, _ in networks()]
+    values = [made.objective.value for made in plans]
+    gaps = [100 * (value - bound) / bound for value, (_, bound) in zip(values, networks(), strict=True) if value]
+    assert len(gaps) == 30
+    return tuple(gaps), sum(made.status is PlanStatus.OPTIMAL for made in plans)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_figures_beside_other_planners_are_what_their_command_gives(page: str, nightly: bool) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    (names,) = COMMAND.findall(text)
+    assert set(names.split(",")) == NAMES.keys()
+    for solver in NAMES:
+        (line,) = [
+            line for line in text.splitlines() if line.startswith("| ") and NAMES[solver] in line and " % |" in line
+        ]
+        shown = ROW.match(line)
+        assert shown, line
+        if solver in CLIMBS and not nightly:
+            continue
+        gaps, proven = measured(solver)
+        figures = [(max(gaps), shown[2])] if solver in CLIMBS else [(fmean(gaps), shown[1]), (max(gaps), shown[2])]
+        for percent, figure in figures:
+            decimals = len(figure.partition(".")[2])
+            assert f"{percent:.{decimals}f}" == figure, (solver, gaps)
+        assert shown[3] in (None, str(proven)), solver
