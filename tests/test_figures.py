@@ -59,10 +59,8 @@ def test_the_figures_beside_other_planners_are_what_their_command_gives(page: st
     text = (ROOT / page).read_text("utf-8")
     (names,) = COMMAND.findall(text)
     assert set(names.split(",")) == NAMES.keys()
-    for solver in NAMES:
-        (line,) = [
-            line for line in text.splitlines() if line.startswith("| ") and NAMES[solver] in line and " % |" in line
-        ]
+    for solver, name in NAMES.items():
+        (line,) = [line for line in text.splitlines() if line.startswith("| ") and name in line and " % |" in line]
         shown = ROW.match(line)
         assert shown, line
         if solver in CLIMBS and not nightly:
