@@ -153,6 +153,8 @@ def test_compared_maps_are_of_one_height(visiting: Visiting) -> None:
     page.locator("#jobs li", has_text="three").first.get_by_role("button", name="Compare").click()
     expect(page.locator(".map")).to_have_count(2)
     expect(page.locator(".figures").last).to_contain_text("ended by")
+    for i in range(2):
+        expect(page.locator(".map").nth(i)).to_be_visible()
     boxes = [page.locator(".map").nth(i).bounding_box() for i in range(2)]
     assert boxes[0] is not None
     assert boxes[1] is not None

@@ -38,26 +38,32 @@ def refused(row: Format, data: bytes) -> BadInput:
     return caught.value
 
 
-def changed(row: Format, change: Callable[[list[dict[str, Any]]], None]) -> bytes:
-    """The example after something was done to its buffers, which are rows of a table or a list somewhere in the document."""
+def with_second_size_spoilt(row: Format) -> bytes:
+    """The example where the size of its second buffer is no number, wherever in the document that stands."""
+    return changed(row, "32", lambda buffers: buffers[1].update({field(buffers, "size"): "x"}), "x")
+
+
+def with_an_id_twice(row: Format) -> bytes:
+    """The example where its second buffer has the first one's id."""
+
+    def copy(buffers: list[dict[str, Any]]) -> None:
+        name = field(buffers, "id") or "name_hint"
+        buffers[1][name] = buffers[0][name]
+
+    return changed(row, "b", copy, "a")
+
+
+def field(buffers: list[dict[str, Any]], beginning: str) -> str | None:
+    return next((name for name in buffers[0] if name.startswith(beginning)), None)
+
+
+def changed(row: Format, word: str, change: Callable[[list[dict[str, Any]]], None], other: str) -> bytes:
+    """The example after something was done to its list of buffers if it is JSON, and otherwise with another word in place of one."""
     if not row.is_json:
-        head, *lines = (line.split(",") for line in row.example.splitlines())
-        buffers: list[dict[str, Any]] = [dict(zip(head, line, strict=True)) for line in lines]
-        change(buffers)
-        return "\n".join([",".join(head), *(",".join(map(str, each.values())) for each in buffers)]).encode()
+        return re.sub(rf"\b{word}\b", other, row.example).encode()
     whole = json.loads(row.example)
     change((whole.get("problem") or whole)["buffers"])
     return json.dumps(whole).encode()
-
-
-def spoil_a_size(buffers: list[dict[str, Any]]) -> None:
-    field = next(name for name in buffers[1] if name.startswith("size"))
-    buffers[1][field] = "x"
-
-
-def double_an_id(buffers: list[dict[str, Any]]) -> None:
-    field = next(name for name in buffers[0] if name in ("id", "name_hint"))
-    buffers[1][field] = buffers[0][field]
 
 
 @EVERY
@@ -84,14 +90,14 @@ def test_no_other_format_takes_it_for_its_own(row: Format) -> None:
 
 @EVERY
 def test_a_wrong_value_is_refused_with_its_place(row: Format) -> None:
-    (finding,) = refused(row, changed(row, spoil_a_size)).findings
-    assert re.search(r"/(1|3|rows/1|lines?/3)\b", finding.pointer), finding.pointer
+    (finding,) = refused(row, with_second_size_spoilt(row)).findings
+    assert re.search(r"/(1|3|rows/1|lines?/[23])\b", finding.pointer), finding.pointer
     assert finding.message
 
 
 @EVERY
 def test_an_id_that_stands_twice_is_refused_with_its_place(row: Format) -> None:
-    finding = refused(row, changed(row, double_an_id)).findings[0]
+    finding = refused(row, with_an_id_twice(row)).findings[0]
     assert finding.code == "duplicate_id"
     assert finding.pointer
 
