@@ -40,21 +40,21 @@ def refused(row: Format, data: bytes) -> BadInput:
 
 def with_second_size_spoilt(row: Format) -> bytes:
     """The example where the size of its second buffer is no number, wherever in the document that stands."""
-    return changed(row, "32", lambda buffers: buffers[1].update({field(buffers, "size"): "x"}), "x")
+
+    def spoil(buffers: list[dict[str, Any]]) -> None:
+        buffers[1][next(name for name in buffers[1] if name.startswith("size"))] = "x"
+
+    return changed(row, "32", spoil, "x")
 
 
 def with_an_id_twice(row: Format) -> bytes:
     """The example where its second buffer has the first one's id."""
 
     def copy(buffers: list[dict[str, Any]]) -> None:
-        name = field(buffers, "id") or "name_hint"
+        name = next(name for name in buffers[0] if name in ("id", "name_hint"))
         buffers[1][name] = buffers[0][name]
 
     return changed(row, "b", copy, "a")
-
-
-def field(buffers: list[dict[str, Any]], beginning: str) -> str | None:
-    return next((name for name in buffers[0] if name.startswith(beginning)), None)
 
 
 def changed(row: Format, word: str, change: Callable[[list[dict[str, Any]]], None], other: str) -> bytes:
