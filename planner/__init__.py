@@ -47,6 +47,7 @@ from .verifying.verify import verify
 if TYPE_CHECKING:
     from .options.solver_list import SolverInfo, end_solver_processes, solver_list
     from .placing.model_export import export_model
+    from .placing.session import Session
     from .placing.tvm_interface import BufferInfo, TensorPlacement, plan_memory
     from .reporting.report import MemoryReport, memory_report
     from .sharing import Sharing, share, verify_sharing
@@ -75,6 +76,7 @@ __all__ = [
     "Problem",
     "Progress",
     "ReusePenalty",
+    "Session",
     "Sharing",
     "SolverInfo",
     "Speed",
@@ -112,6 +114,7 @@ _LATER = {
     "BufferInfo": "placing.tvm_interface",
     "MemoryReport": "reporting.report",
     "memory_report": "reporting.report",
+    "Session": "placing.session",
     "Sharing": "sharing",
     "Sweep": "sweeping",
     "SweepPoint": "sweeping",

@@ -56,13 +56,18 @@ def plan_memory(
     A pool is a Pool, or a name and a size in bytes (None: unlimited), in order of preference. Raises NoPlan, which carries the Plan with its
     reasons, where the buffers do not fit or no plan was found in time; BadInput and CannotSolve as `plan` does.
     """
-    answer = plan(_problem(pools, buffers), options)
+    return placements_of(plan(problem_of(pools, buffers), options))
+
+
+def placements_of(answer: Plan) -> list[TensorPlacement]:
+    """The addresses of a plan. Raises NoPlan where it has none."""
     if answer.status in (PlanStatus.INFEASIBLE, PlanStatus.UNKNOWN):
         raise NoPlan(_why(answer), answer)
     return [TensorPlacement(place.id, place.pool, place.offset) for place in answer.placements]
 
 
-def _problem(pools: Iterable[Pool | tuple[str, int | None]], buffers: Iterable[Buffer | BufferInfo]) -> Problem:
+def problem_of(pools: Iterable[Pool | tuple[str, int | None]], buffers: Iterable[Buffer | BufferInfo]) -> Problem:
+    """The Problem that they describe. Raises BadInput for names of tensors that are not there."""
     given = tuple(buffers)
     report = Report()
     lists = [(b.id, ()) if isinstance(b, Buffer) else (b.name_hint, b.conflicts) for b in given]
