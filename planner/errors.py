@@ -29,6 +29,7 @@ class Code(StrEnum):
     UNKNOWN_BUFFER = "unknown_buffer"
     UNKNOWN_POOL = "unknown_pool"
     LIFETIMES_MISSING = "lifetimes_missing"
+    INVALID_EXPRESSION = "invalid_expression"
     INTERVAL_REVERSED = "interval_reversed"
     SELF_REFERENCE = "self_reference"
     CYCLIC_COLOCATION = "cyclic_colocation"

@@ -1,0 +1,272 @@
+"""Sizes as expressions over symbols: `4*n*(n+m)`, `max(a, b)`, `ceildiv(n, 8)`. Read by a small grammar, and nothing is ever executed.
+
+expression = term { ("+" | "-") term }
+term       = factor { "*" factor }
+factor     = number | symbol | "-" factor | "(" expression ")" | function "(" expression { "," expression } ")"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+from math import prod
+from typing import Any, TypeAlias
+
+MOST_CHARACTERS = 1000
+MOST_NODES = 400
+MOST_DEPTH = 32
+LIMIT = 1 << 62
+TOKEN = re.compile(r"\s*(?:(?P<number>[0-9]+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>[-+*(),]))", re.ASCII)
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
+
+
+class Kind(StrEnum):
+    """What stands at a node."""
+
+    NUMBER = "number"
+    SYMBOL = "symbol"
+    SUM = "sum"
+    PRODUCT = "product"
+    MAX = "max"
+    MIN = "min"
+    CEILDIV = "ceildiv"
+
+
+FUNCTIONS = {"max": Kind.MAX, "min": Kind.MIN, "ceildiv": Kind.CEILDIV}
+
+Values: TypeAlias = Mapping[str, int]
+"""What each symbol is."""
+
+
+class ExpressionError(ValueError):
+    """Why a text is no expression, or an expression no size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A node and what stands below it."""
+
+    kind: Kind
+    parts: tuple[Expression, ...] = ()
+    value: int = 0
+    name: str = ""
+
+    def __str__(self) -> str:
+        return _text(self)
+
+    def at(self, values: Values) -> int:
+        """What it is worth, exactly."""
+        match self.kind:
+            case Kind.NUMBER:
+                return self.value
+            case Kind.SYMBOL:
+                return values[self.name]
+            case Kind.SUM:
+                return sum(part.at(values) for part in self.parts)
+            case Kind.PRODUCT:
+                return prod(part.at(values) for part in self.parts)
+            case Kind.MAX:
+                return max(part.at(values) for part in self.parts)
+            case Kind.MIN:
+                return min(part.at(values) for part in self.parts)
+            case Kind.CEILDIV:
+                return -(-self.parts[0].at(values) // self.parts[1].at(values))
+
+    def at_many(self, values: Mapping[str, Any]) -> Any:
+        """The same of arrays of integers. Symbols' ranges keep every step below 2^62."""
+        import numpy as np
+
+        if self.kind is Kind.NUMBER:
+            return np.int64(self.value)
+        if self.kind is Kind.SYMBOL:
+            return values[self.name]
+        parts = [part.at_many(values) for part in self.parts]
+        match self.kind:
+            case Kind.SUM:
+                return reduce(np.add, parts)
+            case Kind.PRODUCT:
+                return reduce(np.multiply, parts)
+            case Kind.MAX:
+                return reduce(np.maximum, parts)
+            case Kind.MIN:
+                return reduce(np.minimum, parts)
+            case _:
+                return -(-parts[0] // parts[1])
+
+    def symbols(self) -> frozenset[str]:
+        """Those that it names."""
+        if self.kind is Kind.SYMBOL:
+            return frozenset({self.name})
+        return frozenset().union(*(part.symbols() for part in self.parts))
+
+
+def number(value: int) -> Expression:
+    return Expression(Kind.NUMBER, value=value)
+
+
+def symbol(name: str) -> Expression:
+    return Expression(Kind.SYMBOL, name=name)
+
+
+def total(parts: Sequence[Expression]) -> Expression:
+    """Their sum."""
+    return parts[0] if len(parts) == 1 else Expression(Kind.SUM, tuple(parts)) if parts else number(0)
+
+
+def times(parts: Sequence[Expression]) -> Expression:
+    """Their product."""
+    return parts[0] if len(parts) == 1 else Expression(Kind.PRODUCT, tuple(parts)) if parts else number(1)
+
+
+def largest(parts: Sequence[Expression]) -> Expression:
+    """The largest of them."""
+    return parts[0] if len(parts) == 1 else Expression(Kind.MAX, tuple(parts))
+
+
+def ceildiv(part: Expression, by: Expression) -> Expression:
+    return Expression(Kind.CEILDIV, (part, by))
+
+
+def parse(text: str, known: Collection[str]) -> Expression:
+    """The expression. Raises ExpressionError, which says what is wrong and at which character."""
+    if len(text) > MOST_CHARACTERS:
+        raise ExpressionError(f"it has {len(text)} characters, and {MOST_CHARACTERS} are the most")
+    return _Parser(text, known).whole()
+
+
+class _Parser:
+    """One text, from left to right."""
+
+    def __init__(self, text: str, known: Collection[str]) -> None:
+        self._known = known
+        self._tokens: list[tuple[int, str, str]] = []
+        self._next = self._nodes = 0
+        at = 0
+        end = len(text.rstrip())
+        while at < end:
+            found = TOKEN.match(text, at)
+            if found is None:
+                at += len(text[at:]) - len(text[at:].lstrip())
+                raise ExpressionError(f"{text[at]!r} at character {at + 1} means nothing here")
+            kind = found.lastgroup or ""
+            self._tokens.append((found.start(kind) + 1, kind, found[kind]))
+            at = found.end()
+        self._tokens.append((end + 1, "end", ""))
+
+    def whole(self) -> Expression:
+        found = self._sum(0)
+        if self._kind != "end":
+            raise self._unexpected("an operator or the end")
+        return found
+
+    @property
+    def _kind(self) -> str:
+        return self._tokens[self._next][1]
+
+    @property
+    def _word(self) -> str:
+        return self._tokens[self._next][2]
+
+    def _unexpected(self, wanted: str) -> ExpressionError:
+        at, kind, word = self._tokens[self._next]
+        return ExpressionError(
+            f"{wanted} is missing at character {at}, where {'it ends' if kind == 'end' else repr(word) + ' stands'}"
+        )
+
+    def _take(self, word: str) -> bool:
+        if self._word == word and self._kind == "sign":
+            self._next += 1
+            return True
+        return False
+
+    def _require(self, word: str) -> None:
+        if not self._take(word):
+            raise self._unexpected(repr(word))
+
+    def _count(self, made: Expression) -> Expression:
+        self._nodes += 1
+        if self._nodes > MOST_NODES:
+            raise ExpressionError(f"it has more than {MOST_NODES} parts")
+        return made
+
+    def _sum(self, depth: int) -> Expression:
+        parts = [self._product(depth)]
+        while True:
+            if self._take("+"):
+                parts.append(self._product(depth))
+            elif self._take("-"):
+                parts.append(self._count(times((number(-1), self._product(depth)))))
+            else:
+                return self._count(total(parts))
+
+    def _product(self, depth: int) -> Expression:
+        parts = [self._factor(depth)]
+        while self._take("*"):
+            parts.append(self._factor(depth))
+        return self._count(times(parts))
+
+    def _factor(self, depth: int) -> Expression:
+        if depth > MOST_DEPTH:
+            raise ExpressionError(f"it nests deeper than {MOST_DEPTH}")
+        if self._take("-"):
+            return self._count(times((number(-1), self._factor(depth + 1))))
+        if self._take("("):
+            found = self._sum(depth + 1)
+            self._require(")")
+            return found
+        at, kind, word = self._tokens[self._next]
+        if kind == "number":
+            self._next += 1
+            if len(word) > 19 or int(word) > LIMIT:
+                raise ExpressionError(f"the number at character {at} is above 2^62")
+            return self._count(number(int(word)))
+        if kind != "name":
+            raise self._unexpected("a number, a symbol or a function")
+        self._next += 1
+        if self._take("("):
+            return self._function(at, word, depth)
+        if word not in self._known:
+            raise ExpressionError(f"{word!r} at character {at} is no symbol that has a range")
+        return self._count(symbol(word))
+
+    def _function(self, at: int, word: str, depth: int) -> Expression:
+        if word not in FUNCTIONS:
+            raise ExpressionError(
+                f"there is no function {word!r} (at character {at}); there are {', '.join(FUNCTIONS)}"
+            )
+        parts = [self._sum(depth + 1)]
+        while self._take(","):
+            parts.append(self._sum(depth + 1))
+        self._require(")")
+        if len(parts) < 2 or (word == "ceildiv" and len(parts) != 2):
+            wanted = "two values" if word == "ceildiv" else "two values or more"
+            raise ExpressionError(f"{word} at character {at} takes {wanted}, not {len(parts)}")
+        return self._count(Expression(FUNCTIONS[word], tuple(parts)))
+
+
+def _text(made: Expression) -> str:
+    match made.kind:
+        case Kind.NUMBER:
+            return str(made.value)
+        case Kind.SYMBOL:
+            return made.name
+        case Kind.SUM:
+            text = str(made.parts[0])
+            for part in made.parts[1:]:
+                said = _inner(part, Kind.SUM)
+                text += f" - {said[1:]}" if said.startswith("-") else f" + {said}"
+            return text
+        case Kind.PRODUCT:
+            factors = [_inner(part, Kind.SUM, Kind.PRODUCT) for part in made.parts]
+            if factors[0] == "-1":
+                return "-" + "*".join(factors[1:])
+            return "*".join(factors)
+        case _:
+            return f"{made.kind.value}({', '.join(map(str, made.parts))})"
+
+
+def _inner(part: Expression, *wrapped: Kind) -> str:
+    return f"({part})" if part.kind in wrapped else str(part)

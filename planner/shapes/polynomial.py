@@ -1,0 +1,231 @@
+"""Sums of products with integer coefficients, and proofs that one is never below another: exact, and without trying values.
+
+What is no sum of products (a maximum within a product, a rounded quotient) stands as an atom, of which only the range is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from math import comb
+from typing import TypeAlias
+
+from .expression import Expression, Kind, number, times, total
+from .ranges import Box, bounds
+
+Atom: TypeAlias = Expression
+Powers: TypeAlias = tuple[tuple[Atom, int], ...]
+"""The atoms of a product, in the order of their texts, and how often each stands in it."""
+Rational: TypeAlias = int | Fraction
+Polynomial: TypeAlias = Mapping[Powers, Rational]
+
+MOST_ALTERNATIVES = 16
+MOST_BOXES = 64
+
+
+def constant(value: Rational) -> dict[Powers, Rational]:
+    return {(): value} if value else {}
+
+
+def plus(a: Polynomial, b: Polynomial, factor: Rational = 1) -> dict[Powers, Rational]:
+    """a + factor * b."""
+    found = dict(a)
+    for powers, coefficient in b.items():
+        new = found.get(powers, 0) + factor * coefficient
+        if new:
+            found[powers] = new
+        else:
+            found.pop(powers, None)
+    return found
+
+
+def multiplied(a: Polynomial, b: Polynomial) -> dict[Powers, Rational]:
+    found: dict[Powers, Rational] = {}
+    for (p, x), (q, y) in product(a.items(), b.items()):
+        powers = _joined(p, q)
+        found[powers] = found.get(powers, 0) + x * y
+    return {powers: coefficient for powers, coefficient in found.items() if coefficient}
+
+
+def _joined(p: Powers, q: Powers) -> Powers:
+    count: dict[Atom, int] = dict(p)
+    for atom, power in q:
+        count[atom] = count.get(atom, 0) + power
+    return tuple(sorted(count.items(), key=lambda item: str(item[0])))
+
+
+def alternatives(made: Expression) -> list[dict[Powers, Rational]]:
+    """Polynomials of which the greatest is always what the expression is."""
+    if made.kind is Kind.MAX:
+        found = [each for part in made.parts for each in alternatives(part)]
+        return found if len(found) <= MOST_ALTERNATIVES else [atom(made)]
+    if made.kind is Kind.SUM:
+        sums: list[dict[Powers, Rational]] = [{}]
+        for part in made.parts:
+            sums = [plus(a, b) for a, b in product(sums, alternatives(part))]
+            if len(sums) > MOST_ALTERNATIVES:
+                return [atom(made)]
+        return sums
+    return [polynomial(made)]
+
+
+def polynomial(made: Expression) -> dict[Powers, Rational]:
+    """The expression as one sum of products over atoms."""
+    match made.kind:
+        case Kind.NUMBER:
+            return constant(made.value)
+        case Kind.SUM:
+            found: dict[Powers, Rational] = {}
+            for part in made.parts:
+                found = plus(found, polynomial(part))
+            return found
+        case Kind.PRODUCT:
+            found = constant(1)
+            for part in made.parts:
+                found = multiplied(found, polynomial(part))
+            return found
+        case _:
+            return atom(made)
+
+
+def atom(made: Expression) -> dict[Powers, Rational]:
+    return {((made, 1),): 1}
+
+
+def is_multiple(made: Polynomial, of: int) -> bool:
+    """True if it is always a multiple, as its coefficients show."""
+    return all(coefficient % of == 0 for coefficient in made.values())
+
+
+def expression(made: Polynomial) -> Expression:
+    """The polynomial, whose coefficients are integers, as it is written."""
+    terms = []
+    for powers, coefficient in sorted(made.items(), key=lambda item: (-sum(p for _, p in item[0]), str(item[0]))):
+        factors = [each for base, power in powers for each in [base] * power]
+        value = int(coefficient)
+        terms.append(times([*([number(value)] if value != 1 or not factors else []), *factors]))
+    return total(terms)
+
+
+def never_below(a: Polynomial, b: Polynomial, box: Box) -> bool:
+    """True if it is proven that a >= b everywhere in the box. False says nothing."""
+    difference = plus(a, b, -1)
+    waiting = [dict(box)]
+    looked = 0
+    while waiting:
+        part = waiting.pop()
+        looked += 1
+        if _is_plainly_positive(difference, part):
+            continue
+        if looked + len(waiting) >= MOST_BOXES:
+            return False
+        names = {name for powers in difference for base, _ in powers for name in base.symbols()}
+        wide = max(names, key=lambda name: (part[name][1] - part[name][0], name), default=None)
+        if wide is None or part[wide][0] == part[wide][1]:
+            return False
+        low, high = part[wide]
+        middle = (low + high) // 2
+        waiting += [{**part, wide: (low, middle)}, {**part, wide: (middle + 1, high)}]
+    return True
+
+
+def _is_plainly_positive(made: Polynomial, box: Box) -> bool:
+    if _lower_bound(made, box) >= 0:
+        return True
+    opened = _without_quotients(made, box)
+    return opened is not None and _lower_bound(opened, box) >= 0
+
+
+def _lower_bound(made: Polynomial, box: Box) -> Rational:
+    """With each atom written as its least value and what is above it: no product of the latter is negative."""
+    spans = {base: bounds(base, box) for powers in made for base, _ in powers}
+    shifted = above_least(made, {base: span[0] for base, span in spans.items()})
+    found = shifted.get((), 0)
+    for powers, coefficient in shifted.items():
+        if powers and coefficient < 0:
+            most = 1
+            for base, power in powers:
+                low, high = spans[base]
+                most *= (high - low) ** power
+            found += coefficient * most
+    return found
+
+
+def above_least(made: Polynomial, least: Mapping[Atom, int]) -> dict[Powers, Rational]:
+    """The same in what each atom is above its least value."""
+    found: dict[Powers, Rational] = {}
+    for powers, coefficient in made.items():
+        for chosen in product(*(range(power + 1) for _, power in powers)):
+            value = coefficient
+            rest: list[tuple[Atom, int]] = []
+            for (base, power), kept in zip(powers, chosen, strict=True):
+                value *= comb(power, kept) * least[base] ** (power - kept)
+                if kept:
+                    rest.append((base, kept))
+            if value:
+                key = tuple(rest)
+                found[key] = found.get(key, 0) + value
+    return found
+
+
+def _without_quotients(made: Polynomial, box: Box) -> dict[Powers, Rational] | None:
+    """Something never greater, with a/c or (a + c - 1)/c in place of ceildiv(a, c); None where that cannot be had."""
+    found: dict[Powers, Rational] = {}
+    changed = False
+    for powers, coefficient in made.items():
+        place = next((i for i, (base, power) in enumerate(powers) if power == 1 and _has_plain_divisor(base)), None)
+        if place is None:
+            found = plus(found, {powers: coefficient})
+            continue
+        rest = powers[:place] + powers[place + 1 :]
+        if any(bounds(base, box)[0] < 0 for base, _ in rest):
+            return None
+        quotient = powers[place][0]
+        divisor = quotient.parts[1].value
+        above = polynomial(quotient.parts[0])
+        if coefficient < 0:
+            above = plus(above, constant(divisor - 1))
+        found = plus(found, multiplied({rest: Fraction(coefficient) / divisor}, above))
+        changed = True
+    return found if changed else None
+
+
+def _has_plain_divisor(base: Atom) -> bool:
+    return base.kind is Kind.CEILDIV and base.parts[1].kind is Kind.NUMBER
+
+
+def envelope(made: Iterable[Polynomial], box: Box) -> list[Polynomial]:
+    """Those that matter for the greatest of them."""
+    kept: list[Polynomial] = []
+    for one in _unlike(made):
+        if any(never_below(other, one, box) for other in kept):
+            continue
+        kept = [other for other in kept if not never_below(one, other, box)] + [one]
+    return kept
+
+
+def _unlike(made: Iterable[Polynomial]) -> Iterator[Polynomial]:
+    seen: set[frozenset[tuple[Powers, Rational]]] = set()
+    for one in made:
+        key = frozenset(one.items())
+        if key not in seen:
+            seen.add(key)
+            yield one
+
+
+def above_all(made: Sequence[Polynomial], box: Box) -> dict[Powers, Rational]:
+    """One that is never below any of them: the greatest coefficient of each product of what atoms are above their least values."""
+    bases = {base for one in made for powers in one for base, _ in powers}
+    least = {base: bounds(base, box)[0] for base in bases}
+    shifted = [above_least(one, least) for one in made]
+    highest = {powers: max(one.get(powers, 0) for one in shifted) for one in shifted for powers in one}
+    back = {base: plus(atom(base), constant(least[base]), -1) for base in bases}
+    found: dict[Powers, Rational] = {}
+    for powers, coefficient in highest.items():
+        term = constant(coefficient)
+        for base, power in powers:
+            for _ in range(power):
+                term = multiplied(term, back[base])
+        found = plus(found, term)
+    return found

@@ -1,0 +1,138 @@
+"""The least and the greatest value of an expression over a box of symbols' ranges, exactly, by halving what is not decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from heapq import heappop, heappush
+from itertools import product
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+from .expression import LIMIT, Expression, ExpressionError, Kind, Values, number, times
+
+Box: TypeAlias = Mapping[str, tuple[int, int]]
+"""Of each symbol the least and the greatest value."""
+
+MOST_BOXES = 20_000
+
+
+class Extreme(NamedTuple):
+    """A value, and where it is had."""
+
+    value: int
+    at: dict[str, int]
+
+
+def bounds(made: Expression, box: Box) -> tuple[int, int]:
+    """Two values between which it always is; not always the closest."""
+    match made.kind:
+        case Kind.NUMBER:
+            return made.value, made.value
+        case Kind.SYMBOL:
+            return box[made.name]
+    parts = [bounds(part, box) for part in made.parts]
+    match made.kind:
+        case Kind.SUM:
+            return sum(low for low, _ in parts), sum(high for _, high in parts)
+        case Kind.PRODUCT:
+            low, high = parts[0]
+            for a, b in parts[1:]:
+                ends = (low * a, low * b, high * a, high * b)
+                low, high = min(ends), max(ends)
+            return low, high
+        case Kind.MAX:
+            return max(low for low, _ in parts), max(high for _, high in parts)
+        case Kind.MIN:
+            return min(low for low, _ in parts), min(high for _, high in parts)
+        case _:
+            (low, high), (least, most) = parts
+            ends = tuple(-(-a // b) for a in (low, high) for b in (max(least, 1), max(most, 1)))
+            return min(ends), max(ends)
+
+
+def greatest(made: Expression, box: Box) -> Extreme | None:
+    """The greatest value; None if too many boxes would have to be looked at."""
+    return _search(made, {name: box[name] for name in sorted(made.symbols())}, box)
+
+
+def least(made: Expression, box: Box) -> Extreme | None:
+    """The least value; None if too many boxes would have to be looked at."""
+    found = greatest(times((number(-1), made)), box)
+    return None if found is None else Extreme(-found.value, found.at)
+
+
+def _search(made: Expression, box: dict[str, tuple[int, int]], whole: Box) -> Extreme | None:
+    best: Extreme | None = None
+    rest = {name: span[0] for name, span in whole.items() if name not in box}
+    count = 0
+    waiting: list[tuple[int, int, dict[str, tuple[int, int]]]] = []
+    heappush(waiting, (-bounds(made, box)[1], count, box))
+    while waiting:
+        limit, _, part = heappop(waiting)
+        if best is not None and -limit <= best.value:
+            return best
+        if count > MOST_BOXES:
+            return None
+        for corner in _corners(part):
+            value = made.at(corner)
+            if best is None or value > best.value:
+                best = Extreme(value, {**rest, **corner})
+        wide = max(part, key=lambda name: part[name][1] - part[name][0], default=None)
+        if wide is None or part[wide][0] == part[wide][1]:
+            continue
+        low, high = part[wide]
+        middle = (low + high) // 2
+        for half in ((low, middle), (middle + 1, high)):
+            count += 1
+            smaller = {**part, wide: half}
+            heappush(waiting, (-bounds(made, smaller)[1], count, smaller))
+    return best
+
+
+def _corners(box: Box) -> list[dict[str, int]]:
+    """Its corners; of many symbols the lowest and the highest alone."""
+    if len(box) <= 4:
+        return [dict(zip(box, ends, strict=True)) for ends in product(*(sorted({*span}) for span in box.values()))]
+    return [{name: span[0] for name, span in box.items()}, {name: span[1] for name, span in box.items()}]
+
+
+def require_safe(made: Expression, box: Box) -> None:
+    """Raises ExpressionError if a step of its evaluation can leave the number range, or divide by less than 1."""
+    for part in made.parts:
+        require_safe(part, box)
+    low, high = bounds(made, box)
+    if low <= -LIMIT or high >= LIMIT:
+        raise ExpressionError(f"{_shown(made)} can reach 2^62 within the symbols' ranges")
+    if made.kind is Kind.CEILDIV:
+        divisor = least(made.parts[1], box)
+        if divisor is None or divisor.value < 1:
+            where = "" if divisor is None else f" (it is {divisor.value} where {said(divisor.at)})"
+            raise ExpressionError(f"the divisor of {_shown(made)} is not always 1 or more{where}")
+
+
+def size_range(made: Expression, box: Box) -> tuple[Extreme, Extreme]:
+    """The least and the greatest size. Raises ExpressionError for what can be negative, overflow, or is too entangled to tell."""
+    require_safe(made, box)
+    low, high = least(made, box), greatest(made, box)
+    if low is None or high is None:
+        raise ExpressionError(
+            f"it is too entangled: {MOST_BOXES} boxes of its symbols do not show how small and how large it can be"
+        )
+    if low.value < 0:
+        raise ExpressionError(f"it can be negative: it is {low.value} where {said(low.at)}")
+    return low, high
+
+
+def said(values: Values) -> str:
+    """`n=1, m=2`."""
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def volume(box: Box) -> int:
+    """How many shapes there are."""
+    return prod(high - low + 1 for low, high in box.values())
+
+
+def _shown(made: Expression) -> str:
+    text = str(made)
+    return text if len(text) <= 60 else text[:59] + "…"
