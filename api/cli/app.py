@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 import typer
 
 from .bench_app import bench_app
-from .planner_options import PlannerCommand, TakesAll, TakesReplacements, TakesSharing, TakesSweep, options, said
+from .planner_options import (
+    PlannerCommand,
+    TakesAll,
+    TakesReplacements,
+    TakesShapes,
+    TakesSharing,
+    TakesSweep,
+    options,
+    said,
+)
 from .service_app import migrate, serve, worker
 
 app = typer.Typer(
@@ -177,6 +186,61 @@ def sweep(
         quiet=quiet,
     )
     raise typer.Exit(sweep_command.run(request, options(context)))
+
+
+@app.command(cls=TakesShapes)
+def shapes(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
+    mode: Annotated[
+        Literal["expressions", "buckets", "maximum"],
+        typer.Option(
+            help="Offsets that depend on the shape, one set of offsets for the shapes of --at, or room for the largest sizes."
+        ),
+    ] = "expressions",
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SHAPE",
+            help="A shape, such as n=128,m=4. Repeat it for several; by default some from the whole range.",
+        ),
+    ] = None,
+    out: Annotated[str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the plan to this file.")] = None,
+    c: Annotated[
+        str | None,
+        typer.Option("--c", metavar="C", help="Write C functions that work out the offsets; - to the standard output."),
+    ] = None,
+    prefix: Annotated[
+        str, typer.Option(metavar="NAME", help="What the names of the C functions begin with.")
+    ] = "memplan",
+    plot: Annotated[str | None, typer.Option(metavar="PLOT", help="Draw what each shape takes: an .svg file.")] = None,
+    theme: Annotated[
+        Literal["system", "light", "dark"], typer.Option(help="Light, dark, or as the reader's system is.")
+    ] = "system",
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Plan sizes that depend on symbols.
+
+    One plan for every shape. Nothing overlaps in any of them, which is proven, not tried; each listed shape is compared with the best plan for it alone. The time limit is for all of it.
+
+    Exit codes: as those of plan.
+    """
+    from .commands import shapes as shapes_command
+
+    request = shapes_command.Request(
+        file=file,
+        mode=mode,
+        at=at or (),
+        out=out,
+        c=c,
+        prefix=prefix,
+        plot=plot,
+        theme=theme,
+        as_json=as_json,
+        quiet=quiet,
+    )
+    raise typer.Exit(shapes_command.run(request, options(context)))
 
 
 @app.command(cls=TakesReplacements)

@@ -65,6 +65,12 @@ class TakesLimits(PlannerCommand):
     takes = ("time_limit", "work_limit", "memory_limit_bytes", "goal")
 
 
+class TakesShapes(PlannerCommand):
+    """A command that plans for many shapes."""
+
+    takes = ("time_limit", "work_limit", "memory_limit_bytes", "solver", "workers", "seed", "capacity", "prefer")
+
+
 class TakesSweep(PlannerCommand):
     """A command that plans for many capacities, which it takes itself."""
 

@@ -6,6 +6,7 @@ from .convergence import convergence
 from .curves import Axes, Curve, curves
 from .frame import Sheet
 from .memory_map import MemoryMap, PoolMap, memory_map
+from .shapes_curve import shapes_curve
 from .style import Theme
 from .svg import svg
 from .sweep_curve import sweep_curve
@@ -20,6 +21,7 @@ __all__ = [
     "convergence",
     "curves",
     "memory_map",
+    "shapes_curve",
     "svg",
     "sweep_curve",
 ]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..graph.operators import Graph
     from ..plan import Plan
     from ..problem import Problem
+    from ..shapes import ShapedProblem
     from ..storage import Sharing
 
 
@@ -23,6 +24,26 @@ def read_problem(
     """The Problem in the bytes, and warnings. Without `format` the file's name and the content say what they are written in."""
     source = Source(data, name)
     return (recognised(source) if format is None else format_named(format)).read(source)
+
+
+def read_shaped(data: bytes, *, name: str | None = None) -> tuple[ShapedProblem, tuple[str, ...]]:
+    """The ShapedProblem in the bytes (JSON, format memplan/1), and warnings. One without symbols has one shape."""
+    from ..shapes import ShapedProblem
+    from ..shapes.expression import number
+    from .memplan.read import read_with_symbols
+
+    found, warnings = read_with_symbols(Source(data, name))
+    if isinstance(found, ShapedProblem):
+        return found, warnings
+    sizes = tuple(number(buffer.size) for buffer in found.buffers)
+    return ShapedProblem(found, {}, sizes, (None,) * len(sizes)), warnings
+
+
+def write_shaped(problem: ShapedProblem) -> bytes:
+    """The problem as JSON, format memplan/1 with symbols; reading it gives the same one."""
+    from .shapes.write import write_shaped as write
+
+    return write(problem)
 
 
 def write_problem(problem: Problem) -> bytes:
@@ -101,10 +122,12 @@ __all__ = [
     "read_graph",
     "read_plan",
     "read_problem",
+    "read_shaped",
     "read_sharing",
     "schema",
     "write_plan",
     "write_problem",
+    "write_shaped",
     "write_sharing",
     "write_usmp",
 ]

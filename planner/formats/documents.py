@@ -15,6 +15,7 @@ REPORT_FORMAT = "memplan-report/1"
 SHARING_REPORT_FORMAT = "memplan-sharing-report/1"
 MAP_FORMAT = "memplan-map/1"
 SWEEP_FORMAT = "memplan-sweep/1"
+SHAPES_FORMAT = "memplan-shapes/1"
 
 
 class Source:

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .kinds import KINDS, Kind, generate
 from .request import Request
+from .shaped_transformer import shaped_transformer
 
-__all__ = ["KINDS", "Kind", "Request", "generate"]
+__all__ = ["KINDS", "Kind", "Request", "generate", "shaped_transformer"]

@@ -151,9 +151,10 @@ class Closed:
                     behind, is_exact = _aligned(offset, size, step)
                     found.append(behind)
                     exact = exact and is_exact
-        kept = envelope(found, self._problem.symbols) if found else [constant(0)]
+        kept: list[Polynomial] = envelope(found, self._problem.symbols) if found else [constant(0)]
         if len(kept) > MOST_SUMS:
-            kept, exact = [above_all(kept, self._problem.symbols)], False
+            kept = [above_all(kept, self._problem.symbols)]
+            exact = False
         self._sums[i], self._exact[i] = kept, exact
 
     def behind(self) -> tuple[Behind, ...]:
@@ -181,9 +182,11 @@ class Closed:
         below = {j for after in self._after.values() for j in after}
         last = [i for i in self._order if i not in below and self._plan.placements[i].pool == pool.name]
         sums = [plus(offset, size) for i in last for offset in self._sums[i] for size in self._sizes[i]]
-        kept, exact = envelope(sums, box) if sums else [constant(0)], all(self._exact[i] for i in last)
+        kept: list[Polynomial] = envelope(sums, box) if sums else [constant(0)]
+        exact = all(self._exact[i] for i in last)
         if len(kept) > MOST_SUMS:
-            kept, exact = [above_all(kept, box)], False
+            kept = [above_all(kept, box)]
+            exact = False
         peak = largest([expression(each) for each in kept])
         room = LIMIT - 1 if pool.size is None else pool.size
         if not all(never_below(constant(room), each, box) for each in kept):

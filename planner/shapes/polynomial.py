@@ -5,13 +5,15 @@ What is no sum of products (a maximum within a product, a rounded quotient) stan
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from math import comb
 from typing import TypeAlias
 
-from .expression import Expression, Kind, number, times, total
+from .expression import Expression, Kind, Values, number, times, total
 from .ranges import Box, bounds
 
 Atom: TypeAlias = Expression
@@ -21,7 +23,7 @@ Rational: TypeAlias = int | Fraction
 Polynomial: TypeAlias = Mapping[Powers, Rational]
 
 MOST_ALTERNATIVES = 16
-MOST_BOXES = 64
+MOST_BOXES = 32
 
 
 def constant(value: Rational) -> dict[Powers, Rational]:
@@ -111,6 +113,8 @@ def expression(made: Polynomial) -> Expression:
 def never_below(a: Polynomial, b: Polynomial, box: Box) -> bool:
     """True if it is proven that a >= b everywhere in the box. False says nothing."""
     difference = plus(a, b, -1)
+    if any(value_at(difference, values) < 0 for values in _witnesses(tuple(box.items()))):
+        return False
     waiting = [dict(box)]
     looked = 0
     while waiting:
@@ -128,6 +132,27 @@ def never_below(a: Polynomial, b: Polynomial, box: Box) -> bool:
         middle = (low + high) // 2
         waiting += [{**part, wide: (low, middle)}, {**part, wide: (middle + 1, high)}]
     return True
+
+
+def value_at(made: Polynomial, values: Values) -> Rational:
+    """What it is worth, exactly."""
+    found: Rational = 0
+    for powers, coefficient in made.items():
+        for base, power in powers:
+            coefficient *= base.at(values) ** power
+        found += coefficient
+    return found
+
+
+@lru_cache(maxsize=64)
+def _witnesses(box: tuple[tuple[str, tuple[int, int]], ...]) -> tuple[dict[str, int], ...]:
+    """Shapes that show soon that something is not always so: the ends, and some between."""
+    chance = random.Random(0)
+    ends = [{name: span[end] for name, span in box} for end in (0, 1)]
+    mixed = [{name: chance.choice(span) for name, span in box} for _ in range(4)]
+    between = [{name: chance.randint(*span) for name, span in box} for _ in range(4)]
+    low = [{name: chance.randint(span[0], min(span[0] + 16, span[1])) for name, span in box} for _ in range(2)]
+    return (*ends, *mixed, *between, *low)
 
 
 def _is_plainly_positive(made: Polynomial, box: Box) -> bool:
@@ -196,13 +221,21 @@ def _has_plain_divisor(base: Atom) -> bool:
 
 
 def envelope(made: Iterable[Polynomial], box: Box) -> list[Polynomial]:
-    """Those that matter for the greatest of them."""
-    kept: list[Polynomial] = []
+    """Those that matter for the greatest of them: each that is left out is shown, directly, to be never above one that is kept."""
+    kept: list[list[Polynomial]] = []
+    """Each with those that it stands for."""
     for one in _unlike(made):
-        if any(never_below(other, one, box) for other in kept):
+        place = next((group for group in kept if never_below(group[0], one, box)), None)
+        if place is not None:
+            place.append(one)
             continue
-        kept = [other for other in kept if not never_below(one, other, box)] + [one]
-    return kept
+        new = [one]
+        for group in list(kept):
+            if all(never_below(one, other, box) for other in group):
+                new += group
+                kept.remove(group)
+        kept.append(new)
+    return [group[0] for group in kept]
 
 
 def _unlike(made: Iterable[Polynomial]) -> Iterator[Polynomial]:

@@ -13,7 +13,16 @@ from .expression import LIMIT, Expression, ExpressionError, Kind, Values, number
 Box: TypeAlias = Mapping[str, tuple[int, int]]
 """Of each symbol the least and the greatest value."""
 
-MOST_BOXES = 20_000
+FREE_BOXES = 16
+MOST_EFFORT = 2_000_000
+"""Parts of expressions that are looked at beyond the first boxes of each."""
+
+
+class Effort:
+    """What may still be looked at, for all expressions of a problem together."""
+
+    def __init__(self, parts: int = MOST_EFFORT) -> None:
+        self.left = parts
 
 
 class Extreme(NamedTuple):
@@ -46,34 +55,37 @@ def bounds(made: Expression, box: Box) -> tuple[int, int]:
             return min(low for low, _ in parts), min(high for _, high in parts)
         case _:
             (low, high), (least, most) = parts
-            ends = tuple(-(-a // b) for a in (low, high) for b in (max(least, 1), max(most, 1)))
-            return min(ends), max(ends)
+            quotients = [-(-a // b) for a in (low, high) for b in (max(least, 1), max(most, 1))]
+            return min(quotients), max(quotients)
 
 
-def greatest(made: Expression, box: Box) -> Extreme | None:
+def greatest(made: Expression, box: Box, effort: Effort | None = None) -> Extreme | None:
     """The greatest value; None if too many boxes would have to be looked at."""
-    return _search(made, {name: box[name] for name in sorted(made.symbols())}, box)
+    return _search(made, {name: box[name] for name in sorted(made.symbols())}, box, effort or Effort())
 
 
-def least(made: Expression, box: Box) -> Extreme | None:
+def least(made: Expression, box: Box, effort: Effort | None = None) -> Extreme | None:
     """The least value; None if too many boxes would have to be looked at."""
-    found = greatest(times((number(-1), made)), box)
+    found = greatest(times((number(-1), made)), box, effort)
     return None if found is None else Extreme(-found.value, found.at)
 
 
-def _search(made: Expression, box: dict[str, tuple[int, int]], whole: Box) -> Extreme | None:
+def _search(made: Expression, box: dict[str, tuple[int, int]], whole: Box, effort: Effort) -> Extreme | None:
     best: Extreme | None = None
     rest = {name: span[0] for name, span in whole.items() if name not in box}
-    count = 0
+    count, parts = 0, _parts(made)
     waiting: list[tuple[int, int, dict[str, tuple[int, int]]]] = []
     heappush(waiting, (-bounds(made, box)[1], count, box))
     while waiting:
         limit, _, part = heappop(waiting)
         if best is not None and -limit <= best.value:
             return best
-        if count > MOST_BOXES:
-            return None
-        for corner in _corners(part):
+        corners = _corners(part)
+        if count > FREE_BOXES:
+            effort.left -= (len(corners) + 2) * parts
+            if effort.left < 0:
+                return None
+        for corner in corners:
             value = made.at(corner)
             if best is None or value > best.value:
                 best = Extreme(value, {**rest, **corner})
@@ -96,27 +108,35 @@ def _corners(box: Box) -> list[dict[str, int]]:
     return [{name: span[0] for name, span in box.items()}, {name: span[1] for name, span in box.items()}]
 
 
-def require_safe(made: Expression, box: Box) -> None:
-    """Raises ExpressionError if a step of its evaluation can leave the number range, or divide by less than 1."""
+def _parts(made: Expression) -> int:
+    return 1 + sum(map(_parts, made.parts))
+
+
+def require_safe(made: Expression, box: Box, effort: Effort | None = None) -> None:
+    """Raises ExpressionError if a step of its evaluation, from left to right, can leave the number range, or divide by less than 1."""
     for part in made.parts:
-        require_safe(part, box)
-    low, high = bounds(made, box)
-    if low <= -LIMIT or high >= LIMIT:
-        raise ExpressionError(f"{_shown(made)} can reach 2^62 within the symbols' ranges")
+        require_safe(part, box, effort)
+    steps = [made]
+    if made.kind in (Kind.SUM, Kind.PRODUCT):
+        steps = [Expression(made.kind, made.parts[:count]) for count in range(2, len(made.parts) + 1)]
+    for step in steps:
+        low, high = bounds(step, box)
+        if low <= -LIMIT or high >= LIMIT:
+            raise ExpressionError(f"{_shown(step)} can reach 2^62 within the symbols' ranges")
     if made.kind is Kind.CEILDIV:
-        divisor = least(made.parts[1], box)
+        divisor = least(made.parts[1], box, effort)
         if divisor is None or divisor.value < 1:
             where = "" if divisor is None else f" (it is {divisor.value} where {said(divisor.at)})"
             raise ExpressionError(f"the divisor of {_shown(made)} is not always 1 or more{where}")
 
 
-def size_range(made: Expression, box: Box) -> tuple[Extreme, Extreme]:
+def size_range(made: Expression, box: Box, effort: Effort | None = None) -> tuple[Extreme, Extreme]:
     """The least and the greatest size. Raises ExpressionError for what can be negative, overflow, or is too entangled to tell."""
-    require_safe(made, box)
-    low, high = least(made, box), greatest(made, box)
+    require_safe(made, box, effort)
+    low, high = least(made, box, effort), greatest(made, box, effort)
     if low is None or high is None:
         raise ExpressionError(
-            f"it is too entangled: {MOST_BOXES} boxes of its symbols do not show how small and how large it can be"
+            "it is too entangled to tell how small and how large it can be; write it more plainly, or give a size_range"
         )
     if low.value < 0:
         raise ExpressionError(f"it can be negative: it is {low.value} where {said(low.at)}")

@@ -9,7 +9,7 @@ from itertools import product
 from ..errors import BadInput, Code, Finding, echo
 from ..problem import Problem
 from .expression import LIMIT, NAME, Expression, ExpressionError, Values, parse
-from .ranges import Box, size_range
+from .ranges import Box, Effort, size_range
 
 MOST_SYMBOLS = 16
 
@@ -45,10 +45,11 @@ def shaped(problem: Problem, symbols: Mapping[str, tuple[int, int]], sizes: Mapp
         raise BadInput(Finding(Code.UNKNOWN_BUFFER, "/buffers", f"there is no buffer {echo(unknown[0])}"))
     texts = [sizes.get(buffer.id, str(buffer.size)) for buffer in problem.buffers]
     made, most = [], []
+    effort = Effort()
     for i, text in enumerate(texts):
         try:
             made.append(parse(text, symbols))
-            most.append(size_range(made[-1], symbols)[1].value)
+            most.append(size_range(made[-1], symbols, effort)[1].value)
         except ExpressionError as error:
             findings.append(Finding(Code.INVALID_EXPRESSION, f"/buffers/{i}/size", str(error)))
     if findings:

@@ -140,7 +140,7 @@ def _expressions(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
     closed = {each.id: alternatives(each.offset) for each in found.behind}
     sizes = {each.id: alternatives(each.size) for each in found.behind}
     for each in found.behind:
-        if not each.after and not all(never_below(one, constant(0), box) for one in closed[each.id][:1]):
+        if not each.after and not any(never_below(one, constant(0), box) for one in closed[each.id]):
             yield f"the offset of buffer {echo(each.id)} can be negative"
         for id_ in each.after:
             for offset in closed[id_]:
@@ -152,7 +152,10 @@ def _expressions(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
     if list(peaks) != [pool.name for pool in problem.largest.pools]:
         yield "it does not list the problem's pools, in their order"
         return
+    beneath = {id_ for each in found.behind for id_ in each.after}
     for each in found.behind:
+        if each.id in beneath:
+            continue  # another begins behind its end
         peak = alternatives(peaks[each.pool].peak)
         for offset in closed[each.id]:
             for size in sizes[each.id]:

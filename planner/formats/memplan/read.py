@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
@@ -31,6 +32,13 @@ from ..json.scan import require_format
 from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names, validate
 from ..memories import read_data, read_speed
 from . import wire as w
+
+if TYPE_CHECKING:
+    from ...shapes import ShapedProblem
+
+SYMBOL_MARKS = (b'"symbols"', b'"size_range"')
+"""One of these stands in every document whose sizes depend on symbols."""
+LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` plans them otherwise"
 
 _KINDS = (
     w.ProblemWire,
@@ -68,8 +76,25 @@ def _lists() -> dict[tuple[str, ...], Part]:
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem that the document describes, checked; there is nothing to warn of."""
+    """The Problem that the document describes, checked. Where sizes depend on symbols, they are at their largest, with a warning."""
     require_format(source.scanned, PROBLEM_FORMAT, "a problem")
+    found, warnings = read_with_symbols(source)
+    return (found, ()) if isinstance(found, Problem) else (found.largest, (LARGEST, *warnings))
+
+
+def read_with_symbols(source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
+    """The same with its sizes as they are written."""
+    require_format(source.scanned, PROBLEM_FORMAT, "a problem")
+    if any(mark in source.data for mark in SYMBOL_MARKS):
+        from ..shapes.read import read_shaped_document, shaped_document  # what most problems do without
+
+        document = shaped_document(source.data)
+        if document is not None:
+            return read_shaped_document(document, source.name, _read_plain)
+    return _read_plain(source)
+
+
+def _read_plain(source: Source) -> tuple[Problem, tuple[str, ...]]:
     return _problem(validate(_wire(), source.data, source.scanned)), ()
 
 

@@ -13,12 +13,37 @@ from .wire import ProblemWire
 def problem_schema() -> dict[str, Any]:
     generated = TypeAdapter(ProblemWire).json_schema(ref_template="#/$defs/{model}")
     definitions = {name.removesuffix("Wire"): _tidy(part) for name, part in generated.pop("$defs").items()}
+    _add_symbols(generated, definitions["Buffer"])
     return {
         "$schema": GenerateJsonSchema.schema_dialect,
         **_tidy(generated),
         "title": "memplan/1 problem",
         "$defs": definitions,
     }
+
+
+def _add_symbols(whole: dict[str, Any], buffer: dict[str, Any]) -> None:
+    """What stands for sizes that depend on symbols, which planner.formats.shapes reads."""
+    span = {"type": "array", "minItems": 2, "maxItems": 2}
+    whole["properties"]["symbols"] = {
+        "description": "Symbols that sizes may name, each with its least and greatest value.",
+        "type": "object",
+        "additionalProperties": {**span, "items": {"type": "integer"}},
+    }
+    plain = buffer["properties"]["size"]
+    bytes_ = {name: value for name, value in plain.items() if name != "description"}
+    said = {"type": "string", "minLength": 1}
+    buffer["properties"]["size"] = {
+        "description": f"{plain['description']} Or an expression over the symbols, such as 4*n*(n+m).",
+        "anyOf": [bytes_, said],
+    }
+    buffer["properties"]["size_range"] = {
+        "description": "In place of size: the least and the greatest size, where no more is known. Planned with the greatest.",
+        **span,
+        "items": {"anyOf": [bytes_, said]},
+    }
+    buffer["required"].remove("size")
+    buffer["anyOf"] = [{"required": ["size"]}, {"required": ["size_range"]}]
 
 
 def _tidy(part: Any) -> Any:

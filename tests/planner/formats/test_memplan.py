@@ -155,7 +155,7 @@ def test_the_ends_of_the_number_range() -> None:
         ("accesses", -1, "out_of_range"),
         ("accesses", None, "wrong_type"),
         ("colour", "red", "unknown_field"),
-        ("size_range", [1, 2], "not_supported_yet"),
+        ("size_range", [1, 2], "invalid_value"),
         ("variants", [], "not_supported_yet"),
         ("extensions", {}, "not_supported_yet"),
     ],

@@ -34,6 +34,10 @@ def valid(value: Any, part: dict[str, Any], whole: dict[str, Any]) -> bool:
         return False
     if "anyOf" in part and not any(valid(value, option, whole) for option in part["anyOf"]):
         return False
+    if set(part) == {"required"}:
+        return isinstance(value, dict) and set(part["required"]) <= set(value)
+    if isinstance(value, dict) and isinstance(rest := part.get("additionalProperties"), dict):
+        return all(valid(item, rest, whole) for item in value.values())
     if isinstance(value, int) and not part.get("minimum", value) <= value <= part.get("maximum", value):
         return False
     if isinstance(value, str) and not part.get("minLength", 0) <= len(value) <= part.get("maxLength", len(value)):

@@ -1,0 +1,93 @@
+"""`memplan shapes`: plan a problem whose sizes depend on symbols, for all their values or for some."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+from planner.formats import read_shaped
+from planner.formats.shapes.write import write_shapes_plan
+from planner.options.options import Options, bad_option
+from planner.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, verify_shapes
+
+from ..exit_codes import ExitCode
+from ..terminal.json_output import print_document
+from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ..terminal.reading import read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.text import is_terminal, say, visible
+
+
+class Request(NamedTuple):
+    """What to read, where to write, and what to show."""
+
+    file: str
+    mode: str
+    at: Sequence[str]
+    out: str | None
+    c: str | None
+    prefix: str
+    plot: str | None
+    theme: str
+    as_json: bool
+    quiet: bool
+
+    @property
+    def prints_json(self) -> bool:
+        """JSON where it was asked for, and in a pipe that would otherwise get nothing."""
+        if self.as_json or self.out == STANDARD_OUTPUT:
+            return True
+        return self.out is None and self.c != STANDARD_OUTPUT and not is_terminal(sys.stdout)
+
+
+def run(request: Request, options: Options) -> ExitCode:
+    """Plan, verify, deliver."""
+    with refusing(shown_name(request.file), as_json=request.as_json):
+        _check_outputs(request)
+        problem, warnings = read_shaped(read_bytes(request.file), name=request.file)
+        for warning in warnings:
+            say(f"warning: {visible(warning)}")
+        found = plan_shapes(problem, Mode(request.mode), [parse_shape(text) for text in request.at], options)
+        wrong = verify_shapes(problem, found) if options.capacity is None and options.prefer is None else ()
+        if wrong:
+            say(
+                f"error: the plan that was made failed verification and is withheld: {visible(wrong[0])}; please report it"
+            )
+            return ExitCode.UNKNOWN
+        _write(request, found, [buffer.id for buffer in problem.largest.buffers], problem.largest.name)
+        if request.prints_json:
+            print_document(write_shapes_plan(found))
+        elif not request.quiet and is_terminal(sys.stdout) and request.c != STANDARD_OUTPUT:
+            from ..terminal.tables.shapes import print_shapes
+
+            print_shapes(found)
+    return ExitCode.OK
+
+
+def _check_outputs(request: Request) -> None:
+    for name in (request.out, request.c, request.plot):
+        if name is not None and name != STANDARD_OUTPUT:
+            OutputFile(name).check(request.file)
+    if request.plot is not None and PurePath(request.plot).suffix.lower() != ".svg":
+        raise bad_option("plot", "the file must end in .svg: pictures are drawn as SVG")
+    if request.c is not None and Mode(request.mode) is not Mode.EXPRESSIONS:
+        raise bad_option("c", "C functions are for offsets that are expressions; the others are numbers")
+
+
+def _write(request: Request, found: ShapesPlan, ids: list[int | str], name: str | None) -> None:
+    from ..terminal.standard_output import write_out
+
+    if request.out is not None and request.out != STANDARD_OUTPUT:
+        OutputFile(request.out).write(write_shapes_plan(found))
+    if request.c is not None:
+        source = c_source(found, ids, request.prefix)
+        if request.c == STANDARD_OUTPUT:
+            write_out(source)
+        else:
+            OutputFile(request.c).write(source)
+    if request.plot is not None:
+        from planner.drawing import Sheet, Theme, shapes_curve
+
+        OutputFile(request.plot).write(shapes_curve(name, [found], Sheet(theme=Theme(request.theme))))

@@ -1,0 +1,63 @@
+"""A plan for all shapes as people read it on a terminal: where each buffer lies, and what each shape takes."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from planner.shapes import ShapesPlan
+
+from ..sizes import grouped, percent
+from ..text import visible
+from .consoles import console_on
+from .placements import LONGEST_NAME, fill, new_table, rows_for, shown_id
+
+
+def print_shapes(found: ShapesPlan, console: Console | None = None) -> None:
+    """Everything about the plan, for a terminal."""
+    console = console or console_on()
+    rows = rows_for(console, 12 + len(found.rows) // 2)
+    table = new_table()
+    if found.plan is not None:
+        placed = found.plan.placements[:rows]
+        names = [("Buffer", [shown_id(p.id) for p in placed])]
+        fill(
+            table, names, ("Offset", "Size (B)"), [(grouped(p.offset), grouped(p.size)) for p in placed], console.width
+        )
+        count = len(found.plan.placements)
+    else:
+        shown = found.behind[:rows]
+        names = [("Buffer", [shown_id(each.id) for each in shown])]
+        offsets = [("" if each.exact else "at most ") + str(each.offset) for each in shown]
+        names.append(("Offset", [visible(text[:LONGEST_NAME]) for text in offsets]))
+        names.append(("Size", [visible(str(each.size)[:LONGEST_NAME]) for each in shown]))
+        fill(table, names, (), [() for _ in shown], console.width)
+        count = len(found.behind)
+    console.print(table, crop=False)
+    if count > rows:
+        console.print(f"{grouped(count - rows)} more; --json lists all")
+    table = new_table()
+    listed = found.rows[:rows]
+    names = [("Shape", [", ".join(f"{k}={v}" for k, v in row.values.items()) for row in listed])]
+    figures = [
+        (
+            grouped(row.used),
+            "none known" if row.optimum is None else grouped(row.optimum),
+            "" if not row.optimum else percent(max(row.used / row.optimum - 1, 0)),
+        )
+        for row in listed
+    ]
+    fill(table, names, ("Used (B)", "Best alone (B)", "More"), figures, console.width)
+    console.print(table, crop=False)
+    for pool in found.pools:
+        claim = "" if pool.exact else "at most "
+        console.print(
+            Text.assemble(
+                f"peak of {visible(pool.name[:LONGEST_NAME])}  ", claim, Text(visible(str(pool.peak)), style="bold")
+            )
+        )
+    if found.plan is not None and found.plan.peak is not None:
+        proof = "no fixed offsets take less" if found.exact else "not proven to be the least"
+        console.print(Text.assemble("arena  ", Text(f"{grouped(found.plan.peak)} B", style="bold"), f"   {proof}"))
+    else:
+        console.print("in no shape within the symbols' ranges does anything overlap")

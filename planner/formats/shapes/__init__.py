@@ -1,0 +1,1 @@
+"""Problems whose sizes depend on symbols, and their plans, as JSON."""
