@@ -19,9 +19,11 @@ from .formats import (
     read_graph,
     read_plan,
     read_problem,
+    read_shaped,
     read_sharing,
     write_plan,
     write_problem,
+    write_shaped,
     write_sharing,
     write_usmp,
 )
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from .placing.session import Session
     from .placing.tvm_interface import BufferInfo, TensorPlacement, plan_memory
     from .reporting.report import MemoryReport, memory_report
+    from .shapes import ShapedProblem, ShapesPlan, plan_shapes, verify_shapes
     from .sharing import Sharing, share, verify_sharing
     from .sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep
 
@@ -77,6 +80,8 @@ __all__ = [
     "Progress",
     "ReusePenalty",
     "Session",
+    "ShapedProblem",
+    "ShapesPlan",
     "Sharing",
     "SolverInfo",
     "Speed",
@@ -92,20 +97,24 @@ __all__ = [
     "memory_report",
     "plan",
     "plan_memory",
+    "plan_shapes",
     "read_graph",
     "read_plan",
     "read_problem",
+    "read_shaped",
     "read_sharing",
     "share",
     "solver_list",
     "sweep",
     "verify",
+    "verify_shapes",
     "verify_sharing",
     "verify_sweep",
     "with_capacity",
     "with_preference",
     "write_plan",
     "write_problem",
+    "write_shaped",
     "write_sharing",
     "write_usmp",
 ]
@@ -126,6 +135,10 @@ _LATER = {
     "end_solver_processes": "options.solver_list",
     "export_model": "placing.model_export",
     "plan_memory": "placing.tvm_interface",
+    "ShapedProblem": "shapes",
+    "ShapesPlan": "shapes",
+    "plan_shapes": "shapes",
+    "verify_shapes": "shapes",
     "share": "sharing",
     "solver_list": "options.solver_list",
     "verify_sharing": "sharing",

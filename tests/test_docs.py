@@ -60,7 +60,7 @@ def test_the_architecture_names_every_folder_of_tests_that_mirrors_nothing() -> 
     assert named == {name for name in there if name.removeprefix("tests/") not in mirrors}
 
 
-@pytest.mark.parametrize("page", ["docs/memories.md", "docs/sharing.md"])
+@pytest.mark.parametrize("page", ["docs/memories.md", "docs/shapes.md", "docs/sharing.md"])
 def test_every_command_it_shows_works_in_the_order_it_shows_them(page: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     commands = re.findall(r"^    memplan (.*?)(?:  +#.*)?$", TEXT[page], re.MULTILINE)

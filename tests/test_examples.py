@@ -30,10 +30,21 @@ def test_the_example_with_devices_is_shared_to_its_proven_optimum() -> None:
     assert planner.verify_sharing(problem, sharing) == ()
 
 
+@pytest.mark.parametrize("name", ["prefill.json", "decode.json"])
+def test_the_examples_with_symbols_take_the_least_at_every_length_that_is_tried(name: str) -> None:
+    problem, _ = planner.read_shaped((EXAMPLES / name).read_bytes())
+    found = planner.plan_shapes(problem)
+    assert planner.verify_shapes(problem, found) == ()
+    assert found.exact
+    assert all(row.used == row.optimum for row in found.rows)
+
+
 def test_every_example_is_tried_above() -> None:
     assert [path.name for path in sorted(EXAMPLES.iterdir())] == [
+        "decode.json",
         "devices.json",
         "keyword_spotting.json",
+        "prefill.json",
         "rows.csv",
         "three.json",
         "two_memories.json",

@@ -16,7 +16,7 @@ import memplan
 import planner
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULES = ("bench", "formats", "generate", "graph")
+MODULES = ("bench", "formats", "generate", "graph", "shapes")
 
 
 def run(*arguments: str) -> bytes:

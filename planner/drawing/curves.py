@@ -34,7 +34,8 @@ class Axes:
     say: Callable[[float], str]
     marks: Sequence[tuple[int, str]] = ()
     """Places on the lower axis with something to say of them."""
-    from_zero: bool = False
+    doubling: bool = False
+    """True: equal steps up are doublings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class _Field:
 
     def y(self, value: float) -> float:
         low, high = self.values
+        if self.axes.doubling:
+            low, high, value = log2(low), log2(high), log2(max(value, low))
         return self.above + (high - value) / (high - low) * HEIGHT
 
     @property
@@ -89,8 +92,17 @@ def _values(axes: Axes) -> tuple[float, float]:
     """From the least to the greatest, with a little air."""
     known = [value for curve in axes.curves for _, value in curve.points] or [0.0, 1.0]
     low, high = min(known), max(known)
+    if axes.doubling:
+        low, high = max(low, 1e-9), max(high, 1e-9)
+        return low / 1.1, high * 1.1
     air = max((high - low) / 12, abs(high) / 200, 1e-9)
-    return (0.0 if axes.from_zero else max(low - air, 0.0)), high + air
+    return max(low - air, 0.0), high + air
+
+
+def _ticks(axes: Axes, low: float, high: float) -> list[float]:
+    if not axes.doubling:
+        return [low + (high - low) * step / (MOST_LINES - 1) for step in range(MOST_LINES)]
+    return [low * (high / low) ** (step / (MOST_LINES - 1)) for step in range(MOST_LINES)]
 
 
 def _drawn(field: _Field, say: Callable[[int], str]) -> Iterator[str]:
@@ -98,8 +110,7 @@ def _drawn(field: _Field, say: Callable[[int], str]) -> Iterator[str]:
     yield text(LEFT, field.above - 10, axes.title, "ink pool")
     yield f'<rect class="field" x="{LEFT}" y="{number(field.above)}" width="{sheet.inside}" height="{HEIGHT}"/>'
     low, high = field.values
-    for step in range(MOST_LINES):
-        value = low + (high - low) * step / (MOST_LINES - 1)
+    for value in _ticks(axes, low, high):
         yield line(LEFT, field.y(value), sheet.right, field.y(value), "grid")
         yield text(LEFT - 8, field.y(value) + 4, axes.say(value), "soft right")
     for at in _marks(field):

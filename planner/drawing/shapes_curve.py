@@ -37,8 +37,8 @@ def shapes_curve(name: str | None, plans: Sequence[ShapesPlan], sheet: Sheet = S
         for p in plans
     ]
     fields = [
-        Axes("bytes that must be there", [*arenas, best], lambda value: short_bytes(round(value))),
-        Axes("times the best", more, lambda value: f"{value:.3g}"),
+        Axes("bytes that must be there", [*arenas, best], lambda value: short_bytes(round(value)), doubling=True),
+        Axes("times the best", more, lambda value: f"{value:.3g}", doubling=True),
     ]
     figures = f"{len(rows)} shapes" + (
         "" if len(others) == 1 else f"; of those with one {along} the one that takes most"

@@ -61,7 +61,8 @@ def bounds(made: Expression, box: Box) -> tuple[int, int]:
 
 def greatest(made: Expression, box: Box, effort: Effort | None = None) -> Extreme | None:
     """The greatest value; None if too many boxes would have to be looked at."""
-    return _search(made, {name: box[name] for name in sorted(made.symbols())}, box, effort or Effort())
+    named = made.symbols()
+    return _search(made, {name: span for name, span in box.items() if name in named}, effort or Effort())
 
 
 def least(made: Expression, box: Box, effort: Effort | None = None) -> Extreme | None:
@@ -70,9 +71,8 @@ def least(made: Expression, box: Box, effort: Effort | None = None) -> Extreme |
     return None if found is None else Extreme(-found.value, found.at)
 
 
-def _search(made: Expression, box: dict[str, tuple[int, int]], whole: Box, effort: Effort) -> Extreme | None:
+def _search(made: Expression, box: dict[str, tuple[int, int]], effort: Effort) -> Extreme | None:
     best: Extreme | None = None
-    rest = {name: span[0] for name, span in whole.items() if name not in box}
     count, parts = 0, _parts(made)
     waiting: list[tuple[int, int, dict[str, tuple[int, int]]]] = []
     heappush(waiting, (-bounds(made, box)[1], count, box))
@@ -88,7 +88,7 @@ def _search(made: Expression, box: dict[str, tuple[int, int]], whole: Box, effor
         for corner in corners:
             value = made.at(corner)
             if best is None or value > best.value:
-                best = Extreme(value, {**rest, **corner})
+                best = Extreme(value, corner)
         wide = max(part, key=lambda name: part[name][1] - part[name][0], default=None)
         if wide is None or part[wide][0] == part[wide][1]:
             continue

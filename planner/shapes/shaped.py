@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 
 from ..errors import BadInput, Code, Finding, echo
 from ..problem import Problem
@@ -95,9 +96,8 @@ def usual_shapes(problem: ShapedProblem) -> list[dict[str, int]]:
     """The least and the greatest value of every symbol, and some between them, in all combinations while these are few."""
     for count in (5, 3, 2):
         each = [_between(*span, count) for span in problem.symbols.values()]
-        combinations = [dict(zip(problem.symbols, values, strict=True)) for values in product(*each)]
-        if len(combinations) <= MOST_USUAL:
-            return combinations
+        if prod(map(len, each)) <= MOST_USUAL:
+            return [dict(zip(problem.symbols, values, strict=True)) for values in product(*each)]
     ends = [{name: span[end] for name, span in problem.symbols.items()} for end in (0, 1)]
     return ends if ends[0] != ends[1] else ends[:1]
 

@@ -25,6 +25,8 @@ from planner.shapes import Mode, ShapedProblem, ShapesPlan, plan_shapes, shaped,
 from planner.shapes.answer import Row
 
 Array: TypeAlias = npt.NDArray[np.int64]
+DRAWN = 48
+"""Of the lengths, from each end of the curve and all along it."""
 BUCKETS = (16, 64, 256, 1024, 2048)
 QUICK = Options(time_limit=20, workers=1)
 
@@ -53,7 +55,7 @@ def main() -> None:
             taken = {n: _taken(problem, found, n) for n in lengths}
             drawn.append(_with_rows(found, taken, best))
             _line(decode, mode.value, taken, best, seconds)
-        _buckets(problem, decode, best)
+        drawn.insert(1, _buckets(problem, decode, best))
         print(
             f"| {'decode' if decode else 'prefill'} | the best plan for each length alone: {proven} of {len(lengths)} proven optimal |||||||"
         )
@@ -80,12 +82,22 @@ def _taken(problem: ShapedProblem, found: ShapesPlan, n: int) -> int:
 
 
 def _with_rows(found: ShapesPlan, taken: dict[int, int], best: dict[int, Plan]) -> ShapesPlan:
-    rows = tuple(Row({"n": n}, used, best[n].peak, best[n].bound) for n, used in taken.items())
+    shown = sorted(
+        {
+            *list(taken)[:DRAWN],
+            *list(taken)[:: max(len(taken) // DRAWN, 1)],
+            *BUCKETS,
+            *(n + 1 for n in BUCKETS),
+            max(taken),
+        }
+        & {*taken}
+    )
+    rows = tuple(Row({"n": n}, taken[n], best[n].peak, best[n].bound) for n in shown)
     return replace(found, rows=rows)
 
 
 def _line(decode: bool, name: str, taken: dict[int, int], best: dict[int, Plan], seconds: float) -> None:
-    waste = sorted(used / best[n].peak - 1 for n, used in taken.items())
+    waste = sorted(used / (best[n].peak or 1) - 1 for n, used in taken.items())
     mean = sum(waste) / len(waste)
     cells = (f"{100 * waste[-1]:.1f} %", f"{100 * mean:.2f} %", f"{100 * waste[len(waste) // 2]:.2f} %")
     first, last = min(taken), max(taken)
@@ -93,7 +105,7 @@ def _line(decode: bool, name: str, taken: dict[int, int], best: dict[int, Plan],
     print(f"| {what} | {name} | {' | '.join(cells)} | {taken[first]} | {taken[last]} | {seconds:.2f} |", flush=True)
 
 
-def _buckets(problem: ShapedProblem, decode: bool, best: dict[int, Plan]) -> None:
+def _buckets(problem: ShapedProblem, decode: bool, best: dict[int, Plan]) -> ShapesPlan:
     """For each bucket offsets of its own, for all lengths up to its end; and what lengths within it have too much."""
     begun = time.monotonic()
     taken: dict[int, int] = {}
@@ -105,6 +117,7 @@ def _buckets(problem: ShapedProblem, decode: bool, best: dict[int, Plan]) -> Non
             taken |= dict.fromkeys(lengths, _taken(problem, found, max(lengths)))
         low = high + 1
     _line(decode, f"buckets {', '.join(map(str, BUCKETS))}", taken, best, time.monotonic() - begun)
+    return _with_rows(replace(found, plan=None), taken, best)
 
 
 def faults(problem: ShapedProblem, found: ShapesPlan, samples: int, seed: int = 0) -> tuple[int, int]:

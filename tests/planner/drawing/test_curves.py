@@ -7,8 +7,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from planner import BadInput, Options, sweep
-from planner.drawing import Axes, Curve, Sheet, Theme, curves, sweep_curve
-from planner.generate import Request, generate
+from planner.drawing import Axes, Curve, Sheet, Theme, curves, shapes_curve, sweep_curve
+from planner.generate import Request, generate, shaped_transformer
+from planner.shapes import Mode, plan_shapes
 
 NAMESPACE = "{http" + "://www.w3.org/2000/svg}"
 OPTIONS = Options(work_limit=0, workers=1)
@@ -52,3 +53,13 @@ def test_names_have_no_power_over_the_picture() -> None:
     picture = ET.fromstring(curves("<t>", "", [axes], str, doubling=True))
     assert "<script>" in " ".join(each.text or "" for each in picture.iter(NAMESPACE + "text"))
     assert not list(picture.iter(NAMESPACE + "script"))
+
+
+def test_plans_for_all_shapes_beside_the_best_for_each() -> None:
+    problem = shaped_transformer(layers=1, longest=64)
+    plans = [plan_shapes(problem, mode, [{"n": n} for n in (1, 4, 64)], OPTIONS) for mode in Mode]
+    picture = shapes_curve("prefill", plans)
+    for words in ("prefill", "offsets as expressions", "room for the largest", "n=64", "3 shapes"):
+        assert words in said(picture)
+    with pytest.raises(BadInput, match="a symbol changes"):
+        shapes_curve(None, [plan_shapes(problem, Mode.MAXIMUM, [{"n": 1}], OPTIONS)])

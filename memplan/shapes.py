@@ -1,0 +1,9 @@
+"""Sizes that depend on symbols, and plans for all their values."""
+
+from __future__ import annotations
+
+from planner import shapes as _shapes
+from planner.shapes import *  # noqa: F403 - what it exports is said there alone
+
+__all__ = []
+__all__ += _shapes.__all__

@@ -1,0 +1,66 @@
+"""`memplan shapes`: from the file to expressions, C and pictures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.api.processes import ROOT, run, run_on_terminal
+
+PREFILL = str(ROOT / "examples" / "prefill.json")
+
+
+def test_expressions_in_a_pipe_are_json() -> None:
+    done = run("shapes", PREFILL, "--at", "n=1", "--at", "n=2048")
+    assert (done.returncode, done.stderr) == (0, b"")
+    made = json.loads(done.stdout)
+    assert made["mode"] == "expressions"
+    assert made["exact"]
+    assert [(row["at"], row["used"] == row["optimum"]) for row in made["shapes"]] == [
+        ({"n": 1}, True),
+        ({"n": 2048}, True),
+    ]
+
+
+def test_c_json_and_pictures_are_written(tmp_path: Path) -> None:
+    out, c, plot = (str(tmp_path / name) for name in ("s.json", "s.c", "s.svg"))
+    done = run("shapes", PREFILL, "-o", out, "--c", c, "--prefix", "net", "--plot", plot, "--theme", "dark")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert b"int64_t net_peak(int64_t s_n)" in Path(c).read_bytes()
+    assert Path(plot).read_bytes().startswith(b"<svg")
+    assert json.loads(Path(out).read_bytes())["format"] == "memplan-shapes/1"
+    assert run("shapes", PREFILL, "--c", "-", "--prefix", "net").stdout == Path(c).read_bytes()
+
+
+@pytest.mark.parametrize("mode", ["expressions", "buckets", "maximum"])
+def test_a_terminal_gets_tables(mode: str) -> None:
+    code, shown = run_on_terminal("shapes", PREFILL, "--mode", mode, "--at", "n=16")
+    assert code == 0
+    assert "n=16" in shown
+    assert ("anything overlap" in shown) == (mode == "expressions")
+
+
+def test_plan_takes_the_largest_sizes() -> None:
+    done = run("plan", PREFILL)
+    assert done.returncode == 0
+    assert b"largest" in done.stderr or "largest" in " ".join(json.loads(done.stdout)["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--at", "n=0"], b"must be from 1 to 2048"),
+        (["--at", "k=1"], b"the symbol n has no value"),
+        (["--at", "n"], b"is not of the form"),
+        (["--mode", "buckets"], b"say which shapes"),
+        (["--mode", "maximum", "--c", "x.c"], b"C functions are for offsets that are expressions"),
+        (["--plot", "x.png"], b".svg"),
+        (["--prefix", "1", "--c", "x.c"], b"a prefix is"),
+    ],
+)
+def test_bad_input_names_the_option(arguments: list[str], says: bytes) -> None:
+    done = run("shapes", PREFILL, *arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
