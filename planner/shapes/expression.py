@@ -15,7 +15,7 @@ from functools import reduce
 from math import prod
 from typing import Any, TypeAlias
 
-MOST_CHARACTERS = 1000
+MOST_CHARACTERS = 1024
 MOST_NODES = 400
 MOST_DEPTH = 32
 LIMIT = 1 << 62

@@ -32,7 +32,7 @@ def _add_symbols(whole: dict[str, Any], buffer: dict[str, Any]) -> None:
     }
     plain = buffer["properties"]["size"]
     bytes_ = {name: value for name, value in plain.items() if name != "description"}
-    said = {"type": "string", "minLength": 1}
+    said = {"type": "string", "minLength": 1, "maxLength": 1024}
     buffer["properties"]["size"] = {
         "description": f"{plain['description']} Or an expression over the symbols, such as 4*n*(n+m).",
         "anyOf": [bytes_, said],

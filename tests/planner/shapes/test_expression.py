@@ -97,7 +97,7 @@ def test_what_binds_tighter() -> None:
         ("(" * 40 + "n" + ")" * 40, "deeper than 32"),
         ("-" * 40 + "n", "deeper than 32"),
         ("+".join("n" * 401), "more than 400 parts"),
-        ("n" + " " * 1000, "1001 characters"),
+        ("n" + " " * 1024, "1025 characters"),
         ("(n", "')' is missing"),
         ("n)", "an operator or the end"),
     ],
