@@ -12,8 +12,8 @@ from ...problem import Problem
 from ...shapes.expression import Expression, ExpressionError, number, parse, times, total
 from ...shapes.ranges import Effort, size_range
 from ...shapes.shaped import ShapedProblem, check_symbols
+from ..documents import Source
 from ..json.sentences import kind_of
-from ..source import Source
 
 ReadPlain = Callable[[Source], tuple[Problem, tuple[str, ...]]]
 

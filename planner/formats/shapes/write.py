@@ -8,9 +8,9 @@ from typing import Any
 from ...shapes import Behind, ShapedProblem, ShapesPlan
 from ...shapes.expression import Kind
 from ..answers.plan_writer import write_plan_json
+from ..documents import SHAPES_FORMAT
 from ..json.lines import document
 from ..memplan.write import write_memplan
-from ..documents import SHAPES_FORMAT
 
 
 def write_shaped(problem: ShapedProblem) -> bytes:
