@@ -124,6 +124,14 @@ def too_busy(detail: str) -> Refusal:
     return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, HttpCode.TOO_BUSY, detail, headers=headers)
 
 
+class OutOfMemory(Refusal):
+    """More memory than there is for one request. Nobody need try it again, but what was found before it ran out may do."""
+
+    def __init__(self, detail: str = "this takes more memory than there is for one request") -> None:
+        headers = {"Connection": "close"}
+        super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, Code.TOO_LARGE, detail, headers=headers)
+
+
 def too_large(detail: str) -> Refusal:
     """More than the service takes. The connection ends, since the rest of the body is not read."""
     return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, Code.TOO_LARGE, detail, headers={"Connection": "close"})

@@ -12,8 +12,9 @@ from typing import Any
 import structlog
 
 from planner.errors import Code
+from solvers.model.errors import StopReason
 
-from ..errors import HttpCode, Refusal
+from ..errors import HttpCode, OutOfMemory, Refusal
 from ..garbage import forget_frames
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
@@ -115,27 +116,35 @@ class Attempt:
         return self.job is None or await self._endings.note(self, self.job)
 
     async def _work(self, processes: ProcessPool) -> Reply:
-        """The worker's answer; of one that was killed for taking too long, the best that it had told."""
+        """The worker's answer; of one that took too long, or more memory than there is, the best that it had told."""
         try:
             return await processes.do(self.task)
         except WorkerLate as late:
             if self.is_put_back:
                 raise
             log.warning("out of time", job=self.job and self.job.id, reason=str(late))
-            return await self._cut_short(processes, late)
+            if not self.about.done():
+                raise Refusal(
+                    413, Code.TOO_LARGE, f"this takes longer than {self.task.seconds:g} seconds to look at"
+                ) from late
+            text = f"no plan was found: its worker was killed {LATE_SECONDS:g} seconds after the time limit"
+            return await self._cut_short(processes, late, StopReason.TIME_LIMIT, Refusal(503, HttpCode.NO_PLAN, text))
+        except OutOfMemory as refusal:
+            if self.is_put_back or not self.about.done():
+                raise
+            log.warning("out of memory", job=self.job and self.job.id)
+            return await self._cut_short(processes, refusal, StopReason.MEMORY_LIMIT, refusal)
 
-    async def _cut_short(self, processes: ProcessPool, late: WorkerLate) -> Reply:
-        """Ends with what is known: to begin anew would take as long again. Raises Refusal if nothing is."""
-        if not self.about.done():
-            raise Refusal(413, Code.TOO_LARGE, f"this takes longer than {self.task.seconds:g} seconds to look at")
+    async def _cut_short(self, processes: ProcessPool, why: Exception, stop: StopReason, otherwise: Refusal) -> Reply:
+        """Ends with what is known: to begin anew would take as much again. Raises `otherwise` if nothing is."""
         try:
             best = await self._best()
         except StoreUnavailable:
-            raise late from None
+            raise why from None
         if best is None:
-            text = f"no plan was found: its worker was killed {LATE_SECONDS:g} seconds after the time limit"
-            raise Refusal(503, HttpCode.NO_PLAN, text)
-        header = {"task": "cut_short", "objects": bool(self.about.result().options.get("objects"))}
+            raise otherwise
+        objects = bool(self.about.result().options.get("objects"))
+        header = {"task": "cut_short", "objects": objects, "stop": stop.value}
         return await processes.do(Task(header, (best,), seconds=self.task.seconds))
 
     async def _best(self) -> bytes | None:

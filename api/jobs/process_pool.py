@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -23,7 +24,7 @@ import structlog
 
 from planner.errors import Code, Finding
 
-from ..errors import HttpCode, Refusal
+from ..errors import HttpCode, OutOfMemory, Refusal
 from ..settings import Settings
 from .messages import pack, unpack
 
@@ -35,6 +36,8 @@ GRACE_SECONDS = 0.7
 START_SECONDS = 60.0
 LARGE = 1 << 18
 """Bytes: what is larger may take seconds."""
+ABORTED = -signal.SIGABRT
+"""How a process ends whose C++ cannot allocate. A kill from outside says nothing of its task, and the task is tried again; this would come again."""
 LATE_SECONDS = 5.0
 """So much over its time limit a task is killed, whatever it is doing."""
 
@@ -43,6 +46,9 @@ log = structlog.get_logger("memplan.processes")
 
 class WorkerDied(Exception):
     """The process that worked on a task is gone."""
+
+    code: int | None = None
+    """How it ended, if that is known."""
 
 
 class WorkerLate(WorkerDied):
@@ -127,7 +133,10 @@ class Slot:
                 if task.seconds is not None and now - begun > task.seconds + LATE_SECONDS:
                     raise self._killed("it took much longer than its time limit", WorkerLate)
         except (EOFError, OSError) as error:
-            raise self._killed("it ended unexpectedly") from error
+            died = self._killed("it ended unexpectedly")
+            if died.code == ABORTED:
+                raise OutOfMemory from died
+            raise died from error
 
     def start(self) -> Connection:
         """The connection to the worker, which is started if need be."""
@@ -172,12 +181,16 @@ class Slot:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = self._process.wait(0.05)
         self.close()
-        return kind(why if code is None else f"{why} ({exit_in_words(code)})")
+        died = kind(why if code is None else f"{why} ({exit_in_words(code)})")
+        died.code = code
+        return died
 
     def _end(self, reply: Reply) -> Reply:
         match reply.header["kind"]:
             case "refused":
                 raise as_refusal(reply.header)
+            case "out_of_memory":
+                raise OutOfMemory
             case "fault":
                 log.error("fault in a worker", trace=reply.header["trace"])
                 raise WorkerFault(reply.header["trace"])
@@ -185,7 +198,7 @@ class Slot:
                 return reply
 
 
-ENDS = ("done", "refused", "fault")
+ENDS = ("done", "refused", "fault", "out_of_memory")
 
 
 def hand_over(task: Task, connection: Connection) -> None:

@@ -125,8 +125,10 @@ def _cut_short(header: dict[str, Any], parts: list[bytes], _settings: Settings, 
     """The answer of a run that was killed when this was the best it had."""
     best = read_sharing(parts[0]) if header["objects"] else read_plan(parts[0])
     if best.status is PlanStatus.FEASIBLE:
-        warning = "the run was ended from outside, after its time limit: this is the best that was known by then"
-        best = replace(best, stop=StopReason.TIME_LIMIT, reproducible=False, warnings=(*best.warnings, warning))
+        stop = StopReason(header["stop"])
+        when = "when it ran out of memory" if stop is StopReason.MEMORY_LIMIT else "after its time limit"
+        warning = f"the run was ended from outside, {when}: this is the best that was known by then"
+        best = replace(best, stop=stop, reproducible=False, warnings=(*best.warnings, warning))
     return described(best, [])
 
 

@@ -19,7 +19,7 @@ from planner.placing.watching import Progress
 from planner.plan import Plan, PlanStatus
 from planner.sharing import Sharing
 
-from ..errors import Refusal, refused, too_large
+from ..errors import Refusal, refused
 from ..garbage import Trimmer, collect_rarely
 from ..memory_budget import limit_this_process
 from ..settings import Settings
@@ -183,7 +183,7 @@ class Worker:
         except Refusal as refusal:
             message, data = as_message(refusal), b""
         except MemoryError:
-            message, data = as_message(too_large("this takes more memory than there is for one request")), b""
+            message, data = {"kind": "out_of_memory"}, b""
         except Exception:  # noqa: BLE001 - whatever it is, the service must be told, and go on
             message, data = {"kind": "fault", "trace": traceback.format_exc(limit=-8)[-4000:]}, b""
         finally:

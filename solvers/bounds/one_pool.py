@@ -21,6 +21,8 @@ from ..model.instance import Bools, Instance, Ints
 from ..model.outcome import Certificate, Proof
 
 EXACT_SECTIONS = 64
+MOST_MEASURED = 500_000
+"""Parts, in all sections together: then no more are measured."""
 CLIQUE_PAIRS = 2_000_000
 CLIQUE_STEPS = 20_000
 
@@ -76,8 +78,9 @@ def _live_together(instance: Instance, pool: int, forced: Bools) -> Certificate 
     best: Certificate | None = None
     exclusions = _Exclusions(instance)
     candidates = np.argsort(-total, kind="stable")[:EXACT_SECTIONS]
+    measured = 0
     for section in candidates.tolist():
-        if uniform and best is not None and total[section] <= best.value:
+        if best is not None and ((uniform and total[section] <= best.value) or measured > MOST_MEASURED):
             break
         parts = exclusions.without(_live_at(instance, section, forced))
         if uniform:
@@ -85,6 +88,7 @@ def _live_together(instance: Instance, pool: int, forced: Bools) -> Certificate 
             value = int(total[section]) - int((-sizes % grain).max(initial=0))
         else:
             value = stack_height(instance, pool, parts.tolist())
+            measured += len(parts)
         if best is None or value > best.value:
             best = Certificate(Proof.LIVE_TOGETHER, value, pool, section, tuple(sorted(parts.tolist())))
     return best

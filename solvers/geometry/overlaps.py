@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..kernels import active
-from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement
+from ..model.instance import Bools, Instance, Ints, Placement
 from .shape import outline
 
 
@@ -127,35 +127,53 @@ class _Strict:
 
 
 class _Lenient:
-    """The parts of all blocks with exclusions; one that is not live, or in another pool, lies beyond all addresses."""
+    """The live parts of blocks with exclusions, pool by pool."""
 
     def __init__(self, instance: Instance, placement: Placement, parts: Ints) -> None:
-        self.parts = parts
-        self.slot = {part: i for i, part in enumerate(parts.tolist())}
-        self.block = instance.part_block[parts]
-        self.low: dict[int, Ints] = {}
-        self.high: dict[int, Ints] = {}
-        for pool in np.unique(placement.pool[self.block]).tolist():
-            self.low[pool] = np.full(len(parts), ADDRESS_LIMIT, dtype=np.int64)
-            self.high[pool] = np.full(len(parts), ADDRESS_LIMIT, dtype=np.int64)
+        pools, counts = np.unique(placement.pool[instance.part_block[parts]], return_counts=True)
+        self.live = {pool: _Live(count) for pool, count in zip(pools.tolist(), counts.tolist(), strict=True)}
+        self.block = instance.part_block
         pairs = instance.exclusions.tolist()
         self.excluded = {(a, b) for a, b in pairs} | {(b, a) for a, b in pairs}
 
     def meets(self, pool: int, low: int, high: int, block: int, part: int | None) -> int | None:
         """Another block that has an address of the range, and may not."""
-        if pool not in self.low:
-            return None
-        hits = np.flatnonzero((self.low[pool] < high) & (self.high[pool] > low))
-        if not len(hits):
-            return None
-        for slot in hits[self.block[hits] != block].tolist():
-            if part is None or (part, int(self.parts[slot])) not in self.excluded:
-                return int(self.block[slot])
+        live = self.live.get(pool)
+        for other in () if live is None else live.meeting(low, high):
+            owner = int(self.block[other])
+            if owner != block and (part is None or (part, other) not in self.excluded):
+                return owner
         return None
 
     def add(self, pool: int, part: int, low: int, high: int) -> None:
-        slot = self.slot[part]
-        self.low[pool][slot], self.high[pool][slot] = low, high
+        self.live[pool].add(part, low, high)
 
     def remove(self, pool: int, part: int) -> None:
-        self.add(pool, part, ADDRESS_LIMIT, ADDRESS_LIMIT)
+        self.live[pool].remove(part)
+
+
+class _Live:
+    """Ranges of addresses that may overlap each other, those that are live now at the front of the arrays."""
+
+    def __init__(self, most: int) -> None:
+        self.low, self.high = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
+        self.parts: list[int] = []
+        self.place: dict[int, int] = {}
+
+    def meeting(self, low: int, high: int) -> list[int]:
+        """The parts that have an address of the range."""
+        count = len(self.parts)
+        hits = np.flatnonzero((self.low[:count] < high) & (self.high[:count] > low))
+        return [self.parts[at] for at in hits.tolist()]
+
+    def add(self, part: int, low: int, high: int) -> None:
+        at = self.place[part] = len(self.parts)
+        self.low[at], self.high[at] = low, high
+        self.parts.append(part)
+
+    def remove(self, part: int) -> None:
+        at, last = self.place.pop(part), self.parts.pop()
+        if last != part:
+            end = len(self.parts)
+            self.low[at], self.high[at] = self.low[end], self.high[end]
+            self.parts[at], self.place[last] = last, at

@@ -134,6 +134,62 @@ def test_a_job_that_runs_out_of_time_ends_with_its_best_plan_and_is_not_tried_ag
     with_rig(url, work)
 
 
+def test_a_job_of_shared_objects_that_runs_out_of_time_ends_with_its_best(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.jobs.process_pool.LATE_SECONDS", 4.0 - 600)
+
+    async def work(made: Rig) -> None:
+        job = await made.until(made.add(SLOW, OBJECTS_FOREVER, objects=True), JobState.SUCCEEDED)
+        assert (job.attempt, job.deaths, job.status, job.stop) == (1, 0, "feasible", "time_limit")
+        kept = made.store.plan(job.id)
+        assert kept is not None
+        assert planner.verify_sharing(read_problem(SLOW)[0], read_sharing(kept.data)) == ()
+
+    with_rig(url, work)
+
+
+@pytest.mark.parametrize("objects", [False, True], ids=["plan", "sharing"])
+def test_a_job_that_runs_out_of_memory_ends_with_its_best_and_is_not_tried_again(url: str, objects: bool) -> None:
+    async def work(made: Rig) -> None:
+        job = made.add(SLOW, OBJECTS_FOREVER if objects else FOREVER, objects=objects)
+        await made.until_there_is_a_plan(job)
+        for pid in made.processes.pids:
+            os.kill(pid, signal.SIGABRT)  # so ends a process whose C++ cannot allocate
+        now = await made.until(job, JobState.SUCCEEDED)
+        assert (now.attempt, now.deaths, now.status, now.stop) == (1, 0, "feasible", "memory_limit")
+        kept = made.store.plan(job.id)
+        assert kept is not None
+        assert b"ran out of memory" in kept.data
+        problem = read_problem(SLOW)[0]
+        wrong = (
+            planner.verify_sharing(problem, read_sharing(kept.data))
+            if objects
+            else planner.verify(problem, read_plan(kept.data))
+        )
+        assert not wrong
+
+    with_rig(url, work)
+
+
+def test_a_job_that_runs_out_of_memory_before_it_has_a_plan_says_so(url: str) -> None:
+    async def work(made: Rig) -> None:
+        for pid in made.processes.pids:
+            os.kill(pid, signal.SIGSTOP)
+        job = made.add(SLOW, FOREVER)
+        await made.until(job, JobState.RUNNING)
+        await asyncio.sleep(0.3)
+        for pid in made.processes.pids:
+            os.kill(pid, signal.SIGABRT)
+            os.kill(pid, signal.SIGCONT)
+        now = await made.until(job, JobState.FAILED)
+        assert (now.attempt, now.deaths) == (1, 0)
+        assert now.failure is not None
+        assert (now.failure["status"], now.failure["code"]) == (413, "too_large")
+
+    with_rig(url, work)
+
+
 def test_a_job_that_runs_out_of_time_before_it_has_a_plan_says_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.jobs.process_pool.LATE_SECONDS", 1.0 - 600)
 
