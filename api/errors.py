@@ -22,6 +22,7 @@ class HttpCode(StrEnum):
     MALFORMED_REQUEST = "malformed_request"
     INVALID_HEADER = "invalid_header"
     UNAUTHORISED = "unauthorised"
+    FORBIDDEN = "forbidden"
     FORBIDDEN_HOST = "forbidden_host"
     FORBIDDEN_ORIGIN = "forbidden_origin"
     NOT_LOOPBACK = "not_loopback"

@@ -18,7 +18,7 @@ import structlog
 from planner.errors import Code
 
 from . import machine
-from .errors import Refusal
+from .errors import HttpCode, Refusal
 from .garbage import Trimmer, keep_little
 from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from .jobs.hub import Hub
@@ -243,6 +243,20 @@ class Service:
         task.add_done_callback(self._spawned.discard)
         return task
 
+    def open_stream(self, owner: str) -> None:
+        """One more answer that follows what goes on. Raises Refusal if there are too many."""
+        is_full = self.streams.total() >= self.settings.max_streams
+        if is_full or self.streams[owner] >= self.settings.max_streams_per_token:
+            whose = "event streams" if is_full else "of your event streams"
+            text = f"too many {whose} are open, batches included; try again later"
+            raise Refusal(429, HttpCode.TOO_MANY_STREAMS, text, headers={"Retry-After": "5"})
+        self.streams[owner] += 1
+
+    def close_stream(self, owner: str) -> None:
+        self.streams[owner] -= 1
+        if not self.streams[owner]:
+            del self.streams[owner]
+
     def forget(self, id_: str) -> None:
         """Remove a job before long."""
         self.spawn(self._forget(id_))
@@ -267,11 +281,11 @@ class Service:
         with contextlib.suppress(StoreUnavailable):  # pruning will find it
             await asyncio.to_thread(self.store.remove, id_)
 
-    async def read(self, task: str, *parts: bytes | bytearray, **header: Any) -> Reply:
-        """Have a reader process look at what was sent."""
+    async def read(self, task: str, *parts: bytes | bytearray, owner: str = "", **header: Any) -> Reply:
+        """Have a reader process look at what somebody sent."""
         seconds = self.settings.max_explain_seconds
         try:
-            return await self.readers.do(Task({"task": task, **header}, parts, seconds=seconds))
+            return await self.readers.do(Task({"task": task, **header}, parts, owner, seconds))
         except WorkerLate:
             raise Refusal(413, Code.TOO_LARGE, f"this takes longer than {seconds:g} seconds to look at") from None
 

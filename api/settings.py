@@ -28,6 +28,7 @@ FILE_VARIABLE = f"{PREFIX}SETTINGS"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 HASH = re.compile(r"[0-9a-f]{64}")
 MIB = 1 << 20
+LEAST_WORKERS = 2
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """In a variable: separated by commas."""
@@ -55,7 +56,8 @@ class Settings(BaseSettings):
         "With `postgresql://…` several services share it, and `memplan worker` processes carry the jobs out.",
     )
     workers: Count | None = Field(
-        default=None, description="Solver processes; by default one for each core that the machine or container allows."
+        default=None,
+        description="Solver processes; by default one for each core that the machine or container allows, but two at least: one is left to what is short.",
     )
     readers: Count = Field(default=2, description="Processes that read, check and verify what was sent.")
 
@@ -63,6 +65,10 @@ class Settings(BaseSettings):
         default={},
         description="Who may use the service: `name=hash` pairs, the hash being the SHA-256 of the token in hexadecimal. "
         "`memplan serve --new-token NAME` makes one. Empty: anybody, but only from this machine.",
+    )
+    metrics_tokens: Names = Field(
+        default=(),
+        description="Names of the tokens that may see `/metrics`, whose figures are of everybody's jobs together. Empty: the one token that there is, and with several none.",
     )
     anonymous: bool = Field(
         default=False, description="Serve anybody, without tokens, on other addresses than loopback too."
@@ -126,7 +132,9 @@ class Settings(BaseSettings):
         default=10_000, description="With so many unfinished jobs of one token, its new ones are refused for a while."
     )
     max_batch: Count = Field(default=1_000, description="Problems in one batch.")
-    max_streams: Count = Field(default=100, description="Event streams that are open at a time.")
+    max_streams: Count = Field(
+        default=100, description="Event streams that are open at a time; answers to batches are such, too."
+    )
     max_streams_per_token: Count = Field(default=50, description="The same, of one token.")
     formats: Names = Field(default=tuple(FORMATS), description="Input formats that are read.")
     allowed_solvers: Names = Field(
@@ -174,7 +182,7 @@ class Settings(BaseSettings):
         sources: tuple[PydanticBaseSettingsSource, ...] = (init_settings, env_settings)
         return sources if not file else (*sources, TomlConfigSettingsSource(settings_cls, Path(file)))
 
-    @field_validator("allowed_hosts", "allowed_origins", "formats", "allowed_solvers", mode="before")
+    @field_validator("metrics_tokens", "allowed_hosts", "allowed_origins", "formats", "allowed_solvers", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -209,7 +217,16 @@ class Settings(BaseSettings):
     def _limits_agree(self) -> Settings:
         if self.default_time_limit > self.max_time_limit:
             raise ValueError("default_time_limit is greater than max_time_limit")
+        unknown = [name for name in self.metrics_tokens if name not in self.tokens]
+        if unknown:
+            raise ValueError(f"metrics_tokens: there is no token {unknown[0][:40]!r}")
         return self
+
+    def may_see_metrics(self, owner: str) -> bool:
+        """May whoever this is see figures of everybody's jobs?"""
+        if not self.tokens:
+            return True
+        return owner in (self.metrics_tokens or (self.tokens if len(self.tokens) == 1 else ()))
 
     @property
     def solver_processes(self) -> int:
@@ -217,7 +234,7 @@ class Settings(BaseSettings):
         if self.workers is not None:
             return self.workers
         found = machine.cores()
-        return max(1, found.usable if found.quota is None else min(found.usable, math.ceil(found.quota)))
+        return max(LEAST_WORKERS, found.usable if found.quota is None else min(found.usable, math.ceil(found.quota)))
 
     @property
     def is_open(self) -> bool:

@@ -20,7 +20,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from .attempt import AGAIN_SECONDS
 
-CONNECTIONS = 4
+CONNECTIONS = 6
 WAIT_SECONDS = 5.0
 """For a connection, at most."""
 WAIT_SHARE = 3

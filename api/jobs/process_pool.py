@@ -27,6 +27,7 @@ from planner.errors import Code, Finding
 from ..errors import HttpCode, OutOfMemory, Refusal
 from ..settings import Settings
 from .messages import pack, unpack
+from .waiting_line import WaitingLine
 
 ROOT = Path(__file__).resolve().parents[2]
 TICK_SECONDS = 0.05
@@ -77,6 +78,8 @@ class Task:
 
     header: Mapping[str, Any]
     parts: Sequence[bytes | bytearray] = ()
+    owner: str = ""
+    """Whose it is: none of those that wait has all workers."""
     seconds: float | None = None
     """The worker is killed if it takes much longer."""
     on_message: Callable[[Reply], None] = ignore
@@ -217,8 +220,7 @@ class ProcessPool:
         self.name = name
         self._slots = [Slot(settings) for _ in range(size)]
         self._free = list(self._slots)
-        self._turn = asyncio.Semaphore(size)
-        self._large_turn = asyncio.Semaphore(size if large is None else large)
+        self._line = WaitingLine(size, size if large is None else large)
         self._threads = ThreadPoolExecutor(size, thread_name_prefix=name)
         self.deaths = 0
 
@@ -239,7 +241,7 @@ class ProcessPool:
     async def do(self, task: Task) -> Reply:
         """As soon as a worker is free. If the caller is cancelled, so is the task."""
         is_large = sum(map(len, task.parts)) > LARGE
-        async with self._large_turn if is_large else contextlib.nullcontext(), self._turn:
+        async with self._line.turn(task.owner, is_large=is_large):
             slot = self._free.pop()
             running = asyncio.get_running_loop().run_in_executor(self._threads, slot.do, task)
             try:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from ..store import Store, StoreUnavailable
-from ..store.databases.deliveries import QUEUE, SOLVE
+from ..store.databases.deliveries import QUEUE, QUEUES, SHORT_QUEUE, SOLVE
 from ..store.records import Claim, JobState
 from .attempt import AGAIN_SECONDS, Attempt, Endings
 from .process_pool import ProcessPool
@@ -48,6 +48,26 @@ class Turn:
         self.called_off = how
         if self.attempt is not None:
             how(self.attempt)
+
+
+async def together(parts: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """All of them, until they have ended; when one fails or this is cancelled, the others are. To cancel again cancels them again."""
+    tasks = [asyncio.ensure_future(part) for part in parts]
+    cancelled = False
+    while left := [task for task in tasks if not task.done()]:
+        try:
+            done, _ = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+            is_over = any(task.cancelled() or task.exception() is not None for task in done)
+        except asyncio.CancelledError:
+            cancelled = is_over = True
+        if is_over:
+            for task in left:
+                task.cancel()
+    if cancelled:
+        raise asyncio.CancelledError
+    for task in tasks:
+        if not task.cancelled():
+            task.result()
 
 
 class QueueWorker:
@@ -103,22 +123,33 @@ class QueueWorker:
                 asyncio.create_task(self._stop_what_others_do(), name="what others do"),
             ]
             try:
-                await app.run_worker_async(
-                    queues=[QUEUE],
-                    name=f"{socket.gethostname()}-{os.getpid()}",
-                    concurrency=self._processes.size,
-                    fetch_job_polling_interval=LOOK_SECONDS,
-                    abort_job_polling_interval=CANCEL_SECONDS,
-                    shutdown_graceful_timeout=0,  # jobs are told at once, and are put back within a second
-                    delete_jobs="always",  # the store knows how they ended
-                    install_signal_handlers=False,
-                    update_heartbeat_interval=self._stalled / BEATS,
-                    stalled_worker_timeout=FORGOTTEN_SECONDS,
-                )
+                await self._take_turns(app)
             finally:
                 for task in beside:
                     task.cancel()
                 await asyncio.gather(*beside, return_exceptions=True)
+
+    async def _take_turns(self, app: App) -> None:
+        """As two workers of the queue where there are several solver processes: one of these is left to what is short."""
+        size, name = self._processes.size, f"{socket.gethostname()}-{os.getpid()}"
+        shares = [(name, list(QUEUES), size)]
+        if size > 1:
+            shares = [(name, list(QUEUES), size - 1), (f"{name}-short", [SHORT_QUEUE], 1)]
+        await together(
+            app.run_worker_async(
+                queues=queues,
+                name=each,
+                concurrency=count,
+                fetch_job_polling_interval=LOOK_SECONDS,
+                abort_job_polling_interval=CANCEL_SECONDS,
+                shutdown_graceful_timeout=0,  # jobs are told at once, and are put back within a second
+                delete_jobs="always",  # the store knows how they ended
+                install_signal_handlers=False,
+                update_heartbeat_interval=self._stalled / BEATS,
+                stalled_worker_timeout=FORGOTTEN_SECONDS,
+            )
+            for each, queues, count in shares
+        )
 
     def _app(self) -> App:
         from procrastinate import App, RetryStrategy

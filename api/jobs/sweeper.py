@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import math
 import time
 
@@ -14,7 +15,7 @@ from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
 
 from ..store import Store
-from ..store.databases.deliveries import QUEUE
+from ..store.databases.deliveries import QUEUES
 from ..store.records import JobState
 from .attempt import MOST_DEATHS
 
@@ -59,9 +60,12 @@ class Sweeper:
 
     async def _gone(self) -> tuple[list[Delivery], list[Delivery]]:
         """What silent workers have, and what was to stop but has failed: its end could neither be noted nor could it be delivered again."""
-        stalled = await self._manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=self._stalled)
-        failed = await self._manager.list_jobs_async(queue=QUEUE, status=Status.FAILED.value)
-        return list(stalled), list(failed)
+        stalled: list[Delivery] = []
+        failed: list[Delivery] = []
+        for queue in QUEUES:
+            stalled += await self._manager.get_stalled_jobs(queue=queue, seconds_since_heartbeat=self._stalled)
+            failed += await self._manager.list_jobs_async(queue=queue, status=Status.FAILED.value)
+        return stalled, failed
 
     async def _sweep(self, stalled: list[Delivery], failed: list[Delivery]) -> None:
         for delivery in (*stalled, *failed):
@@ -69,7 +73,8 @@ class Sweeper:
         for delivery in stalled:
             await self._end(delivery)
         if failed:
-            await self._manager.delete_old_jobs(0, QUEUE, include_failed=True)
+            for queue in QUEUES:
+                await self._manager.delete_old_jobs(0, queue, include_failed=True)
         await self._tidy()
 
     def _take_over(self, delivery: Delivery) -> None:
@@ -87,7 +92,8 @@ class Sweeper:
     async def _tidy(self) -> None:
         """Ends deliveries that were over last time already: their workers could not."""
         over = {}
-        for delivery in await self._manager.list_jobs_async(queue=QUEUE, status=Status.DOING.value):
+        doing = [await self._manager.list_jobs_async(queue=queue, status=Status.DOING.value) for queue in QUEUES]
+        for delivery in itertools.chain(*doing):
             job = await asyncio.to_thread(self._store.job, id_of(delivery))
             if delivery.id is not None and (job is None or job.state.is_final or job.delivery != delivery.id):
                 over[delivery.id] = delivery

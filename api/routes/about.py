@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.requests import Request
 from starlette.responses import Response
 
 import planner
@@ -105,8 +106,11 @@ FIGURES: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/metrics", summary="Figures for Prometheus", response_class=Response, responses=FIGURES)
-async def metrics(service: Behind) -> Response:
-    """In Prometheus's text format. On the port of their own, if they have one, and then not here."""
+async def metrics(request: Request, service: Behind) -> Response:
+    """In Prometheus's text format, of all tokens' jobs together: for whoever may see that. On the port of their own, if they have one, and then not here."""
     if service.settings.metrics_port is not None:
         raise Refusal(404, HttpCode.NOT_FOUND, "metrics are served on a port of their own (metrics_port)")
+    if not service.settings.may_see_metrics(request.state.owner):
+        text = "these figures are of everybody's jobs, and this token may not see them: name it in metrics_tokens, or set metrics_port"
+        raise Refusal(403, HttpCode.FORBIDDEN, text)
     return Response(await asyncio.to_thread(service.metrics.expose), media_type=CONTENT_TYPE_LATEST)

@@ -12,7 +12,7 @@ from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from planner.errors import Code
 from planner.formats.table import JSON
@@ -31,7 +31,7 @@ from .jobs import ID, not_found
 from .openapi.examples import BATCH_ANSWERS, BATCH_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
-from .sending import in_pieces
+from .sending import Following, in_pieces
 from .steps import enqueue, fingerprint_of, look_up, understand, until_over
 
 router = APIRouter(tags=["jobs"])
@@ -57,12 +57,13 @@ async def add(
     if not lines:
         raise Refusal(422, Code.INVALID_VALUE, "the batch has no problem in it")
     batch, owner = new_id(), request.state.owner
+    service.open_stream(owner)
     waiting = [
         _line(service, owner, batch, number, line, format_, options, idempotency_key)
         for number, line in enumerate(lines)
     ]
     first = {"batch": batch, "problems": len(lines)}
-    return _response(service, batch, _answers(service.store, first, waiting))
+    return _response(service, owner, batch, _answers(service.store, first, waiting))
 
 
 @router.get("/v1/batches/{id}", summary="A batch's answers", response_class=Response, responses=BATCH_ANSWERS)
@@ -74,13 +75,16 @@ async def answers(request: Request, service: Behind, id: str) -> Response:  # no
         jobs = await asyncio.to_thread(service.store.jobs, wanted)
     if not jobs:
         raise not_found()
+    service.open_stream(request.state.owner)
     waiting = [_finished(service, job) for job in reversed(jobs)]
-    return _response(service, id, _answers(service.store, {"batch": id, "problems": len(jobs)}, waiting))
+    return _response(
+        service, request.state.owner, id, _answers(service.store, {"batch": id, "problems": len(jobs)}, waiting)
+    )
 
 
-def _response(service: Service, batch: str, lines: AsyncIterator[bytes]) -> Response:
+def _response(service: Service, owner: str, batch: str, lines: AsyncIterator[bytes]) -> Response:
     headers = {"Location": f"/v1/batches/{batch}", "Cache-Control": "no-store"}
-    return StreamingResponse(lines, 200, headers, LINES)
+    return Following(service, owner, lines, headers, LINES)
 
 
 def _lines(body: bytes, bodies: Bodies, most: int) -> list[bytes]:

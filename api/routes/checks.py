@@ -48,7 +48,9 @@ async def verify(request: Request, service: Behind, query: Annotated[VerifyQuery
     options = query.asked()
     format_ = format_of(BYTES, query.format, service.settings)
     body = await read_body(request, service.settings)
-    reply = await while_there(request, service.read("verify", body, format=format_, query=options))
+    reply = await while_there(
+        request, service.read("verify", body, owner=request.state.owner, format=format_, query=options)
+    )
     return Response(reply.payload, media_type=JSON)
 
 
@@ -58,5 +60,7 @@ async def validate(request: Request, service: Behind, query: Annotated[FormatQue
     kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)
     body = await read_body(request, service.settings)
-    reply = await while_there(request, service.read("validate", body, format=format_, media_type=kind))
+    reply = await while_there(
+        request, service.read("validate", body, owner=request.state.owner, format=format_, media_type=kind)
+    )
     return Response(reply.payload, media_type=JSON)

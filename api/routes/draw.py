@@ -50,7 +50,7 @@ async def draw(request: Request, service: Behind, query: Annotated[DrawQuery, Qu
     format_ = format_of(BYTES, query.format, service.settings)
     body = await read_body(request, service.settings)
     header = {"format": format_, "query": options, "as": query.wanted}
-    reply = await while_there(request, service.read("draw", body, **header))
+    reply = await while_there(request, service.read("draw", body, owner=request.state.owner, **header))
     return drawing(reply.payload, query.wanted)
 
 
@@ -73,7 +73,7 @@ async def drawn(
     if plan is None or problem is None:
         raise failure_of(job)
     header = {"format": job.about.format, "options": dict(job.about.options), "as": wanted}
-    reply = await while_there(request, service.read("draw", problem, plan, **header))
+    reply = await while_there(request, service.read("draw", problem, plan, owner=job.owner, **header))
     return drawing(reply.payload, wanted)
 
 

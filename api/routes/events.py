@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from ..errors import HttpCode, Refusal
 from ..service import Service
@@ -17,7 +17,7 @@ from ..store.records import Event, EventKind, Job
 from .jobs import job_of
 from .openapi.examples import EVENT_ANSWERS
 from .plans import Behind
-from .steps import BUSY_SECONDS
+from .sending import Following
 
 router = APIRouter(tags=["jobs"])
 QUIET_SECONDS = 15.0
@@ -29,17 +29,11 @@ async def follow(request: Request, service: Behind, id: str) -> Response:  # noq
     """`state`, `incumbent`, `bound` and at last `done`; from the one after `Last-Event-ID` on, or from the beginning."""
     job = await job_of(request, service, id)
     after = last_seen(request)
-    owner, settings = job.owner, service.settings
-    is_full = service.streams.total() >= settings.max_streams
-    if is_full or service.streams[owner] >= settings.max_streams_per_token:
-        text = (
-            "too many event streams are open; try again later" if is_full else "too many of your event streams are open"
-        )
-        raise Refusal(429, HttpCode.TOO_MANY_STREAMS, text, headers={"Retry-After": str(BUSY_SECONDS)})
     if job.state.is_final and not await asyncio.to_thread(service.store.events, job.id, after, 1):
         return Response(status_code=204)  # tells browsers not to come back
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_stream(service, job, after), 200, headers, "text/event-stream")
+    service.open_stream(job.owner)
+    return Following(service, job.owner, _stream(service, job, after), headers, "text/event-stream")
 
 
 def last_seen(request: Request) -> int:
@@ -51,31 +45,25 @@ def last_seen(request: Request) -> int:
 
 
 async def _stream(service: Service, job: Job, after: int) -> AsyncIterator[bytes]:
-    service.streams[job.owner] += 1
-    try:
-        with service.hub.watch(job.id) as happened:
-            while True:
-                happened.clear()
-                try:
-                    events = await asyncio.to_thread(service.store.events, job.id, after)
-                except StoreUnavailable:
-                    events = []  # it may come back, and the client can ask again from where it was
-                for event in events:
-                    yield written(event)
-                    after = event.number
-                    if event.kind is EventKind.DONE:
-                        return
-                if service.closing.is_set():
-                    yield b'event: closing\ndata: {"reason": "the service is stopping"}\nretry: 1000\n\n'
+    with service.hub.watch(job.id) as happened:
+        while True:
+            happened.clear()
+            try:
+                events = await asyncio.to_thread(service.store.events, job.id, after)
+            except StoreUnavailable:
+                events = []  # it may come back, and the client can ask again from where it was
+            for event in events:
+                yield written(event)
+                after = event.number
+                if event.kind is EventKind.DONE:
                     return
-                if not events and not await _woken(happened):
-                    if await asyncio.to_thread(service.store.job, job.id) is None:
-                        return
-                    yield b": still here\n\n"
-    finally:
-        service.streams[job.owner] -= 1
-        if not service.streams[job.owner]:
-            del service.streams[job.owner]
+            if service.closing.is_set():
+                yield b'event: closing\ndata: {"reason": "the service is stopping"}\nretry: 1000\n\n'
+                return
+            if not events and not await _woken(happened):
+                if await asyncio.to_thread(service.store.job, job.id) is None:
+                    return
+                yield b": still here\n\n"
 
 
 async def _woken(happened: asyncio.Event) -> bool:

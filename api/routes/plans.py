@@ -80,7 +80,9 @@ async def explain(
     except NotYet as other:
         return other.response
     about = {"format": answer.about.format, "options": dict(answer.about.options)}
-    reply = await while_there(request, service.read("explain", got.posted.body, answer.plan.data, **about))
+    reply = await while_there(
+        request, service.read("explain", got.posted.body, answer.plan.data, owner=got.posted.owner, **about)
+    )
     return Response(reply.payload, 200, {"ETag": answer.plan.etag}, JSON)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from ..errors import CONTENT_TYPE, Refusal
+from ..service import Service
 from ..store import StoreUnavailable
 from .body import Bodies
 
@@ -101,6 +103,22 @@ class Sender:
         """The request is over."""
         self._bodies.give_back(self._counted)
         self._counted = 0
+
+
+class Following(StreamingResponse):
+    """An answer that lasts for as long as something goes on; its place among a token's has been taken."""
+
+    def __init__(
+        self, service: Service, owner: str, content: AsyncIterator[bytes], headers: dict[str, str], kind: str
+    ) -> None:
+        super().__init__(content, 200, headers, kind)
+        self._leave = partial(service.close_stream, owner)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave()
 
 
 def in_pieces(size: int, read: Callable[[int, int], bytes]) -> AsyncIterator[bytes]:

@@ -88,7 +88,7 @@ async def understand(service: Service, got: Received) -> Asked:
     posted = got.posted
     about = service.memory.get(posted.owner, got.fingerprint)
     if about is None:
-        found = await service.read("read", posted.body, **posted.header)
+        found = await service.read("read", posted.body, owner=posted.owner, **posted.header)
         about = about_in(found.header)
         service.memory.put(posted.owner, got.fingerprint, about)
     return got.asked(about)

@@ -133,7 +133,7 @@ class DatabaseStore(Intake, Lookups):
         with self.write() as connection:
             row = connection.execute(select(jobs).where(this).with_for_update()).one_or_none()
             if row is not None:
-                again = self.database.deliver(connection, id_, row.priority)
+                again = self.database.deliver(connection, id_, row.owner, row.priority)
                 self._change(connection, row, {"delivery": again})
             return row is not None
 
@@ -192,7 +192,7 @@ class DatabaseStore(Intake, Lookups):
 
     def _requeue(self, connection: Connection, row: Row[Any]) -> None:
         queued = {"state": JobState.QUEUED.value}
-        delivery = self.database.deliver(connection, row.id, row.priority)
+        delivery = self.database.deliver(connection, row.id, row.owner, row.priority)
         self._change(connection, row, {**queued, "delivery": delivery}, (EventKind.STATE, queued))
 
     def _bury(self, connection: Connection, row: Row[Any], why: str, most: int) -> Job:

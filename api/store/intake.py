@@ -113,7 +113,7 @@ class Intake(Part):
         """A new job, and the first event of it."""
         values = values_of(new) | facts | {"events": 1}
         if queued:
-            values["delivery"] = self.database.deliver(connection, values["id"], values["priority"])
+            values["delivery"] = self.database.deliver(connection, values["id"], values["owner"], values["priority"])
         said = {name: values[name] for name in ("state", "attempt") if name in facts}
         connection.execute(insert(jobs).values(**values))
         # Statements that were made once are kept, with the values that stand in them; so these do not.

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from .records import JobState
+from .records import UNFINISHED, JobState
 from .tables import jobs
 
 SHORT_SECONDS = 10.0
 """A job with such a time limit is short: one worker is left to those, however many others wait."""
 URGENT, SHORT = 2, 1
 """What a job's priority is the sum of."""
+MOST_AHEAD = 1000
+"""Counting more would take longer than adding a job, and changes nothing for the others."""
 
 
 def is_short(options: Mapping[str, Any]) -> bool:
@@ -25,6 +28,22 @@ def is_short(options: Mapping[str, Any]) -> bool:
 
 def priority_of(options: Mapping[str, Any], *, urgent: bool) -> int:
     return URGENT * urgent + SHORT * is_short(options)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """When it is a job's turn among those that are delivered to workers elsewhere."""
+
+    is_short: bool
+    rank: int
+    """The greatest comes first."""
+
+
+def turn_of(connection: Connection, owner: str, priority: int) -> Turn:
+    """Behind as many of others' as its owner has unfinished already, of those that go before it or are alike: so who has few waits for few."""
+    ahead = select(jobs.c.id).where(jobs.c.owner == owner, jobs.c.state.in_(UNFINISHED), jobs.c.priority >= priority)
+    count = connection.execute(select(func.count()).select_from(ahead.limit(MOST_AHEAD).subquery())).scalar_one()
+    return Turn(bool(priority & SHORT), priority - (URGENT + SHORT + 1) * count)
 
 
 class Turns:

@@ -117,13 +117,27 @@ def test_only_loopback_is_served_without_tokens(host: str, safe: bool) -> None:
     [
         (Cores(8, None), None, 8),
         (Cores(8, 2.5), None, 3),
-        (Cores(8, 0.5), None, 1),
-        (Cores(1, 4.0), None, 1),
+        (Cores(8, 0.5), None, 2),
+        (Cores(1, 4.0), None, 2),
         (Cores(8, 2.0), 5, 5),
+        (Cores(8, 2.0), 1, 1),
     ],
 )
-def test_as_many_solver_processes_as_the_container_allows(
+def test_as_many_solver_processes_as_the_container_allows_but_two_at_least(
     monkeypatch: pytest.MonkeyPatch, cores: Cores, workers: int | None, processes: int
 ) -> None:
     monkeypatch.setattr(machine, "cores", lambda: cores)
     assert Settings(workers=workers).solver_processes == processes
+
+
+def test_who_may_see_figures_of_everybody_s_jobs() -> None:
+    digest = "0" * 64
+    assert Settings().may_see_metrics("anonymous")
+    assert Settings(tokens={"ann": digest}).may_see_metrics("ann")
+    assert not Settings(tokens={"ann": digest}, anonymous=True).may_see_metrics("anonymous")
+    two = {"ann": digest, "bob": digest}
+    assert not any(Settings(tokens=two).may_see_metrics(name) for name in two)
+    named = Settings(tokens=two, metrics_tokens=("bob",))
+    assert [named.may_see_metrics(name) for name in two] == [False, True]
+    with pytest.raises(ValueError, match="there is no token 'eve'"):
+        Settings(tokens=two, metrics_tokens=("eve",))

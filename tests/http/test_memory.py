@@ -231,6 +231,8 @@ def test_one_token_s_event_streams_are_fewer_than_all(tmp_path: Path) -> None:
         streams = [deaf(service.address, f"/v1/jobs/{job}/events") for _ in range(2)]
         assert all(stream.recv(12) == b"HTTP/1.1 200" for stream in streams)
         assert refusal(service.client.get(f"/v1/jobs/{job}/events"))["code"] == "too_many_streams"
+        batch = service.client.post("/v1/batches", content=json.dumps(THREE), headers=LINES)
+        assert refusal(batch)["code"] == "too_many_streams", "a batch is followed as well"
         for stream in streams:
             stream.close()
         until(lambda: refused_streams(service.client, job) == 200)

@@ -21,7 +21,11 @@ PAIRS = ",".join(f"{name}={hashlib.sha256(token.encode()).hexdigest()}" for name
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with serving(
-        tmp_path_factory.mktemp("data"), tokens=PAIRS, host="0.0.0.0", allowed_hosts="planner.example"
+        tmp_path_factory.mktemp("data"),
+        tokens=PAIRS,
+        metrics_tokens="bob",
+        host="0.0.0.0",
+        allowed_hosts="planner.example",
     ) as served:
         yield served
 
@@ -42,6 +46,12 @@ def test_without_a_token_there_is_nothing(guarded: Served, path: str) -> None:
         response = guarded.client.get(path, headers=header)
         found = refusal(response)
         assert (found["status"], found["code"], response.headers["www-authenticate"]) == (401, "unauthorised", "Bearer")
+
+
+def test_figures_of_everybody_s_jobs_are_for_those_who_are_named(guarded: Served) -> None:
+    refused = asked(guarded, "ann", "GET", "/metrics")
+    assert (refusal(refused)["code"], refused.status_code) == ("forbidden", 403)
+    assert "memplan_jobs" in asked(guarded, "bob", "GET", "/metrics").text
 
 
 def test_probes_need_none(guarded: Served) -> None:

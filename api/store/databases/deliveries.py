@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreUnavailable
+from ..turns import Turn
 
 if TYPE_CHECKING:
     import psycopg
 
 QUEUE = "memplan"
+SHORT_QUEUE = "memplan_short"
+"""What will be over soon: some workers look here alone."""
+QUEUES = (QUEUE, SHORT_QUEUE)
 SOLVE = "memplan.solve"
 """The one kind of task there is; it is told the job's id."""
 STEPS = "memplan_queue_steps"
@@ -28,12 +32,17 @@ class Deliveries:
 
         self._manager = JobManager(SyncPsycopgConnector())  # is never opened: every call brings its connection
 
-    def add(self, connection: psycopg.Connection[Any], id_: str, priority: int) -> int:
+    def add(self, connection: psycopg.Connection[Any], id_: str, turn: Turn) -> int:
         """Have some worker take on the job; the number of this delivery."""
         from procrastinate.jobs import Job
 
         new = Job(
-            queue=QUEUE, task_name=SOLVE, task_kwargs={"id_": id_}, priority=priority, lock=None, queueing_lock=None
+            queue=SHORT_QUEUE if turn.is_short else QUEUE,
+            task_name=SOLVE,
+            task_kwargs={"id_": id_},
+            priority=turn.rank,
+            lock=None,
+            queueing_lock=None,
         )
         with _errors():
             number = self._manager.defer_job(new, connection).id

@@ -10,6 +10,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from ..errors import StoreUnavailable
+from ..turns import turn_of
 from .deliveries import Deliveries
 from .listener import CHANNEL, Listener
 from .sql import Database, Told, migrate
@@ -73,8 +74,8 @@ class PostgresDatabase(Database):
     def listen(self, told: Told) -> None:
         self._listeners.append(Listener(self.conninfo, told))
 
-    def deliver(self, connection: Connection, id_: str, priority: int) -> int:
-        return self._deliveries.add(_driver(connection), id_, priority)
+    def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> int:
+        return self._deliveries.add(_driver(connection), id_, turn_of(connection, owner, priority))
 
     def withdraw(self, connection: Connection, delivery: int | None) -> None:
         if delivery is not None:

@@ -52,7 +52,7 @@ class Database(ABC):
         """From now on have this called for everything that is announced."""
 
     @abstractmethod
-    def deliver(self, connection: Connection, id_: str, priority: int) -> int | None:
+    def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> int | None:
         """Have a worker elsewhere take on the job; the number of this delivery. None: workers come and look for themselves."""
 
     @abstractmethod

@@ -86,7 +86,7 @@ class SqliteDatabase(Database):
     def listen(self, told: Told) -> None:
         self._listeners.append(told)
 
-    def deliver(self, connection: Connection, id_: str, priority: int) -> None:
+    def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> None:
         return None
 
     def withdraw(self, connection: Connection, delivery: int | None) -> None: ...

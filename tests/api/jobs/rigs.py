@@ -63,10 +63,12 @@ class Rig:
         return await until(self.store, job, lambda now: now.has_plan)
 
 
-def add(store: Store, problem: bytes = EASY, options: Options | None = None, *, objects: bool = False) -> Job:
+def add(
+    store: Store, problem: bytes = EASY, options: Options | None = None, *, objects: bool = False, owner: str = "me"
+) -> Job:
     document = as_document(options or Options(workers=1), objects=objects)
     about = About("key", "digest", None, 5, document, ("a note",), None)
-    return store.add(NewJob("me", about), problem, LIMITS).job
+    return store.add(NewJob(owner, about), problem, LIMITS).job
 
 
 async def until(store: Store, job: Job, holds: Callable[[Job], bool]) -> Job:
@@ -82,14 +84,14 @@ async def until(store: Store, job: Job, holds: Callable[[Job], bool]) -> Job:
 
 @asynccontextmanager
 async def rig(
-    url: str, wrap: Callable[[Store], Any] = lambda store: store, stalled_seconds: float = 60.0
+    url: str, wrap: Callable[[Store], Any] = lambda store: store, stalled_seconds: float = 60.0, size: int = 1
 ) -> AsyncIterator[Rig]:
-    """With one worker process; `wrap` stands between the store and those who use it."""
+    """With so many worker processes; `wrap` stands between the store and those who use it."""
     async with contextlib.AsyncExitStack() as resources:
         plain = open_store(url)
         resources.callback(plain.close)
         store: Store = wrap(plain)
-        processes = ProcessPool(1, Settings(), "solver")
+        processes = ProcessPool(size, Settings(), "solver")
         resources.push_async_callback(processes.close)
         await processes.start()
         runner: Runner
@@ -110,11 +112,12 @@ def with_rig(
     work: Callable[[Rig], Awaitable[None]],
     wrap: Callable[[Store], Any] = lambda store: store,
     stalled_seconds: float = 60.0,
+    size: int = 1,
 ) -> None:
     """Do the work with a rig, and take that down."""
 
     async def whole() -> None:
-        async with rig(url, wrap, stalled_seconds) as made:
+        async with rig(url, wrap, stalled_seconds, size) as made:
             await work(made)
 
     asyncio.run(whole())

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -342,3 +343,16 @@ def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
             await attempt.reply
 
     with_rig(url, work)
+
+
+def test_one_process_of_several_is_left_to_what_is_short(url: str) -> None:
+    async def work(made: Rig) -> None:
+        long = [made.add(SLOW, replace(FOREVER, seed=number)) for number in range(3)]
+        await made.until_there_is_a_plan(long[0])
+        for _ in range(2):
+            short = made.add()
+            assert (await made.until(short, JobState.SUCCEEDED, JobState.FAILED)).state is JobState.SUCCEEDED
+        states = [now.state for job in long if (now := made.store.job(job.id)) is not None]
+        assert sorted(states) == [JobState.QUEUED, JobState.QUEUED, JobState.RUNNING]
+
+    with_rig(url, work, size=2)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -14,8 +15,9 @@ from procrastinate.jobs import Job as Delivery
 from psycopg_pool import PoolTimeout
 
 from api.jobs.patient_queue import pool
+from api.jobs.queue_consumer import together
 from api.store import Store
-from api.store.databases.deliveries import QUEUE
+from api.store.databases.deliveries import QUEUES
 from api.store.opening import open_store
 from api.store.records import EventKind, JobState
 from tests.api.jobs.rigs import FOREVER, SLOW, STALLED_SECONDS, Rig, add, rig, until, with_rig
@@ -43,7 +45,7 @@ async def app(url: str) -> AsyncIterator[App]:
 async def fetch(made: App) -> Delivery:
     """As a worker does that then falls silent for ever."""
     manager = made.job_manager
-    delivery = await manager.fetch_job([QUEUE], await manager.register_worker())
+    delivery = await manager.fetch_job(list(QUEUES), await manager.register_worker())
     assert delivery is not None
     return delivery
 
@@ -238,3 +240,44 @@ def test_whoever_was_taken_for_dead_and_is_not_stops_what_others_do(url: str, st
         await until_tidy(url)
 
     with_rig(url, work, stalled_seconds=STALLED_SECONDS)  # which does one job at a time
+
+
+def test_whoever_has_few_jobs_does_not_wait_for_all_of_those_who_have_many(url: str, store: Store) -> None:
+    long = replace(FOREVER, time_limit=600)
+    names = {add(store, options=long, owner="a").id: f"a{number}" for number in range(5)}
+    names |= {add(store, options=long, owner="b").id: f"b{number}" for number in range(2)}
+    names |= {add(store, owner="a").id: "a short"}
+
+    async def order() -> list[str]:
+        async with app(url) as made:
+            return [names[str((await fetch(made)).task_kwargs["id_"])] for _ in names]
+
+    assert asyncio.run(order()) == ["a short", "a0", "b0", "a1", "b1", "a2", "a3", "a4"]
+
+
+def test_parts_of_a_worker_end_together() -> None:
+    ended: list[str] = []
+
+    async def part(name: str, seconds: float, *, fails: bool = False) -> None:
+        try:
+            await asyncio.sleep(seconds)
+            if fails:
+                raise PoolTimeout(name)
+        finally:
+            ended.append(name)
+
+    async def fail() -> None:
+        await together([part("a", 60), part("b", 0, fails=True)])
+
+    async def cancel() -> None:
+        task = asyncio.create_task(together([part("c", 60), part("d", 60)]))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await task
+
+    with pytest.raises(PoolTimeout):
+        asyncio.run(fail())
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancel())
+    asyncio.run(together([part("e", 0), part("f", 0)]))
+    assert sorted(ended) == ["a", "b", "c", "d", "e", "f"]

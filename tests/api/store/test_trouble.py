@@ -116,7 +116,7 @@ def test_a_job_is_never_without_its_delivery_nor_a_delivery_without_its_job(post
         queue_.execute("ALTER TABLE away RENAME TO procrastinate_jobs")
         assert store.counts().queued == 1
         with store.write() as connection:
-            store.database.deliver(connection, first.id, 0)
+            store.database.deliver(connection, first.id, "me", 0)
             connection.rollback()
         assert waiting() == {first.delivery}
         store.cancel(first.id, "me")

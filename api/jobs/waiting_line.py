@@ -1,0 +1,76 @@
+"""Who waits for a worker process: next is whoever has the fewest at work, then whoever had a turn longest ago. Large work leaves room for small."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    owner: str
+    is_large: bool
+    number: int
+    ready: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class WaitingLine:
+    """Turns at so many workers, of which so many may have large work at a time."""
+
+    def __init__(self, workers: int, large: int) -> None:
+        self._free = workers
+        self._free_for_large = large
+        self._waiting: list[_Waiting] = []
+        self._busy: Counter[str] = Counter()
+        self._served: dict[str, int] = {}
+        """When each had its last turn."""
+        self._numbers = itertools.count()
+
+    @contextlib.asynccontextmanager
+    async def turn(self, owner: str, *, is_large: bool) -> AsyncIterator[None]:
+        """Waits for a worker, and has it."""
+        me = _Waiting(owner, is_large, next(self._numbers))
+        self._waiting.append(me)
+        self._call()
+        try:
+            await me.ready
+        except asyncio.CancelledError:
+            if me in self._waiting:
+                self._waiting.remove(me)
+            else:
+                self._leave(me)
+            raise
+        try:
+            yield
+        finally:
+            self._leave(me)
+
+    def _call(self) -> None:
+        """Whoever is next, for as long as a worker is free."""
+        while self._free:
+            may = [each for each in self._waiting if self._free_for_large or not each.is_large]
+            if not may:
+                return
+            chosen = min(may, key=self._turn)
+            self._waiting.remove(chosen)
+            self._free -= 1
+            self._free_for_large -= chosen.is_large
+            self._busy[chosen.owner] += 1
+            self._served[chosen.owner] = next(self._numbers)
+            chosen.ready.set_result(None)
+
+    def _turn(self, one: _Waiting) -> tuple[int, int, bool, int]:
+        """The least comes first. Of one's own, small work does."""
+        return self._busy[one.owner], self._served.get(one.owner, -1), one.is_large, one.number
+
+    def _leave(self, one: _Waiting) -> None:
+        self._free += 1
+        self._free_for_large += one.is_large
+        self._busy[one.owner] -= 1
+        if not self._busy[one.owner]:
+            del self._busy[one.owner]
+        self._call()
