@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -35,6 +35,8 @@ class Attack:
     send: Callable[[Served], list[int]]
     right: tuple[int, ...]
     """Statuses that are right."""
+    meanwhile: Callable[[Served], AbstractContextManager[object]] = contextlib.nullcontext
+    """What goes on while this is sent, of which the time is not taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Cost:
     """The most that the service's own process took more than before."""
     workers_bytes: int
     """The most that any worker process took more than before."""
+    log_bytes: int
+    """What the service had to say."""
 
 
 def connected(service: Served) -> socket.socket:
@@ -220,10 +224,15 @@ def cost(service: Served, attack: Attack) -> Cost:
     for pid in (service.process.pid, *workers):
         Path(f"/proc/{pid}/clear_refs").write_text("5")  # the most is counted from here on
         before[pid] = memory(pid, "VmRSS")
-    begun = time.perf_counter()
-    with Watch(service) as watch:
+    said = len("".join(service.log))
+    with attack.meanwhile(service), Watch(service) as watch:
+        begun = time.perf_counter()
         statuses = attack.send(service)
-    seconds = time.perf_counter() - begun
-    more = {pid: memory(pid, "VmHWM") - before[pid] for pid in before if Path(f"/proc/{pid}").exists()}
+        seconds = time.perf_counter() - begun
+    more: dict[int, int] = {}
+    for pid, had in before.items():
+        with contextlib.suppress(LookupError, OSError):  # it has ended
+            more[pid] = memory(pid, "VmHWM") - had
     own = more.pop(service.process.pid)
-    return Cost(tuple(statuses), seconds, watch.longest, own, max(more.values(), default=0))
+    log = len("".join(service.log)) - said
+    return Cost(tuple(statuses), seconds, watch.longest, own, max(more.values(), default=0), log)

@@ -1,4 +1,4 @@
-"""memplan with a limit on its address space, as `ulimit -v` sets one: BYTES, then the command."""
+"""memplan with a limit that it is started with, as `ulimit` sets one: NAME=NUMBER, as in RLIMIT_AS=1000000000, then the command."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ import sys
 from api.cli import main
 
 if __name__ == "__main__":
-    most = int(sys.argv.pop(1))
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    name, _, number = sys.argv.pop(1).partition("=")
+    resource.setrlimit(getattr(resource, name), (int(number), int(number)))
     sys.exit(main())

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.http.hostile import connected, head
-from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served, serving
-
-TOKENS = {"a": "the token of a", "b": "the token of b"}
-SETTING = ",".join(f"{name}={hashlib.sha256(token.encode()).hexdigest()}" for name, token in TOKENS.items())
-
-
-def client(service: Served, name: str) -> httpx.Client:
-    headers = JSON | {"Authorization": f"Bearer {TOKENS[name]}"}
-    return httpx.Client(base_url=service.address, headers=headers, timeout=SECONDS, trust_env=False)
+from tests.http.hostile_scenes import SETTING, client
+from tests.http.served import SLOW, SLOW_QUERY, THREE, serving
 
 
 def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.http.hostile import HOST, Attack, connected, cost, floods, head, large_bodies, sent
+from tests.http.hostile_scenes import Scene, quick_scenes, scenes
 from tests.http.served import Served, serving
 
 MOST = 1_000_000
@@ -91,3 +93,19 @@ def test_an_answer_that_nobody_reads_holds_nobody_up(attacked: Served) -> None:
     with connected(attacked) as line:
         line.sendall((GET + HOST + "\r\n").encode() * 5000)
         assert sent(attacked, iter(((GET + HOST + "Connection: close\r\n\r\n").encode(),))) == [200]
+
+
+@pytest.mark.parametrize("scene", [pytest.param(scene, id=scene.name) for scene in quick_scenes()])
+def test_scenes(tmp_path: Path, scene: Scene) -> None:
+    """The others are tried by ./scripts/hostile, and in small by the tests of memory, fairness and refusals."""
+    with serving(tmp_path, **scene.settings) as service:
+        for attack in scene.attacks:
+            found = cost(service, attack)
+            assert set(found.statuses) <= set(attack.right), attack.name
+            assert found.service_bytes < SERVICE_BYTES, attack.name
+
+
+def test_what_people_run_covers_every_scene() -> None:
+    named = [attack.name for scene in scenes(MOST) for attack in scene.attacks]
+    assert len(named) == len(set(named)) > 50
+    assert {scene.name for scene in quick_scenes()} <= {scene.name for scene in scenes(MOST)}

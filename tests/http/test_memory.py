@@ -111,7 +111,7 @@ def test_the_service_says_that_it_is_busy_before_it_has_no_memory_left(tmp_path:
         if not own:
             enough = memory(service.process.pid, "VmSize") + 120 * MIB
             service.stop()
-            command = ["tests.http.limited", str(enough), "serve", "--port", "0"]
+            command = ["tests.http.limited", f"RLIMIT_AS={enough}", "serve", "--port", "0"]
             service = Served(tmp_path, command=command)
         try:
             answers = many(12, whole("/v1/plans", b" " * FLOOD))(service)
