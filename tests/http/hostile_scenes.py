@@ -55,7 +55,11 @@ def asked(method: str, path: str, body: bytes | None = None, name: str = "") -> 
 
 def posted(path: str, document: object, name: str = "") -> Callable[[Served], list[int]]:
     """A document that is written out when it is sent."""
-    return lambda service: asked("POST", path, json.dumps(document).encode(), name)(service)
+
+    def send(service: Served) -> list[int]:
+        return asked("POST", path, json.dumps(document).encode(), name)(service)
+
+    return send
 
 
 def raw(text: str) -> Callable[[Served], list[int]]:

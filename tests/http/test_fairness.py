@@ -11,7 +11,7 @@ import pytest
 
 from tests.http.hostile import connected, head
 from tests.http.hostile_scenes import SETTING, client
-from tests.http.served import SLOW, SLOW_QUERY, THREE, serving
+from tests.http.served import JSON, SLOW, SLOW_QUERY, THREE, serving
 
 
 def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path) -> None:
