@@ -45,13 +45,16 @@ def give_back() -> None:
 class Trimmer:
     """Gives back what this process has more than it once had, as soon as that is worth the while."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, collects: bool) -> None:
+        """`collects`: may it look for garbage first, while which nothing else runs?"""
+        self._collects = collects
         self._least = machine.resident()
 
     def trim(self) -> None:
         """Takes milliseconds where there is something to give back, and microseconds where there is nothing."""
         if machine.resident() > self._least + TRIM_BYTES:
-            gc.collect()
+            if self._collects:
+                gc.collect()
             give_back()
             self._least = machine.resident()
         self._least = min(self._least, machine.resident())

@@ -311,7 +311,7 @@ class Service:
 
     async def _trim(self) -> None:
         """After a burst its memory is given back; where it gets short, what is merely remembered goes as well."""
-        trimmer = Trimmer()
+        trimmer = Trimmer(collects=False)
         while True:
             await asyncio.sleep(TRIM_SECONDS)
             if machine.resident() * SHORT_PART > self.settings.service_memory * (SHORT_PART - 1):

@@ -134,7 +134,7 @@ class Worker:
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         planner.plan(FIVE_BUFFERS)  # what planning imports is imported before anybody waits for it
         self.send({"kind": "here"})
-        trimmer = Trimmer()
+        trimmer = Trimmer(collects=True)
         while True:
             self._next()
             trimmer.trim()

@@ -167,7 +167,10 @@ def patient(send: Callable[[Served], list[int]]) -> Callable[[Served], list[int]
 
 
 def time_scene(scale: int) -> Scene:
-    """Problems with one list or two that are long; 1: as long as they were when they were found to take too long."""
+    """Problems with one list or two that are long; 1: as long as they were when they were found to take too long.
+
+    On a busy machine the answer to the largest may be that there is no plan in time (503).
+    """
     n = scale
 
     def buffers(count: int, **more: object) -> list[dict[str, Any]]:
@@ -196,7 +199,8 @@ def time_scene(scale: int) -> Scene:
     return Scene(
         "3 seconds for each",
         tuple(
-            Attack(name, posted("/v1/plans?time_limit=3", base | problem), (200,)) for name, problem in problems.items()
+            Attack(name, posted("/v1/plans?time_limit=3", base | problem), (200, 503))
+            for name, problem in problems.items()
         ),
         {**BOTH, "sync_seconds": "60"},
     )
