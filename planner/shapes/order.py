@@ -6,7 +6,7 @@ nothing overlaps in any shape, as long as no size is negative. What lies behind 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import lcm
 
 from ..errors import CannotSolve, Code, Finding, echo
@@ -131,8 +131,10 @@ def alignment_of(problem: Problem, buffer: int, pool: str) -> int:
 class Closed:
     """Closed expressions for an order: of each offset sums of sizes, the greatest of which it is."""
 
-    def __init__(self, problem: ShapedProblem, plan: Plan, order: Order) -> None:
-        self._problem, self._plan = problem, plan
+    def __init__(
+        self, problem: ShapedProblem, plan: Plan, order: Order, is_over: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._problem, self._plan, self._is_over = problem, plan, is_over
         self._order, self._after = order
         self._sizes = [alternatives(size) for size in problem.sizes]
         self._sums: dict[int, list[Polynomial]] = {}
@@ -151,11 +153,20 @@ class Closed:
                     behind, is_exact = _aligned(offset, size, step)
                     found.append(behind)
                     exact = exact and is_exact
-        kept: list[Polynomial] = envelope(found, self._problem.symbols) if found else [constant(0)]
-        if len(kept) > MOST_SUMS:
-            kept = [above_all(kept, self._problem.symbols)]
-            exact = False
-        self._sums[i], self._exact[i] = kept, exact
+        kept, is_all = self._kept(found)
+        self._sums[i], self._exact[i] = kept, exact and is_all
+
+    def _kept(self, sums: list[Polynomial]) -> tuple[list[Polynomial], bool]:
+        """Those of the sums that matter; of too many, or when time is over, one that is above all."""
+        box = self._problem.symbols
+        if len(sums) < 2:
+            return [*sums] if sums else [*sums, constant(0)], True
+        if not self._is_over():
+            kept = envelope(sums, box)
+            if len(kept) <= MOST_SUMS:
+                return kept, True
+            sums = kept
+        return [above_all(sums, box)], False
 
     def behind(self) -> tuple[Behind, ...]:
         """In the order, so that those behind which a buffer lies come before it."""
@@ -182,11 +193,8 @@ class Closed:
         below = {j for after in self._after.values() for j in after}
         last = [i for i in self._order if i not in below and self._plan.placements[i].pool == pool.name]
         sums = [plus(offset, size) for i in last for offset in self._sums[i] for size in self._sizes[i]]
-        kept: list[Polynomial] = envelope(sums, box) if sums else [constant(0)]
-        exact = all(self._exact[i] for i in last)
-        if len(kept) > MOST_SUMS:
-            kept = [above_all(kept, box)]
-            exact = False
+        kept, is_all = self._kept(sums)
+        exact = is_all and all(self._exact[i] for i in last)
         peak = largest([expression(each) for each in kept])
         room = LIMIT - 1 if pool.size is None else pool.size
         if not all(never_below(constant(room), each, box) for each in kept):

@@ -73,6 +73,10 @@ class _Shares:
             work = int(WORK_PER_SECOND * options.time_limit)
         self._work = None if work is None else work // count
 
+    def is_over(self) -> bool:
+        """Has all the time been used?"""
+        return self._end is not None and time.monotonic() >= self._end
+
     def next(self) -> Options:
         left = None if self._end is None else max(self._end - time.monotonic(), 0.0) / max(self._left, 1)
         self._left -= 1
@@ -136,7 +140,7 @@ def _expressions(problem: ShapedProblem, shapes: Sequence[Values], share: _Share
         raise AssertionError("a plan without placements was let through")
     refusal: CannotSolve | None = None
     for _, _, number in sorted(found):
-        closed = Closed(problem, best[number], orders[number])
+        closed = Closed(problem, best[number], orders[number], share.is_over)
         try:
             pools = closed.pools()
         except CannotSolve as error:

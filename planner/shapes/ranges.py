@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import product
 from math import prod
@@ -13,9 +13,8 @@ from .expression import LIMIT, Expression, ExpressionError, Kind, Values, number
 Box: TypeAlias = Mapping[str, tuple[int, int]]
 """Of each symbol the least and the greatest value."""
 
-FREE_BOXES = 16
-MOST_EFFORT = 2_000_000
-"""Parts of expressions that are looked at beyond the first boxes of each."""
+MOST_EFFORT = 500_000
+"""Parts of expressions that are looked at beyond the first box of each."""
 
 
 class Effort:
@@ -39,7 +38,11 @@ def bounds(made: Expression, box: Box) -> tuple[int, int]:
             return made.value, made.value
         case Kind.SYMBOL:
             return box[made.name]
-    parts = [bounds(part, box) for part in made.parts]
+    return _of_parts(made, [bounds(part, box) for part in made.parts])
+
+
+def _of_parts(made: Expression, parts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The bounds of what stands above parts of these bounds."""
     match made.kind:
         case Kind.SUM:
             return sum(low for low, _ in parts), sum(high for _, high in parts)
@@ -73,15 +76,15 @@ def least(made: Expression, box: Box, effort: Effort | None = None) -> Extreme |
 
 def _search(made: Expression, box: dict[str, tuple[int, int]], effort: Effort) -> Extreme | None:
     best: Extreme | None = None
-    count, parts = 0, _parts(made)
+    count, parts = 0, parts_of(made)
     waiting: list[tuple[int, int, dict[str, tuple[int, int]]]] = []
     heappush(waiting, (-bounds(made, box)[1], count, box))
     while waiting:
         limit, _, part = heappop(waiting)
         if best is not None and -limit <= best.value:
             return best
-        corners = _corners(part)
-        if count > FREE_BOXES:
+        corners = _corners(part) if count else _ends(part)
+        if count:
             effort.left -= (len(corners) + 2) * parts
             if effort.left < 0:
                 return None
@@ -105,29 +108,48 @@ def _corners(box: Box) -> list[dict[str, int]]:
     """Its corners; of many symbols the lowest and the highest alone."""
     if len(box) <= 4:
         return [dict(zip(box, ends, strict=True)) for ends in product(*(sorted({*span}) for span in box.values()))]
-    return [{name: span[0] for name, span in box.items()}, {name: span[1] for name, span in box.items()}]
+    return _ends(box)
 
 
-def _parts(made: Expression) -> int:
-    return 1 + sum(map(_parts, made.parts))
+def _ends(box: Box) -> list[dict[str, int]]:
+    """The lowest and the highest corner, where most expressions are least and greatest."""
+    return [{name: span[end] for name, span in box.items()} for end in (1, 0)]
+
+
+def parts_of(made: Expression) -> int:
+    """How many parts it has."""
+    return 1 + sum(map(parts_of, made.parts))
 
 
 def require_safe(made: Expression, box: Box, effort: Effort | None = None) -> None:
     """Raises ExpressionError if a step of its evaluation, from left to right, can leave the number range, or divide by less than 1."""
-    for part in made.parts:
-        require_safe(part, box, effort)
-    steps = [made]
-    if made.kind in (Kind.SUM, Kind.PRODUCT):
-        steps = [Expression(made.kind, made.parts[:count]) for count in range(2, len(made.parts) + 1)]
-    for step in steps:
-        low, high = bounds(step, box)
-        if low <= -LIMIT or high >= LIMIT:
-            raise ExpressionError(f"{_shown(step)} can reach 2^62 within the symbols' ranges")
+    _safe(made, box, effort or Effort())
+
+
+def _safe(made: Expression, box: Box, effort: Effort) -> tuple[int, int]:
+    """The same, and its bounds."""
+    found = [_safe(part, box, effort) for part in made.parts]
+    if made.kind not in (Kind.SUM, Kind.PRODUCT):
+        low, high = _of_parts(made, found) if found else bounds(made, box)
+    else:
+        low, high = found[0]
+        for place, (a, b) in enumerate(found[1:], start=2):
+            ends = (low + a, high + b) if made.kind is Kind.SUM else (low * a, low * b, high * a, high * b)
+            low, high = min(ends), max(ends)
+            if low <= -LIMIT or high >= LIMIT:
+                raise _too_large(Expression(made.kind, made.parts[:place]))
+    if low <= -LIMIT or high >= LIMIT:
+        raise _too_large(made)
     if made.kind is Kind.CEILDIV:
         divisor = least(made.parts[1], box, effort)
         if divisor is None or divisor.value < 1:
             where = "" if divisor is None else f" (it is {divisor.value} where {said(divisor.at)})"
             raise ExpressionError(f"the divisor of {_shown(made)} is not always 1 or more{where}")
+    return low, high
+
+
+def _too_large(made: Expression) -> ExpressionError:
+    return ExpressionError(f"{_shown(made)} can reach 2^62 within the symbols' ranges")
 
 
 def size_range(made: Expression, box: Box, effort: Effort | None = None) -> tuple[Extreme, Extreme]:

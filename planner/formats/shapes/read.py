@@ -10,10 +10,13 @@ from ...checks.report import Place, Report
 from ...errors import Code
 from ...problem import Problem
 from ...shapes.expression import Expression, ExpressionError, number, parse, times, total
-from ...shapes.ranges import Effort, size_range
+from ...shapes.ranges import Effort, parts_of, size_range
 from ...shapes.shaped import ShapedProblem, check_symbols
 from ..documents import Source
 from ..json.sentences import kind_of
+
+MOST_PARTS = 100_000
+"""Of all different expressions of a problem."""
 
 ReadPlain = Callable[[Source], tuple[Problem, tuple[str, ...]]]
 
@@ -77,6 +80,8 @@ class _Sizes:
         self._symbols, self._report = symbols, report
         self._known: dict[str, tuple[Expression, int, int]] = {}
         self._effort = Effort()
+        self._parts = 0
+        self._is_full = False
 
     def of(self, buffer: dict[str, Any], i: int) -> tuple[Expression, Expression | None]:
         """The buffer's size, and the least where only a range is known. Its largest takes the place of what stood there."""
@@ -120,8 +125,15 @@ class _Sizes:
             self._report.add(Code.WRONG_TYPE, place, f"must be an integer or an expression, not {kind_of(said)}")
             return None
         if said not in self._known:
+            if self._parts > MOST_PARTS:
+                if not self._is_full:
+                    text = f"the different expressions up to here have more than {MOST_PARTS} parts; write sizes that are equal alike"
+                    self._report.add(Code.TOO_LARGE, place, text)
+                self._is_full = True
+                return None
             try:
                 made = parse(said, self._symbols)
+                self._parts += parts_of(made)
                 low, high = size_range(made, self._symbols, self._effort)
             except ExpressionError as error:
                 self._report.add(Code.INVALID_EXPRESSION, place, str(error))

@@ -102,6 +102,18 @@ def test_expressions_in_every_shape(seed: int) -> None:
         assert row.used >= row.optimum
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_without_time_one_sum_stands_above_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem(seed)
+    monkeypatch.setattr("planner.shapes.planning._Shares.is_over", lambda _: True)
+    found = plan_shapes(problem, Mode.EXPRESSIONS, SHAPES[::7], OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    for values in SHAPES:
+        offsets = found.offsets(values)
+        peak = max(offsets[buffer.id] + buffer.size for buffer in problem.at(values).buffers)
+        assert peak <= found.pools[0].peak.at(values)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_room_for_the_largest_in_every_shape(seed: int) -> None:
     problem = random_problem(seed)
