@@ -156,17 +156,17 @@ class Closed:
         kept, is_all = self._kept(found)
         self._sums[i], self._exact[i] = kept, exact and is_all
 
-    def _kept(self, sums: list[Polynomial]) -> tuple[list[Polynomial], bool]:
+    def _kept(self, sums: Sequence[Polynomial]) -> tuple[list[Polynomial], bool]:
         """Those of the sums that matter; of too many, or when time is over, one that is above all."""
         box = self._problem.symbols
-        if len(sums) < 2:
-            return [*sums] if sums else [*sums, constant(0)], True
+        if not sums:
+            return [constant(0)], True
         if not self._is_over():
             kept = envelope(sums, box)
             if len(kept) <= MOST_SUMS:
                 return kept, True
             sums = kept
-        return [above_all(sums, box)], False
+        return [above_all(sums, box)], len(sums) == 1
 
     def behind(self) -> tuple[Behind, ...]:
         """In the order, so that those behind which a buffer lies come before it."""
