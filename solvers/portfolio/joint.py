@@ -15,7 +15,7 @@ from ..bounds.weighted_sections import Weights, sharing_shortage
 from ..geometry.presolve import scaled, unit
 from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
 from ..model.errors import SolverError, StopReason
-from ..model.instance import Instance, Ints, Placement, Term
+from ..model.instance import LINEAR_TERMS, Instance, Ints, Placement, Term
 from ..model.linear_terms import choice_cost, is_counted_in_bytes
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome, Proof, Value
@@ -34,14 +34,14 @@ MANY_BLOCKS = 5_000
 """From so many on, greedy's passes take seconds where there are several pools."""
 GROWTH = 4
 """From round to round: these engines start anew in each, and what they prove they mostly prove in one long run."""
-OF_PEAKS = frozenset({Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.BALANCED})
+TERMS_OF_CHOICES = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.peaks)
+"""The lower each pool is packed, the better."""
+OF_PEAKS = TERMS_OF_CHOICES | {Term.LARGEST_PEAK}
 """With the choice of pools taken as it is, these get better if a pool is packed lower."""
 
 MOST_CHOICES, MOST_BLOCKS_OF_CHOICES = 64, 200
 """Up to here every choice of pools is packed by itself: that takes milliseconds, where to load a solver's library takes hundreds."""
 WORK_OF_A_CHOICE = 100_000
-TERMS_OF_CHOICES = frozenset({Term.SUM_OF_PEAKS, Term.BALANCED})
-"""The lower each pool is packed, the better."""
 
 
 def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:

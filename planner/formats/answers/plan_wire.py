@@ -8,11 +8,10 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from ..json.strict import STRICT, BufferIdField, Items, Label
-from ..memplan.wire import Bytes, Time
+from ..memplan.wire import Bytes, TermName, Time
 
 Amount = Annotated[int, Field(ge=0)]
 """A size or a cost; sums of them may go beyond what one size may be."""
-TermName = Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost", "spilled_bytes", "balanced"]
 
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]

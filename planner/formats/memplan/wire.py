@@ -198,13 +198,16 @@ class ConstraintsWire(TypedDict):
     ]
 
 
+TermName = Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost", "spilled_bytes", "balanced"]
+
+
 @with_config(STRICT)
 class ObjectiveWire(TypedDict):
     """What to minimise."""
 
     terms: NotRequired[
         Annotated[
-            Items[Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost", "spilled_bytes", "balanced"]],
+            Items[TermName],
             said(
                 "Minimised in this order: a later term decides only between plans that are equal in all earlier ones.",
                 ["sum_of_peaks"],
