@@ -1,4 +1,4 @@
-"""Tensor graphs as data: from tensors and operators to a Problem, with everything placed inside something else that can be.
+"""Tensor graphs and whole programs as data: from tensors and operators to a Problem, with everything placed inside something else that can be.
 
 graph = Graph((Tensor("x", (4, 6), 32), Tensor("v", (24,), 32)), (Operator(OperatorKind.VIEW, ("x",), ("v",)),))
 made = graph_problem(graph, (Pool("sram", 4096),))
@@ -6,24 +6,28 @@ made = graph_problem(graph, (Pool("sram", 4096),))
 
 from __future__ import annotations
 
-from .check import require_sound_graph
-from .lifetimes import lifetimes
-from .operators import Graph, Operator, OperatorKind, Tensor, TensorKind
+from .check import require_sound_graph, require_sound_program
+from .operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace
 from .outcomes import Applied, GraphProblem, Reason, Refused
-from .problem import GraphOptions, graph_problem
+from .problem import GraphOptions, graph_problem, program_problem
+from .program import Function, Program
 
 __all__ = [
     "Applied",
+    "Function",
     "Graph",
     "GraphOptions",
     "GraphProblem",
     "Operator",
     "OperatorKind",
+    "Program",
     "Reason",
     "Refused",
     "Tensor",
     "TensorKind",
+    "Workspace",
     "graph_problem",
-    "lifetimes",
+    "program_problem",
     "require_sound_graph",
+    "require_sound_program",
 ]

@@ -1,14 +1,18 @@
-"""Checks of a graph: names, order of writing and reading, shapes, and what each kind of operator needs."""
+"""Checks of programs: names, order of writing and reading, shapes, what each kind of operator needs, and what functions ask of each other."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 from ..checks.limits import MAX_ADDRESS
 from ..checks.report import Place, Report, quoted
 from ..errors import Code
 from ..problem import BufferId
-from .operators import Graph, Operator, OperatorKind, Tensor, TensorKind
+from .check_calls import check_calls
+from .operators import OF_PROGRAMS, Graph, Operator, OperatorKind, Tensor, TensorKind
+from .program import Function, Program
+from .tuples import leaves
 
 _ARITIES = {
     OperatorKind.VIEW: (1, 1),
@@ -19,90 +23,212 @@ _ARITIES = {
     OperatorKind.IDMA_LOAD: (1, 1),
     OperatorKind.IDMA_STORE: (1, 1),
     OperatorKind.IDMA_WAIT: (1, 1),
+    OperatorKind.COPY: (1, 1),
+    OperatorKind.TUPLE: (None, 1),
+    OperatorKind.ITEM: (1, 1),
 }
 """How many inputs and outputs; None: at least one."""
+_TAKE_TUPLES = frozenset(OperatorKind) - frozenset(_ARITIES) | {OperatorKind.TUPLE, OperatorKind.ITEM}
 
 MAX_BITS = 4096
 """Of an element: wider than any vector type."""
+MAX_ITEMS = 1000
+"""Of a tuple, at all depths."""
 
 
 def require_sound_graph(graph: Graph) -> None:
     """Raises BadInput if anything is wrong with the graph."""
     report = Report()
-    tensors = _tensors(graph, report)
     for i, operator in enumerate(graph.operators):
-        _names(operator, ("operators", i), tensors, report)
+        if operator.kind in OF_PROGRAMS:
+            text = f"a graph has no operator {operator.kind.value}; a program has"
+            report.add(Code.INVALID_VALUE, ("operators", i, "kind"), text)
     report.raise_if_any()
-    _order(graph, tensors, report)
-    for i, operator in enumerate(graph.operators):
-        _arity(operator, ("operators", i), report)
+    tensors = _tensors(graph.tensors, (), report)
+    _check_operators(graph.operators, tensors, (), report)
+
+
+def require_sound_program(program: Program) -> None:
+    """Raises BadInput if anything is wrong with the program."""
+    report = Report()
+    shared = _tensors(program.tensors, (), report)
+    for i, tensor in enumerate(program.tensors):
+        if tensor.kind not in (TensorKind.CONSTANT, TensorKind.MUTABLE) or tensor.items is not None:
+            text = "what every function sees is constant or mutable, and no tuple"
+            report.add(Code.INVALID_VALUE, ("tensors", i, "kind"), text)
+    _check_names(program, report)
     report.raise_if_any()
-    for i, operator in enumerate(graph.operators):
-        _parameters(operator, ("operators", i), tensors, report)
+    seen: list[dict[BufferId, Tensor]] = []
+    for f, function in enumerate(program.functions):
+        own = _tensors(function.tensors, ("functions", f), report, shared)
+        seen.append({**shared, **own})
+        _check_interface(function, own, ("functions", f), report)
+    report.raise_if_any()
+    for f, function in enumerate(program.functions):
+        _check_operators(function.operators, seen[f], ("functions", f), report, len(shared))
+        written = {id_ for operator in function.operators for id_ in operator.outputs} | set(function.inputs)
+        for j, id_ in enumerate(function.outputs):
+            if seen[f][id_].kind is TensorKind.INTERMEDIATE and id_ not in written:
+                text = f"nothing writes tensor {quoted(id_)}"
+                report.add(Code.CONTRADICTION, ("functions", f, "outputs", j), text)
+        report.raise_if_any()
+    check_calls(program, seen, report)
+
+
+def _check_names(program: Program, report: Report) -> None:
+    names: set[str] = set()
+    for f, function in enumerate(program.functions):
+        if not function.name or function.name in names:
+            text = f"there is another function {quoted(function.name)}" if function.name else "a function has a name"
+            report.add(Code.DUPLICATE_ID, ("functions", f, "name"), text)
+        names.add(function.name)
+        known: set[str] = set()
+        for i, operator in enumerate(function.operators):
+            if operator.name is not None and operator.name in known:
+                text = f"there is another operator {quoted(operator.name)} in this function"
+                report.add(Code.DUPLICATE_ID, ("functions", f, "operators", i, "name"), text)
+            known.add(operator.name or "")
+    for i, entry in enumerate(program.entries):
+        if entry not in names:
+            report.add(Code.INVALID_VALUE, ("entries", i), f"there is no function {quoted(entry)}")
+        elif entry in program.entries[:i]:
+            report.add(Code.DUPLICATE_ID, ("entries", i), f"{quoted(entry)} is named twice")
+    if not program.entries:
+        report.add(Code.INVALID_VALUE, ("entries",), "must name at least one function")
+
+
+def _check_interface(function: Function, own: Mapping[BufferId, Tensor], at: Place, report: Report) -> None:
+    for field, ids in (("inputs", function.inputs), ("outputs", function.outputs)):
+        for j, id_ in enumerate(ids):
+            if id_ not in own:
+                text = f"there is no tensor {quoted(id_)} in this function"
+                report.add(Code.UNKNOWN_BUFFER, (*at, field, j), text)
+            elif field == "inputs" and own[id_].kind not in (TensorKind.INPUT, TensorKind.MUTABLE):
+                text = f"an input is of the kind input or mutable, {quoted(id_)} is {own[id_].kind.value}"
+                report.add(Code.CONTRADICTION, (*at, field, j), text)
+            elif field == "inputs" and id_ in ids[:j]:
+                report.add(Code.DUPLICATE_ID, (*at, field, j), f"{quoted(id_)} is named twice")
+    given = set(function.inputs)
+    for i, tensor in enumerate(function.tensors):
+        if tensor.kind is TensorKind.INPUT and tensor.id not in given:
+            text = f"{quoted(tensor.id)} is of the kind input, and not among the function's inputs"
+            report.add(Code.CONTRADICTION, (*at, "tensors", i, "kind"), text)
+
+
+def _check_operators(
+    operators: tuple[Operator, ...], tensors: Mapping[BufferId, Tensor], at: Place, report: Report, shared: int = 0
+) -> None:
+    """Raises BadInput as soon as the next check would stumble over what the last one found. The first `shared` tensors are not the function's own."""
+    for i, operator in enumerate(operators):
+        _names(operator, (*at, "operators", i), tensors, report)
+    report.raise_if_any()
+    _order(operators, tensors, at, report, shared)
+    for i, operator in enumerate(operators):
+        _arity(operator, (*at, "operators", i), tensors, report)
+    report.raise_if_any()
+    for i, operator in enumerate(operators):
+        _parameters(operator, (*at, "operators", i), tensors, report)
     report.raise_if_any()
 
 
-def _tensors(graph: Graph, report: Report) -> dict[BufferId, Tensor]:
+def _tensors(
+    tensors: tuple[Tensor, ...], at: Place, report: Report, taken: Mapping[BufferId, Tensor] | None = None
+) -> dict[BufferId, Tensor]:
     found: dict[BufferId, Tensor] = {}
-    for i, tensor in enumerate(graph.tensors):
-        place: Place = ("tensors", i)
+    names = set(taken or ())
+    for i, tensor in enumerate(tensors):
+        place: Place = (*at, "tensors", i)
         if (type(tensor.id) is not int and type(tensor.id) is not str) or tensor.id == "":
             report.add(Code.WRONG_TYPE, (*place, "id"), "an id must be an integer or a string that is not empty")
-        elif tensor.id in found:
+        elif tensor.id in names:
             report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another tensor {quoted(tensor.id)}")
         found[tensor.id] = tensor
-        if min(tensor.shape, default=0) < 0:
-            report.add(Code.OUT_OF_RANGE, (*place, "shape"), "no dimension may be below 0")
-        elif prod(tensor.shape) * max(tensor.element_bits, 1) > MAX_ADDRESS:
-            report.add(Code.TOO_LARGE, (*place, "shape"), "the tensor has more than 2^62 bits")
-        if not 1 <= tensor.element_bits <= MAX_BITS:
-            text = f"must be from 1 to {MAX_BITS}, not {quoted(tensor.element_bits)}"
-            report.add(Code.OUT_OF_RANGE, (*place, "element_bits"), text)
+        names.add(tensor.id)
+        if tensor.items is None:
+            _size(tensor, place, report)
+        else:
+            _items(tensor, place, names, report)
         if not 1 <= tensor.alignment <= MAX_ADDRESS:
             text = f"must be from 1 to 2^62, not {quoted(tensor.alignment)}"
             report.add(Code.OUT_OF_RANGE, (*place, "alignment"), text)
     return found
 
 
-def _names(operator: Operator, place: Place, tensors: dict[BufferId, Tensor], report: Report) -> None:
+def _size(tensor: Tensor, place: Place, report: Report) -> None:
+    if min(tensor.shape, default=0) < 0:
+        report.add(Code.OUT_OF_RANGE, (*place, "shape"), "no dimension may be below 0")
+    elif prod(tensor.shape) * max(tensor.element_bits, 1) > MAX_ADDRESS:
+        report.add(Code.TOO_LARGE, (*place, "shape"), "the tensor has more than 2^62 bits")
+    if not 1 <= tensor.element_bits <= MAX_BITS:
+        text = f"must be from 1 to {MAX_BITS}, not {quoted(tensor.element_bits)}"
+        report.add(Code.OUT_OF_RANGE, (*place, "element_bits"), text)
+
+
+def _items(tensor: Tensor, place: Place, names: set[BufferId], report: Report) -> None:
+    if tensor.kind not in (TensorKind.INTERMEDIATE, TensorKind.INPUT):
+        report.add(Code.INVALID_VALUE, (*place, "kind"), f"a tuple cannot be {tensor.kind.value}")
+    parts = list(leaves(tensor))
+    if not parts or len(parts) > MAX_ITEMS:
+        text = f"a tuple holds 1 to {MAX_ITEMS} tensors, not {len(parts)}"
+        report.add(Code.OUT_OF_RANGE, (*place, "items"), text)
+    for part in parts:
+        if part.id in names:
+            text = f"{quoted(part.id)} stands for a part of the tuple; call the other tensor of that name something else"
+            report.add(Code.DUPLICATE_ID, (*place, "id"), text)
+        names.add(part.id)
+        _size(part, (*place, "items"), report)
+
+
+def _names(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor], report: Report) -> None:
     for field, names in (("inputs", operator.inputs), ("outputs", operator.outputs)):
         for j, name in enumerate(names):
             if name not in tensors:
                 report.add(Code.UNKNOWN_BUFFER, (*place, field, j), f"there is no tensor {quoted(name)}")
+    for j, workspace in enumerate(operator.workspaces):
+        if not 0 <= workspace.size <= MAX_ADDRESS:
+            report.add(Code.OUT_OF_RANGE, (*place, "workspaces", j, "size"), "must be from 0 to 2^62")
+        if not 1 <= workspace.alignment <= MAX_ADDRESS:
+            report.add(Code.OUT_OF_RANGE, (*place, "workspaces", j, "alignment"), "must be from 1 to 2^62")
 
 
-def _order(graph: Graph, tensors: dict[BufferId, Tensor], report: Report) -> None:
+def _order(
+    operators: tuple[Operator, ...], tensors: Mapping[BufferId, Tensor], at: Place, report: Report, shared: int
+) -> None:
     """Everything is written once, before it is read; but for mutable tensors, which are there from the beginning."""
-    given = {t.id for t in graph.tensors if t.kind is not TensorKind.INTERMEDIATE}
-    written = set(given)
-    for i, operator in enumerate(graph.operators):
+    written = {tensor.id for tensor in tensors.values() if tensor.kind is not TensorKind.INTERMEDIATE}
+    for i, operator in enumerate(operators):
         for j, name in enumerate(operator.inputs):
             if name not in written:
                 text = f"tensor {quoted(name)} is read before anything writes it"
-                report.add(Code.CONTRADICTION, ("operators", i, "inputs", j), text)
+                report.add(Code.CONTRADICTION, (*at, "operators", i, "inputs", j), text)
         for j, name in enumerate(operator.outputs):
             kind = tensors[name].kind
             if name in written and kind is not TensorKind.MUTABLE:
                 what = "written twice" if kind is TensorKind.INTERMEDIATE else f"{kind.value}, and must not be written"
                 text = f"tensor {quoted(name)} is {what}"
-                report.add(Code.CONTRADICTION, ("operators", i, "outputs", j), text)
+                report.add(Code.CONTRADICTION, (*at, "operators", i, "outputs", j), text)
             written.add(name)
-    for i, tensor in enumerate(graph.tensors):
+    for i, tensor in enumerate(tensors.values()):
         if tensor.id not in written:
-            report.add(Code.CONTRADICTION, ("tensors", i), f"nothing writes tensor {quoted(tensor.id)}")
+            report.add(Code.CONTRADICTION, (*at, "tensors", i - shared), f"nothing writes tensor {quoted(tensor.id)}")
 
 
-def _arity(operator: Operator, place: Place, report: Report) -> None:
-    wanted = _ARITIES.get(operator.kind, (None, None))
-    if operator.kind is OperatorKind.COMPUTE:
-        return
-    for field, names, count in zip(("inputs", "outputs"), (operator.inputs, operator.outputs), wanted, strict=True):
-        if len(names) != count if count is not None else not names:
-            text = f"{operator.kind.value} takes {'at least one' if count is None else 'exactly one'}, not {len(names)}"
-            report.add(Code.INVALID_VALUE, (*place, field), text)
+def _arity(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor], report: Report) -> None:
+    if operator.kind in _ARITIES:
+        wanted = _ARITIES[operator.kind]
+        for field, names, count in zip(("inputs", "outputs"), (operator.inputs, operator.outputs), wanted, strict=True):
+            if len(names) != count if count is not None else not names:
+                text = f"{operator.kind.value} takes {'at least one' if count is None else 'exactly one'}, not {len(names)}"
+                report.add(Code.INVALID_VALUE, (*place, field), text)
+    if operator.kind not in _TAKE_TUPLES:
+        for field, names in (("inputs", operator.inputs), ("outputs", operator.outputs)):
+            for j, name in enumerate(names):
+                if tensors[name].items is not None:
+                    text = f"{operator.kind.value} takes no tuples, and {quoted(name)} is one"
+                    report.add(Code.WRONG_TYPE, (*place, field, j), text)
 
 
-def _parameters(operator: Operator, place: Place, tensors: dict[BufferId, Tensor], report: Report) -> None:
+def _parameters(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor], report: Report) -> None:
     if operator.kind not in (OperatorKind.SLICE, OperatorKind.SELECT, OperatorKind.CONCATENATE):
         return
     shape = tensors[operator.inputs[0]].shape

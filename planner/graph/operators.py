@@ -31,8 +31,14 @@ class Tensor:
     element_bits: int = 8
     kind: TensorKind = TensorKind.INTERMEDIATE
     is_output: bool = False
-    """The graph gives it back to the caller."""
+    """The graph gives it back to the caller. In a function, `Function.outputs` says so."""
     alignment: int = 1
+    pools: tuple[str, ...] | None = None
+    """Where it may be, in order of preference; None: where its device may, or anywhere."""
+    device: str | None = None
+    """What works on it; `Program.devices` says which pools that reaches."""
+    items: tuple[Tensor, ...] | None = None
+    """A tuple of these, of which only shape and element_bits (or items) count; it has no bytes of its own. None: no tuple."""
 
     @property
     def bits(self) -> int:
@@ -65,6 +71,33 @@ class OperatorKind(StrEnum):
     """Begins to copy its input out of it."""
     IDMA_WAIT = "idma_wait"
     """Waits for a copy that was begun; its output is that copy."""
+    COPY = "copy"
+    """The same bytes again, or the same place where nobody can tell."""
+    TUPLE = "tuple"
+    """Its inputs as one value."""
+    ITEM = "item"
+    """Number `start` of a tuple."""
+    CALL = "call"
+    """Runs a function: inputs go to its inputs, its outputs are the results."""
+    BRANCH = "branch"
+    """Runs one of its functions, which one its first input says; the other inputs are handed to the one that runs."""
+    LOOP = "loop"
+    """Runs a function again and again, see `Operator.carried`; perhaps not once."""
+
+
+CONTROL = frozenset((OperatorKind.CALL, OperatorKind.BRANCH, OperatorKind.LOOP))
+"""What runs functions."""
+OF_PROGRAMS = CONTROL | {OperatorKind.COPY, OperatorKind.TUPLE, OperatorKind.ITEM}
+"""What graphs without functions do not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Memory that an operator needs while it runs, and nobody afterwards."""
+
+    size: int
+    alignment: int = 1
+    pools: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +110,22 @@ class Operator:
     dim: int = 0
     """Of slices, selects and concatenations; counted from the end if negative."""
     start: int = 0
-    """Of slices and selects; counted from the end if negative."""
+    """Of slices and selects; counted from the end if negative. Of items: their number."""
     step: int = 1
     """Of slices."""
+    name: str | None = None
+    """For people: the time axis shows it."""
+    workspaces: tuple[Workspace, ...] = ()
+    functions: tuple[str, ...] = ()
+    """Of calls and loops the one that runs, of branches all that may."""
+    condition: str | None = None
+    """Of loops: the function that is asked before each turn whether there is one, of what is carried and what stays. None: nobody is asked."""
+    carried: int = 0
+    """Of loops: as many inputs, the first ones, are what the first turn is given; each turn's first outputs are given to the next, and the last
+    turn's are the first results."""
+    scanned: int = 0
+    """Of loops: as many inputs after those are given in parts, number i along their first dimension to turn i. What is left of the inputs stays the
+    same. What a turn gives out beyond what is carried is put together along a new first dimension."""
 
 
 @dataclass(frozen=True, slots=True)

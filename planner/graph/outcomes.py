@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ..problem import BufferId, Problem
@@ -34,7 +35,9 @@ class Reason(StrEnum):
     STILL_NEEDED = "still_needed"
     """What would be overwritten is read later, or by the same operator in another place."""
     OVERWRITTEN = "overwritten"
-    """A mutable tensor is written later, and so would the result be."""
+    """One of two that would share bytes is written while the other is needed."""
+    NO_COMMON_POOL = "no_common_pool"
+    """No pool may hold both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,10 @@ class Applied:
 
     operator: int
     places: tuple[tuple[BufferId, BufferId, int], ...]
+    function: str | None = None
+    """Of a program's operators: whose."""
+    part: str | None = None
+    """Of what is copied for a call, a branch or a loop: `enter`, `again` or `give back`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +59,13 @@ class Refused:
     operator: int
     reason: Reason
     message: str
+    function: str | None = None
+    part: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GraphProblem:
-    """The problem that a graph makes, and how it came about."""
+    """The problem that a graph or a program makes, and how it came about."""
 
     problem: Problem
     applied: tuple[Applied, ...]
@@ -65,4 +74,7 @@ class GraphProblem:
     pinned: tuple[BufferId, ...]
     """Tensors that must be in the fastest memory."""
     outside: tuple[BufferId, ...]
-    """Tensors that are not planned: constants, what the caller provides, and views of these."""
+    """Tensors that are not planned: constants, what the caller provides, and views of these. Of programs also what functions are handed that are
+    run from several places, and therefore lies elsewhere each time."""
+    homes: Mapping[tuple[str | None, BufferId], BufferId] = field(default_factory=dict)
+    """Of programs: which buffer each function's tensor is (None: that of all functions), or which of those outside."""

@@ -1,4 +1,4 @@
-"""From a graph to a Problem: lifetimes, what lies inside what, and what is planned at all."""
+"""From a graph or a program to a Problem: lifetimes, what lies inside what, and what is planned at all."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import gcd, lcm
 
-from ..checks.report import bad_input
+from ..checks.report import Report, bad_input, quoted
 from ..errors import Code, echo
 from ..problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem
-from .check import require_sound_graph
-from .lifetimes import lifetimes
+from .check import require_sound_graph, require_sound_program
+from .flow import Flow, flow_of
 from .operators import Graph, OperatorKind, Tensor, TensorKind
 from .outcomes import Applied, GraphProblem, Reason, Refused
 from .places import Places
+from .program import Program, program_of
 from .rules import PASSES, Facts, Refusal, apply
 
 _PINNING = (OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE)
@@ -37,36 +38,74 @@ class GraphOptions:
 
 def graph_problem(graph: Graph, pools: Sequence[Pool], options: GraphOptions | None = None) -> GraphProblem:
     """The problem of placing the graph's tensors, and what became of each operator. Raises BadInput for a graph that is wrong in itself."""
-    options = options or GraphOptions()
     require_sound_graph(graph)
+    made = _placed(program_of(graph), pools, options or GraphOptions())
+    return replace(
+        made,
+        applied=tuple(replace(outcome, function=None) for outcome in made.applied),
+        refused=tuple(replace(outcome, function=None) for outcome in made.refused),
+        homes={},
+    )
+
+
+def program_problem(program: Program, pools: Sequence[Pool], options: GraphOptions | None = None) -> GraphProblem:
+    """The problem of placing all that the program needs, whoever runs it, in one arena. Raises BadInput for a program that is wrong in itself."""
+    require_sound_program(program)
+    return _placed(program, pools, options or GraphOptions())
+
+
+def _placed(program: Program, pools: Sequence[Pool], options: GraphOptions) -> GraphProblem:
     fastest = _fastest(pools, options)
-    facts = _facts(graph, options)
+    _refuse_unknown_pools(program, pools)
+    flow = flow_of(program)
+    facts = _facts(flow, options)
     outcomes: dict[int, Applied | Refused] = {}
     for least, rules in PASSES:
-        for step, operator in enumerate(graph.operators):
-            if operator.kind in rules:
-                found = apply(operator, step, facts, rules[operator.kind], least)
-                if isinstance(found, Refusal):
-                    outcomes[step] = Refused(step, found.reason, found.message)
-                else:
-                    outcomes[step] = Applied(step, found)
+        for i, step in enumerate(flow.steps):
+            rule = rules.get(step.operator.kind)
+            if rule is None:
+                continue
+            found = apply(step, facts, rule, least)
+            if isinstance(found, Refusal):
+                outcomes[i] = Refused(step.index, found.reason, found.message, step.function, step.part)
+            else:
+                outcomes[i] = Applied(step.index, found, step.function, step.part)
     pinned = []
-    for step, operator in enumerate(graph.operators):
-        if operator.kind in _PINNING:
-            result = operator.outputs[0]
+    for i, step in enumerate(flow.steps):
+        if step.operator.kind in _PINNING:
+            result = step.operator.outputs[0]
             if result in facts.outside:
-                outcomes[step] = Refused(step, Reason.RESULT_NOT_PLANNED, f"{echo(result)} is not in the plan")
+                text = f"{echo(result)} is not in the plan"
+                outcomes[i] = Refused(step.index, Reason.RESULT_NOT_PLANNED, text, step.function, step.part)
             else:
                 pinned.append(result)
-    made = _problem(graph, pools, facts, dict.fromkeys(pinned, fastest))
-    ordered = [outcomes[step] for step in sorted(outcomes)]
+    made = _problem(program.name, flow, pools, facts, dict.fromkeys(pinned, fastest))
+    ordered = [outcomes[i] for i in sorted(outcomes)]
     return GraphProblem(
         made,
         tuple(outcome for outcome in ordered if isinstance(outcome, Applied)),
         tuple(outcome for outcome in ordered if isinstance(outcome, Refused)),
         tuple(pinned),
-        tuple(tensor.id for tensor in graph.tensors if tensor.id in facts.outside),
+        tuple(id_ for id_ in flow.tensors if id_ in facts.outside),
+        flow.homes,
     )
+
+
+def _refuse_unknown_pools(program: Program, pools: Sequence[Pool]) -> None:
+    names = {pool.name for pool in pools}
+    report = Report()
+    for device, reached in program.devices.items():
+        for j, name in enumerate(reached):
+            if name not in names:
+                report.add(Code.UNKNOWN_POOL, ("devices", device, j), f"there is no pool {quoted(name)}")
+    for at, tensors in (((), program.tensors), *((("functions", f), function.tensors) for f, function in enumerate(program.functions))):
+        for i, tensor in enumerate(tensors):
+            for j, name in enumerate(tensor.pools or ()):
+                if name not in names:
+                    report.add(Code.UNKNOWN_POOL, (*at, "tensors", i, "pools", j), f"there is no pool {quoted(name)}")
+            if tensor.device is not None and program.devices and tensor.device not in program.devices:
+                report.add(Code.INVALID_VALUE, (*at, "tensors", i, "device"), f"there is no device {quoted(tensor.device)}")
+    report.raise_if_any()
 
 
 def _fastest(pools: Sequence[Pool], options: GraphOptions) -> str:
@@ -79,16 +118,17 @@ def _fastest(pools: Sequence[Pool], options: GraphOptions) -> str:
     return options.fastest
 
 
-def _facts(graph: Graph, options: GraphOptions) -> Facts:
+def _facts(flow: Flow, options: GraphOptions) -> Facts:
     if options.offset_multiple < 1:
         raise bad_input(Code.INVALID_OPTION, ("options", "offset_multiple"), "must be 1 or more")
-    unplanned = frozenset(tensor.id for tensor in graph.tensors if not _is_planned(tensor, options))
-    last_write = {name: step for step, operator in enumerate(graph.operators) for name in operator.outputs}
-    mutable = {tensor.id for tensor in graph.tensors if tensor.kind is TensorKind.MUTABLE}
+    unplanned = frozenset(
+        id_ for id_, tensor in flow.tensors.items() if id_ in flow.elsewhere or not _is_planned(tensor, options)
+    )
     return Facts(
-        places=Places(graph),
-        live=lifetimes(graph),
-        last_write={name: step for name, step in last_write.items() if name in mutable},
+        places=Places(flow.tensors),
+        lives=flow.lives,
+        writes=flow.writes,
+        writers=flow.writers,
         unplanned=unplanned,
         opt_level=options.opt_level,
         offset_multiple=options.offset_multiple,
@@ -104,24 +144,28 @@ def _is_planned(tensor: Tensor, options: GraphOptions) -> bool:
     return options.plan_outputs or not tensor.is_output
 
 
-def _problem(graph: Graph, pools: Sequence[Pool], facts: Facts, pinned: dict[BufferId, str]) -> Problem:
-    colocations = facts.places.colocations()
+def _problem(
+    name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, pinned: dict[BufferId, str]
+) -> Problem:
+    colocations = facts.places.colocations(facts.outside)
     eased, raised = _eased(pools, colocations)
     inside = {colocation.buffer for colocation in colocations}
     buffers = tuple(
         Buffer(
-            tensor.id,
+            id_,
             tensor.bytes,
-            tensor.alignment if tensor.id in inside else lcm(tensor.alignment, raised),
-            live=(facts.live[tensor.id],),
-            fixed=Fixed(pinned[tensor.id]) if tensor.id in pinned else None,
+            tensor.alignment if id_ in inside else lcm(tensor.alignment, raised),
+            live=facts.lives[id_].spans,
+            pools=tensor.pools,
+            fixed=Fixed(pinned[id_]) if id_ in pinned else None,
             kind="output" if tensor.is_output else tensor.kind.value,
+            device=tensor.device,
         )
-        for tensor in graph.tensors
-        if tensor.id not in facts.outside
+        for id_, tensor in flow.tensors.items()
+        if id_ not in facts.outside
     )
     constraints = Constraints(colocations=colocations)
-    return Problem(buffers, eased, constraints, name=graph.name, lifetimes=Lifetimes.HALF_OPEN)
+    return Problem(buffers, eased, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN)
 
 
 def _eased(pools: Sequence[Pool], colocations: Sequence[Colocation]) -> tuple[tuple[Pool, ...], int]:

@@ -12,7 +12,9 @@ from math import prod
 from typing import TypeAlias
 
 from ..checks.report import quoted
-from ..problem import BufferId, Interval
+from ..problem import BufferId
+from .code import Step
+from .liveness import Life
 from .operators import Operator, OperatorKind, TensorKind
 from .outcomes import Reason
 from .places import Places
@@ -33,9 +35,11 @@ class Facts:
     """What rules look at."""
 
     places: Places
-    live: Mapping[BufferId, Interval]
-    last_write: Mapping[BufferId, int]
-    """Of each mutable tensor that is written: the last step at which it is."""
+    lives: Mapping[BufferId, Life]
+    writes: dict[BufferId, set[int]]
+    """At which ticks something new is in each tensor; a step that is applied writes nothing."""
+    writers: Mapping[BufferId, int]
+    """How many steps write each tensor."""
     unplanned: frozenset[BufferId]
     """Tensors that are outside by what they are."""
     opt_level: int
@@ -44,21 +48,24 @@ class Facts:
     """Those, and views of them."""
 
 
-def view_rule(operator: Operator, step: int, facts: Facts) -> tuple[Join, ...] | Refusal:
+def view_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
     """A view, or a transfer that was waited for, lies where its source lies, in the plan or outside."""
-    (source,), (result,) = operator.inputs, operator.outputs
+    (source,), (result,) = step.operator.inputs, step.operator.outputs
     if result in facts.unplanned:
         return _not_planned(result)
     tensor = facts.places.tensor
     if tensor[result].bits != tensor[source].bits:
         return _refusal(Reason.SIZE_DIFFERS, f"{quoted(result)} and {quoted(source)} are not of the same size")
     if source in facts.outside:
-        return ((result, source, 0),)
-    return _overwritten((source,), step, facts) or _aligned(((result, source, 0),), facts)
+        if facts.writers[result] > 1:
+            return _source_outside(source)
+        return _overwritten(((result, source, 0),), step, facts) or ((result, source, 0),)
+    return _kept(((result, source, 0),), step, facts)
 
 
-def slice_rule(operator: Operator, step: int, facts: Facts) -> tuple[Join, ...] | Refusal:
+def slice_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
     """A contiguous slice, or one index, lies inside its source."""
+    operator = step.operator
     (source,), (result,) = operator.inputs, operator.outputs
     if result in facts.unplanned:
         return _not_planned(result)
@@ -80,11 +87,12 @@ def slice_rule(operator: Operator, step: int, facts: Facts) -> tuple[Join, ...] 
         return _odd_offset(result, offset, facts)
     if offset + facts.places.tensor[result].bytes > tensor.bytes:
         return _refusal(Reason.SIZE_DIFFERS, f"{quoted(result)} would reach beyond {quoted(source)}")
-    return _overwritten((source,), step, facts) or _aligned(((result, source, offset),), facts)
+    return _kept(((result, source, offset),), step, facts)
 
 
-def concatenation_rule(operator: Operator, step: int, facts: Facts) -> tuple[Join, ...] | Refusal:
+def concatenation_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
     """What is put together along the outermost dimension lies inside the whole, one behind the other without padding."""
+    operator = step.operator
     (result,) = operator.outputs
     tensors = facts.places.tensor
     if result in facts.unplanned:
@@ -111,11 +119,12 @@ def concatenation_rule(operator: Operator, step: int, facts: Facts) -> tuple[Joi
         bits += tensors[source].bits
     if bits != tensors[result].bits:
         return _refusal(Reason.SIZE_DIFFERS, f"the inputs do not add up to the size of {quoted(result)}")
-    return _overwritten(operator.inputs, step, facts) or _aligned(joins, facts)
+    return _kept(joins, step, facts)
 
 
-def in_place_rule(operator: Operator, step: int, facts: Facts) -> tuple[Join, ...] | Refusal:
+def in_place_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
     """A result takes the place of the first input if nobody needs that any more, nor anything that shares its bytes."""
+    operator = step.operator
     source, result = operator.inputs[0], operator.outputs[0]
     if source == result:
         return ()
@@ -128,61 +137,97 @@ def in_place_rule(operator: Operator, step: int, facts: Facts) -> tuple[Join, ..
     if (old.bits, old.element_bits) != (new.bits, new.element_bits):
         return _refusal(Reason.SIZE_DIFFERS, f"{quoted(result)} and {quoted(source)} are not alike element by element")
     for other in places.meeting(source):
-        if facts.live[other][1] > step + 1:
+        if any(facts.lives[other].is_needed_after(tick) for tick in step.ticks):
             return _refusal(Reason.STILL_NEEDED, f"{quoted(other)} is needed after the operator")
     if places.together(source, result):
         return _refusal(Reason.ALREADY_PLACED, f"{quoted(result)} and {quoted(source)} have their places already")
-    for mine, theirs in places.clashes(result, source, facts.live):
-        if mine == result and places.range(theirs) == places.range(source):
-            continue  # read and written element by element
+    # Read and written element by element: the two may meet while the operator runs, and nothing else may.
+    for mine, theirs in places.clashes(result, source, facts.lives, step.ticks):
         reason = Reason.STILL_NEEDED if theirs in operator.inputs else Reason.ALREADY_PLACED
         return _refusal(reason, f"{quoted(mine)} would share bytes with {quoted(theirs)} while both are needed")
     return _aligned(((result, source, 0),), facts)
 
 
-Rule: TypeAlias = Callable[[Operator, int, Facts], tuple[Join, ...] | Refusal]
+def copy_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
+    """A copy lies where its source lies if nobody can tell."""
+    (source,), (result,) = step.operator.inputs, step.operator.outputs
+    if facts.places.together(source, result):
+        if facts.places.range(source) == facts.places.range(result):
+            return ()
+        return _refusal(Reason.ALREADY_PLACED, f"{quoted(result)} and {quoted(source)} have their places already")
+    if source in facts.outside:
+        return _source_outside(source)
+    return view_rule(step, facts)
+
+
+Rule: TypeAlias = Callable[[Step, Facts], tuple[Join, ...] | Refusal]
 
 PASSES: tuple[tuple[int, Mapping[OperatorKind, Rule]], ...] = (
     (0, {OperatorKind.VIEW: view_rule, OperatorKind.IDMA_WAIT: view_rule}),
     (2, {OperatorKind.SLICE: slice_rule, OperatorKind.SELECT: slice_rule}),
     (2, {OperatorKind.CONCATENATE: concatenation_rule}),
     (2, {OperatorKind.IN_PLACE: in_place_rule}),
+    (2, {OperatorKind.COPY: copy_rule}),
 )
 """In this order, each over the whole graph, with the least optimisation level of each: what comes first has the better claim to a place."""
 
 
-def apply(operator: Operator, step: int, facts: Facts, rule: Rule, least: int) -> tuple[Join, ...] | Refusal:
+def apply(step: Step, facts: Facts, rule: Rule, least: int) -> tuple[Join, ...] | Refusal:
     """The rule, applied if it can be."""
     if facts.opt_level < least:
         return _refusal(Reason.OPT_LEVEL, f"done from level {least} on, this is level {facts.opt_level}")
-    found = rule(operator, step, facts)
+    found = rule(step, facts)
     if not isinstance(found, Refusal):
+        if step.operator.kind is not OperatorKind.IN_PLACE:
+            for result in step.operator.outputs:
+                facts.writes[result].difference_update(step.ticks)
         for tensor, source, offset in found:
             if source in facts.outside:
                 facts.outside.add(tensor)
-            else:
-                facts.places.join(tensor, source, offset)
+            facts.places.join(tensor, source, offset)
     return found
 
 
 def _aligned(joins: Iterable[Join], facts: Facts) -> tuple[Join, ...] | Refusal:
-    """The joins, if they leave every tensor at a multiple of its alignment from where its group begins."""
+    """The joins, if they leave every tensor at a multiple of its alignment from where its group begins, and some pool may hold each group."""
     joins = tuple(joins)
     misplaced = facts.places.misplaced(joins)
     if misplaced is None:
-        return joins
+        apart = facts.places.without_common_pool(joins)
+        if apart is None:
+            return joins
+        return _refusal(Reason.NO_COMMON_POOL, f"no pool may hold {quoted(apart)} and what it would lie in")
     alignment = facts.places.tensor[misplaced].alignment
     return _refusal(Reason.MISALIGNED, f"{quoted(misplaced)} would not be at a multiple of its alignment {alignment}")
 
 
-def _overwritten(sources: Iterable[BufferId], step: int, facts: Facts) -> Refusal | None:
-    for source in sources:
-        for other in facts.places.group(source):
-            if facts.last_write.get(other, step) > step:
-                text = (
-                    f"{quoted(other)} is written at step {facts.last_write[other]}, and what shares its bytes with it"
-                )
+def _kept(joins: Iterable[Join], step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
+    """The joins, if all that would share bytes then keeps what is in it, and every tensor is aligned and in a pool that may hold it."""
+    joins = tuple(joins)
+    return _overwritten(joins, step, facts) or _aligned(joins, facts)
+
+
+_THERE_FIRST = (TensorKind.INPUT, TensorKind.MUTABLE)
+"""What something else than a step has written."""
+
+
+def _overwritten(joins: Iterable[Join], step: Step, facts: Facts) -> Refusal | None:
+    for tensor, source, offset in joins:
+        if facts.places.together(tensor, source):
+            if facts.places.range(tensor)[0] - facts.places.range(source)[0] == offset:
+                continue
+            text = f"{quoted(tensor)} and {quoted(source)} have their places already"
+            return _refusal(Reason.ALREADY_PLACED, text)
+        for mine, theirs in facts.places.sharing(tensor, source, offset):
+            if facts.places.tensor[mine].kind in _THERE_FIRST and facts.places.tensor[theirs].kind in _THERE_FIRST:
+                text = f"{quoted(mine)} and {quoted(theirs)} are both there from the beginning"
                 return _refusal(Reason.OVERWRITTEN, text)
+            for written, kept in ((mine, theirs), (theirs, mine)):
+                own = step.ticks if written in step.operator.outputs else ()
+                tick = next((t for t in sorted(facts.writes[written]) if t not in own and facts.lives[kept].is_needed_at(t)), None)
+                if tick is not None:
+                    text = f"{quoted(written)} is written at step {tick}, while {quoted(kept)} is needed"
+                    return _refusal(Reason.OVERWRITTEN, text)
     return None
 
 

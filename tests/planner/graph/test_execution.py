@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from planner import Options, PlanStatus, plan, verify
 from planner.graph import Graph, GraphOptions, GraphProblem, Operator, OperatorKind, Tensor, TensorKind, graph_problem
+from planner.graph.operators import OF_PROGRAMS
 from planner.problem import BufferId, Pool
 from tests.strategies import effort
 
 K = OperatorKind
+FLAT = tuple(kind for kind in K if kind not in OF_PROGRAMS)
 Cell: TypeAlias = tuple[tuple[str, int], object]
 """A bit's place, and what is or should be there."""
 SHAPES = ((2, 4), (1, 4), (4, 2), (3,), (8,), (1, 2, 4), (2, 1, 2))
@@ -44,7 +46,7 @@ class Builder:
         return tensor
 
     def step(self) -> None:
-        kind = self.draw(st.sampled_from((*K, K.IN_PLACE, K.CONCATENATE, K.CONCATENATE, K.VIEW, K.COMPUTE)))
+        kind = self.draw(st.sampled_from((*FLAT, K.IN_PLACE, K.CONCATENATE, K.CONCATENATE, K.VIEW, K.COMPUTE)))
         source = self.any()
         shape, rank = source.shape, len(source.shape)
         dim = self.draw(st.integers(0, rank - 1)) if rank else 0

@@ -1,0 +1,320 @@
+"""A program as code over memory: every tensor's memory under one name, every function a list of steps, runs, forks and cycles.
+
+A function that is run from one place only is read as if it stood there: its inputs and outputs are the tensors that are handed over. The inputs
+and outputs of one that is run from several places lie elsewhere each time, so they have no place of their own; what they are handed is needed
+while they are. All other tensors of a function have one place, whoever runs it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import lcm
+from typing import NamedTuple, TypeAlias
+
+from ..checks.report import Report, quoted
+from ..errors import Code as Fault
+from ..problem import BufferId
+from .check_calls import functions_of
+from .operators import Operator, OperatorKind, Tensor, TensorKind
+from .program import Function, Program
+from .tuples import taken_apart
+
+Name: TypeAlias = tuple[str | None, BufferId]
+"""A tensor by its function; None: every function sees it."""
+
+
+@dataclass(slots=True)
+class Step:
+    """An operator over memory, and when it runs."""
+
+    operator: Operator
+    function: str
+    index: int
+    """Of the operator that it comes from, among the function's."""
+    part: str | None = None
+    """Of calls, branches and loops: what this step does for them."""
+    ticks: list[int] = field(default_factory=list)
+
+
+class Handed(NamedTuple):
+    """What an input or output stands for while its function runs."""
+
+    to: BufferId
+    in_parts: bool
+    """Only a part of it at a time."""
+
+
+class Run(NamedTuple):
+    """One place from which a function is run."""
+
+    function: str
+    handed: tuple[tuple[BufferId, Handed], ...]
+    """To its inputs and outputs that have no place of their own."""
+    given_back: tuple[Step, ...]
+    """What has to be copied when it ends: outputs that are not its own."""
+    read_only: tuple[BufferId, ...]
+    """State that it is handed to read."""
+    caller: str
+    index: int
+    """Of the caller's operator."""
+
+
+class Fork(NamedTuple):
+    """A branch."""
+
+    test: Step
+    arms: tuple[Run, ...]
+
+
+class Cycle(NamedTuple):
+    """A loop."""
+
+    enter: tuple[Step, ...]
+    question: Run | None
+    test: Step | None
+    turn: Run
+    again: tuple[Step, ...]
+    """What a turn has made becomes what the next is given."""
+
+
+Node: TypeAlias = Step | Run | Fork | Cycle
+
+
+@dataclass(slots=True)
+class Code:
+    """A program over memory."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    """Without tuples."""
+    nodes: dict[str, list[Node]] = field(default_factory=dict)
+    """Of each function that is run."""
+    steps: list[Step] = field(default_factory=list)
+    """All of them."""
+    tensors: dict[BufferId, Tensor] = field(default_factory=dict)
+    """All memory, by its name."""
+    elsewhere: set[BufferId] = field(default_factory=set)
+    """Inputs and outputs of functions that are run from several places."""
+    homes: dict[Name, BufferId] = field(default_factory=dict)
+    """Under which name each tensor's memory goes."""
+
+
+def code_of(program: Program) -> Code:
+    """The program, which must be sound, over memory. Raises BadInput if one tensor would have to be in two pools."""
+    return _Lowering(program).code()
+
+
+class _Lowering:
+    """Names for all memory, and a list of nodes for each function."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.memory = Code()
+        self.shared = {tensor.id: tensor for tensor in program.tensors}
+        self.functions = self.memory.functions
+        self.numbered: dict[str, tuple[tuple[int, Operator], ...]] = {}
+        for function in program.functions:
+            self.functions[function.name], self.numbered[function.name] = taken_apart(function, self.shared)
+        self.places = Counter(
+            name for numbered in self.numbered.values() for _, operator in numbered for name in functions_of(operator)
+        )
+        self.is_single = len(program.functions) == 1
+        self.nodes = self.memory.nodes
+
+    def code(self) -> Code:
+        report = Report()
+        for tensor in self.program.tensors:
+            self._settle((None, tensor.id), tensor.id, tensor, report)
+        for entry in self.program.entries:
+            self._lower(entry, report)
+        report.raise_if_any()
+        return self.memory
+
+    # Names
+
+    def name(self, function: str, id_: BufferId) -> BufferId:
+        """Where the function's tensor lies."""
+        return self.memory.homes[(None, id_) if id_ in self.shared else (function, id_)]
+
+    def _own_name(self, function: str, id_: BufferId) -> BufferId:
+        return id_ if self.is_single else f"{function}/{id_}"
+
+    def _settle(self, name: Name, home: BufferId, tensor: Tensor, report: Report) -> None:
+        """From now on the tensor lies there, together with whatever else does."""
+        code = self.memory
+        code.homes[name] = home
+        there = code.tensors.get(home)
+        if there is None:
+            code.tensors[home] = replace(tensor, id=home, pools=self._pools(tensor))
+            return
+        self.join(home, tensor, report)
+
+    def join(self, home: BufferId, tensor: Tensor, report: Report) -> None:
+        """What lies at home must be where the tensor may be too."""
+        there = self.memory.tensors[home]
+        pools, others = there.pools, self._pools(tensor)
+        if pools is None:
+            pools = others
+        elif others is not None:
+            pools = tuple(pool for pool in pools if pool in others)
+            if not pools:
+                text = f"{quoted(home)} and {quoted(tensor.id)} are one tensor, and no pool may hold both"
+                report.add(Fault.CONTRADICTION, ("functions",), text)
+        self.memory.tensors[home] = replace(there, alignment=lcm(there.alignment, tensor.alignment), pools=pools)
+
+    def _pools(self, tensor: Tensor) -> tuple[str, ...] | None:
+        if tensor.pools is not None or tensor.device is None:
+            return tensor.pools
+        return self.program.devices.get(tensor.device)
+
+    # Functions
+
+    def _lower(self, name: str, report: Report) -> None:
+        """The function and all that it runs; who runs it has settled where its inputs and outputs lie, if it is the only one."""
+        if name in self.nodes:
+            return
+        function = self.functions[name]
+        self.nodes[name] = []
+        is_entry = name in self.program.entries
+        elsewhere = set() if is_entry else {*function.inputs, *self._owned(function)}
+        given_back = set(function.outputs) if is_entry else set()
+        for tensor in function.tensors:
+            if (name, tensor.id) not in self.memory.homes:
+                own = self._own_name(name, tensor.id)
+                self._settle((name, tensor.id), own, replace(tensor, is_output=tensor.id in given_back), report)
+                if tensor.id in elsewhere:
+                    self.memory.elsewhere.add(own)
+        for index, operator in self.numbered[name]:
+            self.nodes[name].append(self._node(name, index, operator, report))
+
+    def _owned(self, function: Function) -> tuple[BufferId, ...]:
+        """The outputs that the function writes itself, straight to where they are wanted."""
+        tensors = {tensor.id: tensor for tensor in function.tensors}
+        return tuple(
+            dict.fromkeys(
+                id_ for id_ in function.outputs if id_ in tensors and tensors[id_].kind is TensorKind.INTERMEDIATE
+            )
+        )
+
+    def _step(self, function: str, index: int, operator: Operator, part: str | None = None) -> Step:
+        made = Step(operator, function, index, part)
+        self.memory.steps.append(made)
+        return made
+
+    def _copy(self, function: str, index: int, source: BufferId, result: BufferId, part: str) -> Step:
+        return self._step(function, index, Operator(OperatorKind.COPY, (source,), (result,)), part)
+
+    def _node(self, name: str, index: int, operator: Operator, report: Report) -> Node:
+        inputs = tuple(self.name(name, id_) for id_ in operator.inputs)
+        outputs = tuple(self.name(name, id_) for id_ in operator.outputs)
+        if operator.kind is OperatorKind.CALL:
+            return self._run(name, index, operator.functions[0], inputs, outputs, report)
+        if operator.kind is OperatorKind.BRANCH:
+            test = self._step(name, index, Operator(OperatorKind.COMPUTE, inputs[:1], ()), "test")
+            arms = tuple(self._run(name, index, arm, inputs[1:], outputs, report) for arm in operator.functions)
+            return Fork(test, arms)
+        if operator.kind is OperatorKind.LOOP:
+            return self._loop(name, index, operator, inputs, outputs, report)
+        step = self._step(name, index, replace(operator, inputs=inputs, outputs=outputs))
+        for j, workspace in enumerate(operator.workspaces):
+            id_ = self._made(name, index, operator, f"workspace{j}")
+            tensor = Tensor(id_, (workspace.size,), 8, alignment=workspace.alignment, pools=workspace.pools)
+            self.memory.tensors[id_] = tensor
+            step.operator = replace(step.operator, outputs=(*step.operator.outputs, id_))
+        return step
+
+    def _made(self, function: str, index: int, operator: Operator, what: str) -> BufferId:
+        """A name for memory that the program has no name for."""
+        name = f"{self._own_name(function, operator.name or f'{operator.kind.value}{index}')}.{what}"
+        taken = self.memory.tensors
+        while name in taken:
+            name += "'"
+        return name
+
+    def _run(
+        self,
+        caller: str,
+        index: int,
+        name: str,
+        inputs: Sequence[BufferId],
+        outputs: Sequence[BufferId],
+        report: Report,
+        in_parts: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset()),
+    ) -> Run:
+        """A function run with these inputs for these outputs; some of either are handed over in parts."""
+        function = self.functions[name]
+        tensors = {tensor.id: tensor for tensor in function.tensors}
+        is_only_place = self.places[name] == 1
+        handed: list[tuple[BufferId, Handed]] = []
+
+        def hand(id_: BufferId, home: BufferId, part: bool) -> None:
+            if is_only_place and not part:
+                if (name, id_) not in self.memory.homes:
+                    self._settle((name, id_), home, tensors[id_], report)
+                return
+            handed.append((self._own_name(name, id_), Handed(home, part)))
+            self.join(home, tensors[id_], report)
+
+        for j, (id_, home) in enumerate(zip(function.inputs, inputs, strict=True)):
+            hand(id_, home, j in in_parts[0])
+        owned, copies = set(self._owned(function)), []
+        for j, (id_, home) in enumerate(zip(function.outputs, outputs, strict=True)):
+            if id_ in owned:
+                owned.remove(id_)
+                hand(id_, home, j in in_parts[1])
+            else:
+                copies.append((id_, home, j in in_parts[1]))
+        read_only = tuple(
+            home
+            for id_, home in zip(function.inputs, inputs, strict=True)
+            if tensors[id_].kind is TensorKind.INPUT and self.memory.tensors[home].kind is TensorKind.MUTABLE
+        )
+        self._lower(name, report)
+        given_back = []
+        for id_, home, in_part in copies:
+            source = self.name(name, id_)
+            if in_part:
+                filled = Operator(OperatorKind.COMPUTE, (source, home), (home,))
+                given_back.append(self._step(caller, index, filled, "give back"))
+            elif source != home:
+                given_back.append(self._copy(caller, index, source, home, "give back"))
+        return Run(name, tuple(handed), tuple(given_back), read_only, caller, index)
+
+    def _loop(
+        self,
+        name: str,
+        index: int,
+        operator: Operator,
+        inputs: tuple[BufferId, ...],
+        outputs: tuple[BufferId, ...],
+        report: Report,
+    ) -> Cycle:
+        body = self.functions[operator.functions[0]]
+        carried, same = operator.carried, operator.carried + operator.scanned
+        enter = [self._copy(name, index, inputs[j], outputs[j], "enter") for j in range(carried)]
+        if outputs[carried:]:
+            enter.append(self._step(name, index, Operator(OperatorKind.COMPUTE, (), outputs[carried:]), "enter"))
+        question = test = None
+        if operator.condition is not None:
+            truth = self._made(name, index, operator, "condition")
+            asked = self.functions[operator.condition]
+            sample = next(tensor for tensor in (*asked.tensors, *self.program.tensors) if tensor.id == asked.outputs[0])
+            self.memory.tensors[truth] = Tensor(truth, sample.shape, sample.element_bits)
+            kept = (*outputs[:carried], *inputs[same:])
+            question = self._run(name, index, operator.condition, kept, (truth,), report)
+            test = self._step(name, index, Operator(OperatorKind.COMPUTE, (truth,), ()), "test")
+        made: list[BufferId] = []
+        again: list[Step] = []
+        for j, home in enumerate(outputs[:carried]):
+            if body.outputs[j] == body.inputs[j]:
+                made.append(home)  # it stays what it is
+                continue
+            id_ = self._made(name, index, operator, f"next{j}")
+            self.memory.tensors[id_] = replace(self.memory.tensors[home], id=id_, is_output=False)
+            made.append(id_)
+            again.append(self._copy(name, index, id_, home, "again"))
+        parts = (frozenset(range(carried, same)), frozenset(range(carried, len(outputs))))
+        given = (*outputs[:carried], *inputs[carried:])
+        turn = self._run(name, index, body.name, given, (*made, *outputs[carried:]), report, parts)
+        return Cycle(tuple(enter), question, test, turn, tuple(again))

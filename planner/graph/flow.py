@@ -1,0 +1,248 @@
+"""A program as it runs: at which ticks each step comes by, and when each tensor is needed and written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..checks.report import bad_input, quoted
+from ..errors import Code as Fault
+from ..problem import BufferId
+from .code import Code, Cycle, Fork, Handed, Name, Node, Run, Step, code_of
+from .liveness import Event, Life, Part, Region, life_of
+from .operators import OperatorKind, Tensor, TensorKind
+from .program import Program
+
+MAX_TICKS = 1 << 20
+"""Of all entries together, functions counted as often as they are run."""
+
+_ALIASES = frozenset((OperatorKind.VIEW, OperatorKind.IDMA_WAIT))
+_TRANSFERS = frozenset((OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE))
+
+
+@dataclass(slots=True)
+class Flow:
+    """A program as it runs."""
+
+    tensors: dict[BufferId, Tensor]
+    steps: list[Step]
+    elsewhere: set[BufferId]
+    homes: dict[Name, BufferId]
+    lives: dict[BufferId, Life] = field(default_factory=dict)
+    writes: dict[BufferId, set[int]] = field(default_factory=dict)
+    """At which ticks something new is in each tensor."""
+    writers: Counter[BufferId] = field(default_factory=Counter)
+    """How many steps write each tensor."""
+    tick_names: list[str] = field(default_factory=list)
+
+
+def flow_of(program: Program) -> Flow:
+    """The program, which must be sound, as it runs. Raises BadInput if a run takes too long, or writes state that it has lent to be read."""
+    code = code_of(program)
+    _refuse_endless(program, code)
+    return _Running(program, code).run()
+
+
+def _refuse_endless(program: Program, code: Code) -> None:
+    """Ticks are counted before they are taken: a dozen functions can make billions."""
+    known: dict[str, int] = {}
+
+    def ticks(name: str) -> int:
+        if name not in known:
+            known[name] = sum(map(of, code.nodes[name]))
+        return known[name]
+
+    def of(node: Node) -> int:
+        match node:
+            case Run():
+                return ticks(node.function) + bool(node.given_back)
+            case Fork():
+                return 1 + sum(map(of, node.arms))
+            case Cycle():
+                asked = 0 if node.question is None else of(node.question) + 1
+                return bool(node.enter) + asked + of(node.turn) + bool(node.again)
+            case _:
+                return 1
+
+    total = sum(ticks(name) + 1 for name in program.entries)
+    if total > MAX_TICKS:
+        text = f"a run comes by {total} operators, those of a function as often as it is run; at most are {MAX_TICKS}"
+        raise bad_input(Fault.TOO_LARGE, ("functions",), text)
+
+
+class _Running:
+    """The way through the program, tick by tick, and what happens to each tensor on it."""
+
+    def __init__(self, program: Program, code: Code) -> None:
+        self._program = program
+        self._code = code
+        self._flow = Flow(code.tensors, code.steps, code.elsewhere, code.homes)
+        self._events: dict[BufferId, list[Event]] = {}
+        self._handed: dict[BufferId, Handed] = {}
+        self._shared = {tensor.id for tensor in program.tensors}
+        for step in code.steps:
+            self._flow.writers.update(set(step.operator.outputs))
+        self._numbers = {function.name: f for f, function in enumerate(program.functions)}
+        self._looked_through = self._views_of_elsewhere()
+
+    def run(self) -> Flow:
+        flow = self._flow
+        entries = Region(False, [self._entry(name) for name in self._program.entries])
+        whole = Part(0, entries.end, [entries])
+        for id_, tensor in flow.tensors.items():
+            if tensor.kind is TensorKind.MUTABLE and id_ not in flow.elsewhere:
+                flow.lives[id_] = Life(((0, whole.end),))
+            else:
+                flow.lives[id_] = life_of(whole, self._events.get(id_, ()))
+            flow.writes[id_] = {event.tick for event in self._events.get(id_, ()) if event.is_written}
+        return flow
+
+    def _views_of_elsewhere(self) -> dict[BufferId, BufferId]:
+        """Views of what lies elsewhere, which lie there too, or are copies: as long as they are needed, it is."""
+        found: dict[BufferId, BufferId] = {}
+        for step in self._code.steps:
+            if step.operator.kind in _ALIASES:
+                (source,), (result,) = step.operator.inputs, step.operator.outputs
+                is_elsewhere = source in self._code.elsewhere or source in found
+                if is_elsewhere and result not in self._code.elsewhere and self._flow.writers[result] == 1:
+                    found[result] = source
+        return found
+
+    def _entry(self, name: str) -> Part:
+        part = Part(self._now)
+        begun = self._function(name, part.inside)
+        function, homes = self._code.functions[name], self._code.homes
+        for id_ in function.inputs:
+            home = homes[name, id_]
+            if home not in self._events:
+                self._events[home] = [Event(part.start, False, True)]
+        for needed in begun.values():
+            self._read(needed)
+        self._read(homes[(None, id_) if id_ in self._shared else (name, id_)] for id_ in function.outputs)
+        self._next("end", name)
+        part.end = self._now
+        return part
+
+    @property
+    def _now(self) -> int:
+        return len(self._flow.tick_names)
+
+    def _next(self, what: str, function: str) -> None:
+        is_single = len(self._program.functions) == 1
+        self._flow.tick_names.append(what if is_single else f"{function}: {what}")
+
+    def _function(self, name: str, inside: list[Region]) -> dict[BufferId, tuple[BufferId, ...]]:
+        """Runs it, and answers with transfers that nobody has waited for: by their result, and by views of that, what they need."""
+        begun: dict[BufferId, tuple[BufferId, ...]] = {}
+        for node in self._code.nodes[name]:
+            match node:
+                case Step():
+                    self._transfers(node, begun)
+                    self._steps((node,))
+                case Run():
+                    self._run(node, inside)
+                case Fork():
+                    self._steps((node.test,))
+                    self._fork(node, inside)
+                case Cycle():
+                    self._steps(node.enter)
+                    self._cycle(node, inside)
+        return begun
+
+    def _transfers(self, step: Step, begun: dict[BufferId, tuple[BufferId, ...]]) -> None:
+        operator = step.operator
+        if operator.kind in _TRANSFERS:
+            begun[operator.outputs[0]] = (*operator.inputs, *operator.outputs)
+        elif operator.kind is OperatorKind.VIEW and operator.inputs[0] in begun:
+            begun[operator.outputs[0]] = begun[operator.inputs[0]]
+        elif operator.kind is OperatorKind.IDMA_WAIT and operator.inputs[0] in begun:
+            done = begun[operator.inputs[0]]
+            for result in [result for result, needed in begun.items() if needed == done]:
+                del begun[result]
+            self._read(done)
+
+    def _run(self, run: Run, inside: list[Region]) -> None:
+        start = self._now
+        self._handed.update(run.handed)
+        begun = self._function(run.function, inside)
+        for needed in begun.values():
+            self._read(needed, self._now - 1)
+        self._steps(run.given_back)
+        for id_, _ in run.handed:
+            del self._handed[id_]
+        for lent in run.read_only:
+            self._refuse_written(run, lent, start)
+
+    def _refuse_written(self, run: Run, lent: BufferId, start: int) -> None:
+        while lent in self._handed:
+            lent = self._handed[lent].to
+        events = self._events.get(lent, ())
+        if any(event.is_written and event.tick >= start for event in events):
+            text = (
+                f"{quoted(run.function)} is handed {quoted(lent)} to read, and it is written meanwhile: "
+                "hand it over as mutable, or copy it before"
+            )
+            at = ("functions", self._numbers[run.caller], "operators", run.index)
+            raise bad_input(Fault.CONTRADICTION, at, text)
+
+    def _fork(self, fork: Fork, inside: list[Region]) -> None:
+        arms = []
+        for run in fork.arms:
+            arm = Part(self._now)
+            self._run(run, arm.inside)
+            arm.end = self._now
+            arms.append(arm)
+        if arms[0].start < arms[-1].end:
+            inside.append(Region(False, arms))
+
+    def _cycle(self, cycle: Cycle, inside: list[Region]) -> None:
+        question, turn = Part(self._now), Part(0)
+        if cycle.question is not None and cycle.test is not None:
+            self._run(cycle.question, question.inside)
+            self._steps((cycle.test,))
+        question.end = turn.start = self._now
+        self._run(cycle.turn, turn.inside)
+        self._steps(cycle.again)
+        turn.end = self._now
+        if question.start < turn.end:
+            inside.append(Region(True, [question, turn]))
+
+    def _steps(self, steps: tuple[Step, ...]) -> None:
+        """All at the same tick, if there are any."""
+        for step in steps:
+            step.ticks.append(self._now)
+            self._read(step.operator.inputs)
+            for id_ in step.operator.outputs:
+                self._note(id_, False, True, self._now)
+        if steps:
+            first = steps[0]
+            self._next(self._label(first), first.function)
+
+    def _label(self, step: Step) -> str:
+        operator = self._program.functions[self._numbers[step.function]].operators[step.index]
+        name = operator.name or f"{operator.kind.value} {step.index}"
+        return name if step.part is None else f"{name}, {step.part}"
+
+    def _read(self, ids: Iterable[BufferId], tick: int | None = None) -> None:
+        for id_ in ids:
+            self._note(id_, True, False, self._now if tick is None else tick)
+
+    def _note(self, id_: BufferId, is_read: bool, is_written: bool, tick: int) -> None:
+        """It happens to the tensor, and to what the tensor stands for."""
+        while True:
+            events = self._events.setdefault(id_, [])
+            if events and events[-1].tick == tick:
+                last = events.pop()
+                events.append(Event(tick, is_read or last.is_read, is_written or last.is_written))
+            else:
+                events.append(Event(tick, is_read, is_written))
+            handed = self._handed.get(id_)
+            if handed is not None:
+                # The rest of the whole stays as it is.
+                is_read = is_read or (handed.in_parts and is_written)
+                id_ = handed.to
+            elif is_read and id_ in self._looked_through:
+                id_, is_written = self._looked_through[id_], False
+            else:
+                return

@@ -1,0 +1,166 @@
+"""When each tensor is needed, in a program that branches and loops.
+
+Time is a line of ticks: one for each operator in the order in which a run comes by, a function's once for each place that runs it, the arms of a
+branch one after the other. What is needed is found out against the direction of time, as compilers do: a tensor is needed before a tick if it is
+read there, or needed after it and not written there; before a branch if any arm needs it; and after a loop's turn if the next one does.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..problem import Interval
+
+
+class Event(NamedTuple):
+    """What happens to a tensor at a tick."""
+
+    tick: int
+    is_read: bool
+    is_written: bool
+    """As a whole: what it was before is of no interest unless it is read too."""
+
+
+@dataclass(slots=True)
+class Part:
+    """A range of ticks, with the branches and loops in it."""
+
+    start: int
+    end: int = 0
+    inside: list[Region] = field(default_factory=list)
+    """In the order of time; what lies between them are plain ticks."""
+
+
+@dataclass(slots=True)
+class Region:
+    """A branch or a loop: parts that follow each other on the line of ticks, and not always in a run."""
+
+    is_loop: bool
+    parts: list[Part]
+    """Of a branch its arms, one of which runs. Of a loop the question whether there is another turn, which may be empty, and the turn."""
+
+    @property
+    def start(self) -> int:
+        return self.parts[0].start
+
+    @property
+    def end(self) -> int:
+        return self.parts[-1].end
+
+
+class Life(NamedTuple):
+    """When a tensor is needed."""
+
+    spans: tuple[Interval, ...] = ()
+    """Half-open, in order, none touching another."""
+    ends: frozenset[int] = frozenset()
+    """Ticks at which it is needed, but not afterwards."""
+
+    def is_needed_at(self, tick: int) -> bool:
+        at = bisect_right(self.spans, (tick, 1 << 63)) - 1
+        return at >= 0 and tick < self.spans[at][1]
+
+    def is_needed_after(self, tick: int) -> bool:
+        """True if a run that has passed the tick may still need it."""
+        return self.is_needed_at(tick) and tick not in self.ends
+
+    def meets(self, other: Life, but_for: Sequence[int] = ()) -> bool:
+        """True if both are needed at some tick that is not among those, which are in order."""
+        i = j = 0
+        while i < len(self.spans) and j < len(other.spans):
+            (a, b), (c, d) = self.spans[i], other.spans[j]
+            low, high = max(a, c), min(b, d)
+            if low < high and bisect_left(but_for, high) - bisect_left(but_for, low) < high - low:
+                return True
+            if b < d:
+                i += 1
+            else:
+                j += 1
+        return False
+
+
+def life_of(whole: Part, events: Sequence[Event]) -> Life:
+    """When a tensor is needed to which that happens, in order, one event a tick at most. What is read before it is written is needed from the start."""
+    return _Walk(events).life(whole)
+
+
+class _Walk:
+    """The way back through the program for one tensor."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._events = events
+        self._ticks = [event.tick for event in events]
+        self._known: dict[tuple[int, bool], bool] = {}
+        """Is it needed before the region (by identity), given whether it is afterwards?"""
+        self._spans: list[Interval] = []
+        self._ends: set[int] = set()
+
+    def life(self, whole: Part) -> Life:
+        self._part(whole, False, True)
+        merged: list[Interval] = []
+        for start, end in sorted(self._spans):
+            if merged and merged[-1][1] == start:
+                merged[-1] = (merged[-1][0], end)
+            else:
+                merged.append((start, end))
+        return Life(tuple(merged), frozenset(self._ends))
+
+    def _part(self, part: Part, needed: bool, is_last_pass: bool) -> bool:
+        """Is it needed before the part, given whether it is afterwards? On the last pass its spans are noted."""
+        first = bisect_left(self._ticks, part.start)
+        at, i = part.end, bisect_left(self._ticks, part.end) - 1
+        while i >= first:
+            event = self._events[i]
+            region = _around(part.inside, event.tick)
+            begin, end = (event.tick, event.tick + 1) if region is None else (region.start, region.end)
+            if needed and is_last_pass:
+                self._note(end, at)
+            if region is not None:
+                needed = self._region(region, needed, is_last_pass)
+                i = bisect_left(self._ticks, begin) - 1
+            else:
+                if is_last_pass:
+                    self._note(begin, end)
+                    if not needed:
+                        self._ends.add(event.tick)
+                needed = event.is_read or (needed and not event.is_written)
+                i -= 1
+            at = begin
+        if needed and is_last_pass:
+            self._note(part.start, at)
+        return needed
+
+    def _region(self, region: Region, needed: bool, is_last_pass: bool) -> bool:
+        key = (id(region), needed)
+        before = self._known.get(key)
+        if before is None:
+            before = self._known[key] = self._before(region, needed)
+        if is_last_pass:
+            if region.is_loop:
+                question, turn = region.parts
+                after_question = self._part(turn, before, True) or needed
+                self._part(question, after_question, True)
+            else:
+                for arm in region.parts:
+                    self._part(arm, needed, True)
+        return before
+
+    def _before(self, region: Region, needed: bool) -> bool:
+        if not region.is_loop:
+            return any([self._part(arm, needed, False) for arm in region.parts])
+        # Whatever is needed before a turn because of a later turn is needed before that one for its own sake.
+        question, turn = region.parts
+        return self._part(question, self._part(turn, False, False) or needed, False)
+
+    def _note(self, start: int, end: int) -> None:
+        if start < end:
+            self._spans.append((start, end))
+
+
+def _around(regions: Sequence[Region], tick: int) -> Region | None:
+    """The region that the tick lies in."""
+    at = bisect_right(regions, tick, key=lambda region: region.start) - 1
+    return regions[at] if at >= 0 and tick < regions[at].end else None

@@ -1,0 +1,44 @@
+"""Whole programs: functions of operators that call each other, branch and loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from ..problem import BufferId
+from .operators import Graph, Operator, Tensor, TensorKind
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A graph that can be run from several places: inputs and outputs are handed over where they lie, not copied.
+
+    An input is a tensor of the kind `input`, which is only read, or `mutable`, which is written as well.
+    """
+
+    name: str
+    tensors: tuple[Tensor, ...]
+    operators: tuple[Operator, ...]
+    inputs: tuple[BufferId, ...] = ()
+    outputs: tuple[BufferId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Functions, and those among them that are run from outside, one at a time."""
+
+    functions: tuple[Function, ...]
+    entries: tuple[str, ...]
+    tensors: tuple[Tensor, ...] = ()
+    """Constants and mutable tensors that every function sees."""
+    devices: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    """Which pools each device reaches, in order of preference."""
+    name: str | None = None
+
+
+def program_of(graph: Graph) -> Program:
+    """The graph as a program of one function."""
+    given = tuple(tensor.id for tensor in graph.tensors if tensor.kind is TensorKind.INPUT)
+    back = tuple(tensor.id for tensor in graph.tensors if tensor.is_output)
+    return Program((Function("main", graph.tensors, graph.operators, given, back),), ("main",), name=graph.name)

@@ -1,0 +1,53 @@
+"""Tuples taken apart: each becomes the tensors it holds, so that nobody after this knows of tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from ..problem import BufferId
+from .operators import Operator, OperatorKind, Tensor
+from .program import Function
+
+
+def leaves(tensor: Tensor) -> Iterator[Tensor]:
+    """The tensors that a tuple holds, at any depth, or the tensor itself."""
+    if tensor.items is None:
+        yield tensor
+        return
+    for i, item in enumerate(tensor.items):
+        inner = replace(item, id=f"{tensor.id}.{i}", kind=tensor.kind, pools=tensor.pools, device=tensor.device)
+        yield from leaves(inner)
+
+
+def taken_apart(
+    function: Function, shared: Mapping[BufferId, Tensor]
+) -> tuple[Function, tuple[tuple[int, Operator], ...]]:
+    """The function without tuples, and its operators with the number that each has in the original."""
+    tensors = {tensor.id: tensor for tensor in function.tensors}
+
+    def flat(ids: Iterable[BufferId]) -> tuple[BufferId, ...]:
+        return tuple(leaf.id for id_ in ids for leaf in leaves(tensors.get(id_) or shared[id_]))
+
+    numbered: list[tuple[int, Operator]] = []
+    for i, operator in enumerate(function.operators):
+        if operator.kind in (OperatorKind.TUPLE, OperatorKind.ITEM):
+            sources, results = flat(operator.inputs), flat(operator.outputs)
+            if operator.kind is OperatorKind.ITEM:
+                whole = tensors[operator.inputs[0]]
+                before = sum(len(tuple(leaves(item))) for item in (whole.items or ())[: operator.start])
+                sources = sources[before : before + len(results)]
+            for source, result in zip(sources, results, strict=True):
+                numbered.append((i, Operator(OperatorKind.VIEW, (source,), (result,), name=operator.name)))
+        else:
+            inputs, outputs = flat(operator.inputs), flat(operator.outputs)
+            carried = len(flat(operator.inputs[: operator.carried]))
+            numbered.append((i, replace(operator, inputs=inputs, outputs=outputs, carried=carried)))
+    apart = replace(
+        function,
+        tensors=tuple(leaf for tensor in function.tensors for leaf in leaves(tensor)),
+        operators=tuple(operator for _, operator in numbered),
+        inputs=flat(function.inputs),
+        outputs=flat(function.outputs),
+    )
+    return apart, tuple(numbered)
