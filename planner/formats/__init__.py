@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..problem import Problem
     from ..shapes import ShapedProblem
     from ..storage import Sharing
+    from .programs.read_graph import ProgramFile
 
 
 def read_problem(
@@ -89,9 +90,17 @@ def write_sharing(sharing: Sharing) -> bytes:
 
 def read_graph(data: bytes) -> Graph:
     """The Graph in the bytes (JSON, format memplan-graph/1)."""
-    from .graph_json import read_graph_json
+    from .json.scan import scan
+    from .programs.read_graph import read_graph_json
 
-    return read_graph_json(data)
+    return read_graph_json(data, scan(data))
+
+
+def read_program(data: bytes) -> ProgramFile:
+    """The program in the bytes (JSON, format memplan-graph/2; a memplan-graph/1 is a program of one function), its pools and options."""
+    from .programs.read_graph import read_file
+
+    return read_file(Source(data))
 
 
 def write_plan(plan: Plan) -> bytes:
@@ -123,6 +132,7 @@ __all__ = [
     "read_plan",
     "read_problem",
     "read_shaped",
+    "read_program",
     "read_sharing",
     "schema",
     "write_plan",

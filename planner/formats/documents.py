@@ -16,6 +16,9 @@ SHARING_REPORT_FORMAT = "memplan-sharing-report/1"
 MAP_FORMAT = "memplan-map/1"
 SWEEP_FORMAT = "memplan-sweep/1"
 SHAPES_FORMAT = "memplan-shapes/1"
+GRAPH_FORMAT: Final = "memplan-graph/1"
+PROGRAM_FORMAT: Final = "memplan-graph/2"
+NESTED_FORMAT = "memplan-nested/1"
 
 
 class Source:
@@ -38,6 +41,11 @@ class Source:
         return self.scanned.top or {}
 
     @cached_property
+    def is_trace(self) -> bool:
+        """True if the first line says that it is a trace: a JSON object a line."""
+        return b'"memplan-trace/' in self.data[:65536].split(b"\n", 1)[0]
+
+    @cached_property
     def may_be_json(self) -> bool:
-        """True if the first character that counts opens an object or a list."""
-        return self.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+        """True if the first character that counts opens an object or a list, and it is not one of many."""
+        return not self.is_trace and self.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")

@@ -20,6 +20,7 @@ JSON = "application/json"
 CSV = "text/csv"
 BYTES = "application/octet-stream"
 """Says nothing of the format."""
+LINES = "application/jsonl"
 TEXT = "text/plain"
 """Says no more than that it is text."""
 
@@ -85,6 +86,26 @@ def _is_usmp(source: Source) -> bool:
     return "intervals" in source.top or ("buffers" in source.top and any(name in source.data for name in names))
 
 
+def _is_graph(source: Source) -> bool:
+    format_ = source.top.get("format")
+    return isinstance(format_, str) and format_.startswith("memplan-graph/")
+
+
+GRAPH_EXAMPLE = """{
+  "format": "memplan-graph/2",
+  "functions": [
+    {"name": "main", "inputs": ["a"], "outputs": ["b"],
+     "tensors": [{"id": "a", "shape": [64], "kind": "input"}, {"id": "b", "shape": [32]}],
+     "operators": [{"kind": "compute", "name": "conv", "inputs": ["a"], "outputs": ["b"]}]}
+  ]
+}
+"""
+TRACE_EXAMPLE = """{"format": "memplan-trace/1"}
+{"event": "alloc", "id": "a", "size": 64}
+{"event": "alloc", "id": "b", "size": 32}
+{"event": "use", "ids": ["a", "b"], "name": "conv"}
+{"event": "free", "id": "a"}
+"""
 DSA_EXAMPLE = """{
   "schema_version": 1, "profile": "pypto_hard_v1", "instance": "two", "metadata": {},
   "problem": {
@@ -107,7 +128,7 @@ FORMATS: dict[str, Format] = {
             "memplan/1 JSON",
             (".json",),
             (JSON,),
-            lambda source: source.may_be_json and "format" in source.top,
+            lambda source: source.may_be_json and "format" in source.top and not _is_graph(source),
             "planner.formats.memplan.read:read",
             '{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "a", "size": 64, "live": [[0, 2]]}, {"id": "b", "size": 32, "live": [[1, 3]]}]}',
             "planner.formats.memplan.write:write_memplan",
@@ -141,6 +162,24 @@ FORMATS: dict[str, Format] = {
             "planner.formats.usmp:read",
             '{"buffers": [{"name_hint": "a", "size_bytes": 64, "conflicts": ["b"]}, {"name_hint": "b", "size_bytes": 32, "conflicts": ["a"]}]}',
             "planner.formats.usmp_writer:usmp_document",
+        ),
+        Format(
+            "graph",
+            "memplan-graph JSON: operators and tensors",
+            (".json",),
+            (JSON,),
+            lambda source: source.may_be_json and _is_graph(source),
+            "planner.formats.programs.read_graph:read",
+            GRAPH_EXAMPLE,
+        ),
+        Format(
+            "trace",
+            "memplan-trace/1: a JSON event a line",
+            (".jsonl",),
+            (LINES,),
+            lambda source: source.is_trace,
+            "planner.formats.programs.read_trace:read",
+            TRACE_EXAMPLE,
         ),
     )
 }

@@ -150,7 +150,7 @@ class _Walk:
 
     def _before(self, region: Region, needed: bool) -> bool:
         if not region.is_loop:
-            return any([self._part(arm, needed, False) for arm in region.parts])
+            return True in [self._part(arm, needed, False) for arm in region.parts]
         # Whatever is needed before a turn because of a later turn is needed before that one for its own sake.
         question, turn = region.parts
         return self._part(question, self._part(turn, False, False) or needed, False)

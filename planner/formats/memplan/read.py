@@ -104,7 +104,7 @@ def _problem(document: w.ProblemWire) -> Problem:
     lifetimes = None if spelling is None else Lifetimes(spelling)
     problem = Problem(
         buffers=_buffers(document["buffers"], lifetimes, report),
-        pools=_pools(document["pools"], report) if "pools" in document else (Pool("default"),),
+        pools=read_pools(document["pools"], report) if "pools" in document else (Pool("default"),),
         constraints=_constraints(document["constraints"]) if "constraints" in document else Constraints(),
         terms=_terms(document["objective"]) if "objective" in document else DEFAULT_TERMS,
         name=document.get("name"),
@@ -119,7 +119,8 @@ def _terms(objective: w.ObjectiveWire) -> tuple[Term, ...]:
     return tuple(Term(name) for name in objective["terms"]) if "terms" in objective else DEFAULT_TERMS
 
 
-def _pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
+def read_pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
+    """The memories in a list called `pools`, whatever document it stands in."""
     return tuple(
         Pool(
             name=pool["name"],

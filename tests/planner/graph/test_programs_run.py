@@ -346,8 +346,8 @@ class Machine:
                 made, leaf = self.next_place(function, index, operator, part, leaf)
                 parts.append(made)
             return parts, leaf
-        at = self.places.get(self.made(function, index, operator, f"next{leaf}"), ("none", 0))
-        return Slot(like.value, like.width, at), leaf + 1
+        home = self.made(function, index, operator, f"next{leaf}")
+        return Slot(like.value, like.width, self.places.get(home, ("nowhere yet", 0)), home), leaf + 1
 
     def ask(self, function: Function, index: int, operator: Operator, given: list[Value]) -> None:
         assert operator.condition is not None

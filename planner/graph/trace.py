@@ -1,0 +1,184 @@
+"""From what a run did with memory to a Problem: an event a tick, and each buffer needed from its first use to its last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..checks.report import Place, Report, quoted
+from ..errors import Code
+from ..facts.intervals import merged
+from ..problem import Buffer, BufferId, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
+
+MAX_NESTING = 1000
+"""Scopes and calls within each other."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """Memory between its allocation and its end."""
+
+    key: BufferId
+    begun: int
+    used: tuple[int, int] | None = None
+    """First and last tick."""
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A scope, or a function that runs."""
+
+    place: Place
+    closes: str
+    """The event that ends it."""
+    function: str | None
+    held: dict[BufferId, _Held] = field(default_factory=dict)
+
+
+class Trace:
+    """What is known so far of a run.
+
+    The same id in the same function is the same buffer, at one address, however often it is allocated. What a function does not find among its own it
+    finds where it was called. What is not freed ends with its scope or function.
+    """
+
+    def __init__(self) -> None:
+        self._tick = -1
+        self._names: dict[int, str] = {}
+        self._buffers: dict[BufferId, Buffer] = {}
+        self._live: dict[BufferId, list[Interval]] = {}
+        self._bases: dict[BufferId, tuple[BufferId, int]] = {}
+        self._scopes = [_Scope((), "", None)]
+
+    def alloc(
+        self,
+        place: Place,
+        id_: BufferId,
+        size: int,
+        alignment: int,
+        pools: tuple[str, ...] | None,
+        kind: str | None,
+        report: Report,
+    ) -> None:
+        """From here on there is such a buffer."""
+        self._tick += 1
+        key = self._key(id_)
+        self._hold(place, id_, Buffer(key, size, alignment, (), pools, kind=kind), None, report)
+
+    def share(
+        self, place: Place, id_: BufferId, base: BufferId, offset: int, size: int, alignment: int, report: Report
+    ) -> None:
+        """From here on part of another buffer goes by this name too."""
+        self._tick += 1
+        held = self._find(base)
+        if held is None:
+            report.add(Code.UNKNOWN_BUFFER, (*place, "base"), f"there is no buffer {quoted(base)} here")
+            return
+        self._hold(place, id_, Buffer(self._key(id_), size, alignment, ()), (held.key, offset), report)
+
+    def use(self, place: Place, ids: Sequence[BufferId], name: str | None, report: Report) -> None:
+        """Something reads or writes them."""
+        self._tick += 1
+        if name is not None:
+            self._names[self._tick] = name
+        for j, id_ in enumerate(ids):
+            held = self._find(id_)
+            if held is None:
+                report.add(Code.UNKNOWN_BUFFER, (*place, "ids", j), f"there is no buffer {quoted(id_)} here")
+            else:
+                held.used = (self._tick if held.used is None else held.used[0], self._tick)
+
+    def free(self, place: Place, id_: BufferId, report: Report) -> None:
+        """The buffer is not there any more."""
+        self._tick += 1
+        for scope in reversed(self._scopes):
+            if id_ in scope.held:
+                self._end(scope.held.pop(id_))
+                return
+        report.add(Code.UNKNOWN_BUFFER, (*place, "id"), f"there is no buffer {quoted(id_)} here to be freed")
+
+    def begin(self, place: Place, name: str | None) -> None:
+        """A scope begins; what is allocated in it ends with it."""
+        self._tick += 1
+        if name is not None:
+            self._names[self._tick] = name
+        self._scopes.append(_Scope(place, "end", self._scopes[-1].function))
+
+    def call(self, place: Place, function: str, report: Report) -> None:
+        """A function begins."""
+        self._tick += 1
+        self._names[self._tick] = function
+        if len(self._scopes) > MAX_NESTING:
+            report.add(Code.TOO_DEEP, place, f"calls and scopes nest deeper than {MAX_NESTING}")
+        elif any(scope.function == function for scope in self._scopes):
+            text = f"{quoted(function)} is running; the buffers of a function that runs itself have no one address"
+            report.add(Code.CONTRADICTION, (*place, "function"), text)
+        self._scopes.append(_Scope(place, "return", function))
+
+    def end(self, place: Place, event: str, report: Report) -> None:
+        """The scope or the function ends, and what is left in it."""
+        self._tick += 1
+        if self._scopes[-1].closes != event:
+            open_ = {"": "nothing is open", "end": "a scope is open", "return": "a function is running"}
+            text = f"{quoted(event)} ends nothing here: {open_[self._scopes[-1].closes]}"
+            report.add(Code.CONTRADICTION, (*place, "event"), text)
+            return
+        for held in self._scopes.pop().held.values():
+            self._end(held)
+
+    def close(self, report: Report) -> None:
+        """The run is over: everything ends that is still there."""
+        self._tick += 1
+        for scope in self._scopes[1:]:
+            report.add(Code.CONTRADICTION, scope.place, f"what begins here is never ended by {quoted(scope.closes)}")
+        for held in self._scopes[0].held.values():
+            self._end(held)
+
+    def problem(self, pools: Sequence[Pool], name: str | None) -> Problem:
+        """Where to put it all."""
+        buffers = tuple(
+            Buffer(
+                key,
+                buffer.size,
+                buffer.alignment,
+                merged(self._live.get(key, ())),
+                buffer.pools,
+                kind=buffer.kind,
+            )
+            for key, buffer in self._buffers.items()
+        )
+        ties = tuple(Colocation(key, base, offset) for key, (base, offset) in self._bases.items())
+        return Problem(
+            buffers, tuple(pools), Constraints(colocations=ties), name=name, lifetimes=Lifetimes.HALF_OPEN
+        )
+
+    def _key(self, id_: BufferId) -> BufferId:
+        function = self._scopes[-1].function
+        return id_ if function is None else f"{function}/{id_}"
+
+    def _find(self, id_: BufferId) -> _Held | None:
+        for scope in reversed(self._scopes):
+            if id_ in scope.held:
+                return scope.held[id_]
+        return None
+
+    def _hold(
+        self, place: Place, id_: BufferId, buffer: Buffer, base: tuple[BufferId, int] | None, report: Report
+    ) -> None:
+        known = self._buffers.get(buffer.id)
+        here = self._scopes[-1].function
+        if any(id_ in scope.held for scope in self._scopes if scope.function == here):
+            report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is a buffer {quoted(id_)} here already; free it first")
+            return
+        if known is not None and (known != buffer or self._bases.get(buffer.id) != base):
+            text = f"{quoted(id_)} was there before, and has one address: it cannot be another size, alignment or place now"
+            report.add(Code.CONTRADICTION, (*place, "id"), text)
+            return
+        self._buffers[buffer.id] = buffer
+        if base is not None:
+            self._bases[buffer.id] = base
+        self._scopes[-1].held[id_] = _Held(buffer.id, self._tick)
+
+    def _end(self, held: _Held) -> None:
+        first, last = held.used or (held.begun, max(held.begun, self._tick - 1))
+        self._live.setdefault(held.key, []).append((first, last + 1))
