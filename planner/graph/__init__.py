@@ -7,6 +7,7 @@ made = graph_problem(graph, (Pool("sram", 4096),))
 from __future__ import annotations
 
 from .check import require_sound_graph, require_sound_program
+from .nested import NestedArena, NestedPlan, nested_plan
 from .operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace
 from .outcomes import Applied, GraphProblem, Reason, Refused
 from .problem import GraphOptions, graph_problem, program_problem
@@ -18,6 +19,8 @@ __all__ = [
     "Graph",
     "GraphOptions",
     "GraphProblem",
+    "NestedArena",
+    "NestedPlan",
     "Operator",
     "OperatorKind",
     "Program",
@@ -27,6 +30,7 @@ __all__ = [
     "TensorKind",
     "Workspace",
     "graph_problem",
+    "nested_plan",
     "program_problem",
     "require_sound_graph",
     "require_sound_program",

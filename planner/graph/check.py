@@ -173,7 +173,9 @@ def _items(tensor: Tensor, place: Place, names: set[BufferId], report: Report) -
         report.add(Code.OUT_OF_RANGE, (*place, "items"), text)
     for part in parts:
         if part.id in names:
-            text = f"{quoted(part.id)} stands for a part of the tuple; call the other tensor of that name something else"
+            text = (
+                f"{quoted(part.id)} stands for a part of the tuple; call the other tensor of that name something else"
+            )
             report.add(Code.DUPLICATE_ID, (*place, "id"), text)
         names.add(part.id)
         _size(part, (*place, "items"), report)

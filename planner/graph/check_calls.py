@@ -127,7 +127,9 @@ class _Handover:
         elif operator.kind in CONTROL:
             for j, id_ in enumerate(operator.outputs):
                 if self._own[id_].kind is not TensorKind.INTERMEDIATE:
-                    text = f"what a function gives out is a new tensor, and {quoted(id_)} is {self._own[id_].kind.value}"
+                    text = (
+                        f"what a function gives out is a new tensor, and {quoted(id_)} is {self._own[id_].kind.value}"
+                    )
                     self._say(("outputs", j), text)
             if operator.kind is OperatorKind.LOOP:
                 self._check_loop(operator)
@@ -205,7 +207,9 @@ class _Handover:
             taken, given = theirs[function.inputs[j]], theirs[function.outputs[j]]
             self._compare(("inputs", j), first, taken, function.name)
             if taken.kind is TensorKind.MUTABLE:
-                self._say(("inputs", j), f"{quoted(taken.id)} of {quoted(function.name)} is carried, so it is not mutable")
+                self._say(
+                    ("inputs", j), f"{quoted(taken.id)} of {quoted(function.name)} is carried, so it is not mutable"
+                )
             if _type(given) != _type(taken):
                 text = f"turn after turn it stays of one size: {quoted(taken.id)} is {_shown(taken)}, and {quoted(given.id)} {_shown(given)}"
                 self._say(("functions",), text)

@@ -35,6 +35,7 @@ class Step:
     """Of the operator that it comes from, among the function's."""
     part: str | None = None
     """Of calls, branches and loops: what this step does for them."""
+    workspaces: tuple[BufferId, ...] = ()
     ticks: list[int] = field(default_factory=list)
 
 
@@ -57,8 +58,8 @@ class Run(NamedTuple):
     read_only: tuple[BufferId, ...]
     """State that it is handed to read."""
     caller: str
-    index: int
-    """Of the caller's operator."""
+    at: int
+    """Number of the caller's operator."""
 
 
 class Fork(NamedTuple):
@@ -221,7 +222,7 @@ class _Lowering:
             id_ = self._made(name, index, operator, f"workspace{j}")
             tensor = Tensor(id_, (workspace.size,), 8, alignment=workspace.alignment, pools=workspace.pools)
             self.memory.tensors[id_] = tensor
-            step.operator = replace(step.operator, outputs=(*step.operator.outputs, id_))
+            step.workspaces = (*step.workspaces, id_)
         return step
 
     def _made(self, function: str, index: int, operator: Operator, what: str) -> BufferId:

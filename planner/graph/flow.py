@@ -183,7 +183,7 @@ class _Running:
                 f"{quoted(run.function)} is handed {quoted(lent)} to read, and it is written meanwhile: "
                 "hand it over as mutable, or copy it before"
             )
-            at = ("functions", self._numbers[run.caller], "operators", run.index)
+            at = ("functions", self._numbers[run.caller], "operators", run.at)
             raise bad_input(Fault.CONTRADICTION, at, text)
 
     def _fork(self, fork: Fork, inside: list[Region]) -> None:
@@ -213,7 +213,7 @@ class _Running:
         for step in steps:
             step.ticks.append(self._now)
             self._read(step.operator.inputs)
-            for id_ in step.operator.outputs:
+            for id_ in (*step.operator.outputs, *step.workspaces):
                 self._note(id_, False, True, self._now)
         if steps:
             first = steps[0]

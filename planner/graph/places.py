@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+
+from dataclasses import dataclass
 
 from ..problem import BufferId, Colocation, Interval
 from .liveness import Life
 from .operators import Tensor
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """Tensors that move as one."""
+
+    members: list[BufferId]
+    written: list[BufferId]
+    """Those of them that something new may be put into."""
+    lowest: int
+    pools: tuple[str, ...] | None
+    """Where all of them may be; None: anywhere."""
 
 
 class Places:
@@ -15,17 +29,16 @@ class Places:
     def __init__(self, tensors: Mapping[BufferId, Tensor]) -> None:
         self.tensor = tensors
         self._order = {id_: i for i, id_ in enumerate(tensors)}
-        self._members: dict[BufferId, list[BufferId]] = {id_: [id_] for id_ in self.tensor}
-        """By any member; the same list for all of a group."""
+        self._group = {id_: _Group([id_], [id_], 0, tensor.pools) for id_, tensor in tensors.items()}
         self._offset: dict[BufferId, int] = dict.fromkeys(self.tensor, 0)
 
     def group(self, tensor: BufferId) -> tuple[BufferId, ...]:
         """The tensors that move as one with it, itself among them."""
-        return tuple(self._members[tensor])
+        return tuple(self._group[tensor].members)
 
     def together(self, first: BufferId, second: BufferId) -> bool:
         """True if they move as one already."""
-        return self._members[first] is self._members[second]
+        return self._group[first] is self._group[second]
 
     def range(self, tensor: BufferId) -> Interval:
         """Its bytes, counted from wherever its group counts."""
@@ -35,19 +48,39 @@ class Places:
     def fills_its_group(self, tensor: BufferId) -> bool:
         """True if nothing in its group reaches beyond it: it is the source of all, or an alias of that."""
         low, high = self.range(tensor)
-        return all(low <= start and end <= high for start, end in map(self.range, self._members[tensor]))
+        return all(low <= start and end <= high for start, end in map(self.range, self._group[tensor].members))
 
     def meeting(self, tensor: BufferId) -> tuple[BufferId, ...]:
         """The members of its group that have bytes in common with it, itself among them."""
         mine = self.range(tensor)
-        return tuple(other for other in self._members[tensor] if _meet(mine, self.range(other)))
+        return tuple(other for other in self._group[tensor].members if _meet(mine, self.range(other)))
 
-    def sharing(self, tensor: BufferId, source: BufferId, offset: int = 0) -> Iterator[tuple[BufferId, BufferId]]:
-        """Pairs, one of each group, that would share bytes if the tensor lay at the source plus offset."""
+    def offset(self, tensor: BufferId, source: BufferId) -> int:
+        """How far the tensor lies from another one of its group."""
+        return self._offset[tensor] - self._offset[source]
+
+    def forget_unwritten(self, tensor: BufferId, is_written: Callable[[BufferId], bool]) -> None:
+        """Members of its group that nothing is put into any more need not be looked at as such."""
+        group = self._group[tensor]
+        group.written = [id_ for id_ in group.written if is_written(id_)]
+
+    def written_together(
+        self, tensor: BufferId, source: BufferId, offset: int, is_written: Callable[[BufferId], bool]
+    ) -> Iterator[tuple[BufferId, BufferId]]:
+        """Pairs, one of each group, that would share bytes if the tensor lay at the source plus offset, and of which one is written at least."""
+        first, second = self._group[tensor], self._group[source]
+        ours, theirs = (list(filter(is_written, group.written)) for group in (first, second))
+        rest = [id_ for id_ in first.members if id_ not in ours] if theirs else []
+        yield from self._sharing(ours, second.members, tensor, source, offset)
+        yield from self._sharing(rest, theirs, tensor, source, offset)
+
+    def _sharing(
+        self, ours: Iterable[BufferId], others: Sequence[BufferId], tensor: BufferId, source: BufferId, offset: int
+    ) -> Iterator[tuple[BufferId, BufferId]]:
         shift = self._offset[source] + offset - self._offset[tensor]
-        for mine in self._members[tensor]:
+        for mine in ours:
             low, high = self.range(mine)
-            for theirs in self._members[source]:
+            for theirs in others:
                 if _meet((low + shift, high + shift), self.range(theirs)):
                     yield mine, theirs
 
@@ -58,7 +91,9 @@ class Places:
         where the source does, may meet at those ticks."""
         return [
             (mine, theirs)
-            for mine, theirs in self.sharing(tensor, source)
+            for mine, theirs in self._sharing(
+                self._group[tensor].members, self._group[source].members, tensor, source, 0
+            )
             if lives[mine].meets(
                 lives[theirs], but_for if mine == tensor and self.range(theirs) == self.range(source) else ()
             )
@@ -66,23 +101,32 @@ class Places:
 
     def misplaced(self, joins: Iterable[tuple[BufferId, BufferId, int]]) -> BufferId | None:
         """A tensor that would not be aligned if these (tensor, source, offset) lay so; the joins are of different groups to one."""
-        offsets: dict[BufferId, int] = {}
-        for tensor, source, offset in joins:
-            offsets.update({id_: self._offset[id_] for id_ in self._members[source]})
-            shift = self._offset[source] + offset - self._offset[tensor]
-            offsets.update({id_: self._offset[id_] + shift for id_ in self._members[tensor]})
-        lowest = min(offsets.values(), default=0)
-        return next((id_ for id_, at in offsets.items() if (at - lowest) % self.tensor[id_].alignment), None)
+        joins = tuple(joins)
+        shifts = {
+            tensor: self._offset[source] + offset - self._offset[tensor]
+            for tensor, source, offset in joins
+            if not self.together(tensor, source)
+        }
+        if not shifts:
+            return None
+        whole = self._group[joins[0][1]]
+        lowest = min(whole.lowest, *(self._group[tensor].lowest + shift for tensor, shift in shifts.items()))
+        moved = [(self._group[tensor], shift) for tensor, shift in shifts.items()]
+        if lowest != whole.lowest:
+            moved.append((whole, 0))
+        for group, shift in moved:
+            for id_ in group.members:
+                if (self._offset[id_] + shift - lowest) % self.tensor[id_].alignment:
+                    return id_
+        return None
 
     def without_common_pool(self, joins: Iterable[tuple[BufferId, BufferId, int]]) -> BufferId | None:
         """A tensor that would be in a group which no pool may hold."""
+        allowed: tuple[str, ...] | None = None
         for tensor, source, _ in joins:
-            allowed: set[str] | None = None
-            for id_ in (*self._members[tensor], *self._members[source]):
-                pools = self.tensor[id_].pools
-                if pools is not None:
-                    allowed = set(pools) if allowed is None else allowed & set(pools)
-            if allowed is not None and not allowed:
+            for pools in (allowed, self._group[tensor].pools, self._group[source].pools):
+                allowed = _common(allowed, pools)
+            if allowed == ():
                 return tensor
         return None
 
@@ -91,27 +135,44 @@ class Places:
         if self.together(tensor, source):
             return
         shift = self._offset[source] + offset - self._offset[tensor]
-        joined = self._members[source]
-        for id_ in self._members[tensor]:
+        larger, smaller = self._group[source], self._group[tensor]
+        if len(smaller.members) > len(larger.members):
+            larger, smaller, shift = smaller, larger, -shift
+        for id_ in smaller.members:
             self._offset[id_] += shift
-            joined.append(id_)
-        for id_ in joined:
-            self._members[id_] = joined
+            self._group[id_] = larger
+        larger.members += smaller.members
+        larger.written += smaller.written
+        larger.lowest = min(larger.lowest, smaller.lowest + shift)
+        larger.pools = _common(larger.pools, smaller.pools)
 
     def colocations(self, outside: Set[BufferId]) -> tuple[Colocation, ...]:
         """The tensors of every group that is planned relative to the one that begins first (of several the largest, then the first in the graph)."""
         found: list[Colocation] = []
+        bases: dict[int, BufferId] = {}
         for id_ in self.tensor:
-            base = self.base(id_)
-            if base != id_ and id_ not in outside:
-                found.append(Colocation(id_, base, self._offset[id_] - self._offset[base]))
+            group = self._group[id_]
+            if len(group.members) == 1 or id_ in outside:
+                continue
+            if id(group) not in bases:
+                bases[id(group)] = self.base(id_)
+            base = bases[id(group)]
+            if base != id_:
+                found.append(Colocation(id_, base, self.offset(id_, base)))
         return tuple(found)
 
     def base(self, tensor: BufferId) -> BufferId:
         """The tensor that its group is placed by."""
         return min(
-            self._members[tensor], key=lambda id_: (self._offset[id_], -self.tensor[id_].bytes, self._order[id_])
+            self._group[tensor].members, key=lambda id_: (self._offset[id_], -self.tensor[id_].bytes, self._order[id_])
         )
+
+
+def _common(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Pools that both allow."""
+    if first is None or second is None:
+        return second if first is None else first
+    return tuple(pool for pool in first if pool in second)
 
 
 def _meet(first: Interval, second: Interval) -> bool:

@@ -28,6 +28,8 @@ class GraphOptions:
     """False: the caller provides the graph's inputs."""
     plan_outputs: bool = True
     """False: the caller provides the graph's outputs."""
+    plan_state: bool = True
+    """False: mutable tensors have their places already."""
     opt_level: int = 2
     """From 2 on slices, concatenations and in-place operators share memory, so that pairs may overlap in lifetime and storage."""
     offset_multiple: int = 8
@@ -98,13 +100,18 @@ def _refuse_unknown_pools(program: Program, pools: Sequence[Pool]) -> None:
         for j, name in enumerate(reached):
             if name not in names:
                 report.add(Code.UNKNOWN_POOL, ("devices", device, j), f"there is no pool {quoted(name)}")
-    for at, tensors in (((), program.tensors), *((("functions", f), function.tensors) for f, function in enumerate(program.functions))):
+    for at, tensors in (
+        ((), program.tensors),
+        *((("functions", f), function.tensors) for f, function in enumerate(program.functions)),
+    ):
         for i, tensor in enumerate(tensors):
             for j, name in enumerate(tensor.pools or ()):
                 if name not in names:
                     report.add(Code.UNKNOWN_POOL, (*at, "tensors", i, "pools", j), f"there is no pool {quoted(name)}")
             if tensor.device is not None and program.devices and tensor.device not in program.devices:
-                report.add(Code.INVALID_VALUE, (*at, "tensors", i, "device"), f"there is no device {quoted(tensor.device)}")
+                report.add(
+                    Code.INVALID_VALUE, (*at, "tensors", i, "device"), f"there is no device {quoted(tensor.device)}"
+                )
     report.raise_if_any()
 
 
@@ -138,15 +145,13 @@ def _facts(flow: Flow, options: GraphOptions) -> Facts:
 
 def _is_planned(tensor: Tensor, options: GraphOptions) -> bool:
     if tensor.kind is TensorKind.MUTABLE:
-        return True
+        return options.plan_state
     if tensor.kind is TensorKind.CONSTANT or (tensor.kind is TensorKind.INPUT and not options.plan_inputs):
         return False
     return options.plan_outputs or not tensor.is_output
 
 
-def _problem(
-    name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, pinned: dict[BufferId, str]
-) -> Problem:
+def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, pinned: dict[BufferId, str]) -> Problem:
     colocations = facts.places.colocations(facts.outside)
     eased, raised = _eased(pools, colocations)
     inside = {colocation.buffer for colocation in colocations}
@@ -158,7 +163,7 @@ def _problem(
             live=facts.lives[id_].spans,
             pools=tensor.pools,
             fixed=Fixed(pinned[id_]) if id_ in pinned else None,
-            kind="output" if tensor.is_output else tensor.kind.value,
+            kind="output" if tensor.is_output and tensor.kind is not TensorKind.MUTABLE else tensor.kind.value,
             device=tensor.device,
         )
         for id_, tensor in flow.tensors.items()

@@ -181,6 +181,7 @@ def apply(step: Step, facts: Facts, rule: Rule, least: int) -> tuple[Join, ...] 
         if step.operator.kind is not OperatorKind.IN_PLACE:
             for result in step.operator.outputs:
                 facts.writes[result].difference_update(step.ticks)
+                facts.places.forget_unwritten(result, lambda id_: is_ever_written(id_, facts))
         for tensor, source, offset in found:
             if source in facts.outside:
                 facts.outside.add(tensor)
@@ -211,20 +212,33 @@ _THERE_FIRST = (TensorKind.INPUT, TensorKind.MUTABLE)
 """What something else than a step has written."""
 
 
+def is_ever_written(id_: BufferId, facts: Facts) -> bool:
+    """True if anything new is in the tensor at some time."""
+    return facts.places.tensor[id_].kind in _THERE_FIRST or bool(facts.writes[id_])
+
+
 def _overwritten(joins: Iterable[Join], step: Step, facts: Facts) -> Refusal | None:
+    """Why something would be lost: one of two that would share bytes is written, by another step than this, while the other is needed."""
+    places, own = facts.places, set(step.ticks)
+
+    def ticks(id_: BufferId) -> set[int]:
+        return facts.writes[id_] - own if id_ in step.operator.outputs else facts.writes[id_]
+
+    def is_written(id_: BufferId) -> bool:
+        return places.tensor[id_].kind in _THERE_FIRST or bool(ticks(id_))
+
     for tensor, source, offset in joins:
-        if facts.places.together(tensor, source):
-            if facts.places.range(tensor)[0] - facts.places.range(source)[0] == offset:
+        if places.together(tensor, source):
+            if places.offset(tensor, source) == offset:
                 continue
             text = f"{quoted(tensor)} and {quoted(source)} have their places already"
             return _refusal(Reason.ALREADY_PLACED, text)
-        for mine, theirs in facts.places.sharing(tensor, source, offset):
-            if facts.places.tensor[mine].kind in _THERE_FIRST and facts.places.tensor[theirs].kind in _THERE_FIRST:
+        for mine, theirs in places.written_together(tensor, source, offset, is_written):
+            if places.tensor[mine].kind in _THERE_FIRST and places.tensor[theirs].kind in _THERE_FIRST:
                 text = f"{quoted(mine)} and {quoted(theirs)} are both there from the beginning"
                 return _refusal(Reason.OVERWRITTEN, text)
             for written, kept in ((mine, theirs), (theirs, mine)):
-                own = step.ticks if written in step.operator.outputs else ()
-                tick = next((t for t in sorted(facts.writes[written]) if t not in own and facts.lives[kept].is_needed_at(t)), None)
+                tick = min(filter(facts.lives[kept].is_needed_at, ticks(written)), default=None)
                 if tick is not None:
                     text = f"{quoted(written)} is written at step {tick}, while {quoted(kept)} is needed"
                     return _refusal(Reason.OVERWRITTEN, text)

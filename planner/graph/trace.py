@@ -148,9 +148,7 @@ class Trace:
             for key, buffer in self._buffers.items()
         )
         ties = tuple(Colocation(key, base, offset) for key, (base, offset) in self._bases.items())
-        return Problem(
-            buffers, tuple(pools), Constraints(colocations=ties), name=name, lifetimes=Lifetimes.HALF_OPEN
-        )
+        return Problem(buffers, tuple(pools), Constraints(colocations=ties), name=name, lifetimes=Lifetimes.HALF_OPEN)
 
     def _key(self, id_: BufferId) -> BufferId:
         function = self._scopes[-1].function
@@ -168,7 +166,9 @@ class Trace:
         known = self._buffers.get(buffer.id)
         here = self._scopes[-1].function
         if any(id_ in scope.held for scope in self._scopes if scope.function == here):
-            report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is a buffer {quoted(id_)} here already; free it first")
+            report.add(
+                Code.DUPLICATE_ID, (*place, "id"), f"there is a buffer {quoted(id_)} here already; free it first"
+            )
             return
         if known is not None and (known != buffer or self._bases.get(buffer.id) != base):
             text = f"{quoted(id_)} was there before, and has one address: it cannot be another size, alignment or place now"

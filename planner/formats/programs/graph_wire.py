@@ -124,6 +124,7 @@ class DeviceWire(TypedDict):
 class OptionsWire(TypedDict):
     plan_inputs: NotRequired[bool]
     plan_outputs: NotRequired[bool]
+    plan_state: NotRequired[bool]
     opt_level: NotRequired[Bytes]
     offset_multiple: NotRequired[Alignment]
     fastest: NotRequired[Name]

@@ -184,9 +184,7 @@ def _form(wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: Re
     return tuple(wire.get("shape", ())), wire.get("element_bits", 8)
 
 
-def _items(
-    wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: Report
-) -> tuple[Tensor, ...] | None:
+def _items(wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: Report) -> tuple[Tensor, ...] | None:
     if "items" not in wire:
         return None
     return tuple(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
-from pydantic import Field, TypeAdapter, ValidationError, with_config
-from pydantic_core import from_json
+from pydantic import TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from ...checks import sound_as_read
-from ...checks.report import Place, Report, bad_input, quoted
+from ...checks.report import Place, Report, bad_input
 from ...errors import BadInput, Code, Finding
 from ...graph.trace import Trace
 from ...problem import Pool
@@ -168,7 +167,13 @@ def _apply(trace: Trace, number: int, event: Any, report: Report) -> None:
             )
         case "share":
             trace.share(
-                place, event["id"], event["base"], event.get("offset", 0), event["size"], event.get("alignment", 1), report
+                place,
+                event["id"],
+                event["base"],
+                event.get("offset", 0),
+                event["size"],
+                event.get("alignment", 1),
+                report,
             )
         case "use":
             trace.use(place, event["ids"], event.get("name"), report)

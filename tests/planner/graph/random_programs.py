@@ -31,9 +31,7 @@ class _Maker:
     def program(self) -> Program:
         for i in range(self.chance.randrange(1, 5)):
             self.functions.append(_FunctionMaker(self, f"f{i}", self.chance.choice(("any", "body", "part"))).made())
-        entries = [
-            _FunctionMaker(self, f"main{i}", "entry").made() for i in range(self.chance.choice((1, 1, 2)))
-        ]
+        entries = [_FunctionMaker(self, f"main{i}", "entry").made() for i in range(self.chance.choice((1, 1, 2)))]
         names = tuple(entry.name for entry in entries)
         everything = [*self.functions, *entries]
         self.chance.shuffle(everything)
@@ -51,7 +49,11 @@ class _FunctionMaker:
         self.inputs: list[BufferId] = []
 
     def tensor(
-        self, shape: tuple[int, ...], bits: int, kind: TensorKind = TensorKind.INTERMEDIATE, items: tuple[Tensor, ...] | None = None
+        self,
+        shape: tuple[int, ...],
+        bits: int,
+        kind: TensorKind = TensorKind.INTERMEDIATE,
+        items: tuple[Tensor, ...] | None = None,
     ) -> Tensor:
         alignment = 1 if items is not None else self.chance.choice((1, 1, 1, 2, 8))
         if self.purpose == "part" and kind is TensorKind.INPUT:
@@ -114,12 +116,17 @@ class _FunctionMaker:
         source = self.any()
         if kind is K.COMPUTE:
             mutable = [t for t in (*self.tensors, *self.maker.shared) if t.kind is TensorKind.MUTABLE]
-            spaces = tuple(Workspace(self.chance.randrange(9), self.chance.choice((1, 4))) for _ in range(self.chance.choice((0, 0, 0, 1))))
+            spaces = tuple(
+                Workspace(self.chance.randrange(9), self.chance.choice((1, 4)))
+                for _ in range(self.chance.choice((0, 0, 0, 1)))
+            )
             if mutable and self.chance.random() < 0.4:
                 self.add(kind, [source, self.any()], [self.chance.choice(mutable)], workspaces=spaces)
             else:
                 inputs = [source, self.any()]
-                self.add(kind, inputs, [self.tensor(self.chance.choice(SHAPES), self.chance.choice(BITS))], workspaces=spaces)
+                self.add(
+                    kind, inputs, [self.tensor(self.chance.choice(SHAPES), self.chance.choice(BITS))], workspaces=spaces
+                )
         elif kind in (K.VIEW, K.COPY, K.IN_PLACE):
             others = [self.any()] if kind is K.IN_PLACE and self.chance.random() < 0.3 else []
             shape = (prod(source.shape),) if kind is K.VIEW else source.shape
@@ -129,7 +136,9 @@ class _FunctionMaker:
             length = self.chance.randrange(1, source.shape[0] - start + 1)
             self.add(kind, [source], [self.tensor((length, *source.shape[1:]), source.element_bits)], start=start)
         elif kind is K.CONCATENATE:
-            alike = [t for t in self.plain() if t.shape[1:] == source.shape[1:] and t.element_bits == source.element_bits]
+            alike = [
+                t for t in self.plain() if t.shape[1:] == source.shape[1:] and t.element_bits == source.element_bits
+            ]
             parts = [source, self.chance.choice(alike)]
             shape = (sum(part.shape[0] for part in parts), *source.shape[1:])
             if prod(shape) <= 32:
@@ -225,7 +234,13 @@ class _FunctionMaker:
             ]
             condition = self.chance.choice(asked).name if asked and self.chance.random() < 0.7 else None
         self.add(
-            K.LOOP, [*inputs, *same], results, functions=(body.name,), condition=condition, carried=carried, scanned=scanned
+            K.LOOP,
+            [*inputs, *same],
+            results,
+            functions=(body.name,),
+            condition=condition,
+            carried=carried,
+            scanned=scanned,
         )
 
 

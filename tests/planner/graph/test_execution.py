@@ -237,7 +237,7 @@ def test_planned_graphs_compute_what_they_should(
     graph: Graph, plan_inputs: bool, plan_outputs: bool, level: int, multiple: int, alignment: int
 ) -> None:
     pools = (Pool("fast", None, alignment), Pool("slow", None, rank=1))
-    options = GraphOptions(plan_inputs, plan_outputs, level, multiple)
+    options = GraphOptions(plan_inputs, plan_outputs, opt_level=level, offset_multiple=multiple)
     found = graph_problem(graph, pools, options)
     made = plan(found.problem, Options(solver="greedy", workers=1))
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)

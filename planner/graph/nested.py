@@ -1,0 +1,194 @@
+"""Each function in an arena of its own, which lies in the arena of whoever runs it: what compilers do that plan function by function.
+
+It is here to be compared with. One arena for the whole program (`program_problem`) needs no more where each function is run from one place, as the
+nested plans could be laid out in it; and seldom more elsewhere, where a nested arena may lie in another place each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import lcm
+from typing import TypeAlias
+
+from ..plan import Plan
+from ..problem import BufferId, Fixed, Pool, Problem
+from .check import require_sound_program
+from .check_calls import functions_of
+from .operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, Workspace
+from .problem import GraphOptions, program_problem
+from .program import Function, Program
+
+STATE = "state"
+"""The arena of mutable tensors, which all entries share."""
+
+Arena: TypeAlias = Mapping[str, tuple[int, int]]
+"""What a function needs of each pool: bytes, and the alignment that they count from."""
+
+
+@dataclass(frozen=True, slots=True)
+class NestedArena:
+    """One function's arena."""
+
+    function: str
+    problem: Problem
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class NestedPlan:
+    """The arenas of a program, innermost functions first, and before them that of state."""
+
+    arenas: tuple[NestedArena, ...]
+    peaks: tuple[tuple[str, int], ...] | None
+    """What each pool needs to run any entry; None if some arena could not be planned."""
+
+    @property
+    def peak(self) -> int | None:
+        return None if self.peaks is None else sum(peak for _, peak in self.peaks)
+
+
+def nested_plan(
+    program: Program, pools: Sequence[Pool], options: GraphOptions, solve: Callable[[Problem], Plan]
+) -> NestedPlan:
+    """Plans function by function with the solver. Raises BadInput for a program that is wrong in itself."""
+    require_sound_program(program)
+    whole = program_problem(program, pools, options).problem
+    arenas: list[NestedArena] = []
+    state = _state(whole)
+    if state.buffers:
+        arenas.append(NestedArena(STATE, state, solve(state)))
+        if not arenas[0].plan.placements:
+            return NestedPlan(tuple(arenas), None)
+        state = _pinned(state, arenas[0].plan)
+    functions = {function.name: function for function in program.functions}
+    unlimited = tuple(Pool(pool.name, None, pool.alignment, cost=pool.cost, rank=pool.rank) for pool in pools)
+    needs: dict[str, Arena] = {}
+    peaks = dict.fromkeys((pool.name for pool in pools), 0)
+    for name in _innermost_first(program.entries, functions):
+        alone = _alone(functions[name], functions, program, needs)
+        if name in program.entries:
+            problem = _beside(state, program_problem(alone, pools, replace(options, plan_state=False)).problem)
+        else:
+            inner = replace(options, plan_inputs=False, plan_outputs=False, plan_state=False)
+            problem = program_problem(alone, unlimited, inner).problem
+        made = solve(problem)
+        arenas.append(NestedArena(name, problem, made))
+        if problem.buffers and not made.placements:
+            return NestedPlan(tuple(arenas), None)
+        needs[name] = _needs(problem, made)
+        if name in program.entries:
+            for use in made.pools:
+                peaks[use.name] = max(peaks[use.name], use.peak or 0)
+    return NestedPlan(tuple(arenas), tuple(peaks.items()))
+
+
+def _state(whole: Problem) -> Problem:
+    """Everything that outlives a run, needed at once."""
+    buffers = tuple(replace(buffer, live=((0, 1),)) for buffer in whole.buffers if buffer.kind == TensorKind.MUTABLE)
+    return Problem(buffers, whole.pools, name=STATE, lifetimes=whole.lifetimes)
+
+
+def _pinned(state: Problem, plan: Plan) -> Problem:
+    places = {place.id: Fixed(place.pool, place.offset) for place in plan.placements}
+    return replace(state, buffers=tuple(replace(buffer, fixed=places[buffer.id]) for buffer in state.buffers))
+
+
+def _beside(state: Problem, problem: Problem) -> Problem:
+    """The problem with state where it is, throughout."""
+    end = max((end for buffer in problem.buffers for _, end in buffer.live or ()), default=1)
+    return replace(
+        problem, buffers=(*(replace(buffer, live=((0, end),)) for buffer in state.buffers), *problem.buffers)
+    )
+
+
+def _innermost_first(entries: Sequence[str], functions: Mapping[str, Function]) -> list[str]:
+    """All functions that are run, each after those that it runs."""
+    order: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name not in order:
+            for operator in functions[name].operators:
+                for target in functions_of(operator):
+                    visit(target)
+            order[name] = None
+
+    for entry in entries:
+        visit(entry)
+    return list(order)
+
+
+def _needs(problem: Problem, plan: Plan) -> Arena:
+    alignment = {buffer.id: buffer.alignment for buffer in problem.buffers}
+    common = {pool.name: pool.alignment for pool in problem.pools}
+    for place in plan.placements:
+        common[place.pool] = lcm(common[place.pool], alignment[place.id])
+    return {use.name: (use.peak, common[use.name]) for use in plan.pools if use.peak}
+
+
+def _alone(
+    function: Function, functions: Mapping[str, Function], program: Program, needs: Mapping[str, Arena]
+) -> Program:
+    """The function with whatever it runs as one operator that needs an arena."""
+    tensors = {tensor.id: tensor for tensor in (*program.tensors, *function.tensors)}
+    made: list[Tensor] = []
+    operators: list[Operator] = []
+    for i, operator in enumerate(function.operators):
+        if operator.kind not in CONTROL:
+            operators.append(operator)
+        elif operator.kind is OperatorKind.LOOP:
+            operators.extend(_turns(i, operator, functions, tensors, needs, made))
+        else:
+            arena = _workspaces(needs[name] for name in operator.functions)
+            operators.append(_opaque(operator, operator.inputs, operator.outputs, arena))
+    alone = replace(function, tensors=(*function.tensors, *made), operators=tuple(operators))
+    return Program((alone,), (function.name,), program.tensors, program.devices)
+
+
+def _opaque(
+    operator: Operator, inputs: Iterable[BufferId], outputs: Iterable[BufferId], workspaces: tuple[Workspace, ...]
+) -> Operator:
+    return Operator(OperatorKind.COMPUTE, tuple(inputs), tuple(outputs), name=operator.name, workspaces=workspaces)
+
+
+def _workspaces(arenas: Iterable[Arena]) -> tuple[Workspace, ...]:
+    """Room for any of them."""
+    found: dict[str, tuple[int, int]] = {}
+    for arena in arenas:
+        for pool, (size, alignment) in arena.items():
+            most, common = found.get(pool, (0, 1))
+            found[pool] = (max(most, size), lcm(common, alignment))
+    return tuple(Workspace(size, alignment, (pool,)) for pool, (size, alignment) in found.items())
+
+
+def _turns(
+    index: int,
+    operator: Operator,
+    functions: Mapping[str, Function],
+    tensors: Mapping[BufferId, Tensor],
+    needs: Mapping[str, Arena],
+    made: list[Tensor],
+) -> list[Operator]:
+    """A loop: it enters, asks, takes a turn, and copies what the turn has made for the next."""
+    nameless = replace(operator, name=None)
+    carried, same = operator.carried, operator.inputs[operator.carried + operator.scanned :]
+    results = operator.outputs[:carried]
+    steps = [_opaque(operator, operator.inputs[:carried], operator.outputs, ())]
+    stay = (*results, *operator.inputs[carried:], *operator.outputs[carried:])
+    if operator.condition is not None:
+        asked = functions[operator.condition]
+        sample = next(tensor for tensor in (*asked.tensors, *tensors.values()) if tensor.id == asked.outputs[0])
+        truth = _fresh(f"loop{index}.condition", sample, tensors, made)
+        steps.append(_opaque(nameless, (*results, *same), (truth,), _workspaces([needs[operator.condition]])))
+        steps.append(_opaque(nameless, (truth, *stay), (), ()))
+    next_ = [_fresh(f"loop{index}.next{j}", tensors[id_], tensors, made) for j, id_ in enumerate(results)]
+    steps.append(_opaque(nameless, stay, next_, _workspaces([needs[operator.functions[0]]])))
+    steps.append(_opaque(nameless, (*next_, *stay), (), ()))
+    return steps
+
+
+def _fresh(name: str, like: Tensor, taken: Mapping[BufferId, Tensor], made: list[Tensor]) -> BufferId:
+    while name in taken:
+        name += "'"
+    made.append(replace(like, id=name, kind=TensorKind.INTERMEDIATE, is_output=False))
+    return name
