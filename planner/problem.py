@@ -166,6 +166,8 @@ class Problem:
     terms: tuple[Term, ...] = DEFAULT_TERMS
     name: str | None = None
     lifetimes: Lifetimes | None = None
+    steps: tuple[tuple[int, str], ...] = ()
+    """What happens at some of the times, for people: pictures show it beside the time."""
     peak_price: int = 1
     """What a byte of the cost-weighted sum of peaks counts beside the access cost, in the balanced term."""
     facts: Facts = field(default_factory=Facts, init=False, repr=False, compare=False)

@@ -26,6 +26,10 @@ def check_names(problem: Problem, names: Names, report: Report) -> None:
     """Fills in `names` on its way."""
     if isinstance(problem.name, str) and len(problem.name) > MAX_TEXT:
         _too_long(report, ("name",), problem.name)
+    for i, (time, name) in enumerate(problem.steps):
+        _number(report, ("steps", i, "time"), time, -MAX_TIME, MAX_TIME)
+        if len(name) > MAX_TEXT:
+            _too_long(report, ("steps", i, "name"), name)
     _pools(problem, names, report)
     _buffers(problem, names, report)
     _terms(problem, report)

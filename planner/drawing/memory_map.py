@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ..errors import BadInput, Code, Finding, echo
 from ..facts.intervals import merged
@@ -85,6 +85,8 @@ class MemoryMap:
     pools: tuple[PoolMap, ...]
     wrong: tuple[VerifyFinding, ...]
     """What is known to be wrong with the plan."""
+    steps: Mapping[int, str] = field(default_factory=dict)
+    """What happens at some of the times."""
     why_empty: str | None = None
     """Why there is no plan. Profiles then show what is needed, not what is in use."""
 
@@ -138,6 +140,7 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
         axis,
         tuple(pool_map(pool) for pool in problem.pools),
         wrong,
+        {time: name for time, name in problem.steps if axis.begin <= time <= axis.end},
         None if plan.placements or not problem.buffers else why_empty(plan),
     )
 

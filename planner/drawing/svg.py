@@ -89,7 +89,8 @@ def _grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         for time in time_ticks(axis.begin, axis.end, max(frame.sheet.width // 100, 2)):
             at = frame.x(time)
             yield line(at, frame.above, at, frame.below, "grid")
-            yield text(at, frame.below + 16, grouped(time), "soft mid")
+            said = f"{grouped(time)} {drawn.steps[time]}" if time in drawn.steps else grouped(time)
+            yield text(at, frame.below + 16, cut(said, 96, 6.6), "soft mid")
     if axis.untimed:
         said = "without lifetimes: a column each"
         yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), said, "soft right")

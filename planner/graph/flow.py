@@ -34,7 +34,9 @@ class Flow:
     """At which ticks something new is in each tensor."""
     writers: Counter[BufferId] = field(default_factory=Counter)
     """How many steps write each tensor."""
-    tick_names: list[str] = field(default_factory=list)
+    ticks: int = 0
+    names: list[tuple[int, str]] = field(default_factory=list)
+    """Of ticks at which an operator with a name comes by."""
 
 
 def flow_of(program: Program) -> Flow:
@@ -120,17 +122,13 @@ class _Running:
         for needed in begun.values():
             self._read(needed)
         self._read(homes[(None, id_) if id_ in self._shared else (name, id_)] for id_ in function.outputs)
-        self._next("end", name)
+        self._flow.ticks += 1
         part.end = self._now
         return part
 
     @property
     def _now(self) -> int:
-        return len(self._flow.tick_names)
-
-    def _next(self, what: str, function: str) -> None:
-        is_single = len(self._program.functions) == 1
-        self._flow.tick_names.append(what if is_single else f"{function}: {what}")
+        return self._flow.ticks
 
     def _function(self, name: str, inside: list[Region]) -> dict[BufferId, tuple[BufferId, ...]]:
         """Runs it, and answers with transfers that nobody has waited for: by their result, and by views of that, what they need."""
@@ -216,13 +214,13 @@ class _Running:
             for id_ in (*step.operator.outputs, *step.workspaces):
                 self._note(id_, False, True, self._now)
         if steps:
-            first = steps[0]
-            self._next(self._label(first), first.function)
+            self._name(steps[0])
+            self._flow.ticks += 1
 
-    def _label(self, step: Step) -> str:
-        operator = self._program.functions[self._numbers[step.function]].operators[step.index]
-        name = operator.name or f"{operator.kind.value} {step.index}"
-        return name if step.part is None else f"{name}, {step.part}"
+    def _name(self, step: Step) -> None:
+        name = self._program.functions[self._numbers[step.function]].operators[step.index].name
+        if name is not None:
+            self._flow.names.append((self._now, name if step.part is None else f"{name}: {step.part}"))
 
     def _read(self, ids: Iterable[BufferId], tick: int | None = None) -> None:
         for id_ in ids:

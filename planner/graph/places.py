@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-
 from dataclasses import dataclass
 
 from ..problem import BufferId, Colocation, Interval

@@ -170,7 +170,7 @@ def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, 
         if id_ not in facts.outside
     )
     constraints = Constraints(colocations=colocations)
-    return Problem(buffers, eased, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN)
+    return Problem(buffers, eased, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=tuple(flow.names))
 
 
 def _eased(pools: Sequence[Pool], colocations: Sequence[Colocation]) -> tuple[tuple[Pool, ...], int]:

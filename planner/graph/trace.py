@@ -148,7 +148,14 @@ class Trace:
             for key, buffer in self._buffers.items()
         )
         ties = tuple(Colocation(key, base, offset) for key, (base, offset) in self._bases.items())
-        return Problem(buffers, tuple(pools), Constraints(colocations=ties), name=name, lifetimes=Lifetimes.HALF_OPEN)
+        return Problem(
+            buffers,
+            tuple(pools),
+            Constraints(colocations=ties),
+            name=name,
+            lifetimes=Lifetimes.HALF_OPEN,
+            steps=tuple(self._names.items()),
+        )
 
     def _key(self, id_: BufferId) -> BufferId:
         function = self._scopes[-1].function

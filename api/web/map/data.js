@@ -8,6 +8,7 @@ export class MapData {
     this.right = Number(document.axis.right);
     this.timedEnd = Number(document.axis.end);
     this.layers = document.pools.map((pool) => new Layer(document, pool));
+    this.steps = new Map(document.steps.time.map((time, at) => [Number(time), document.steps.name[at]]));
     this.untimed = new Set(document.buffers.untimed);
   }
 
@@ -30,6 +31,7 @@ export class MapData {
       address: layer.pool.base === null ? null : BigInt(layer.pool.base) + offset,
       life: this.untimed.has(buffer) ? null : lifetimes === "inclusive" ? `[${start}, ${end - 1n}]` : `[${start}, ${end})`,
       steps: end - start,
+      begins: this.steps.get(layer.left[box]) ?? null,
     };
   }
 

@@ -7,6 +7,7 @@ import { addressLabels, addressTicks, plainTicks } from "./scales.js";
 export const GUTTER = { left: 68, right: 12, top: 8, bottom: 24 };
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 const LABELS = 400;
+const MOST_LETTERS = 14;
 const LABEL = { width: 34, height: 14, letter: 6.4 };
 
 export class MapPainter {
@@ -83,7 +84,7 @@ export class MapPainter {
     for (const tick of plainTicks(view.left + shift, view.right + shift, Math.max(inside.width / 90, 2), 1)) {
       const time = tick - shift;
       if (time > data.timedEnd) break;
-      const said = grouped(begin + BigInt(Math.round(time)));
+      const said = this.#moment(data, begin, Math.round(time));
       const x = Math.min(this.x(time), this.width - context.measureText(said).width / 2 - 1);
       context.fillText(said, x, bottom + 7);
       this.#tick(this.x(time), bottom, this.x(time), bottom + 4);
@@ -92,6 +93,13 @@ export class MapPainter {
       context.textAlign = "right";
       context.fillText("without lifetimes, a column each", this.width - GUTTER.right, bottom + 7);
     }
+  }
+
+  // A time, and what happens then if that has a name.
+  #moment(data, begin, time) {
+    const happens = data.steps.get(time);
+    const name = happens === undefined ? "" : ` ${visible(happens)}`;
+    return grouped(begin + BigInt(time)) + (name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS - 1)}…` : name);
   }
 
   #tick(x1, y1, x2, y2) {

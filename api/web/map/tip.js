@@ -35,6 +35,7 @@ export function facts(about) {
     ["hex", `${hex(about.offset)} to ${hex(about.end)}`],
     ["live", about.life === null ? "no lifetime" : `${about.life}, ${steps}`],
   ];
+  if (about.begins !== null) rows.push(["from", visible(about.begins)]);
   if (about.address !== null) rows.push(["address", hex(about.address)]);
   if (about.kind !== null) rows.push(["kind", visible(about.kind)]);
   if (about.alignment !== 1) rows.push(["aligned", grouped(about.alignment)]);

@@ -13,6 +13,8 @@ from ..documents import MAP_FORMAT
 EXACT = (1 << 53) - 1
 """The greatest number up to which all whole ones are told apart in double precision."""
 MOST_FINDINGS = 100
+MOST_LETTERS = 64
+"""Of a step's name."""
 
 
 def write_map(drawn: MemoryMap) -> bytes:
@@ -33,6 +35,10 @@ def write_map(drawn: MemoryMap) -> bytes:
             "end": _number(drawn.axis.end - begin),
             "untimed_from": _number(drawn.axis.untimed_from - begin),
             "right": _number(drawn.axis.right - begin),
+        },
+        "steps": {
+            "time": _numbers(time - begin for time in drawn.steps),
+            "name": [name[:MOST_LETTERS] for name in drawn.steps.values()],
         },
         "kinds": [{"name": name, "colour": colour_of(number, drawn.kinds)} for number, name in enumerate(drawn.kinds)],
         "buffers": {

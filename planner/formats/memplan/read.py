@@ -49,6 +49,7 @@ _KINDS = (
     w.ColocationWire,
     w.ReusePenaltyWire,
     w.ObjectiveWire,
+    w.StepWire,
 )
 
 
@@ -66,6 +67,7 @@ def _lists() -> dict[tuple[str, ...], Part]:
     return {
         ("pools",): Part(TypeAdapter(w.PoolWire), {"reserved": TypeAdapter(w.Range, config=STRICT_VALUES)}),
         ("buffers",): Part(TypeAdapter(w.BufferWire), {"live": span, "pools": name}),
+        ("steps",): Part(TypeAdapter(w.StepWire)),
         ("constraints", "conflicts"): pair,
         ("constraints", "exclusions"): pair,
         ("constraints", "colocations"): Part(TypeAdapter(w.ColocationWire)),
@@ -109,6 +111,7 @@ def _problem(document: w.ProblemWire) -> Problem:
         terms=_terms(document["objective"]) if "objective" in document else DEFAULT_TERMS,
         name=document.get("name"),
         lifetimes=lifetimes,
+        steps=tuple((step["time"], step["name"]) for step in document.get("steps", ())),
         peak_price=document.get("objective", {}).get("peak_price", 1),
     )
     report.raise_if_any()

@@ -221,6 +221,14 @@ class ObjectiveWire(TypedDict):
 
 
 @with_config(STRICT)
+class StepWire(TypedDict):
+    """What happens at a time."""
+
+    time: Annotated[Time, said("When.")]
+    name: Annotated[Name, said("What, for people.")]
+
+
+@with_config(STRICT)
 class ProblemWire(TypedDict):
     """A memory planning problem."""
 
@@ -243,4 +251,7 @@ class ProblemWire(TypedDict):
     ]
     buffers: Annotated[Items[BufferWire], said("What to place; may be empty.")]
     constraints: NotRequired[Annotated[ConstraintsWire, said("Everything that relates buffers to each other.")]]
+    steps: NotRequired[
+        Annotated[Items[StepWire], said("Names of times, which pictures show; they have no effect on the plan.", [])]
+    ]
     objective: NotRequired[Annotated[ObjectiveWire, said("What to minimise. Left out: the sum of peaks.")]]

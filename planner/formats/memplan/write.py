@@ -26,11 +26,13 @@ def write_memplan(problem: Problem) -> bytes:
     constraints = _constraints(problem.constraints)
     if constraints:
         fields["constraints"] = constraints
+    if problem.steps:
+        fields["steps"] = [{"time": time, "name": name} for time, name in problem.steps]
     if problem.terms != DEFAULT_TERMS:
         fields["objective"] = {"terms": [str(term) for term in problem.terms]}
         if problem.peak_price != 1:
             fields["objective"]["peak_price"] = problem.peak_price
-    return document(fields, listed=("pools", "buffers", "constraints"))
+    return document(fields, listed=("pools", "buffers", "constraints", "steps"))
 
 
 def _without(fields: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
