@@ -71,6 +71,12 @@ def plan(
     as_json: Json = False,
     quiet: Quiet = False,
     report: ReportTables = None,
+    arenas: Annotated[
+        Literal["global", "nested"],
+        typer.Option(
+            help="Of a program (memplan-graph/2): one arena for all of it, or each function in one of its own within its caller's."
+        ),
+    ] = "global",
     input_format: Format = None,
 ) -> None:
     """Place all buffers of a problem.
@@ -98,6 +104,12 @@ def plan(
         verbose=wanted.verbose,
         report=report,
     )
+    if arenas == "nested":
+        if report or wanted.explain:
+            raise typer.BadParameter("cannot be combined with --report and --explain", param_hint="--arenas")
+        from .commands import nested as nested_command
+
+        raise typer.Exit(nested_command.run(request, wanted))
     raise typer.Exit(plan_command.run(request, wanted))
 
 
