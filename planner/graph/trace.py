@@ -97,23 +97,27 @@ class Trace:
                 return
         report.add(Code.UNKNOWN_BUFFER, (*place, "id"), f"there is no buffer {quoted(id_)} here to be freed")
 
-    def begin(self, place: Place, name: str | None) -> None:
+    def begin(self, place: Place, name: str | None, report: Report) -> None:
         """A scope begins; what is allocated in it ends with it."""
         self._tick += 1
         if name is not None:
             self._names[self._tick] = name
+        self._refuse_too_deep(place, report)
         self._scopes.append(_Scope(place, "end", self._scopes[-1].function))
 
     def call(self, place: Place, function: str, report: Report) -> None:
         """A function begins."""
         self._tick += 1
         self._names[self._tick] = function
-        if len(self._scopes) > MAX_NESTING:
-            report.add(Code.TOO_DEEP, place, f"calls and scopes nest deeper than {MAX_NESTING}")
-        elif any(scope.function == function for scope in self._scopes):
+        self._refuse_too_deep(place, report)
+        if any(scope.function == function for scope in self._scopes):
             text = f"{quoted(function)} is running; the buffers of a function that runs itself have no one address"
             report.add(Code.CONTRADICTION, (*place, "function"), text)
         self._scopes.append(_Scope(place, "return", function))
+
+    def _refuse_too_deep(self, place: Place, report: Report) -> None:
+        if len(self._scopes) > MAX_NESTING:
+            report.add(Code.TOO_DEEP, place, f"calls and scopes nest deeper than {MAX_NESTING}")
 
     def end(self, place: Place, event: str, report: Report) -> None:
         """The scope or the function ends, and what is left in it."""

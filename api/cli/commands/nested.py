@@ -40,7 +40,7 @@ def run(request: Request, options: Options) -> ExitCode:
             output.write(written)
         if request.prints_json:
             print_document(written)
-        elif not request.quiet:
+        if request.prints_tables:
             from ..terminal.tables.nested import print_nested
 
             print_nested(made)

@@ -180,7 +180,7 @@ def _apply(trace: Trace, number: int, event: Any, report: Report) -> None:
         case "free":
             trace.free(place, event["id"], report)
         case "begin":
-            trace.begin(place, event.get("name"))
+            trace.begin(place, event.get("name"), report)
         case "call":
             trace.call(place, event["function"], report)
         case kind:

@@ -45,7 +45,7 @@ def test_a_graph() -> None:
 @pytest.mark.parametrize(
     ("document", "code", "place"),
     [
-        (changed(format="memplan/1"), "invalid_value", "/format"),
+        (changed(format="memplan/1"), "unknown_format", "/format"),
         (changed(colour="red"), "unknown_field", "/colour"),
         (tensor(shape=[4, -6]), "out_of_range", "/tensors/0/shape/1"),
         (tensor(shape=[4, 6.0]), "wrong_type", "/tensors/0/shape/1"),

@@ -403,5 +403,5 @@ def test_planned_programs_compute_what_they_should(block: int) -> None:
             raise AssertionError(f"seed {seed}: {error}") from error
         planned += 1
         applied += sum(isinstance(outcome, Applied) and outcome.part is not None for outcome in found.applied)
-    assert planned > RUNS / 20
+    assert planned > RUNS / 10 * 0.9
     assert applied > 0

@@ -1,0 +1,61 @@
+"""Programs at the command: planned in one arena or nested, drawn, refused with their places."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from api.cli.app import app
+
+LOOP = Path(__file__).parents[3] / "examples" / "loop.json"
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, [*arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_one_arena_needs_less_than_one_for_each_function() -> None:
+    code, shown, _ = run("plan", str(LOOP))
+    assert (code, json.loads(shown)["peak"], json.loads(shown)["bound"]) == (0, 18432, 18432)
+    code, shown, _ = run("plan", str(LOOP), "--arenas", "nested")
+    nested = json.loads(shown)
+    assert (code, nested["format"], nested["peak"]) == (0, "memplan-nested/1", 22528)
+    assert [(arena["function"], arena["plan"]["peak"]) for arena in nested["arenas"]] == [
+        ("block", 10240),
+        ("main", 22528),
+    ]
+
+
+def test_nested_plans_are_written_to_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "nested.json"
+    assert run("plan", str(LOOP), "--arenas", "nested", "-o", str(out)) == (0, "", "")
+    assert json.loads(out.read_bytes())["peak"] == 22528
+
+
+def test_a_capacity_holds_for_nested_arenas_too() -> None:
+    code, shown, _ = run("plan", str(LOOP), "--arenas", "nested", "--capacity", "20000", "--json")
+    assert (code, json.loads(shown)["peak"]) == (3, None)
+
+
+@pytest.mark.parametrize("more", [["--report", "full"], ["--explain"]])
+def test_what_nested_arenas_do_not_have(more: list[str]) -> None:
+    code, _, said = run("plan", str(LOOP), "--arenas", "nested", *more)
+    assert code == 2
+    assert "--arenas" in said
+
+
+def test_a_problem_has_no_functions() -> None:
+    code, _, said = run("plan", str(LOOP.with_name("three.json")), "--arenas", "nested")
+    assert code == 2
+    assert "memplan-graph/2" in said
+
+
+def test_pictures_name_the_steps(tmp_path: Path) -> None:
+    plan, picture = tmp_path / "plan.json", tmp_path / "map.svg"
+    assert run("plan", str(LOOP), "-o", str(plan))[0] == 0
+    assert run("draw", str(LOOP), str(plan), "-o", str(picture))[0] == 0
+    assert "0 conv" in picture.read_text("utf-8")

@@ -1,0 +1,139 @@
+"""Traces of runs: who is needed when, whose address is whose, and what is refused with its line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from planner import BadInput, plan, read_problem, verify
+from planner.problem import BufferId, Interval, Problem
+
+HEAD: dict[str, Any] = {"format": "memplan-trace/1"}
+
+
+def trace(*events: dict[str, Any], **head: Any) -> bytes:
+    return "\n".join(map(json.dumps, ({**HEAD, **head}, *events))).encode()
+
+
+def alloc(id_: str, size: int = 8, **more: Any) -> dict[str, Any]:
+    return {"event": "alloc", "id": id_, "size": size, **more}
+
+
+def use(*ids: str, **more: Any) -> dict[str, Any]:
+    return {"event": "use", "ids": list(ids), **more}
+
+
+def call(function: str) -> dict[str, Any]:
+    return {"event": "call", "function": function}
+
+
+def free(id_: str) -> dict[str, Any]:
+    return {"event": "free", "id": id_}
+
+
+RETURN, BEGIN, END = {"event": "return"}, {"event": "begin"}, {"event": "end"}
+
+
+def read(*events: dict[str, Any]) -> Problem:
+    problem, warnings = read_problem(trace(*events))
+    assert warnings == ()
+    return problem
+
+
+def lives(*events: dict[str, Any]) -> dict[BufferId, tuple[Interval, ...] | None]:
+    return {buffer.id: buffer.live for buffer in read(*events).buffers}
+
+
+def test_a_buffer_is_needed_from_its_first_use_to_its_last() -> None:
+    assert lives(alloc("a"), alloc("b"), use("b"), use("a", "b"), use("a"), free("a"), use("b")) == {
+        "a": ((3, 5),),
+        "b": ((2, 7),),
+    }
+
+
+def test_a_buffer_that_nothing_uses_is_needed_while_it_is_there() -> None:
+    assert lives(alloc("a"), alloc("b"), free("a"), alloc("c")) == {"a": ((0, 2),), "b": ((1, 4),), "c": ((3, 4),)}
+
+
+def test_what_is_not_freed_ends_with_its_scope_or_its_function() -> None:
+    events = (BEGIN, alloc("a"), END, call("f"), alloc("b"), RETURN, alloc("c"))
+    assert lives(*events) == {"a": ((1, 2),), "f/b": ((4, 5),), "c": ((6, 7),)}
+
+
+def test_a_function_that_is_called_twice_has_its_buffers_at_one_address() -> None:
+    layer = (call("f"), alloc("t"), use("t", "x"), RETURN)
+    problem = read(alloc("x"), *layer, alloc("big", 8), use("big"), free("big"), *layer)
+    assert {buffer.id: buffer.live for buffer in problem.buffers} == {
+        "x": ((3, 11),),
+        "f/t": ((3, 4), (10, 11)),
+        "big": ((6, 7),),
+    }
+    made = plan(problem)
+    assert (made.peak, verify(problem, made)) == (16, ())
+
+
+def test_a_function_finds_what_its_caller_has_unless_it_has_its_own() -> None:
+    found = lives(alloc("x"), call("f"), use("x"), alloc("x"), use("x"), free("x"), use("x"), RETURN)
+    assert found == {"x": ((2, 7),), "f/x": ((4, 5),)}
+
+
+def test_a_shared_buffer_lies_within_its_base() -> None:
+    problem = read(
+        alloc("a", 64), {"event": "share", "id": "v", "base": "a", "offset": 16, "size": 8}, use("a"), use("v")
+    )
+    made = plan(problem)
+    where = {place.id: place.offset for place in made.placements}
+    assert where["v"] == where["a"] + 16
+
+
+def test_uses_and_calls_have_names_that_pictures_show() -> None:
+    assert read(alloc("a"), use("a", name="conv"), call("f"), RETURN).steps == ((1, "conv"), (2, "f"))
+
+
+def test_pools_stand_in_the_first_line() -> None:
+    problem, _ = read_problem(trace(alloc("a", pools=["fast"]), pools=[{"name": "fast", "size": 64}, {"name": "slow"}]))
+    assert [pool.name for pool in problem.pools] == ["fast", "slow"]
+    assert problem.buffers[0].pools == ("fast",)
+
+
+def test_empty_lines_count_and_say_nothing() -> None:
+    data = trace(alloc("a"), use("b")).replace(b"\n", b"\n\n")
+    with pytest.raises(BadInput) as caught:
+        read_problem(data)
+    assert caught.value.findings[0].pointer == "/lines/5/ids/0"
+
+
+@pytest.mark.parametrize(
+    ("events", "code", "place"),
+    [
+        ((use("a"),), "unknown_buffer", "/lines/2/ids/0"),
+        ((alloc("a"), free("a"), use("a")), "unknown_buffer", "/lines/4/ids/0"),
+        ((free("a"),), "unknown_buffer", "/lines/2/id"),
+        ((alloc("a"), alloc("a")), "duplicate_id", "/lines/3/id"),
+        ((alloc("a"), BEGIN, alloc("a")), "duplicate_id", "/lines/4/id"),
+        ((alloc("a"), free("a"), alloc("a", 9)), "contradiction", "/lines/4/id"),
+        ((call("f"), call("f")), "contradiction", "/lines/3/function"),
+        ((call("f"), END), "contradiction", "/lines/3/event"),
+        ((BEGIN, RETURN), "contradiction", "/lines/3/event"),
+        ((END,), "contradiction", "/lines/2/event"),
+        ((BEGIN,), "contradiction", "/lines/2"),
+        (({"event": "share", "id": "v", "base": "a", "size": 1},), "unknown_buffer", "/lines/2/base"),
+        (({"event": "jump"},), "invalid_value", "/lines/2/event"),
+        ((alloc("a", -1),), "out_of_range", "/lines/2/size"),
+        ((alloc("a", x=1),), "unknown_field", "/lines/2/x"),
+        ((BEGIN,) * 1002, "too_deep", "/lines/1002"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_line(events: tuple[dict[str, Any], ...], code: str, place: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read_problem(trace(*events))
+    assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == (code, place)
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]", b"3", b'{"event": "free", "id": 1, "id": 2}', b"\xff"])
+def test_a_line_that_is_no_event_is_refused_with_its_number(line: bytes) -> None:
+    with pytest.raises(BadInput) as caught:
+        read_problem(trace(alloc("a")) + b"\n" + line)
+    assert caught.value.findings[0].pointer.startswith("/lines/3")
