@@ -56,7 +56,7 @@ def document(settings: Settings | None = None, headers: dict[str, str] | None = 
     return found
 
 
-@schemathesis.serializer("application/x-ndjson")
+@schemathesis.serializer("application/x-ndjson", "application/jsonl")
 def lines(_: schemathesis.SerializationContext, value: object) -> bytes:
     return value.encode("utf-8", "replace") if isinstance(value, str) else json.dumps(value).encode("ascii")
 

@@ -186,6 +186,7 @@ def test_numbers_too_large_for_javascript_are_shown_exactly(page: Page) -> None:
     }  # fmt: skip
     document = {
         "lifetimes": "inclusive",
+        "steps": {"time": [], "name": []},
         "axis": {"begin": str(begin), "end": 9, "untimed_from": 9, "right": 9},
         "kinds": [{"name": None, "colour": 0}],
         "buffers": {"id": ["x"], "size": [str(size)], "alignment": [1], "kind": [0], "untimed": []},
