@@ -42,7 +42,7 @@ def with_second_size_spoilt(row: Format) -> bytes:
     """The example where the size of its second buffer is no number, wherever in the document that stands."""
 
     def spoil(buffers: list[dict[str, Any]]) -> None:
-        buffers[1][next(name for name in buffers[1] if name.startswith("size"))] = "x"
+        buffers[1][next(name for name in buffers[1] if name.startswith(("size", "shape")))] = "x"
 
     return changed(row, "32", spoil, "x")
 
@@ -62,7 +62,8 @@ def changed(row: Format, word: str, change: Callable[[list[dict[str, Any]]], Non
     if not row.is_json:
         return re.sub(rf"\b{word}\b", other, row.example).encode()
     whole = json.loads(row.example)
-    change((whole.get("problem") or whole)["buffers"])
+    holder = whole.get("problem") or whole.get("functions", [whole])[0]
+    change(holder.get("buffers") or holder["tensors"])
     return json.dumps(whole).encode()
 
 
@@ -138,7 +139,7 @@ def test_the_command_reads_it(row: Format, tmp_path: Path) -> None:
 
 
 def test_the_page_explains_each_and_nothing_else() -> None:
-    titles = re.findall(r"^### (\S+?):", PAGE.split("## Formats of other tools", 1)[1], re.MULTILINE)
+    titles = re.findall(r"^### (\S+?):", PAGE.split("## Other formats", 1)[1], re.MULTILINE)
     own = ["memplan"] if "## The problem: memplan/1" in PAGE else []
     known = {"dsa-solver": "dsa", "USMP": "usmp"}
     assert sorted([*own, *(known.get(title, title) for title in titles)]) == sorted(FORMATS)
