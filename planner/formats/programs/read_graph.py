@@ -15,11 +15,11 @@ from ...graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind
 from ...graph.problem import GraphOptions, program_problem
 from ...graph.program import Function, Program, program_of
 from ...problem import Pool
+from ..documents import GRAPH_FORMAT, PROGRAM_FORMAT
 from ..json.scan import Scanned, require_format
 from ..json.strict import Part, Wire, field_names, validate
 from ..memplan.read import read_pools
 from ..memplan.wire import PoolWire
-from ..documents import GRAPH_FORMAT, PROGRAM_FORMAT
 from . import graph_wire as w
 
 if TYPE_CHECKING:
