@@ -6,7 +6,7 @@ made = graph_problem(graph, (Pool("sram", 4096),))
 
 from __future__ import annotations
 
-from .check import require_sound_graph, require_sound_program
+from .checks.soundness import require_sound_graph, require_sound_program
 from .nested import NestedArena, NestedPlan, nested_plan
 from .operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace
 from .outcomes import Applied, GraphProblem, Reason, Refused

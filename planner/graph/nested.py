@@ -13,9 +13,8 @@ from typing import TypeAlias
 
 from ..plan import Plan
 from ..problem import BufferId, Fixed, Pool, Problem
-from .check import require_sound_program
-from .check_calls import functions_of
-from .operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, Workspace
+from .checks.soundness import require_sound_program
+from .operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, Workspace, functions_of
 from .problem import GraphOptions, program_problem
 from .program import Function, Program
 

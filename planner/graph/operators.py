@@ -135,3 +135,8 @@ class Graph:
     tensors: tuple[Tensor, ...]
     operators: tuple[Operator, ...]
     name: str | None = None
+
+
+def functions_of(operator: Operator) -> tuple[str, ...]:
+    """The functions that it may run."""
+    return operator.functions if operator.condition is None else (operator.condition, *operator.functions)

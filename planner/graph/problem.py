@@ -9,13 +9,13 @@ from math import gcd, lcm
 from ..checks.report import Report, bad_input, quoted
 from ..errors import Code, echo
 from ..problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem
-from .check import require_sound_graph, require_sound_program
-from .flow import Flow, flow_of
+from .aliases.places import Places
+from .aliases.rules import PASSES, Facts, Refusal, apply
+from .checks.soundness import require_sound_graph, require_sound_program
 from .operators import Graph, OperatorKind, Tensor, TensorKind
 from .outcomes import Applied, GraphProblem, Reason, Refused
-from .places import Places
 from .program import Program, program_of
-from .rules import PASSES, Facts, Refusal, apply
+from .running.flow import Flow, flow_of
 
 _PINNING = (OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE)
 

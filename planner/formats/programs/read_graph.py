@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from ...checks import sound_as_read
 from ...checks.report import Report, bad_input, quoted
 from ...errors import Code
-from ...graph.check import require_sound_graph, require_sound_program
+from ...graph.checks.soundness import require_sound_graph, require_sound_program
 from ...graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace
 from ...graph.problem import GraphOptions, program_problem
 from ...graph.program import Function, Program, program_of

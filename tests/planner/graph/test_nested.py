@@ -16,7 +16,7 @@ from planner.graph import (
     nested_plan,
     program_problem,
 )
-from planner.graph.check_calls import functions_of
+from planner.graph.operators import functions_of
 from planner.problem import Pool
 from tests.planner.graph.random_programs import random_program
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-from ..checks.limits import MAX_ADDRESS
-from ..checks.report import Place, Report, quoted
-from ..errors import Code
-from ..problem import BufferId
-from .check_calls import check_calls
-from .operators import OF_PROGRAMS, Graph, Operator, OperatorKind, Tensor, TensorKind
-from .program import Function, Program
-from .tuples import leaves
+from ...checks.limits import MAX_ADDRESS
+from ...checks.report import Place, Report, quoted
+from ...errors import Code
+from ...problem import BufferId
+from ..operators import OF_PROGRAMS, Graph, Operator, OperatorKind, Tensor, TensorKind
+from ..program import Function, Program
+from ..running.tuples import leaves
+from .calls import check_calls
 
 _ARITIES = {
     OperatorKind.VIEW: (1, 1),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from ..problem import BufferId
-from .operators import Operator, OperatorKind, Tensor
-from .program import Function
+from ...problem import BufferId
+from ..operators import Operator, OperatorKind, Tensor
+from ..program import Function
 
 
 def leaves(tensor: Tensor) -> Iterator[Tensor]:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..checks.report import Place, Report, quoted
-from ..errors import Code
-from ..problem import BufferId
-from .operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind
-from .program import Function, Program
+from ...checks.report import Place, Report, quoted
+from ...errors import Code
+from ...problem import BufferId
+from ..operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, functions_of
+from ..program import Function, Program
 
 MAX_NESTING = 64
 """Functions that run functions."""
-
-
-def functions_of(operator: Operator) -> tuple[str, ...]:
-    """The functions that it may run."""
-    return operator.functions if operator.condition is None else (operator.condition, *operator.functions)
 
 
 def check_calls(program: Program, tensors: Sequence[Mapping[BufferId, Tensor]], report: Report) -> None:

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..checks.report import bad_input, quoted
-from ..errors import Code as Fault
-from ..problem import BufferId
-from .code import Code, Cycle, Fork, Handed, Name, Node, Run, Step, code_of
+from ...checks.report import bad_input, quoted
+from ...errors import Code
+from ...problem import BufferId
+from ..operators import OperatorKind, Tensor, TensorKind
+from ..program import Program
+from .listing import Cycle, Fork, Handed, Listing, Name, Node, Run, Step, listing_of
 from .liveness import Event, Life, Part, Region, life_of
-from .operators import OperatorKind, Tensor, TensorKind
-from .program import Program
 
 MAX_TICKS = 1 << 20
 """Of all entries together, functions counted as often as they are run."""
@@ -41,18 +41,18 @@ class Flow:
 
 def flow_of(program: Program) -> Flow:
     """The program, which must be sound, as it runs. Raises BadInput if a run takes too long, or writes state that it has lent to be read."""
-    code = code_of(program)
-    _refuse_endless(program, code)
-    return _Running(program, code).run()
+    listing = listing_of(program)
+    _refuse_endless(program, listing)
+    return _Running(program, listing).run()
 
 
-def _refuse_endless(program: Program, code: Code) -> None:
+def _refuse_endless(program: Program, listing: Listing) -> None:
     """Ticks are counted before they are taken: a dozen functions can make billions."""
     known: dict[str, int] = {}
 
     def ticks(name: str) -> int:
         if name not in known:
-            known[name] = sum(map(of, code.nodes[name]))
+            known[name] = sum(map(of, listing.nodes[name]))
         return known[name]
 
     def of(node: Node) -> int:
@@ -70,20 +70,20 @@ def _refuse_endless(program: Program, code: Code) -> None:
     total = sum(ticks(name) + 1 for name in program.entries)
     if total > MAX_TICKS:
         text = f"a run comes by {total} operators, those of a function as often as it is run; at most are {MAX_TICKS}"
-        raise bad_input(Fault.TOO_LARGE, ("functions",), text)
+        raise bad_input(Code.TOO_LARGE, ("functions",), text)
 
 
 class _Running:
     """The way through the program, tick by tick, and what happens to each tensor on it."""
 
-    def __init__(self, program: Program, code: Code) -> None:
+    def __init__(self, program: Program, listing: Listing) -> None:
         self._program = program
-        self._code = code
-        self._flow = Flow(code.tensors, code.steps, code.elsewhere, code.homes)
+        self._listing = listing
+        self._flow = Flow(listing.tensors, listing.steps, listing.elsewhere, listing.homes)
         self._events: dict[BufferId, list[Event]] = {}
         self._handed: dict[BufferId, Handed] = {}
         self._shared = {tensor.id for tensor in program.tensors}
-        for step in code.steps:
+        for step in listing.steps:
             self._flow.writers.update(set(step.operator.outputs))
         self._numbers = {function.name: f for f, function in enumerate(program.functions)}
         self._looked_through = self._views_of_elsewhere()
@@ -103,18 +103,18 @@ class _Running:
     def _views_of_elsewhere(self) -> dict[BufferId, BufferId]:
         """Views of what lies elsewhere, which lie there too, or are copies: as long as they are needed, it is."""
         found: dict[BufferId, BufferId] = {}
-        for step in self._code.steps:
+        for step in self._listing.steps:
             if step.operator.kind in _ALIASES:
                 (source,), (result,) = step.operator.inputs, step.operator.outputs
-                is_elsewhere = source in self._code.elsewhere or source in found
-                if is_elsewhere and result not in self._code.elsewhere and self._flow.writers[result] == 1:
+                is_elsewhere = source in self._listing.elsewhere or source in found
+                if is_elsewhere and result not in self._listing.elsewhere and self._flow.writers[result] == 1:
                     found[result] = source
         return found
 
     def _entry(self, name: str) -> Part:
         part = Part(self._now)
         begun = self._function(name, part.inside)
-        function, homes = self._code.functions[name], self._code.homes
+        function, homes = self._listing.functions[name], self._listing.homes
         for id_ in function.inputs:
             home = homes[name, id_]
             if home not in self._events:
@@ -133,7 +133,7 @@ class _Running:
     def _function(self, name: str, inside: list[Region]) -> dict[BufferId, tuple[BufferId, ...]]:
         """Runs it, and answers with transfers that nobody has waited for: by their result, and by views of that, what they need."""
         begun: dict[BufferId, tuple[BufferId, ...]] = {}
-        for node in self._code.nodes[name]:
+        for node in self._listing.nodes[name]:
             match node:
                 case Step():
                     self._transfers(node, begun)
@@ -182,7 +182,7 @@ class _Running:
                 "hand it over as mutable, or copy it before"
             )
             at = ("functions", self._numbers[run.caller], "operators", run.at)
-            raise bad_input(Fault.CONTRADICTION, at, text)
+            raise bad_input(Code.CONTRADICTION, at, text)
 
     def _fork(self, fork: Fork, inside: list[Region]) -> None:
         arms = []

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TypeAlias
 
-from ..checks.report import quoted
-from ..problem import BufferId
-from .code import Step
-from .liveness import Life
-from .operators import Operator, OperatorKind, TensorKind
-from .outcomes import Reason
+from ...checks.report import quoted
+from ...problem import BufferId
+from ..operators import Operator, OperatorKind, TensorKind
+from ..outcomes import Reason
+from ..running.listing import Step
+from ..running.liveness import Life
 from .places import Places
 
 Join: TypeAlias = tuple[BufferId, BufferId, int]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from ..problem import BufferId, Colocation, Interval
-from .liveness import Life
-from .operators import Tensor
+from ...problem import BufferId, Colocation, Interval
+from ..operators import Tensor
+from ..running.liveness import Life
 
 
 @dataclass(slots=True, eq=False)

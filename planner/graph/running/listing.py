@@ -1,4 +1,4 @@
-"""A program as code over memory: every tensor's memory under one name, every function a list of steps, runs, forks and cycles.
+"""A program written out over memory: every tensor's memory under one name, every function a list of steps, runs, forks and cycles.
 
 A function that is run from one place only is read as if it stood there: its inputs and outputs are the tensors that are handed over. The inputs
 and outputs of one that is run from several places lie elsewhere each time, so they have no place of their own; what they are handed is needed
@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from math import lcm
 from typing import NamedTuple, TypeAlias
 
-from ..checks.report import Report, quoted
-from ..errors import Code as Fault
-from ..problem import BufferId
-from .check_calls import functions_of
-from .operators import Operator, OperatorKind, Tensor, TensorKind
-from .program import Function, Program
+from ...checks.report import Report, quoted
+from ...errors import Code
+from ...problem import BufferId
+from ..operators import Operator, OperatorKind, Tensor, TensorKind, functions_of
+from ..program import Function, Program
 from .tuples import taken_apart
 
 Name: TypeAlias = tuple[str | None, BufferId]
@@ -84,7 +83,7 @@ Node: TypeAlias = Step | Run | Fork | Cycle
 
 
 @dataclass(slots=True)
-class Code:
+class Listing:
     """A program over memory."""
 
     functions: dict[str, Function] = field(default_factory=dict)
@@ -101,9 +100,9 @@ class Code:
     """Under which name each tensor's memory goes."""
 
 
-def code_of(program: Program) -> Code:
+def listing_of(program: Program) -> Listing:
     """The program, which must be sound, over memory. Raises BadInput if one tensor would have to be in two pools."""
-    return _Lowering(program).code()
+    return _Lowering(program).listing()
 
 
 class _Lowering:
@@ -111,7 +110,7 @@ class _Lowering:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.memory = Code()
+        self.memory = Listing()
         self.shared = {tensor.id: tensor for tensor in program.tensors}
         self.functions = self.memory.functions
         self.numbered: dict[str, tuple[tuple[int, Operator], ...]] = {}
@@ -123,7 +122,7 @@ class _Lowering:
         self.is_single = len(program.functions) == 1
         self.nodes = self.memory.nodes
 
-    def code(self) -> Code:
+    def listing(self) -> Listing:
         report = Report()
         for tensor in self.program.tensors:
             self._settle((None, tensor.id), tensor.id, tensor, report)
@@ -143,11 +142,11 @@ class _Lowering:
 
     def _settle(self, name: Name, home: BufferId, tensor: Tensor, report: Report) -> None:
         """From now on the tensor lies there, together with whatever else does."""
-        code = self.memory
-        code.homes[name] = home
-        there = code.tensors.get(home)
+        listing = self.memory
+        listing.homes[name] = home
+        there = listing.tensors.get(home)
         if there is None:
-            code.tensors[home] = replace(tensor, id=home, pools=self._pools(tensor))
+            listing.tensors[home] = replace(tensor, id=home, pools=self._pools(tensor))
             return
         self.join(home, tensor, report)
 
@@ -161,7 +160,7 @@ class _Lowering:
             pools = tuple(pool for pool in pools if pool in others)
             if not pools:
                 text = f"{quoted(home)} and {quoted(tensor.id)} are one tensor, and no pool may hold both"
-                report.add(Fault.CONTRADICTION, ("functions",), text)
+                report.add(Code.CONTRADICTION, ("functions",), text)
         self.memory.tensors[home] = replace(there, alignment=lcm(there.alignment, tensor.alignment), pools=pools)
 
     def _pools(self, tensor: Tensor) -> tuple[str, ...] | None:

@@ -1,0 +1,1 @@
+"""Which tensors can lie inside others, so that nothing is moved."""

@@ -1,0 +1,1 @@
+"""Is a graph or a program sound in itself?"""
