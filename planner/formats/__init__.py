@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..graph.operators import Graph
     from ..plan import Plan
     from ..problem import Problem
-    from ..shapes import ShapedProblem
+    from ..shapes import ShapedProblem, ShapesPlan
     from ..storage import Sharing
     from .programs.read_graph import ProgramFile
 
@@ -38,6 +38,31 @@ def read_shaped(data: bytes, *, name: str | None = None) -> tuple[ShapedProblem,
         return found, warnings
     sizes = tuple(number(buffer.size) for buffer in found.buffers)
     return ShapedProblem(found, {}, sizes, (None,) * len(sizes)), warnings
+
+
+def read_shapes_plan(data: bytes) -> ShapesPlan:
+    """The ShapesPlan in the bytes (JSON, format memplan-shapes/1)."""
+    from .documents import SHAPES_FORMAT
+    from .json.scan import require_format, scan
+    from .shapes.plan_reader import read_shapes_plan_json
+
+    require_format(scan(data), SHAPES_FORMAT, "a plan for all shapes")
+    return read_shapes_plan_json(data)
+
+
+def is_shapes_plan(data: bytes) -> bool:
+    """Do the bytes say that they are a ShapesPlan?"""
+    from .documents import SHAPES_FORMAT
+    from .json.scan import scan
+
+    return (scan(data).top or {}).get("format") == SHAPES_FORMAT
+
+
+def write_shapes_plan(found: ShapesPlan) -> bytes:
+    """The plan for all shapes as JSON, format memplan-shapes/1."""
+    from .shapes.write import write_shapes_plan as write
+
+    return write(found)
 
 
 def write_shaped(problem: ShapedProblem) -> bytes:
@@ -127,17 +152,20 @@ def schema() -> dict[str, Any]:
 __all__ = [
     "FORMATS",
     "Format",
+    "is_shapes_plan",
     "is_sharing",
     "read_graph",
     "read_plan",
     "read_problem",
     "read_program",
     "read_shaped",
+    "read_shapes_plan",
     "read_sharing",
     "schema",
     "write_plan",
     "write_problem",
     "write_shaped",
+    "write_shapes_plan",
     "write_sharing",
     "write_usmp",
 ]

@@ -130,18 +130,18 @@ def ceildiv(part: Expression, by: Expression) -> Expression:
     return Expression(Kind.CEILDIV, (part, by))
 
 
-def parse(text: str, known: Collection[str]) -> Expression:
-    """The expression. Raises ExpressionError, which says what is wrong and at which character."""
-    if len(text) > MOST_CHARACTERS:
-        raise ExpressionError(f"it has {len(text)} characters, and {MOST_CHARACTERS} are the most")
-    return _Parser(text, known).whole()
+def parse(text: str, known: Collection[str], longer: int = 1) -> Expression:
+    """The expression, which may be so many times as long as a size. Raises ExpressionError, which says what is wrong and at which character."""
+    if len(text) > MOST_CHARACTERS * longer:
+        raise ExpressionError(f"it has {len(text)} characters, and {MOST_CHARACTERS * longer} are the most")
+    return _Parser(text, known, MOST_NODES * longer).whole()
 
 
 class _Parser:
     """One text, from left to right."""
 
-    def __init__(self, text: str, known: Collection[str]) -> None:
-        self._known = known
+    def __init__(self, text: str, known: Collection[str], most: int) -> None:
+        self._known, self._most = known, most
         self._tokens: list[tuple[int, str, str]] = []
         self._next = self._nodes = 0
         at = 0
@@ -188,8 +188,8 @@ class _Parser:
 
     def _count(self, made: Expression) -> Expression:
         self._nodes += 1
-        if self._nodes > MOST_NODES:
-            raise ExpressionError(f"it has more than {MOST_NODES} parts")
+        if self._nodes > self._most:
+            raise ExpressionError(f"it has more than {self._most} parts")
         return made
 
     def _sum(self, depth: int) -> Expression:
@@ -198,21 +198,24 @@ class _Parser:
             if self._take("+"):
                 parts.append(self._product(depth))
             elif self._take("-"):
-                parts.append(self._count(times((number(-1), self._product(depth)))))
+                parts.append(self._count(_negative(self._product(depth))))
             else:
                 return self._count(total(parts))
 
     def _product(self, depth: int) -> Expression:
-        parts = [self._factor(depth)]
+        first = self._factor(depth)
+        parts = [first]
         while self._take("*"):
             parts.append(self._factor(depth))
+        if len(parts) > 1 and first.kind is Kind.PRODUCT and first.parts[0] == number(-1):
+            parts[:1] = first.parts  # the sign stands before the whole product
         return self._count(times(parts))
 
     def _factor(self, depth: int) -> Expression:
         if depth > MOST_DEPTH:
             raise ExpressionError(f"it nests deeper than {MOST_DEPTH}")
         if self._take("-"):
-            return self._count(times((number(-1), self._factor(depth + 1))))
+            return self._count(_negative(self._factor(depth + 1)))
         if self._take("("):
             found = self._sum(depth + 1)
             self._require(")")
@@ -245,6 +248,11 @@ class _Parser:
             wanted = "two values" if word == "ceildiv" else "two values or more"
             raise ExpressionError(f"{word} at character {at} takes {wanted}, not {len(parts)}")
         return self._count(Expression(FUNCTIONS[word], tuple(parts)))
+
+
+def _negative(made: Expression) -> Expression:
+    factors = made.parts if made.kind is Kind.PRODUCT else (made,)
+    return times((number(-1), *factors))
 
 
 def _text(made: Expression) -> str:

@@ -92,6 +92,9 @@ def polynomial(made: Expression) -> dict[Powers, Rational]:
 
 
 def atom(made: Expression) -> dict[Powers, Rational]:
+    """The expression by itself, its parts written in the one way in which expression() writes them: equal atoms look alike."""
+    if made.parts:
+        made = Expression(made.kind, tuple(expression(polynomial(part)) for part in made.parts))
     return {((made, 1),): 1}
 
 

@@ -126,7 +126,7 @@ def _order(problem: Problem, behind: Sequence[Behind]) -> Iterator[str]:
 def _sizes(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
     sizes = {buffer.id: size for buffer, size in zip(problem.largest.buffers, problem.sizes, strict=True)}
     for each in found.behind:
-        if each.size != sizes[each.id]:
+        if str(each.size) != str(sizes[each.id]):
             yield f"the size of buffer {echo(each.id)} is {sizes[each.id]}, not {each.size}"
         try:
             size_range(each.size, problem.symbols)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import typer
 
 from planner.errors import MAX_FINDINGS
-from planner.formats import is_sharing, read_plan, read_problem, read_sharing
+from planner.formats import (
+    is_shapes_plan,
+    is_sharing,
+    read_plan,
+    read_problem,
+    read_shaped,
+    read_shapes_plan,
+    read_sharing,
+)
 from planner.options.capacity import planned_problem
 from planner.options.preference import Preference
 from planner.problem import Problem
@@ -40,12 +48,16 @@ def run(
     if problem_file == plan_file == STANDARD_INPUT:
         raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
     with refusing(shown_name(problem_file), as_json=as_json):
-        problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
+        given = read_bytes(problem_file)
+        problem, _warnings = read_problem(given, name=problem_file, format=input_format)
         problem = planned_problem(problem, capacity, prefer)
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)
-        check = _sharing if is_sharing(data) else _plan
-        verdict = check(problem, data)
+        if is_shapes_plan(data):
+            verdict = _shapes(given, problem, data)
+        else:
+            check = _sharing if is_sharing(data) else _plan
+            verdict = check(problem, data)
     with refusing(None, as_json=as_json):
         if as_json or not is_terminal(sys.stdout):
             listed = [asdict(finding) for finding in verdict.findings]
@@ -60,7 +72,7 @@ class Verdict:
     """What was checked, and what was found."""
 
     checked: str
-    findings: Sequence[VerifyFinding | SharingFinding]
+    findings: Sequence[VerifyFinding | SharingFinding | ShapesFinding]
     notes: Sequence[str]
 
 
@@ -75,6 +87,24 @@ def _sharing(problem: Problem, data: bytes) -> Verdict:
     sharing = read_sharing(data)
     findings = verify_sharing(problem, sharing)
     return Verdict(_counted(len(sharing.assignments), "assignment"), findings, notes_on_sharing(sharing))
+
+
+@dataclass(frozen=True, slots=True)
+class ShapesFinding:
+    """Something that is wrong with a plan for all shapes."""
+
+    kind: str
+    message: str
+
+
+def _shapes(given: bytes, problem: Problem, data: bytes) -> Verdict:
+    from planner.shapes import verify_shapes
+
+    shaped, _ = read_shaped(given)
+    shaped = replace(shaped, largest=problem)
+    found = read_shapes_plan(data)
+    findings = [ShapesFinding("shapes", text) for text in verify_shapes(shaped, found)]
+    return Verdict(_counted(len(shaped.sizes), "buffer"), findings, ())
 
 
 def _counted(count: int, what: str) -> str:

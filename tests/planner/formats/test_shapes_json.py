@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from planner import BadInput, Options, plan, read_problem, read_shaped, write_shaped
-from planner.formats.shapes.write import write_shapes_plan
+from planner import BadInput, Options, plan, read_problem, read_shaped, verify_shapes, write_shaped
+from planner.formats import read_shapes_plan, write_shapes_plan
 from planner.generate import shaped_transformer
 from planner.shapes import Mode, plan_shapes
+from tests.planner.shapes.test_plan_shapes import random_problem
 
 OPTIONS = Options(time_limit=60, workers=1)
 
@@ -69,6 +70,37 @@ def test_a_plan_for_all_shapes_as_json() -> None:
     assert {b["id"]: b["size"] for b in made["buffers"]} == {"b0": "n", "b1": "2*n"}
     fixed = json.loads(write_shapes_plan(plan_shapes(problem, Mode.MAXIMUM, (), OPTIONS)))
     assert fixed["plan"]["format"] == "memplan-plan/1"
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("seed", range(4))
+def test_a_plan_is_read_as_it_was_written(mode: Mode, seed: int) -> None:
+    problem = random_problem(seed)
+    written = write_shapes_plan(plan_shapes(problem, mode, [{"n": 1, "m": 0}, {"n": 5, "m": 3}], OPTIONS))
+    again = read_shapes_plan(written)
+    assert write_shapes_plan(again) == written
+    assert verify_shapes(problem, again) == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "place"),
+    [
+        ({"mode": "some"}, "invalid_value", "/mode"),
+        ({"mode": "maximum"}, "unknown_field", "/pools"),
+        ({"symbols": {"n": [2, 1]}}, "out_of_range", "/symbols/n"),
+        ({"symbols": {}}, "invalid_expression", "/buffers/0/size"),
+        ({"buffers": [{}]}, "missing_field", "/buffers/0/id"),
+        ({"shapes": [{"at": {"n": "1"}, "used": 1, "optimum": 1, "bound": 1}]}, "wrong_type", "/shapes/0/at/n"),
+        ({"format": "memplan-plan/1"}, "unknown_format", "/format"),
+        ({"more": 1}, "unknown_field", "/more"),
+    ],
+)
+def test_what_is_no_plan_for_all_shapes(change: dict[str, Any], code: str, place: str) -> None:
+    problem, _ = read_shaped(document({"size": "n"}))
+    fields = json.loads(write_shapes_plan(plan_shapes(problem, Mode.EXPRESSIONS, [{"n": 3, "m": 2}], OPTIONS)))
+    with pytest.raises(BadInput) as found:
+        read_shapes_plan(json.dumps({**fields, **change}).encode())
+    assert (str(found.value.findings[0].code), found.value.findings[0].pointer) == (code, place)
 
 
 @pytest.mark.parametrize(

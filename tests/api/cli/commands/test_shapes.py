@@ -64,3 +64,14 @@ def test_bad_input_names_the_option(arguments: list[str], says: bytes) -> None:
     done = run("shapes", PREFILL, *arguments)
     assert done.returncode == 2
     assert says in done.stderr
+
+
+@pytest.mark.parametrize("mode", ["expressions", "buckets", "maximum"])
+def test_verify_takes_what_it_writes_and_sees_what_is_changed(mode: str, tmp_path: Path) -> None:
+    out = tmp_path / "s.json"
+    assert run("shapes", PREFILL, "--mode", mode, "--at", "n=16", "-o", str(out)).returncode == 0
+    done = run("verify", PREFILL, str(out))
+    assert (done.returncode, json.loads(done.stdout)["valid"]) == (0, True)
+    out.write_bytes(out.read_bytes().replace(b'"used": ', b'"used": 1'))
+    done = run("verify", PREFILL, str(out))
+    assert (done.returncode, json.loads(done.stdout)["valid"]) == (1, False)
