@@ -28,6 +28,7 @@ class Code(StrEnum):
     DUPLICATE_ID = "duplicate_id"
     UNKNOWN_BUFFER = "unknown_buffer"
     UNKNOWN_POOL = "unknown_pool"
+    UNKNOWN_ALTERNATIVE = "unknown_alternative"
     LIFETIMES_MISSING = "lifetimes_missing"
     INVALID_EXPRESSION = "invalid_expression"
     INTERVAL_REVERSED = "interval_reversed"

@@ -140,6 +140,60 @@ class Constraints:
     """
 
 
+@dataclass(frozen=True, slots=True)
+class CostTerm:
+    """Something that alternatives cost: cycles, energy."""
+
+    name: str
+    weight: int = 1
+    """What one of it counts in the cost that is minimised."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoreLife:
+    """Further times at which a buffer of the problem is needed."""
+
+    buffer: BufferId
+    live: tuple[Interval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way to do something: what it costs, and what holds if it is chosen."""
+
+    name: str
+    costs: tuple[int, ...] = ()
+    """In the order of the cost terms."""
+    buffers: tuple[Buffer, ...] = ()
+    constraints: Constraints = field(default_factory=Constraints)
+    """Between its own buffers and those of the problem."""
+    live: tuple[MoreLife, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VariantGroup:
+    """Alternatives of which one is chosen."""
+
+    name: str
+    alternatives: tuple[Alternative, ...]
+
+
+Pick: TypeAlias = tuple[str, str]
+"""A group and one of its alternatives, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variants:
+    """What there is to choose, and what choices allow each other."""
+
+    groups: tuple[VariantGroup, ...]
+    costs: tuple[CostTerm, ...] = ()
+    requires: tuple[tuple[Pick, Pick], ...] = ()
+    """If the first is chosen, so is the second."""
+    forbids: tuple[tuple[Pick, Pick], ...] = ()
+    """Not both are chosen."""
+
+
 DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)
 
 
@@ -170,6 +224,8 @@ class Problem:
     """What happens at some of the times, for people: pictures show it beside the time."""
     peak_price: int = 1
     """What a byte of the cost-weighted sum of peaks counts beside the access cost, in the balanced term."""
+    variants: Variants | None = None
+    """What is still to be chosen; None: nothing."""
     facts: Facts = field(default_factory=Facts, init=False, repr=False, compare=False)
 
 

@@ -35,6 +35,16 @@ def sound_as_read(problem: Problem) -> Problem:
 
 def examine(problem: Problem) -> Report:
     """Everything that is wrong with the problem. Each step relies on what the steps before it made sure of."""
+    report = _examine(problem)
+    if problem.variants is not None and not report:
+        from .variants import check_variants
+
+        check_variants(problem, report, _examine)
+    return report
+
+
+def _examine(problem: Problem) -> Report:
+    """What is wrong with a problem without variants, or but for them."""
     report = Report()
     names = Names(problem)
     check_names(problem, names, report)

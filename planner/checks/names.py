@@ -86,7 +86,15 @@ def _too_long(report: Report, place: Place, text: str) -> None:
     report.add(Code.TOO_LARGE, place, f"must have {MAX_TEXT} characters at most, not {len(text)}")
 
 
-def _ranges(report: Report, place: Place, ranges: tuple[Interval, ...], low: int, high: int) -> None:
+def check_name(report: Report, place: Place, name: object, what: str) -> None:
+    """Names are strings, not empty, and not too long."""
+    if not isinstance(name, str) or not name:
+        report.add(Code.INVALID_VALUE, place, f"{what} needs a name: a string that is not empty")
+    elif len(name) > MAX_TEXT:
+        _too_long(report, place, name)
+
+
+def check_ranges(report: Report, place: Place, ranges: tuple[Interval, ...], low: int, high: int) -> None:
     for j, (start, end) in enumerate(ranges):
         fine = _number(report, (*place, j, 0), start, low, high) and _number(report, (*place, j, 1), end, low, high)
         if fine and end < start:
@@ -119,7 +127,7 @@ def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
     ):
         text = f"the base {pool.base} is not a multiple of the pool's alignment {pool.alignment}"
         report.add(Code.CONTRADICTION, (*place, "base"), text)
-    _ranges(report, (*place, "reserved"), pool.reserved, 0, MAX_ADDRESS)
+    check_ranges(report, (*place, "reserved"), pool.reserved, 0, MAX_ADDRESS)
     _number(report, (*place, "cost"), pool.cost)
     _number(report, (*place, "rank"), pool.rank)
     if type(pool.read_only) is not bool:
@@ -185,7 +193,7 @@ def _buffer_numbers(report: Report, place: Place, buffer: Buffer, names: Names) 
         if value is not None:
             _number(report, (*place, field), value)
     if buffer.live is not None:
-        _ranges(report, (*place, "live"), buffer.live, -MAX_TIME, MAX_TIME)
+        check_ranges(report, (*place, "live"), buffer.live, -MAX_TIME, MAX_TIME)
     if buffer.pools is not None:
         _allowed_pools(report, (*place, "pools"), buffer.pools, names)
     if buffer.fixed is not None:

@@ -53,8 +53,12 @@ class Report:
 
     def add(self, code: Code, place: Place, message: str) -> None:
         """One more finding."""
+        self.include(Finding(code, pointer(place), message))
+
+    def include(self, finding: Finding) -> None:
+        """One more, that was made already."""
         if len(self.listed) < MAX_FINDINGS:
-            self.listed.append(Finding(code, pointer(place), message))
+            self.listed.append(finding)
         else:
             self.more += 1
 

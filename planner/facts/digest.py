@@ -13,7 +13,7 @@ from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
 
-from ..problem import Buffer, Problem
+from ..problem import Alternative, Buffer, Constraints, Problem, Variants
 from .constants import spell_out_constants
 from .intervals import merged
 
@@ -40,23 +40,51 @@ def _computed(problem: Problem) -> str:
     problem = spell_out_constants(problem)
     by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
     every_pool = [problem.pools[p].name for p in by_rank]
-    constraints = problem.constraints
     lists = _Lists(problem, every_pool)
     content: list[Any] = [
         _VERSION,
         [[p.name, p.size, p.alignment, p.base, merged(p.reserved), p.cost, p.rank] for p in problem.pools],
         [_buffer(buffer, lists) for buffer in problem.buffers],
+        *_constraints(problem.constraints),
+        [str(term) for term in problem.terms],
+        *_of_memories(problem),
+        *([] if problem.variants is None else [_variants(problem.variants, lists)]),
+    ]
+    canonical = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def _constraints(constraints: Constraints) -> list[Any]:
+    return [
         constraints.conflicts,
         constraints.exclusions,
         [[c.buffer, c.base, c.offset] for c in constraints.colocations],
         constraints.same_pool,
         constraints.different_pool,
         [[r.first, r.second, r.cost] for r in constraints.reuse_penalties],
-        [str(term) for term in problem.terms],
-        *_of_memories(problem),
     ]
-    canonical = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def _variants(variants: Variants, lists: _Lists) -> list[Any]:
+    return [
+        "variants",
+        [[term.name, term.weight] for term in variants.costs],
+        [[group.name, [_alternative(each, lists) for each in group.alternatives]] for group in variants.groups],
+        variants.requires,
+        variants.forbids,
+    ]
+
+
+def _alternative(alternative: Alternative, lists: _Lists) -> list[Any]:
+    uses = [[b.reads, b.writes, None if b.data is None else hashlib.sha256(b.data).hexdigest()] for b in alternative.buffers]
+    return [
+        alternative.name,
+        alternative.costs,
+        [_buffer(buffer, lists) for buffer in alternative.buffers],
+        uses,
+        _constraints(alternative.constraints),
+        [[more.buffer, merged(more.live)] for more in alternative.live],
+    ]
 
 
 def _of_memories(problem: Problem) -> list[Any]:

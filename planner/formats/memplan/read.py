@@ -11,21 +11,27 @@ from solvers.model.instance import Term
 
 from ...checks import sound_as_read
 from ...checks.limits import MAX_TIME
-from ...checks.report import Place, Report
+from ...checks.report import Place, Report, quoted
 from ...errors import Code
 from ...facts.intervals import merged
 from ...problem import (
     DEFAULT_TERMS,
+    Alternative,
     Buffer,
     Colocation,
     Constraints,
+    CostTerm,
     Fixed,
     Interval,
     Lifetimes,
+    MoreLife,
     Pair,
+    Pick,
     Pool,
     Problem,
     ReusePenalty,
+    VariantGroup,
+    Variants,
 )
 from ..documents import PROBLEM_FORMAT, Source
 from ..json.scan import require_format
@@ -50,12 +56,17 @@ _KINDS = (
     w.ReusePenaltyWire,
     w.ObjectiveWire,
     w.StepWire,
+    w.VariantsWire,
+    w.CostTermWire,
+    w.VariantGroupWire,
+    w.AlternativeWire,
+    w.MoreLifeWire,
 )
 
 
 @cache
 def _wire() -> Wire:
-    return Wire(TypeAdapter(w.ProblemWire), _lists, field_names(*_KINDS))
+    return Wire(TypeAdapter(w.ProblemWire), _lists, field_names(*_KINDS), frozenset({"costs"}))
 
 
 @cache
@@ -105,7 +116,7 @@ def _problem(document: w.ProblemWire) -> Problem:
     spelling = document.get("lifetimes")
     lifetimes = None if spelling is None else Lifetimes(spelling)
     problem = Problem(
-        buffers=_buffers(document["buffers"], lifetimes, report),
+        buffers=_buffers(document["buffers"], lifetimes, ("buffers",), report),
         pools=read_pools(document["pools"], report) if "pools" in document else (Pool("default"),),
         constraints=_constraints(document["constraints"]) if "constraints" in document else Constraints(),
         terms=_terms(document["objective"]) if "objective" in document else DEFAULT_TERMS,
@@ -113,6 +124,7 @@ def _problem(document: w.ProblemWire) -> Problem:
         lifetimes=lifetimes,
         steps=tuple((step["time"], step["name"]) for step in document.get("steps", ())),
         peak_price=document.get("objective", {}).get("peak_price", 1),
+        variants=None if (variants := document.get("variants")) is None else _variants(variants, lifetimes, report),
     )
     report.raise_if_any()
     return sound_as_read(problem)
@@ -161,7 +173,9 @@ def _live(ranges: list[list[int]], lifetimes: Lifetimes | None, place: Place, re
     return merged((start, end + 1) for start, end in ranges)
 
 
-def _buffers(buffers: list[w.BufferWire], lifetimes: Lifetimes | None, report: Report) -> tuple[Buffer, ...]:
+def _buffers(
+    buffers: list[w.BufferWire], lifetimes: Lifetimes | None, place: Place, report: Report
+) -> tuple[Buffer, ...]:
     made: list[Buffer] = []
     extra = 0 if lifetimes is not Lifetimes.INCLUSIVE else 1
     undefined = False
@@ -173,7 +187,7 @@ def _buffers(buffers: list[w.BufferWire], lifetimes: Lifetimes | None, report: R
             if len(ranges) == 1 and ranges[0][0] < ranges[0][1] < MAX_TIME:
                 live = ((ranges[0][0], ranges[0][1] + extra),)
             else:
-                live = _live(ranges, lifetimes, ("buffers", i, "live"), report)
+                live = _live(ranges, lifetimes, (*place, i, "live"), report)
         pools = buffer.get("pools")
         fixed = buffer.get("fixed")
         made.append(
@@ -192,13 +206,17 @@ def _buffers(buffers: list[w.BufferWire], lifetimes: Lifetimes | None, report: R
                 buffer.get("dtype"),
                 buffer.get("reads", 0),
                 buffer.get("writes", 0),
-                read_data(buffer.get("data"), ("buffers", i, "data"), report),
+                read_data(buffer.get("data"), (*place, i, "data"), report),
             )
         )
     if undefined:
-        text = "say whether live intervals are 'half_open' (not needed at their end any more) or 'inclusive' (still needed then)"
-        report.add(Code.LIFETIMES_MISSING, ("lifetimes",), text)
+        _say_lifetimes_missing(report)
     return tuple(made)
+
+
+def _say_lifetimes_missing(report: Report) -> None:
+    text = "say whether live intervals are 'half_open' (not needed at their end any more) or 'inclusive' (still needed then)"
+    report.add(Code.LIFETIMES_MISSING, ("lifetimes",), text)
 
 
 def _pairs(pairs: list[list[int | str]]) -> tuple[Pair, ...]:
@@ -216,3 +234,45 @@ def _constraints(constraints: w.ConstraintsWire) -> Constraints:
             ReusePenalty(p["first"], p["second"], p["cost"]) for p in constraints.get("reuse_penalties", [])
         ),
     )
+
+
+def _variants(variants: w.VariantsWire, lifetimes: Lifetimes | None, report: Report) -> Variants:
+    costs = tuple(CostTerm(term["name"], term.get("weight", 1)) for term in variants.get("costs", []))
+    groups = []
+    for g, group in enumerate(variants["groups"]):
+        place: Place = ("variants", "groups", g, "alternatives")
+        alternatives = (
+            _alternative(each, costs, lifetimes, (*place, a), report) for a, each in enumerate(group["alternatives"])
+        )
+        groups.append(VariantGroup(group["name"], tuple(alternatives)))
+    return Variants(
+        tuple(groups), costs, _picks(variants.get("requires", [])), _picks(variants.get("forbids", []))
+    )
+
+
+def _alternative(
+    alternative: w.AlternativeWire,
+    costs: tuple[CostTerm, ...],
+    lifetimes: Lifetimes | None,
+    place: Place,
+    report: Report,
+) -> Alternative:
+    priced = alternative.get("costs", {})
+    for name in sorted(priced.keys() - {term.name for term in costs}):
+        report.add(Code.UNKNOWN_FIELD, (*place, "costs", name), f"there is no cost term {quoted(name)}")
+    more = []
+    for k, each in enumerate(alternative.get("live", [])):
+        if lifetimes is None:
+            _say_lifetimes_missing(report)
+        more.append(MoreLife(each["buffer"], _live(each["live"], lifetimes, (*place, "live", k, "live"), report)))
+    return Alternative(
+        alternative["name"],
+        tuple(priced.get(term.name, 0) for term in costs),
+        _buffers(alternative.get("buffers", []), lifetimes, (*place, "buffers"), report),
+        _constraints(alternative["constraints"]) if "constraints" in alternative else Constraints(),
+        tuple(more),
+    )
+
+
+def _picks(pairs: list[list[list[str]]]) -> tuple[tuple[Pick, Pick], ...]:
+    return tuple(((a[0], a[1]), (b[0], b[1])) for a, b in pairs)

@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from ...facts.intervals import merged
-from ...problem import DEFAULT_TERMS, Buffer, Colocation, Constraints, Lifetimes, Pool, Problem, ReusePenalty
+from ...problem import (
+    DEFAULT_TERMS,
+    Alternative,
+    Buffer,
+    Colocation,
+    Constraints,
+    Interval,
+    Lifetimes,
+    Pool,
+    Problem,
+    ReusePenalty,
+    Variants,
+)
 from ..documents import PROBLEM_FORMAT
 from ..json.lines import document
 from ..memories import write_data, write_speed
@@ -16,7 +28,7 @@ def write_memplan(problem: Problem) -> bytes:
     if problem.name is not None:
         fields["name"] = problem.name
     lifetimes = problem.lifetimes
-    if lifetimes is None and any(buffer.live is not None for buffer in problem.buffers):
+    if lifetimes is None and _has_lifetimes(problem):
         lifetimes = Lifetimes.HALF_OPEN
     if lifetimes is not None:
         fields["lifetimes"] = str(lifetimes)
@@ -32,7 +44,16 @@ def write_memplan(problem: Problem) -> bytes:
         fields["objective"] = {"terms": [str(term) for term in problem.terms]}
         if problem.peak_price != 1:
             fields["objective"]["peak_price"] = problem.peak_price
-    return document(fields, listed=("pools", "buffers", "constraints", "steps"))
+    if problem.variants is not None:
+        fields["variants"] = _variants(problem.variants, shorter)
+    return document(fields, listed=("pools", "buffers", "constraints", "steps", "variants"))
+
+
+def _has_lifetimes(problem: Problem) -> bool:
+    if any(buffer.live is not None for buffer in problem.buffers):
+        return True
+    chosen = [] if problem.variants is None else [a for group in problem.variants.groups for a in group.alternatives]
+    return any(each.live or any(buffer.live is not None for buffer in each.buffers) for each in chosen)
 
 
 def _without(fields: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
@@ -74,8 +95,12 @@ _BUFFER_DEFAULTS: dict[str, Any] = {
 }
 
 
+def _live(intervals: tuple[Interval, ...], shorter: int) -> list[Interval]:
+    return [(start, end - shorter) for start, end in merged(intervals)]
+
+
 def _buffer(buffer: Buffer, shorter: int) -> dict[str, Any]:
-    live = None if buffer.live is None else [(start, end - shorter) for start, end in merged(buffer.live)]
+    live = None if buffer.live is None else _live(buffer.live, shorter)
     fixed: dict[str, Any] | None = None
     if buffer.fixed is not None:
         fixed = _without({"pool": buffer.fixed.pool, "offset": buffer.fixed.offset}, {"offset": None})
@@ -119,3 +144,29 @@ def _constraints(constraints: Constraints) -> dict[str, Any]:
         "reuse_penalties": [_penalty(p) for p in constraints.reuse_penalties],
     }
     return {name: items for name, items in everything.items() if items}
+
+
+def _variants(variants: Variants, shorter: int) -> dict[str, Any]:
+    costs = [_without({"name": term.name, "weight": term.weight}, {"weight": 1}) for term in variants.costs]
+    names = [term.name for term in variants.costs]
+    groups = [
+        {"name": group.name, "alternatives": [_alternative(each, names, shorter) for each in group.alternatives]}
+        for group in variants.groups
+    ]
+    return _without(
+        {"costs": costs, "groups": groups, "requires": variants.requires, "forbids": variants.forbids},
+        {"costs": [], "requires": (), "forbids": ()},
+    )
+
+
+def _alternative(alternative: Alternative, names: list[str], shorter: int) -> dict[str, Any]:
+    return _without(
+        {
+            "name": alternative.name,
+            "costs": {name: cost for name, cost in zip(names, alternative.costs, strict=True) if cost},
+            "buffers": [_buffer(buffer, shorter) for buffer in alternative.buffers],
+            "constraints": _constraints(alternative.constraints),
+            "live": [{"buffer": more.buffer, "live": _live(more.live, shorter)} for more in alternative.live],
+        },
+        {"costs": {}, "buffers": [], "constraints": {}, "live": []},
+    )

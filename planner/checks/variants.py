@@ -1,0 +1,188 @@
+"""Checks of variants: names, costs, rules that leave each alternative a chance, and that each is sound together with what it touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from solvers.model.instance import Term
+
+from ..errors import Code
+from ..facts.variants import positions, rules
+from ..problem import Alternative, BufferId, Problem, Variants
+from .limits import MAX_ADDRESS, MAX_TIME
+from .names import check_name, check_ranges
+from .part import Examine, Parts
+from .report import Place, Report, quoted
+
+MEASURES = ((Term.SUM_OF_PEAKS,), (Term.LARGEST_PEAK,))
+"""What a problem with variants may minimise beside the costs of the alternatives."""
+
+
+def check_variants(problem: Problem, report: Report, examine: Examine) -> None:
+    """Adds what is wrong with the variants of a problem that is sound but for them."""
+    variants = problem.variants
+    assert variants is not None
+    if problem.terms not in MEASURES:
+        text = "with variants it is sum_of_peaks or largest_peak alone; what alternatives cost comes beside it"
+        report.add(Code.NOT_SUPPORTED_YET, ("objective", "terms"), text)
+    _check_costs(variants, report)
+    _check_groups(variants, report)
+    if report:
+        return
+    _check_rules(variants, report)
+    _check_ids(problem, variants, report)
+    if report:
+        return
+    parts = Parts(problem, examine)
+    for place, alternative in _places(variants):
+        before = report.found
+        _check_lives(parts, alternative, place, report)
+        if report.found == before:
+            parts.check(alternative, place, report)
+    if not report:
+        _check_chances(variants, report)
+
+
+def _places(variants: Variants) -> Iterable[tuple[Place, Alternative]]:
+    for g, group in enumerate(variants.groups):
+        for a, alternative in enumerate(group.alternatives):
+            yield ("variants", "groups", g, "alternatives", a), alternative
+
+
+def _check_costs(variants: Variants, report: Report) -> None:
+    seen: set[str] = set()
+    for k, term in enumerate(variants.costs):
+        place: Place = ("variants", "costs", k)
+        check_name(report, (*place, "name"), term.name, "a cost term")
+        if term.name in seen:
+            report.add(Code.DUPLICATE_ID, (*place, "name"), f"there are two cost terms {quoted(term.name)}")
+        seen.add(term.name)
+        if type(term.weight) is not int or not 0 <= term.weight <= MAX_ADDRESS:
+            report.add(Code.OUT_OF_RANGE, (*place, "weight"), "must be an integer from 0 to 2^62")
+    for place, alternative in _places(variants):
+        if len(alternative.costs) != len(variants.costs):
+            text = f"has {len(alternative.costs)} costs, and there are {len(variants.costs)} cost terms"
+            report.add(Code.INVALID_VALUE, (*place, "costs"), text)
+        elif any(type(cost) is not int for cost in alternative.costs):
+            report.add(Code.WRONG_TYPE, (*place, "costs"), "costs are integers")
+    if report:
+        return
+    most = 0
+    for group in variants.groups:
+        of_each = [
+            sum(max(term.weight, 1) * abs(cost) for term, cost in zip(variants.costs, each.costs, strict=True))
+            for each in group.alternatives
+        ]
+        most += max(of_each, default=0)
+    if most >= MAX_ADDRESS:
+        text = "costs times weights add up to 2^62 or more; scale them down"
+        report.add(Code.TOO_LARGE, ("variants", "costs"), text)
+
+
+def _check_groups(variants: Variants, report: Report) -> None:
+    if not variants.groups:
+        report.add(Code.INVALID_VALUE, ("variants", "groups"), "must have at least one group")
+    groups: set[str] = set()
+    for g, group in enumerate(variants.groups):
+        place: Place = ("variants", "groups", g)
+        check_name(report, (*place, "name"), group.name, "a group")
+        if group.name in groups:
+            report.add(Code.DUPLICATE_ID, (*place, "name"), f"there are two groups {quoted(group.name)}")
+        groups.add(group.name)
+        if not group.alternatives:
+            report.add(Code.INVALID_VALUE, (*place, "alternatives"), "must have at least one alternative")
+        names: set[str] = set()
+        for a, alternative in enumerate(group.alternatives):
+            there = (*place, "alternatives", a, "name")
+            check_name(report, there, alternative.name, "an alternative")
+            if alternative.name in names:
+                report.add(Code.DUPLICATE_ID, there, f"the group has two alternatives {quoted(alternative.name)}")
+            names.add(alternative.name)
+
+
+def _check_rules(variants: Variants, report: Report) -> None:
+    known = positions(variants)
+    for kind, pairs in (("requires", variants.requires), ("forbids", variants.forbids)):
+        for k, pair in enumerate(pairs):
+            for side, pick in enumerate(pair):
+                if pick not in known:
+                    text = f"there is no alternative {quoted(pick[1])} of a group {quoted(pick[0])}"
+                    report.add(Code.UNKNOWN_ALTERNATIVE, ("variants", kind, k, side), text)
+
+
+def _check_ids(problem: Problem, variants: Variants, report: Report) -> None:
+    """Buffers that may be there together have ids of their own."""
+    owner: dict[BufferId, int | None] = {buffer.id: None for buffer in problem.buffers}
+    for g, group in enumerate(variants.groups):
+        for a, alternative in enumerate(group.alternatives):
+            place: Place = ("variants", "groups", g, "alternatives", a, "buffers")
+            for i, buffer in enumerate(alternative.buffers):
+                if isinstance(buffer.id, (int, str)) and owner.setdefault(buffer.id, g) != g:
+                    whose = owner[buffer.id]
+                    other = "one of the problem" if whose is None else f"one of group {quoted(variants.groups[whose].name)}"
+                    text = f"has the same id {quoted(buffer.id)} as {other}; only alternatives of one group may share ids"
+                    report.add(Code.DUPLICATE_ID, (*place, i, "id"), text)
+
+
+def _check_lives(parts: Parts, alternative: Alternative, place: Place, report: Report) -> None:
+    for k, more in enumerate(alternative.live):
+        if more.buffer not in parts.index:
+            text = f"there is no buffer {quoted(more.buffer)} of the problem itself"
+            report.add(Code.UNKNOWN_BUFFER, (*place, "live", k, "buffer"), text)
+        check_ranges(report, (*place, "live", k, "live"), more.live, -MAX_TIME, MAX_TIME)
+
+
+def _check_chances(variants: Variants, report: Report) -> None:
+    """An alternative that nothing can choose: supposing that it is chosen, the rules leave some group nothing."""
+    requires, forbids = rules(variants)
+    implied: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    barred: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for first, second in requires:
+        implied.setdefault(first, []).append(second)
+        for other in range(len(variants.groups[second[0]].alternatives)):
+            if other != second[1]:
+                barred.setdefault((second[0], other), []).append(first)
+    for first, second in forbids:
+        barred.setdefault(first, []).append(second)
+        barred.setdefault(second, []).append(first)
+    for g, group in enumerate(variants.groups):
+        for a, alternative in enumerate(group.alternatives):
+            emptied = _emptied(variants, (g, a), implied, barred)
+            if emptied is not None:
+                text = (
+                    f"nothing can choose {quoted(alternative.name)}: with it the rules leave no alternative of group "
+                    f"{quoted(variants.groups[emptied].name)}"
+                )
+                report.add(Code.CONTRADICTION, ("variants", "groups", g, "alternatives", a), text)
+
+
+def _emptied(
+    variants: Variants,
+    supposed: tuple[int, int],
+    implied: dict[tuple[int, int], list[tuple[int, int]]],
+    barred: dict[tuple[int, int], list[tuple[int, int]]],
+) -> int | None:
+    """The first group to which the choice leaves nothing, by the rules and what follows where one alternative is left."""
+    left: dict[int, set[int]] = {}
+    todo, taken = [supposed], {supposed}
+
+    def those_of(group: int) -> set[int]:
+        return left.setdefault(group, set(range(len(variants.groups[group].alternatives))))
+
+    while todo:
+        pick = todo.pop()
+        if pick[1] not in those_of(pick[0]):
+            return pick[0]
+        out = [(pick[0], other) for other in those_of(pick[0]) if other != pick[1]] + barred.get(pick, [])
+        for group, alternative in out:
+            those_of(group).discard(alternative)
+            if not left[group]:
+                return group
+            if len(left[group]) == 1 and (last := (group, min(left[group]))) not in taken:
+                taken.add(last)
+                todo.append(last)
+        for other in implied.get(pick, ()):
+            if other not in taken:
+                taken.add(other)
+                todo.append(other)
+    return None

@@ -1,0 +1,87 @@
+"""What a choice of alternatives makes of a problem: the problem without anything to choose, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+
+from ..problem import Alternative, Buffer, BufferId, Constraints, Interval, MoreLife, Problem, Variants
+from .intervals import merged
+
+_KINDS = tuple(field.name for field in fields(Constraints))
+
+
+def chosen_alternatives(variants: Variants, choice: Sequence[int]) -> list[Alternative]:
+    """The alternatives that a choice (a position for each group) names."""
+    return [group.alternatives[a] for group, a in zip(variants.groups, choice, strict=True)]
+
+
+def with_choice(problem: Problem, choice: Sequence[int]) -> Problem:
+    """The problem of that choice. It may contradict itself where the alternatives together do."""
+    assert problem.variants is not None
+    return with_alternatives(problem, chosen_alternatives(problem.variants, choice))
+
+
+def with_alternatives(problem: Problem, chosen: Iterable[Alternative]) -> Problem:
+    """The problem in which these alternatives hold; buffers of the problem come first, then theirs, in their order."""
+    chosen = tuple(chosen)
+    more = longer_lives(each for alternative in chosen for each in alternative.live)
+    buffers = [_living_longer(buffer, more) for buffer in problem.buffers]
+    for alternative in chosen:
+        buffers.extend(alternative.buffers)
+    constraints = _joined([problem.constraints, *(alternative.constraints for alternative in chosen)])
+    return replace(problem, buffers=tuple(buffers), constraints=constraints, variants=None)
+
+
+def longer_lives(more: Iterable[MoreLife]) -> dict[BufferId, list[Interval]]:
+    """By buffer, all the times that are added."""
+    found: dict[BufferId, list[Interval]] = {}
+    for each in more:
+        found.setdefault(each.buffer, []).extend(each.live)
+    return found
+
+
+def _living_longer(buffer: Buffer, more: Mapping[BufferId, list[Interval]]) -> Buffer:
+    added = more.get(buffer.id)
+    return buffer if added is None else replace(buffer, live=merged([*(buffer.live or ()), *added]))
+
+
+def _joined(parts: Sequence[Constraints]) -> Constraints:
+    return Constraints(**{kind: tuple(item for part in parts for item in getattr(part, kind)) for kind in _KINDS})
+
+
+def costs_of_choice(variants: Variants, choice: Sequence[int]) -> tuple[int, ...]:
+    """What the choice costs, term by term."""
+    chosen = chosen_alternatives(variants, choice)
+    return tuple(sum(alternative.costs[k] for alternative in chosen) for k in range(len(variants.costs)))
+
+
+def weighted_cost(variants: Variants, costs: Sequence[int]) -> int:
+    """The one number that is minimised."""
+    return sum(term.weight * cost for term, cost in zip(variants.costs, costs, strict=True))
+
+
+def rules(variants: Variants) -> tuple[list[tuple[tuple[int, int], tuple[int, int]]], ...]:
+    """What requires and what forbids what, as positions of groups and alternatives."""
+    where = positions(variants)
+    return tuple([(where[a], where[b]) for a, b in pairs] for pairs in (variants.requires, variants.forbids))
+
+
+def positions(variants: Variants) -> dict[tuple[str, str], tuple[int, int]]:
+    """Where each alternative stands, by the names of its group and itself."""
+    return {
+        (group.name, alternative.name): (g, a)
+        for g, group in enumerate(variants.groups)
+        for a, alternative in enumerate(group.alternatives)
+    }
+
+
+def broken_rules(variants: Variants, choice: Sequence[int]) -> Iterator[tuple[str, int]]:
+    """The kind and the position of each rule that the choice breaks."""
+    requires, forbids = rules(variants)
+    for k, ((g, a), (h, b)) in enumerate(requires):
+        if choice[g] == a and choice[h] != b:
+            yield "requires", k
+    for k, ((g, a), (h, b)) in enumerate(forbids):
+        if choice[g] == a and choice[h] == b:
+            yield "forbids", k
