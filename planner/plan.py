@@ -9,7 +9,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
-from .problem import BufferId
+from .problem import BufferId, Pick
 
 
 class PlanStatus(StrEnum):
@@ -123,6 +123,34 @@ class Run:
     machine: dict[str, str | int] = field(default_factory=dict)
 
 
+class ChoiceGoal(StrEnum):
+    """What was looked for among all choices, and so what the bounds of a plan with a choice are about."""
+
+    SIZE = "size"
+    """The least memory within the greatest cost that was allowed: no choice needs less. Of those, the least cost."""
+    SPEED = "speed"
+    """The least cost within the capacities: no choice costs less. Of those, the least memory."""
+    POINT = "point"
+    """A point of the frontier: no choice that costs no more needs less, and none that needs no more costs less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which alternatives were chosen, and what they cost."""
+
+    alternatives: tuple[Pick, ...]
+    """The alternative of each group, in the order of the groups."""
+    costs: tuple[tuple[str, int], ...]
+    """Of each cost term by name."""
+    cost: int
+    """All terms, each times its weight."""
+    cost_bound: int | None
+    """Proven: no choice costs less, of those that the goal is about. None: nothing is proven."""
+    goal: ChoiceGoal
+    most_cost: int | None = None
+    """What it might cost at most; None: anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The answer to a Problem."""
@@ -146,6 +174,23 @@ class Plan:
     certificates: tuple[PlanCertificate, ...] = ()
     shortage: Shortage | None = None
     warnings: tuple[str, ...] = ()
+    run: Run = field(default_factory=lambda: Run(0.0))
+    choice: Choice | None = None
+    """Of a problem with variants: the placements are those of the problem in which these alternatives hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """Plans of which none is better in memory and no worse in cost: the fastest first, each as small as its cost allows."""
+
+    points: tuple[Plan, ...]
+    is_complete: bool
+    """Proven: every plan of the problem is matched or beaten by one of these in both."""
+    is_infeasible: bool
+    """Proven: no choice can be placed within the capacities."""
+    stop: StopReason
+    reproducible: bool
+    problem_digest: str
     run: Run = field(default_factory=lambda: Run(0.0))
 
 

@@ -116,6 +116,10 @@ class Options:
             choices=Preference,
         ),
     )
+    max_cost: int | None = field(
+        default=None,
+        metadata=told(OptionKind.COUNT, "Of a problem with variants: what the chosen alternatives may cost at most."),
+    )
 
 
 def chosen(row: Declared, word: str) -> StrEnum:

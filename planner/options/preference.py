@@ -37,6 +37,8 @@ def with_preference(problem: Problem, prefer: Preference | None) -> Problem:
     if prefer is None:
         return problem
     require_sound(problem)
+    if problem.variants is not None:
+        return problem  # what alternatives cost is no term of the objective: see planner.placing.choosing
     if prefer is Preference.BALANCED:
         return replace(problem, terms=TERMS[prefer], peak_price=fair_price(problem))
     return replace(problem, terms=TERMS[prefer])

@@ -17,7 +17,7 @@ from solvers.portfolio.solve import solve
 from ..checks import require_sound
 from ..facts.constants import spell_out_constants
 from ..options.capacity import planned_problem
-from ..options.options import Options, require_valid
+from ..options.options import Options, bad_option, require_valid
 from ..plan import Objective, Plan, PlanStatus, Shortage, TermValue
 from ..plan import Placement as PlanPlacement
 from ..problem import Problem
@@ -29,6 +29,7 @@ from .path import AnswerPath, limits_of
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
 
 if TYPE_CHECKING:
+    from .choosing import Choosing
     from .many_pools import ManyPools
 
 SUBSET_SECONDS = 10.0
@@ -56,6 +57,10 @@ def plan(
     clock = Clock(options.time_limit, begun)
     problem = planned_problem(problem, options.capacity, options.prefer)
     require_sound(problem)
+    if problem.variants is not None:
+        return choosing(problem, options, clock, cancelled).best(on_progress)
+    if options.max_cost is not None:
+        raise bad_option("max_cost", "the problem has no variants, so there is nothing that costs")
     problem = spell_out_constants(problem)
     with clock.while_lowering():
         many = None
@@ -66,6 +71,18 @@ def plan(
         lowered = lower(problem if many is None else many.part)
     path = _PlanPath(problem, lowered, options, clock, cancelled, many)
     return path.follow(start, on_progress, cancelled, on_log)
+
+
+def choosing(problem: Problem, options: Options, clock: Clock, cancelled: Cancelled | None) -> Choosing:
+    """The choice among the variants of a problem that is sound. Raises BadInput."""
+    from .choosing import Choosing, require_choosable  # what most problems do without
+
+    require_choosable(options)
+
+    def plan_one(chosen: Problem, limited: Options) -> Plan:
+        return plan(chosen, limited, cancelled=cancelled)
+
+    return Choosing(problem, options, clock, cancelled, plan_one)
 
 
 class _PlanPath(AnswerPath[Plan, Placement]):

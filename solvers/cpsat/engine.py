@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -86,6 +86,11 @@ def new_model() -> CpModel:
 def domain(ranges: tuple[tuple[int, int], ...]) -> Any:
     """The integers in any of these inclusive ranges."""
     return load().Domain.from_intervals([list(r) for r in ranges])
+
+
+def weighted_sum(variables: Sequence[Any], weights: Sequence[int]) -> Any:
+    """Their sum, each times its weight."""
+    return load().LinearExpr.weighted_sum(variables, weights)
 
 
 def solve(

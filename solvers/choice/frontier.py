@@ -1,0 +1,270 @@
+"""The frontier of memory and cost: choices such that none is better in one and no worse in the other, each placed, and what is proven of each.
+
+Loads come from the master, which forgets addresses; values (peaks) from whoever places a choice. Where a choice cannot be placed in its load,
+the master is told so and asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias
+
+from ..model.errors import StopReason
+from .instance import Choice, Cut
+from .master import Answer, Master
+
+TRIES = 12
+"""So many choices are placed for one point of the frontier at most."""
+SPREAD = 16
+"""So many points are looked for between the ends before those between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What became of a choice."""
+
+    value: int | None
+    """None: it was not placed."""
+    bound: int | None
+    """It has no smaller value. None: it has none at all, proven."""
+    work: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A choice that was placed."""
+
+    choice: Choice
+    value: int
+    cost: int
+    bound: int
+    """No choice that costs no more has a smaller value."""
+    cost_bound: int
+    """No choice with no greater value costs less."""
+
+    @property
+    def is_proven(self) -> bool:
+        return self.value == self.bound and self.cost == self.cost_bound
+
+    def dominates(self, other: Point) -> bool:
+        """No worse in both, and not the same."""
+        return (self.value, self.cost) != (other.value, other.cost) and self.value <= other.value and self.cost <= other.cost
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """All points that were found, the fastest first."""
+
+    points: tuple[Point, ...]
+    is_complete: bool
+    """Proven: every choice is matched or beaten by one of the points."""
+    stop: StopReason
+    work: int
+    least_value: int | None = None
+    """No choice has a smaller value, whatever it costs. None: no choice has any, or nothing is known."""
+    least_cost: int | None = None
+    """No choice costs less, whatever its value."""
+    is_impossible: bool = False
+    """Proven: no choice can be placed within the limits."""
+
+
+class Measure(Protocol):
+    """How values and loads belong together."""
+
+    def most_load(self, value: int) -> int:
+        """A greater load means a greater value."""
+
+    def least_value(self, load: int) -> int:
+        """A load makes this value at least."""
+
+
+Place: TypeAlias = Callable[[Choice], Placed]
+OnPoint: TypeAlias = Callable[[Point], None]
+Stopped: TypeAlias = Callable[[], StopReason | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What is asked for."""
+
+    most_value: int | None = None
+    most_cost: int | None = None
+    points: int | None = None
+    """Of the whole frontier so many at most, evenly spread over values."""
+
+
+class Search:
+    """One run."""
+
+    def __init__(
+        self, master: Master, measure: Measure, place: Place, demand: Demand, stopped: Stopped, on_point: OnPoint
+    ) -> None:
+        self._master, self._measure, self._place, self._demand = master, measure, place, demand
+        self._stopped, self._on_point = stopped, on_point
+        self._placed: dict[Choice, Placed] = {}
+        self._points: list[Point] = []
+        self._stop: StopReason | None = None
+        self._is_open = False
+        """Has some question been left without an answer?"""
+        self._covered: list[tuple[int, int]] = []
+        """Values from, to: of these it is known what the cheapest choice with no greater value is."""
+        self._least_value: int | None = None
+        self._least_cost: int | None = None
+
+    def fastest(self) -> Frontier:
+        """The least cost, and for it the least value."""
+        point = self._cheapest(self._demand.most_value)
+        if point is not None:
+            self._least_cost = point.cost_bound
+        return self._result(is_complete=False)
+
+    def smallest(self) -> Frontier:
+        """The least value, and for it the least cost."""
+        value = self._lowest()
+        self._cheapest(self._demand.most_value if value is None else value)
+        return self._result(is_complete=False)
+
+    def frontier(self) -> Frontier:
+        """As much of the whole as the limits allow."""
+        demand = self._demand
+        first = self._cheapest(demand.most_value)
+        if first is not None:
+            self._least_cost = first.cost_bound
+        lowest = None if first is None or demand.points == 1 else self._lowest()
+        if first is None or lowest is None:
+            return self._result(is_complete=False)
+        self._cheapest(lowest)
+        steps = SPREAD if demand.points is None else demand.points - 1
+        for k in range(1, steps):
+            self._cheapest(first.value - 1 - (first.value - 1 - lowest) * k // steps)
+        value = self._greatest_open(first.value - 1, lowest)
+        while demand.points is None and value is not None and self._cheapest(value) is not None:
+            value = self._greatest_open(value, lowest)
+        return self._result(is_complete=value is None)
+
+    def _greatest_open(self, value: int, lowest: int) -> int | None:
+        """The greatest value, of these, that nothing covers."""
+        while value >= lowest:
+            over = [low for low, high in self._covered if low <= value <= high]
+            if not over:
+                return value
+            value = min(over) - 1
+        return None
+
+    def _lowest(self) -> int | None:
+        """The least value of all that was found; None: nothing was placed."""
+        point = self._lowest_within(self._demand.most_cost, self._demand.most_value, cost_bound=None)
+        if point is None:
+            return None
+        self._least_value = point.bound if self._demand.most_cost is None else None
+        return point.value
+
+    def _cheapest(self, value: int | None) -> Point | None:
+        """The point of the least cost whose value is no greater, and for that cost the least value; it is noted."""
+        cost_bound: int | None = None
+        near = self._near(value)
+        for _ in range(TRIES):
+            answer = self._ask(self._master.cheapest, self._most_load(value), near)
+            if answer is None or answer.choice is None or answer.bound is None:
+                self._is_open = self._is_open or answer is None or not answer.is_impossible
+                return None
+            cost_bound = answer.bound if cost_bound is None else max(cost_bound, answer.bound)
+            cost = self._master.choices.cost(answer.choice)
+            most_cost = self._demand.most_cost
+            if most_cost is not None and cost > most_cost:
+                self._is_open = self._is_open or cost_bound <= most_cost
+                return None
+            point = self._lowest_within(cost, value, cost_bound)
+            if point is not None:
+                return self._note(point, value)
+        self._is_open = True
+        return None
+
+    def _lowest_within(self, cost: int | None, value: int | None, cost_bound: int | None) -> Point | None:
+        """The choice of the least value within the cost, if any was placed in that value."""
+        best: Point | None = None
+        bound = 0
+        near = self._near(value)
+        for _ in range(TRIES):
+            answer = self._ask(self._master.lightest, cost, self._most_load(value), near)
+            if answer is not None and answer.bound is not None:
+                bound = max(bound, self._measure.least_value(answer.bound))
+            if answer is None or answer.choice is None:
+                break
+            near = choice = answer.choice
+            placed = self._try(choice)
+            if placed.value is not None and (value is None or placed.value <= value):
+                if best is None or placed.value < best.value:
+                    paid = self._master.choices.cost(choice)
+                    best = Point(choice, placed.value, paid, 0, paid if cost_bound is None else cost_bound)
+            if (best is not None and best.value <= bound) or not self._learn(choice, placed):
+                break
+        return None if best is None else replace(best, bound=min(bound, best.value))
+
+    def _ask(self, question: Callable[..., Answer], *about: object) -> Answer | None:
+        """The master's answer; None if there is no time for it."""
+        self._stop = self._stop or self._stopped()
+        if self._stop is not None:
+            return None
+        answer = question(*about)
+        if answer.stopped is not None and not answer.stopped.is_repeatable:
+            self._stop = answer.stopped
+        return answer
+
+    def _try(self, choice: Choice) -> Placed:
+        if choice not in self._placed:
+            self._placed[choice] = self._place(choice)
+            self._master.work += self._placed[choice].work
+        return self._placed[choice]
+
+    def _learn(self, choice: Choice, placed: Placed) -> bool:
+        """Tell the master what is proven of the choice; what cannot be proven makes it leave the choice aside. False: it knew all."""
+        known = self._master.load(choice)
+        if placed.bound is None:
+            self._master.cuts.append(Cut(tuple(enumerate(choice)), None))
+            return True
+        least = max(self._measure.most_load(placed.bound - 1) + 1, known)
+        if placed.value != placed.bound:
+            self._master.left_aside[choice] = least
+        elif least > known:
+            self._master.cuts.append(Cut(tuple(enumerate(choice)), least))
+        else:
+            return False
+        return True
+
+    def _most_load(self, value: int | None) -> int | None:
+        return None if value is None else self._measure.most_load(value)
+
+    def _near(self, value: int | None) -> Choice | None:
+        """The cheapest choice that is known to have no greater value."""
+        known = [point for point in self._points if value is None or point.value <= value]
+        return min(known, key=lambda point: point.cost).choice if known else None
+
+    def _note(self, point: Point, value: int | None) -> Point:
+        self._covered.append((point.value, point.value if value is None else value))
+        self._points.append(point)
+        if not any(other.value <= point.value and other.cost <= point.cost for other in self._points[:-1]):
+            self._on_point(point)
+        return point
+
+    def _result(self, *, is_complete: bool) -> Frontier:
+        best = {(point.value, point.cost): point for point in reversed(self._points)}
+        kept = [point for point in best.values() if not any(other.dominates(point) for other in self._points)]
+        points = tuple(self._with_all_bounds(point) for point in sorted(kept, key=lambda point: point.cost))
+        is_exact = not self._is_open and all(point.is_proven for point in points)
+        return Frontier(
+            points=points,
+            is_complete=is_complete and is_exact,
+            stop=self._stop or (StopReason.PROVED if is_exact else StopReason.WORK_LIMIT),
+            work=self._master.work,
+            least_value=self._least_value,
+            least_cost=self._least_cost,
+            is_impossible=not points and not self._is_open,
+        )
+
+    def _with_all_bounds(self, point: Point) -> Point:
+        """What is proven of dearer points, and of larger ones, holds for this one too."""
+        bound = max(other.bound for other in self._points if other.cost >= point.cost)
+        cost_bound = max(other.cost_bound for other in self._points if other.value >= point.value)
+        return replace(point, bound=bound, cost_bound=cost_bound)

@@ -1,0 +1,92 @@
+"""From pieces of memory that are there if an alternative is chosen to what is live together at each time that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from .instance import Load, Pick
+
+
+class Piece(NamedTuple):
+    """Addresses of a rigid block, low to high, that are in use from start to end, if the pick is chosen. None: in any case."""
+
+    block: int
+    start: int
+    end: int
+    low: int
+    high: int
+    pick: Pick | None
+
+
+def live_together(pieces: Iterable[Piece], alternatives: Sequence[int], unit: int = 1) -> tuple[Load, ...]:
+    """The loads at all times at which most is live: between a birth and the next death.
+
+    `alternatives` says how many each group has. Blocks begin at multiples of `unit`: one that is alone takes whole units, except the last.
+    """
+    born: dict[int, list[Piece]] = {}
+    dying: dict[int, list[Piece]] = {}
+    for piece in pieces:
+        if piece.start < piece.end and piece.low < piece.high:
+            born.setdefault(piece.start, []).append(piece)
+            dying.setdefault(piece.end, []).append(piece)
+    live: dict[Piece, int] = {}
+    found: dict[Load, None] = {}
+    has_grown = False
+    for time in sorted(born.keys() | dying.keys()):
+        if time in dying and has_grown:
+            found[_load(live, alternatives, unit)] = None
+            has_grown = False
+        for piece in dying.get(time, ()):
+            live[piece] -= 1
+            if not live[piece]:
+                del live[piece]
+        for piece in born.get(time, ()):
+            live[piece] = live.get(piece, 0) + 1
+            has_grown = True
+    return tuple(found)
+
+
+def _load(live: Iterable[Piece], alternatives: Sequence[int], unit: int) -> Load:
+    sizes: dict[tuple[Pick, ...], int] = {}
+    spare = 0
+    for _, those in groupby(sorted(live, key=attrgetter("block")), key=attrgetter("block")):
+        members = list(those)
+        if len(members) == 1:
+            size = members[0].high - members[0].low
+            whole = -(-size // unit) * unit
+            spare = max(spare, whole - size)
+            cells = [(whole, members)]
+        else:
+            cells = _cells(members)
+        for size, covering in cells:
+            picks = _needed(covering, alternatives)
+            sizes[picks] = sizes.get(picks, 0) + size
+    always = sizes.pop((), 0) - spare
+    return Load(always, tuple((size, picks) for picks, size in sorted(sizes.items())))
+
+
+def _cells(members: Sequence[Piece]) -> list[tuple[int, list[Piece]]]:
+    """The ranges of addresses between any two ends, and whose they are."""
+    ends = sorted({end for piece in members for end in (piece.low, piece.high)})
+    cells = []
+    for low, high in zip(ends, ends[1:], strict=False):
+        covering = [piece for piece in members if piece.low <= low and high <= piece.high]
+        if covering:
+            cells.append((high - low, covering))
+    return cells
+
+
+def _needed(covering: Sequence[Piece], alternatives: Sequence[int]) -> tuple[Pick, ...]:
+    """The picks of which one must be chosen for it to be in use; none where it always is."""
+    picks = {piece.pick for piece in covering if piece.pick is not None}
+    if any(piece.pick is None for piece in covering):
+        return ()
+    counted: dict[int, int] = {}
+    for group, _ in picks:
+        counted[group] = counted.get(group, 0) + 1
+    if any(count == alternatives[group] for group, count in counted.items()):
+        return ()
+    return tuple(sorted(picks))
