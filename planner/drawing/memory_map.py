@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..errors import BadInput, Code, Finding, echo
 from ..facts.intervals import merged
+from ..facts.variants import as_chosen
 from ..plan import Placement, Plan, PlanStatus
 from ..problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes
 from ..reporting.live_profile import LiveProfile
@@ -93,6 +94,7 @@ class MemoryMap:
 
 def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = ()) -> MemoryMap:
     """The map of a plan. It may be a wrong one, to see what is wrong, as long as it is of this problem. Raises BadInput."""
+    problem = as_chosen(problem, plan)
     places = _places(problem, plan)
     axis = _axis(problem, places)
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(buffer.kind for buffer in problem.buffers))}

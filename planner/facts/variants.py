@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
+from ..errors import BadInput, Code, Finding
+from ..plan import Plan
 from ..problem import Alternative, Buffer, BufferId, Constraints, Interval, MoreLife, Problem, Variants
 from .intervals import merged
 
@@ -85,3 +87,27 @@ def broken_rules(variants: Variants, choice: Sequence[int]) -> Iterator[tuple[st
     for k, ((g, a), (h, b)) in enumerate(forbids):
         if choice[g] == a and choice[h] == b:
             yield "forbids", k
+
+
+def choice_of(problem: Problem, plan: Plan) -> tuple[int, ...] | None:
+    """Which alternative the plan chooses of each group; None if that is no choice of this problem."""
+    if problem.variants is None or plan.choice is None:
+        return None
+    where = positions(problem.variants)
+    known = [where.get(pick) for pick in plan.choice.alternatives]
+    if None in known or [at[0] for at in known if at is not None] != list(range(len(problem.variants.groups))):
+        return None
+    return tuple(at[1] for at in known if at is not None)
+
+
+def as_chosen(problem: Problem, plan: Plan) -> Problem:
+    """The problem without anything to choose whose buffers the plan places; the problem itself where there is nothing to choose."""
+    chosen = choice_of(problem, plan)
+    return replace(problem, variants=None) if chosen is None else with_choice(problem, chosen)
+
+
+def require_nothing_to_choose(problem: Problem) -> None:
+    """Raises BadInput for a problem with variants, where only plans choose."""
+    if problem.variants is not None:
+        text = "only plans and frontiers choose among variants; everything else takes a problem in which nothing is left to choose"
+        raise BadInput(Finding(Code.UNSUPPORTED, "/variants", text))

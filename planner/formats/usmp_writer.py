@@ -14,6 +14,7 @@ from ..checks.report import Place, Report, quoted
 from ..errors import Code
 from ..facts.constants import is_constant, spell_out_constants
 from ..facts.intervals import merged, overlap
+from ..facts.variants import as_chosen, require_nothing_to_choose
 from ..plan import Placement, Plan
 from ..problem import Buffer, BufferId, Pool, Problem
 from .json.lines import document
@@ -24,6 +25,9 @@ _KIND_NUMBERS = {"intermediate": 0, "input": 1, "output": 2}
 
 def usmp_document(problem: Problem, plan: Plan | None = None) -> bytes:
     """The document that `read_problem` reads. Raises BadInput for what it cannot say."""
+    if plan is not None:
+        problem = as_chosen(problem, plan)
+    require_nothing_to_choose(problem)
     report = Report()
     for place, what in _beyond_words(problem):
         report.add(Code.NOT_SUPPORTED_YET, place, f"USMP has no word for {what}")

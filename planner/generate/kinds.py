@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from ..errors import echo
 from ..options.options import GREATEST, bad_option
 from ..problem import Lifetimes, Pool, Problem
-from . import memories, packing, rectangles, training
+from . import memories, packing, rectangles, training, variants
 from .convnet import convnet
 from .recurrent import recurrent
 from .request import Request, Sketch, largest_live_sum
@@ -71,6 +71,11 @@ KINDS: dict[str, Kind] = {
         memories.hot,
         {"fast": memories.FAST, "live": memories.LIVE},
     ),
+    "variants": Kind(
+        "random rectangles, two thirds of which come in `groups` of `alternatives`: what takes more room is faster",
+        variants.variants,
+        {"groups": variants.GROUPS, "alternatives": variants.ALTERNATIVES},
+    ),
     "pool_packing": Kind(
         "three memories filled without waste, `height` bytes together: the optimum is known",
         packing.pool_packing,
@@ -97,6 +102,7 @@ def generate(kind: str, request: Request) -> Problem:
         terms=sketch.terms,
         name=" ".join(words),
         lifetimes=Lifetimes.HALF_OPEN,
+        variants=sketch.variants,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from solvers.model.instance import Term
 
-from ..problem import DEFAULT_TERMS, Buffer, Pool
+from ..problem import DEFAULT_TERMS, Buffer, Pool, Variants
 from .chance import Chance
 
 
@@ -34,6 +34,7 @@ class Sketch:
     pools: tuple[Pool, ...] | None = None
     """None: one unlimited arena."""
     terms: tuple[Term, ...] = DEFAULT_TERMS
+    variants: Variants | None = None
     optimum: int | None = None
     """The smallest peak there is, where the construction tells."""
 

@@ -8,6 +8,7 @@ from solvers.model.errors import SolverError, Unavailable
 
 from ..checks import require_sound
 from ..errors import CannotSolve, Code, Finding
+from ..facts.variants import require_nothing_to_choose
 from ..problem import Problem
 from .lowering import lower
 
@@ -17,6 +18,7 @@ def export_model(problem: Problem, kind: Literal["lp", "mps"]) -> str:
     from solvers.milp.export import export_in_child
 
     require_sound(problem)
+    require_nothing_to_choose(problem)
     instance = lower(problem).instance
     blocks = [str(problem.buffers[first].id) for first in instance.input_rank.tolist()]
     try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from solvers.model.outcome import Proof
 
 from ..errors import echo
+from ..facts.variants import as_chosen
 from ..plan import Plan, PlanCertificate, PlanStatus
 from ..problem import BufferId, Problem
 from ..verifying.shortage import NAMED, in_bytes, named_pools, these
@@ -14,6 +15,7 @@ from ..verifying.shortage import NAMED, in_bytes, named_pools, these
 
 def explain_bound(problem: Problem, plan: Plan) -> str:
     """Why the plan's peak cannot be lower, or how much lower it could be at most: one line per argument."""
+    problem = as_chosen(problem, plan)
     # A search that found no room at all is the shortage's to tell.
     kept = (c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH)
     size = {buffer.id: buffer.size for buffer in problem.buffers}

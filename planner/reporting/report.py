@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts.constants import spell_out_constants
+from ..facts.variants import as_chosen
 from ..facts.intervals import merged
 from ..plan import Placement, Plan, PlanStatus, PoolUse
 from ..problem import Buffer, BufferId, Interval, Pool, Problem
@@ -91,7 +92,7 @@ class MemoryReport:
 
 def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
     """The report of a plan that is right: `verify(problem, plan)` finds nothing."""
-    problem = spell_out_constants(problem)
+    problem = spell_out_constants(as_chosen(problem, plan))
     profile = LiveProfile(problem, plan.placements)
     uses = {use.name: use for use in plan.pools}
     supports = Supports(problem, plan.placements)

@@ -13,6 +13,7 @@ from solvers.sharing.portfolio import solve
 from solvers.sharing.solver import SharingTask
 
 from ..checks import require_sound
+from ..facts.variants import require_nothing_to_choose
 from ..options.capacity import with_capacity
 from ..options.options import Options, bad_option, require_valid
 from ..placing.path import AnswerPath
@@ -41,6 +42,7 @@ def find(
     clock = Clock(options.time_limit, begun)
     problem = with_capacity(problem, options.capacity)
     require_sound(problem)
+    require_nothing_to_choose(problem)
     with clock.while_lowering():
         low = lower_sharing(problem)
     return _SharingPath(problem, low, options, clock).follow(start, on_progress, cancelled, on_log)

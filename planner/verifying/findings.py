@@ -47,6 +47,8 @@ class FindingKind(StrEnum):
     WRONG_SEED = "wrong_seed"
     WRONG_CERTIFICATE = "wrong_certificate"
     WRONG_DIGEST = "wrong_digest"
+    WRONG_CHOICE = "wrong_choice"
+    """Of a problem with variants: the choice is none, breaks a rule, or costs something else than the plan says."""
 
 
 CLAIMS: frozenset[StrEnum] = frozenset(

@@ -14,10 +14,12 @@ from ..facts.digest import digest as digest_of
 from ..facts.intervals import merged
 from ..facts.places import Places
 from ..facts.sweep import Pieces, all_apart, meetings
+from ..facts.variants import as_chosen
 from ..plan import Placement, Plan, PlanStatus
 from ..problem import Buffer, BufferId, Interval, Problem
 from .bounds import check_proofs, rests_on_searches
 from .certificates import objections
+from .choice import check_choice
 from .claims import check_claims, refuted
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import check_each, pieces, placed_buffers
@@ -26,10 +28,17 @@ from .plain import plain_placements
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
     """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
-    problem = spell_out_constants(problem)
     report = PlanFindings()
     if plan.problem_digest != (digest_of(problem) if digest is None else digest):
         report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
+    if problem.variants is not None or plan.choice is not None:
+        report.extend(check_choice(problem, plan))
+        if report.listed:  # without a choice that makes sense it is not known which buffers there are to place
+            return tuple(report.listed)
+        if not plan.status.has_plan:
+            return tuple(report.listed)  # that no choice fits is believed, as searches are
+        problem = as_chosen(problem, plan)
+    problem = spell_out_constants(problem)
     where = _located(problem, plan, report)
     _check_placements(problem, where, report)
     places = Places(problem)

@@ -11,6 +11,8 @@ from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
 from ...plan import (
+    Choice,
+    ChoiceGoal,
     Objective,
     Placement,
     Plan,
@@ -37,6 +39,9 @@ _KINDS = (
     w.ShortageWire,
     w.RunWire,
     w.TracePointWire,
+    w.ChoiceWire,
+    w.PaidWire,
+    w.PickWire,
 )
 
 
@@ -50,6 +55,7 @@ def _lists() -> dict[tuple[str, ...], Part]:
     return {
         ("pools",): Part(TypeAdapter(w.PoolUseWire)),
         ("placements",): Part(TypeAdapter(w.PlacementWire)),
+        ("choice", "alternatives"): Part(TypeAdapter(w.PickWire)),
         ("certificate",): Part(TypeAdapter(w.CertificateWire)),
         ("run", "trace"): Part(TypeAdapter(w.TracePointWire)),
     }
@@ -82,6 +88,18 @@ def read_plan_json(data: bytes, scanned: Scanned) -> Plan:
         shortage=None if shortage is None else read_shortage(shortage),
         warnings=tuple(document.get("warnings", [])),
         run=read_run(document["run"]) if "run" in document else Run(0.0),
+        choice=None if (choice := document.get("choice")) is None else _choice(choice),
+    )
+
+
+def _choice(c: w.ChoiceWire) -> Choice:
+    return Choice(
+        alternatives=tuple((pick["group"], pick["alternative"]) for pick in c["alternatives"]),
+        costs=tuple((paid["name"], paid["value"]) for paid in c["costs"]),
+        cost=c["cost"],
+        cost_bound=c["cost_bound"],
+        goal=ChoiceGoal(c["goal"]),
+        most_cost=c["most_cost"],
     )
 
 

@@ -99,6 +99,28 @@ class RunWire(TypedDict):
 
 
 @with_config(STRICT)
+class PickWire(TypedDict):
+    group: str
+    alternative: str
+
+
+@with_config(STRICT)
+class PaidWire(TypedDict):
+    name: str
+    value: int
+
+
+@with_config(STRICT)
+class ChoiceWire(TypedDict):
+    goal: Literal["size", "speed", "point"]
+    cost: int
+    cost_bound: int | None
+    most_cost: int | None
+    costs: Items[PaidWire]
+    alternatives: Items[PickWire]
+
+
+@with_config(STRICT)
 class PlanWire(TypedDict):
     format: Literal["memplan-plan/1"]
     status: Status
@@ -108,6 +130,7 @@ class PlanWire(TypedDict):
     gap: float | None
     objective: ObjectiveWire
     pools: Items[PoolUseWire]
+    choice: NotRequired[ChoiceWire | None]
     placements: Items[PlacementWire]
     solver: str | None
     seed: int

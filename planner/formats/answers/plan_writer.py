@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...plan import Plan, PlanCertificate, Run, Shortage
+from ...plan import Choice, Plan, PlanCertificate, Run, Shortage
 from ..documents import PLAN_FORMAT
 from ..json.lines import Written, compact, document
 
 
 def write_plan_json(plan: Plan) -> bytes:
-    return document(_fields(plan), listed=("pools", "placements", "certificate", "run"))
+    return document(_fields(plan), listed=("pools", "choice", "placements", "certificate", "run"))
 
 
 def _fields(plan: Plan) -> dict[str, Any]:
@@ -29,6 +29,7 @@ def _fields(plan: Plan) -> dict[str, Any]:
             "terms": [{"name": str(t.name), "value": t.value, "bound": t.bound} for t in plan.objective.terms],
         },
         "pools": [{"name": p.name, "size": p.size, "peak": p.peak, "bound": p.bound} for p in plan.pools],
+        **({} if plan.choice is None else {"choice": _choice(plan.choice)}),
         "placements": Written(_placements(plan)),
         "solver": plan.solver,
         "seed": plan.seed,
@@ -39,6 +40,17 @@ def _fields(plan: Plan) -> dict[str, Any]:
         "shortage": None if plan.shortage is None else shortage_fields(plan.shortage),
         "warnings": list(plan.warnings),
         "run": run_fields(plan.run),
+    }
+
+
+def _choice(choice: Choice) -> dict[str, Any]:
+    return {
+        "goal": str(choice.goal),
+        "cost": choice.cost,
+        "cost_bound": choice.cost_bound,
+        "most_cost": choice.most_cost,
+        "costs": [{"name": name, "value": value} for name, value in choice.costs],
+        "alternatives": [{"group": group, "alternative": name} for group, name in choice.alternatives],
     }
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from planner.facts.variants import as_chosen
 from planner.plan import Plan, PlanStatus, Shortage
 from planner.problem import BufferId, Problem
 from planner.reporting.explain import explain_bound
@@ -90,7 +91,7 @@ def print_verdict(
 
 def headline(problem: Problem, plan: Plan | Sharing) -> Text:
     """`optimal   resnet50: 1 042 buffers   0.13 s   greedy`"""
-    count = len(problem.buffers)
+    count = len(as_chosen(problem, plan).buffers if isinstance(plan, Plan) else problem.buffers)
     subject = f"{grouped(count)} buffer{'' if count == 1 else 's'}"
     if problem.name:
         subject = f"{problem.name[:LONGEST_NAME]}: {subject}"
@@ -109,6 +110,12 @@ def figures(plan: Plan) -> Iterable[Text]:
         )
     if plan.gap is not None and plan.gap > 0:
         yield Text(f"  gap    {percent(plan.gap)}")
+    if plan.choice is not None:
+        proven = "" if plan.choice.cost_bound is None else f"   bound {grouped(plan.choice.cost_bound)}"
+        yield Text(f"  cost   {grouped(plan.choice.cost)}{proven}")
+        picks = [f"{group}: {alternative}" for group, alternative in plan.choice.alternatives[:MAX_NAMED_BUFFERS]]
+        rest = len(plan.choice.alternatives) - len(picks)
+        yield plain(f"  chosen {', '.join(picks)}{f' … and {grouped(rest)} more' if rest else ''}")
     if tuple(term.name for term in plan.objective.terms) != (Term.SUM_OF_PEAKS,):
         for term in plan.objective.terms:
             value = "none" if term.value is None else grouped(term.value)
