@@ -193,6 +193,9 @@ class Search:
             if answer is None or answer.choice is None:
                 break
             near = choice = answer.choice
+            if answer.stopped is not None and cost is not None:
+                bound, near = self._below(choice, cost, bound)
+                choice = near
             placed = self._try(choice)
             if placed.value is not None and (value is None or placed.value <= value):
                 if best is None or placed.value < best.value:
@@ -201,6 +204,20 @@ class Search:
             if (best is not None and best.value <= bound) or not self._learn(choice, placed):
                 break
         return None if best is None else replace(best, bound=min(bound, best.value))
+
+    def _below(self, choice: Choice, cost: int, bound: int) -> tuple[int, Choice]:
+        """Whether some choice within the cost has less load, asked as: is the cheapest of those within the cost? What is proven, and the lightest."""
+        for _ in range(TRIES):
+            load = self._master.load(choice)
+            answer = self._ask(self._master.cheapest, load - 1, None)
+            if answer is None:
+                break
+            if answer.is_impossible or (answer.bound is not None and answer.bound > cost):
+                return max(bound, self._measure.least_value(load)), choice
+            if answer.choice is None or self._master.choices.cost(answer.choice) > cost:
+                break
+            choice = answer.choice
+        return bound, choice
 
     def _ask(self, question: Callable[..., Answer], *about: object) -> Answer | None:
         """The master's answer; None if there is no time for it."""

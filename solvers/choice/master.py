@@ -14,8 +14,10 @@ from .instance import Choice, Choices, Cut, Pick
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel
 
-WORK_PER_DETERMINISTIC_SECOND = 4_000_000
+WORK_PER_DETERMINISTIC_SECOND = 2_000_000
 """Of these models, which are small and mostly linear, CP-SAT counts more of what it does than of others."""
+LIGHT_SHARE = 8
+"""The least load within a cost is hard to prove; it gets this part of a question's work, and then is asked for otherwise."""
 WORK_PER_TERM = 2
 WORK_PER_QUESTION = 5_000
 """What building a model takes besides."""
@@ -93,7 +95,8 @@ class Master:
         def on_solution(value: engine.ReadValue) -> None:
             best[:] = [tuple(next(a for a, literal in enumerate(group) if value(literal)) for group in chosen)]
 
-        reply = engine.solve(model, self._budget(), self._control, on_solution)
+        share = LIGHT_SHARE if most_cost is not None and not for_cost else 1
+        reply = engine.solve(model, self._budget(share), self._control, on_solution)
         self.work += reply.work
         bound = reply.bound
         if reply.answer is engine.Answer.OPTIMAL and best:
@@ -149,15 +152,17 @@ class Master:
                 model.add_implication(chosen[g][a], either[picks])
         return [either[picks]]
 
-    def _budget(self) -> engine.Budget:
+    def _budget(self, share: int) -> engine.Budget:
         left = None if self._limits.work is None else max(self._limits.work - self.work, 0)
-        work = left if self._work_each is None else self._work_each if left is None else min(left, self._work_each)
+        each = None if self._work_each is None else self._work_each // share
+        work = left if each is None else each if left is None else min(left, each)
         return engine.Budget(
             work=work,
             deadline=self._limits.deadline,
             seed=self._seed,
             workers=WORKERS,
             rate=WORK_PER_DETERMINISTIC_SECOND,
+            is_linear=True,
         )
 
 

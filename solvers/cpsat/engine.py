@@ -48,6 +48,8 @@ class Budget:
     workers: int = 1
     verbose: bool = False
     rate: int = WORK_PER_DETERMINISTIC_SECOND
+    is_linear: bool = False
+    """Are linear relaxations worth all they cost?"""
     strategy: str | None = None
     """The one of CP-SAT's own strategies to use; None: its first."""
 
@@ -167,6 +169,8 @@ def _configure(parameters: Any, budget: Budget) -> None:
     parameters.num_workers = budget.workers
     parameters.random_seed = budget.seed % (1 << 31)
     parameters.log_search_progress = budget.verbose
+    if budget.is_linear:
+        parameters.linearization_level = 2
     if budget.strategy is not None:
         parameters.interleave_search = True  # only so does one worker take a strategy by name
         parameters.subsolvers.append(budget.strategy)
