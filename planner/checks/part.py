@@ -91,7 +91,9 @@ def _within(items: tuple[Any, ...], kept: list[int], inside: set[BufferId]) -> I
 def _moved(found: str, alternative: Alternative, place: Place) -> str:
     """The place of a finding about a part: within the alternative, or the alternative itself."""
     steps = found.split("/")[1:]
-    within = len(steps) > 1 and steps[0] == "buffers" and steps[1].isdigit() and int(steps[1]) < len(alternative.buffers)
+    within = (
+        len(steps) > 1 and steps[0] == "buffers" and steps[1].isdigit() and int(steps[1]) < len(alternative.buffers)
+    )
     if len(steps) > 2 and steps[0] == "constraints" and steps[2].isdigit():
         within = int(steps[2]) < len(getattr(alternative.constraints, steps[1], ()))
     return pointer(place) + (found if within else "")

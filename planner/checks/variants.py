@@ -119,8 +119,12 @@ def _check_ids(problem: Problem, variants: Variants, report: Report) -> None:
             for i, buffer in enumerate(alternative.buffers):
                 if isinstance(buffer.id, (int, str)) and owner.setdefault(buffer.id, g) != g:
                     whose = owner[buffer.id]
-                    other = "one of the problem" if whose is None else f"one of group {quoted(variants.groups[whose].name)}"
-                    text = f"has the same id {quoted(buffer.id)} as {other}; only alternatives of one group may share ids"
+                    other = (
+                        "one of the problem" if whose is None else f"one of group {quoted(variants.groups[whose].name)}"
+                    )
+                    text = (
+                        f"has the same id {quoted(buffer.id)} as {other}; only alternatives of one group may share ids"
+                    )
                     report.add(Code.DUPLICATE_ID, (*place, i, "id"), text)
 
 

@@ -76,7 +76,9 @@ def _variants(variants: Variants, lists: _Lists) -> list[Any]:
 
 
 def _alternative(alternative: Alternative, lists: _Lists) -> list[Any]:
-    uses = [[b.reads, b.writes, None if b.data is None else hashlib.sha256(b.data).hexdigest()] for b in alternative.buffers]
+    uses = [
+        [b.reads, b.writes, None if b.data is None else hashlib.sha256(b.data).hexdigest()] for b in alternative.buffers
+    ]
     return [
         alternative.name,
         alternative.costs,

@@ -118,7 +118,11 @@ class Options:
     )
     max_cost: int | None = field(
         default=None,
-        metadata=told(OptionKind.COUNT, "Of a problem with variants: what the chosen alternatives may cost at most.", least=-GREATEST),
+        metadata=told(
+            OptionKind.COUNT,
+            "Of a problem with variants: what the chosen alternatives may cost at most.",
+            least=-GREATEST,
+        ),
     )
 
 

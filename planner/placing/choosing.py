@@ -40,7 +40,7 @@ from .watching import Cancelled, Clock, OnProgress, Progress
 PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
 OnPlan: TypeAlias = Callable[[Plan], None]
 
-SHARE_OF_A_PLAN = 32
+SHARE_OF_A_PLAN = 16
 """A placement may use this part of all the work."""
 SHARE_OF_A_QUESTION = 64
 """And a question about choices this part."""

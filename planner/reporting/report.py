@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts.constants import spell_out_constants
-from ..facts.variants import as_chosen
 from ..facts.intervals import merged
+from ..facts.variants import as_chosen
 from ..plan import Placement, Plan, PlanStatus, PoolUse
 from ..problem import Buffer, BufferId, Interval, Pool, Problem
 from .live_profile import Height, LiveProfile

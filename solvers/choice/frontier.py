@@ -16,6 +16,10 @@ from .master import Answer, Master
 
 TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
+MOST_ASIDE = 2
+"""So many of which it remains open whether they can be placed as low as was wanted."""
+LESS_LOAD = (1, 2, 4)
+"""What is placed too high is tried with so many times less load as it was too high."""
 SPREAD = 16
 """So many points are looked for between the ends before those between them."""
 
@@ -49,7 +53,11 @@ class Point:
 
     def dominates(self, other: Point) -> bool:
         """No worse in both, and not the same."""
-        return (self.value, self.cost) != (other.value, other.cost) and self.value <= other.value and self.cost <= other.cost
+        return (
+            (self.value, self.cost) != (other.value, other.cost)
+            and self.value <= other.value
+            and self.cost <= other.cost
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,7 @@ class Search:
         self._master, self._measure, self._place, self._demand = master, measure, place, demand
         self._stopped, self._on_point = stopped, on_point
         self._placed: dict[Choice, Placed] = {}
+        self._answers: dict[tuple[int | None, int, int], Answer] = {}
         self._points: list[Point] = []
         self._stop: StopReason | None = None
         self._is_open = False
@@ -163,9 +172,9 @@ class Search:
     def _cheapest(self, value: int | None) -> Point | None:
         """The point of the least cost whose value is no greater, and for that cost the least value; it is noted."""
         cost_bound: int | None = None
-        near = self._near(value)
+        known = set(self._master.left_aside)
         for _ in range(TRIES):
-            answer = self._ask(self._master.cheapest, self._most_load(value), near)
+            answer = self._ask_cheapest(self._most_load(value))
             if answer is None or answer.choice is None or answer.bound is None:
                 self._is_open = self._is_open or answer is None or not answer.is_impossible
                 return None
@@ -175,27 +184,62 @@ class Search:
             if most_cost is not None and cost > most_cost:
                 self._is_open = self._is_open or cost_bound <= most_cost
                 return None
-            point = self._lowest_within(cost, value, cost_bound)
+            point = self._lowest_within(cost, value, cost_bound, answer.choice)
             if point is not None:
                 return self._note(point, value)
+            if len(self._master.left_aside.keys() - known) >= MOST_ASIDE:
+                break
         self._is_open = True
-        return None
+        tried = [each for each in self._master.left_aside if each not in known]
+        return None if value is None or cost_bound is None else self._with_room(value, cost_bound, tried)
 
-    def _lowest_within(self, cost: int | None, value: int | None, cost_bound: int | None) -> Point | None:
-        """The choice of the least value within the cost, if any was placed in that value."""
-        best: Point | None = None
-        bound = 0
-        near = self._near(value)
-        for _ in range(TRIES):
-            answer = self._ask(self._master.lightest, cost, self._most_load(value), near)
-            if answer is not None and answer.bound is not None:
-                bound = max(bound, self._measure.least_value(answer.bound))
+    def _with_room(self, value: int, cost_bound: int, tried: list[Choice]) -> Point | None:
+        """A point for a value in which what was tried could not be placed: with as much less load as it was too much, or else a larger one."""
+        over = [(placed, each) for each in tried if (placed := self._placed[each].value) is not None]
+        if not over:
+            return None
+        larger, choice = min(over)
+        most_load = self._measure.most_load(value)
+        excess = self._measure.most_load(larger) - most_load
+        for times in LESS_LOAD:
+            answer = self._ask_cheapest(most_load - times * excess)
             if answer is None or answer.choice is None:
                 break
-            near = choice = answer.choice
-            if answer.stopped is not None and cost is not None:
-                bound, near = self._below(choice, cost, bound)
-                choice = near
+            cost = self._master.choices.cost(answer.choice)
+            if self._demand.most_cost is not None and cost > self._demand.most_cost:
+                break
+            placed = self._try(answer.choice).value
+            if placed is not None and placed <= value:
+                return self._note(Point(answer.choice, placed, cost, self._floor(answer.choice), cost_bound), value)
+        if self._demand.most_value is not None and larger > self._demand.most_value:
+            return None
+        cheapest = self._ask_cheapest(self._measure.most_load(larger))
+        if cheapest is None or cheapest.bound is None:
+            return None
+        cost = self._master.choices.cost(choice)
+        return self._note(Point(choice, larger, cost, self._floor(choice), cheapest.bound), larger)
+
+    def _floor(self, choice: Choice) -> int:
+        """The value below which no choice is that costs no more, if that is what its load comes to; otherwise nothing is said."""
+        load = self._master.load(choice)
+        below = self._ask_cheapest(load - 1)
+        cost = self._master.choices.cost(choice)
+        is_least = below is not None and (below.is_impossible or (below.bound is not None and below.bound > cost))
+        return self._measure.least_value(load) if is_least else 0
+
+    def _lowest_within(
+        self, cost: int | None, value: int | None, cost_bound: int | None, first: Choice | None = None
+    ) -> Point | None:
+        """The choice of the least value within the cost, if any was placed in that value. `first` is one that the master knows."""
+        best: Point | None = None
+        bound = 0
+        near = first
+        aside = len(self._master.left_aside)
+        for _ in range(TRIES):
+            choice, least = self._lightest(cost, self._most_load(value), near)
+            bound = bound if least is None else max(bound, self._measure.least_value(least))
+            if choice is None:
+                break
             placed = self._try(choice)
             if placed.value is not None and (value is None or placed.value <= value):
                 if best is None or placed.value < best.value:
@@ -203,21 +247,41 @@ class Search:
                     best = Point(choice, placed.value, paid, 0, paid if cost_bound is None else cost_bound)
             if (best is not None and best.value <= bound) or not self._learn(choice, placed):
                 break
+            if len(self._master.left_aside) - aside >= MOST_ASIDE:
+                break
+            near = None
         return None if best is None else replace(best, bound=min(bound, best.value))
 
-    def _below(self, choice: Choice, cost: int, bound: int) -> tuple[int, Choice]:
-        """Whether some choice within the cost has less load, asked as: is the cheapest of those within the cost? What is proven, and the lightest."""
-        for _ in range(TRIES):
-            load = self._master.load(choice)
-            answer = self._ask(self._master.cheapest, load - 1, None)
+    def _lightest(
+        self, cost: int | None, most_load: int | None, near: Choice | None
+    ) -> tuple[Choice | None, int | None]:
+        """A choice of the least load within the cost, and what no such choice is below.
+
+        Whether less is possible than what is known is asked first the other way round: does what has less load cost more?
+        """
+        if near is not None and cost is not None:
+            load = self._master.load(near)
+            below = self._ask_cheapest(load - 1)
+            if below is None or below.is_impossible or (below.bound is not None and below.bound > cost):
+                return near, None if below is None else load
+            if below.choice is not None and self._master.choices.cost(below.choice) <= cost:
+                near = below.choice
+            elif below.stopped is not None:  # the other way round is no easier
+                return near, None
+        answer = self._ask(self._master.lightest, cost, most_load, near)
+        if answer is None:
+            return near, None
+        return answer.choice or (near if answer.stopped is not None else None), answer.bound
+
+    def _ask_cheapest(self, most_load: int | None) -> Answer | None:
+        """The cheapest choice within the load; what was asked before is known, unless more has been learned since."""
+        learned = (most_load, len(self._master.cuts), len(self._master.left_aside))
+        if learned not in self._answers:
+            answer = self._ask(self._master.cheapest, most_load, self._near(most_load))
             if answer is None:
-                break
-            if answer.is_impossible or (answer.bound is not None and answer.bound > cost):
-                return max(bound, self._measure.least_value(load)), choice
-            if answer.choice is None or self._master.choices.cost(answer.choice) > cost:
-                break
-            choice = answer.choice
-        return bound, choice
+                return None
+            self._answers[learned] = answer
+        return self._answers[learned]
 
     def _ask(self, question: Callable[..., Answer], *about: object) -> Answer | None:
         """The master's answer; None if there is no time for it."""
@@ -253,9 +317,9 @@ class Search:
     def _most_load(self, value: int | None) -> int | None:
         return None if value is None else self._measure.most_load(value)
 
-    def _near(self, value: int | None) -> Choice | None:
-        """The cheapest choice that is known to have no greater value."""
-        known = [point for point in self._points if value is None or point.value <= value]
+    def _near(self, most_load: int | None) -> Choice | None:
+        """The cheapest choice that is known to have no greater load."""
+        known = [each for each in self._points if most_load is None or self._master.load(each.choice) <= most_load]
         return min(known, key=lambda point: point.cost).choice if known else None
 
     def _note(self, point: Point, value: int | None) -> Point:
@@ -282,6 +346,7 @@ class Search:
 
     def _with_all_bounds(self, point: Point) -> Point:
         """What is proven of dearer points, and of larger ones, holds for this one too."""
-        bound = max(other.bound for other in self._points if other.cost >= point.cost)
+        known = [] if self._least_value is None else [self._least_value]
+        bound = max([*known, *(other.bound for other in self._points if other.cost >= point.cost)])
         cost_bound = max(other.cost_bound for other in self._points if other.value >= point.value)
         return replace(point, bound=bound, cost_bound=cost_bound)

@@ -52,7 +52,9 @@ class Master:
 
     def cheapest(self, most_load: int | None, near: Choice | None = None) -> Answer:
         """The choice that costs least within the load."""
-        aside = [self.choices.cost(each) for each, load in self.left_aside.items() if most_load is None or load <= most_load]
+        aside = [
+            self.choices.cost(each) for each, load in self.left_aside.items() if most_load is None or load <= most_load
+        ]
         return _counting_in(aside, self._ask(for_cost=True, most_load=most_load, most_cost=None, near=near))
 
     def lightest(self, most_cost: int | None, most_load: int | None = None, near: Choice | None = None) -> Answer:
@@ -64,9 +66,7 @@ class Master:
         ]
         return _counting_in(aside, self._ask(for_cost=False, most_load=most_load, most_cost=most_cost, near=near))
 
-    def _ask(
-        self, *, for_cost: bool, most_load: int | None, most_cost: int | None, near: Choice | None
-    ) -> Answer:
+    def _ask(self, *, for_cost: bool, most_load: int | None, most_cost: int | None, near: Choice | None) -> Answer:
         self.work += WORK_PER_QUESTION + WORK_PER_TERM * self._terms
         choices, model = self.choices, engine.new_model()
         chosen = [[model.new_bool_var("") for _ in of_group] for of_group in choices.costs]

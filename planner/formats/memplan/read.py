@@ -245,9 +245,7 @@ def _variants(variants: w.VariantsWire, lifetimes: Lifetimes | None, report: Rep
             _alternative(each, costs, lifetimes, (*place, a), report) for a, each in enumerate(group["alternatives"])
         )
         groups.append(VariantGroup(group["name"], tuple(alternatives)))
-    return Variants(
-        tuple(groups), costs, _picks(variants.get("requires", [])), _picks(variants.get("forbids", []))
-    )
+    return Variants(tuple(groups), costs, _picks(variants.get("requires", [])), _picks(variants.get("forbids", [])))
 
 
 def _alternative(
