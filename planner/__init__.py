@@ -31,19 +31,24 @@ from .formats import (
 from .options.capacity import with_capacity
 from .options.options import Options
 from .options.preference import Preference, with_preference
-from .placing.planning import plan
+from .placing.planning import pareto, plan
 from .placing.watching import Progress
-from .plan import Plan, PlanStatus
+from .plan import Frontier, Plan, PlanStatus
 from .problem import (
+    Alternative,
     Buffer,
     Colocation,
     Constraints,
+    CostTerm,
     Fixed,
     Lifetimes,
+    MoreLife,
     Pool,
     Problem,
     ReusePenalty,
     Speed,
+    VariantGroup,
+    Variants,
 )
 from .verifying.verify import verify
 
@@ -58,6 +63,7 @@ if TYPE_CHECKING:
     from .sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep
 
 __all__ = [
+    "Alternative",
     "BadInput",
     "Buffer",
     "BufferInfo",
@@ -65,11 +71,14 @@ __all__ = [
     "Code",
     "Colocation",
     "Constraints",
+    "CostTerm",
     "Finding",
     "Fixed",
+    "Frontier",
     "Goal",
     "Lifetimes",
     "MemoryReport",
+    "MoreLife",
     "NoPlan",
     "Options",
     "Plan",
@@ -91,11 +100,14 @@ __all__ = [
     "SweepPoint",
     "TensorPlacement",
     "Term",
+    "VariantGroup",
+    "Variants",
     "Warm",
     "capacity_range",
     "end_solver_processes",
     "export_model",
     "memory_report",
+    "pareto",
     "plan",
     "plan_memory",
     "plan_shapes",

@@ -10,6 +10,7 @@ from .bench_app import bench_app
 from .planner_options import (
     PlannerCommand,
     TakesAll,
+    TakesFrontier,
     TakesReplacements,
     TakesShapes,
     TakesSharing,
@@ -111,6 +112,44 @@ def plan(
 
         raise typer.Exit(nested_command.run(request, wanted))
     raise typer.Exit(plan_command.run(request, wanted))
+
+
+@app.command(cls=TakesFrontier)
+def pareto(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="Write a plan for each point, the list and the curve there."
+        ),
+    ] = None,
+    points: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="So many points at most, spread evenly; by default the whole frontier."),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    input_format: Format = None,
+) -> None:
+    """Show the frontier of memory and cost.
+
+    Of a problem with variants: plans of which none is better in one and no worse in the other, each placed, verified, and proven or with its bound.
+
+    Exit codes: as those of plan.
+    """
+    from .commands import pareto as pareto_command
+
+    request = pareto_command.Request(
+        file=file,
+        begun=context.obj,
+        folder=out,
+        points=points,
+        as_json=as_json,
+        quiet=quiet,
+        input_format=input_format,
+    )
+    raise typer.Exit(pareto_command.run(request, options(context)))
 
 
 @app.command(cls=TakesSharing)

@@ -59,6 +59,12 @@ class TakesSharing(PlannerCommand):
     takes = ("time_limit", "work_limit", "memory_limit_bytes", "solver", "seed", "capacity", "verbose")
 
 
+class TakesFrontier(PlannerCommand):
+    """A command that chooses among variants."""
+
+    takes = ("time_limit", "work_limit", "memory_limit_bytes", "solver", "workers", "seed", "capacity", "max_cost")
+
+
 class TakesLimits(PlannerCommand):
     """A command that plans many times."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .convergence import convergence
 from .curves import Axes, Curve, curves
 from .frame import Sheet
+from .frontier import frontier_curve
 from .memory_map import MemoryMap, PoolMap, memory_map
 from .shapes_curve import shapes_curve
 from .style import Theme
@@ -20,6 +21,7 @@ __all__ = [
     "Theme",
     "convergence",
     "curves",
+    "frontier_curve",
     "memory_map",
     "shapes_curve",
     "svg",

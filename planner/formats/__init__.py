@@ -8,8 +8,10 @@ from .documents import PLAN_FORMAT, SHARING_FORMAT, Source
 from .table import FORMATS, Format, format_named, recognised
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..graph.operators import Graph
-    from ..plan import Plan
+    from ..plan import Frontier, Plan
     from ..problem import Problem
     from ..shapes import ShapedProblem, ShapesPlan
     from ..storage import Sharing
@@ -135,6 +137,13 @@ def write_plan(plan: Plan) -> bytes:
     return write_plan_json(plan)
 
 
+def write_frontier(frontier: Frontier, files: Sequence[str]) -> bytes:
+    """The frontier as JSON, format memplan-frontier/1: what each point is worth, and the file in which its plan is."""
+    from .answers.frontier_writer import write_frontier_json
+
+    return write_frontier_json(frontier, files)
+
+
 def write_usmp(problem: Problem, plan: Plan | None = None) -> bytes:
     """The problem as JSON in the field names of TVM's USMP, with the plan's addresses if there is one. Raises BadInput for what it cannot say."""
     from .usmp_writer import usmp_document
@@ -162,6 +171,7 @@ __all__ = [
     "read_shapes_plan",
     "read_sharing",
     "schema",
+    "write_frontier",
     "write_plan",
     "write_problem",
     "write_shaped",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,11 @@ from solvers.model.solver import Goal, Limits, Task
 from solvers.portfolio.solve import solve
 
 from ..checks import require_sound
+from ..errors import BadInput, Code, Finding
 from ..facts.constants import spell_out_constants
 from ..options.capacity import planned_problem
 from ..options.options import Options, bad_option, require_valid
-from ..plan import Objective, Plan, PlanStatus, Shortage, TermValue
+from ..plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue
 from ..plan import Placement as PlanPlacement
 from ..problem import Problem
 from ..verifying.findings import CLAIMS, VerifyFinding
@@ -71,6 +72,35 @@ def plan(
         lowered = lower(problem if many is None else many.part)
     path = _PlanPath(problem, lowered, options, clock, cancelled, many)
     return path.follow(start, on_progress, cancelled, on_log)
+
+
+def pareto(
+    problem: Problem,
+    options: Options | None = None,
+    points: int | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
+    cancelled: Cancelled | None = None,
+    begun: float | None = None,
+) -> Frontier:
+    """The frontier of memory and cost of a problem with variants: each point a plan, verified, with what is proven of it.
+
+    With `points` it is so many at most, spread evenly over the memory that they need. `on_plan` is told of points as they are found; later
+    ones may beat them. Raises BadInput and CannotSolve as `plan` does.
+    """
+    options = options or Options()
+    require_valid(options)
+    if points is not None and points < 1:
+        raise bad_option("points", "a frontier has one point at least")
+    if options.prefer is not None:
+        raise bad_option("prefer", "a frontier prefers nothing: it is all that there is between size and speed")
+    clock = Clock(options.time_limit, begun)
+    problem = planned_problem(problem, options.capacity, None)
+    require_sound(problem)
+    if problem.variants is None:
+        raise BadInput(
+            Finding(Code.MISSING_FIELD, "/variants", "without variants there is nothing to choose, and no frontier")
+        )
+    return choosing(problem, options, clock, cancelled).frontier(points, on_plan)
 
 
 def choosing(problem: Problem, options: Options, clock: Clock, cancelled: Cancelled | None) -> Choosing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -72,7 +72,7 @@ def _cells(members: Sequence[Piece]) -> list[tuple[int, list[Piece]]]:
     """The ranges of addresses between any two ends, and whose they are."""
     ends = sorted({end for piece in members for end in (piece.low, piece.high)})
     cells = []
-    for low, high in zip(ends, ends[1:], strict=False):
+    for low, high in pairwise(ends):
         covering = [piece for piece in members if piece.low <= low and high <= piece.high]
         if covering:
             cells.append((high - low, covering))

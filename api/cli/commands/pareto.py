@@ -1,0 +1,125 @@
+"""`memplan pareto`: the frontier of memory and cost, a plan for each point, and the curve."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import planner
+from planner.drawing import frontier_curve
+from planner.errors import BadInput, Code, Finding
+from planner.formats import read_problem, write_frontier, write_plan
+from planner.options.options import Options
+from planner.plan import Frontier, Plan
+from planner.problem import Problem, measures_bytes
+from solvers.model.errors import StopReason
+
+from ..exit_codes import ExitCode
+from ..terminal.interrupt import Interrupt
+from ..terminal.json_output import print_document
+from ..terminal.output_file import OutputFile
+from ..terminal.reading import read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.sizes import exact, grouped
+from ..terminal.text import is_terminal, say
+
+INDEX = "frontier.json"
+PICTURE = "frontier.svg"
+
+
+class Request(NamedTuple):
+    """What to read, where to write, and what to show."""
+
+    file: str
+    begun: float
+    folder: str | None
+    points: int | None
+    as_json: bool
+    quiet: bool
+    input_format: str | None
+
+
+def run(request: Request, options: Options) -> ExitCode:
+    """Find it, write it, show it, and say by the exit code how it went."""
+    with refusing(shown_name(request.file), as_json=request.as_json):
+        folder = None if request.folder is None else _folder(request.folder)
+        problem, warnings = read_problem(read_bytes(request.file), name=request.file, format=request.input_format)
+        for warning in warnings:
+            say(f"warning: {warning}")
+        in_bytes = measures_bytes(problem)
+        with Interrupt() as interrupt:
+
+            def on_plan(plan: Plan) -> None:
+                if not request.quiet:
+                    say(f"  found {_said(plan, in_bytes=in_bytes)}")
+
+            found = planner.pareto(
+                problem, options, request.points, on_plan, cancelled=interrupt.requested, begun=request.begun
+            )
+            files = [
+                f"point-{number:0{len(str(len(found.points)))}}.json" for number in range(1, len(found.points) + 1)
+            ]
+            if folder is not None:
+                _write(folder, problem, found, files)
+        if request.as_json or not is_terminal(sys.stdout):
+            print_document(write_frontier(found, files))
+        elif not request.quiet:
+            _show(found, in_bytes=in_bytes)
+    return _exit_code(found)
+
+
+def _folder(name: str) -> Path:
+    """The folder, which is made if it is not there."""
+    path = Path(name)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            Finding(Code.INVALID_OPTION, "", f"cannot write {name}: {(error.strerror or str(error)).lower()}")
+        ) from error
+    OutputFile(str(path / INDEX)).check()
+    return path
+
+
+def _write(folder: Path, problem: Problem, found: Frontier, files: Sequence[str]) -> None:
+    for plan, file in zip(found.points, files, strict=True):
+        OutputFile(str(folder / file)).write(write_plan(plan))
+    if found.points:
+        OutputFile(str(folder / PICTURE)).write(frontier_curve(problem, found))
+    OutputFile(str(folder / INDEX)).write(write_frontier(found, files))
+
+
+def _show(found: Frontier, *, in_bytes: bool) -> None:
+    from ..terminal.tables.consoles import console_on
+    from ..terminal.tables.frontier import curve
+
+    console = console_on()
+    for line in curve(found, console.width):
+        console.print(line, markup=False, highlight=False)
+    for plan in found.points:
+        console.print(f"  {plan.status.value:<8} {_said(plan, in_bytes=in_bytes)}", markup=False, highlight=False)
+    count = len(found.points)
+    whole = (
+        "all of the frontier, proven"
+        if found.is_complete
+        else f"not proven to be all ({found.stop.value.replace('_', ' ')})"
+    )
+    console.print(
+        f"{count} point{'' if count == 1 else 's'}   {whole}   {found.run.seconds:.2f} s", markup=False, highlight=False
+    )
+
+
+def _said(plan: Plan, *, in_bytes: bool) -> str:
+    assert plan.choice is not None
+    value = plan.objective.value or 0
+    return f"cost {grouped(plan.choice.cost):>12}   memory {exact(value) if in_bytes else grouped(value):>14}"
+
+
+def _exit_code(found: Frontier) -> ExitCode:
+    if found.stop is StopReason.CANCELLED:
+        return ExitCode.INTERRUPTED
+    if found.points:
+        return ExitCode.OK
+    return ExitCode.INFEASIBLE if found.is_infeasible else ExitCode.UNKNOWN
