@@ -241,10 +241,10 @@ class Search:
             if choice is None:
                 break
             placed = self._try(choice)
-            if placed.value is not None and (value is None or placed.value <= value):
-                if best is None or placed.value < best.value:
-                    paid = self._master.choices.cost(choice)
-                    best = Point(choice, placed.value, paid, 0, paid if cost_bound is None else cost_bound)
+            most = value if best is None else best.value - 1
+            if placed.value is not None and (most is None or placed.value <= most):
+                paid = self._master.choices.cost(choice)
+                best = Point(choice, placed.value, paid, 0, paid if cost_bound is None else cost_bound)
             if (best is not None and best.value <= bound) or not self._learn(choice, placed):
                 break
             if len(self._master.left_aside) - aside >= MOST_ASIDE:

@@ -184,7 +184,7 @@ def test_a_bad_field_of_a_buffer_is_named(field: str, value: Any, code: str) -> 
         ({"buffers": None}, "wrong_type", "/buffers"),
         ({"buffers": [3]}, "wrong_type", "/buffers/0"),
         ({"size_range": 1}, "not_supported_yet", "/size_range"),
-        ({"variants": 1}, "not_supported_yet", "/variants"),
+        ({"variants": 1}, "wrong_type", "/variants"),
         ({"extensions": {}}, "not_supported_yet", "/extensions"),
         ({"x~/y": 1}, "unknown_field", "/x~0~1y"),
         ({"objective": {"terms": []}}, "invalid_value", "/objective/terms"),

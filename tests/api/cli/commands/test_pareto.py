@@ -1,0 +1,73 @@
+"""`memplan pareto`: the folder it fills, what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.api.processes import run, run_on_terminal
+
+
+@pytest.fixture(scope="module")
+def problem(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("pareto") / "variants.json")
+    options = ("--buffers", "12", "--set", "groups=4", "--set", "alternatives=3")
+    assert run("generate", "variants", *options, "-o", path).returncode == 0
+    return path
+
+
+def test_a_plan_for_each_point_the_list_and_the_curve(problem: str, tmp_path: Path) -> None:
+    folder = tmp_path / "plans"
+    done = run("pareto", problem, "-o", str(folder))
+    assert done.returncode == 0
+    index = json.loads((folder / "frontier.json").read_bytes())
+    assert index == json.loads(done.stdout)
+    assert (index["format"], index["complete"], index["stop"]) == ("memplan-frontier/1", True, "proved")
+    assert len(index["points"]) >= 2
+    costs = [point["cost"] for point in index["points"]]
+    memory = [point["memory"] for point in index["points"]]
+    assert costs == sorted(set(costs))
+    assert memory == sorted(set(memory), reverse=True)
+    assert (folder / "frontier.svg").read_text().count('class="dot"') == len(costs)
+    for point in (index["points"][0], index["points"][-1]):
+        plan = json.loads((folder / point["plan"]).read_bytes())
+        assert (plan["choice"]["cost"], plan["peak"]) == (point["cost"], point["memory"])
+        assert run("verify", problem, str(folder / point["plan"])).returncode == 0
+        assert run("draw", problem, str(folder / point["plan"]), "-o", str(tmp_path / "map.svg")).returncode == 0
+        assert run("report", problem, str(folder / point["plan"])).returncode == 0
+
+
+def test_on_a_terminal_a_curve_of_characters(problem: str) -> None:
+    code, text = run_on_terminal("pareto", problem, "--points", "3", env={"NO_COLOR": "1"})
+    assert code == 0
+    assert "●" in text
+    assert "memory" in text
+
+
+def test_plan_shows_what_it_chose(problem: str) -> None:
+    code, text = run_on_terminal("plan", problem, "--prefer", "speed", env={"NO_COLOR": "1"})
+    assert code == 0
+    assert "chosen group0: 0" in text
+    assert "cost" in text
+
+
+def test_nothing_fits(problem: str) -> None:
+    assert run("pareto", problem, "--capacity", "16").returncode == 3
+    assert run("plan", problem, "--max-cost=-1").returncode == 3
+
+
+def test_a_problem_without_variants_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plain.json"
+    path.write_text('{"format": "memplan/1", "buffers": []}')
+    done = run("pareto", str(path))
+    assert done.returncode == 2
+    assert b"without variants" in done.stderr
+
+
+def test_sharings_and_models_refuse_variants(problem: str, tmp_path: Path) -> None:
+    for command in (("share", problem), ("export-model", problem, "-o", str(tmp_path / "m.lp"))):
+        done = run(*command)
+        assert done.returncode == 2
+        assert b"variants" in done.stderr

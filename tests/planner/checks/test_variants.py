@@ -1,0 +1,120 @@
+"""Variants that make no sense: what is said, and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.planner.formats.reading import problem, read, wrong
+
+GROUP = "/variants/groups/0"
+FIRST = f"{GROUP}/alternatives/0"
+
+
+def document(alternative: dict[str, Any] | None = None, **variants: Any) -> dict[str, Any]:
+    """Two groups of two; the first alternative is the one that is given."""
+    groups = [
+        {"name": "g", "alternatives": [{"name": "a", **(alternative or {})}, {"name": "b"}]},
+        {"name": "h", "alternatives": [{"name": "a"}, {"name": "b", "buffers": [buffer("hb")]}]},
+    ]
+    costs = [{"name": "cycles"}]
+    return problem({"id": "x"}, {"id": "y"}, variants={"groups": groups, "costs": costs, **variants})
+
+
+def buffer(id_: Any, **rest: Any) -> dict[str, Any]:
+    return {"id": id_, "size": 4, "live": [[0, 5]], **rest}
+
+
+@pytest.mark.parametrize(
+    ("alternative", "code", "place"),
+    [
+        ({"name": ""}, "invalid_value", f"{FIRST}/name"),
+        ({"name": "b"}, "duplicate_id", f"{GROUP}/alternatives/1/name"),
+        ({"costs": {"joules": 1}}, "unknown_field", f"{FIRST}/costs/joules"),
+        ({"costs": {"cycles": 1.5}}, "wrong_type", f"{FIRST}/costs/cycles"),
+        ({"costs": {"cycles": (1 << 62) + 1}}, "out_of_range", f"{FIRST}/costs/cycles"),
+        ({"costs": {"cycles": 1 << 62}}, "too_large", "/variants/costs"),
+        ({"colour": 1}, "unknown_field", f"{FIRST}/colour"),
+        ({"buffers": [buffer("x")]}, "duplicate_id", f"{FIRST}/buffers/0/id"),
+        ({"buffers": [buffer("hb")]}, "duplicate_id", "/variants/groups/1/alternatives/1/buffers/0/id"),
+        ({"buffers": [buffer("n"), buffer("n")]}, "duplicate_id", f"{FIRST}/buffers/1/id"),
+        ({"buffers": [buffer("n", pools=["nix"])]}, "unknown_pool", f"{FIRST}/buffers/0/pools/0"),
+        ({"buffers": [buffer("n", live=[[5, 1]])]}, "interval_reversed", f"{FIRST}/buffers/0/live/0"),
+        ({"live": [{"buffer": "n", "live": [[0, 1]]}]}, "unknown_buffer", f"{FIRST}/live/0/buffer"),
+        ({"live": [{"buffer": "x", "live": [[3, 1]]}]}, "interval_reversed", f"{FIRST}/live/0/live/0"),
+        (
+            {"constraints": {"colocations": [{"buffer": "x", "base": "hb", "offset": 0}]}},
+            "unknown_buffer",
+            f"{FIRST}/constraints/colocations/0/base",
+        ),
+        ({"constraints": {"conflicts": [["x", "x"]]}}, "self_reference", f"{FIRST}/constraints/conflicts/0"),
+        (
+            {"buffers": [buffer("n", fixed={"pool": "default", "offset": 3}, alignment=2)]},
+            "contradiction",
+            f"{FIRST}/buffers/0/fixed/offset",
+        ),
+    ],
+)
+def test_a_bad_alternative_is_named(alternative: dict[str, Any], code: str, place: str) -> None:
+    assert (code, place) in wrong(document(alternative))
+
+
+@pytest.mark.parametrize(
+    ("variants", "code", "place"),
+    [
+        ({"groups": []}, "invalid_value", "/variants/groups"),
+        ({"groups": [{"name": "g", "alternatives": []}]}, "invalid_value", f"{GROUP}/alternatives"),
+        ({"groups": [{"name": "g"}]}, "missing_field", f"{GROUP}/alternatives"),
+        ({"groups": 3}, "wrong_type", "/variants/groups"),
+        ({"costs": [{"name": "a"}, {"name": "a"}]}, "duplicate_id", "/variants/costs/1/name"),
+        ({"costs": [{"name": "a", "weight": -1}]}, "out_of_range", "/variants/costs/0/weight"),
+        ({"requires": [[["g", "a"], ["h", "c"]]]}, "unknown_alternative", "/variants/requires/0/1"),
+        ({"forbids": [[["k", "a"], ["h", "b"]]]}, "unknown_alternative", "/variants/forbids/0/0"),
+        ({"forbids": [[["g", "a"], ["g", "a"]]]}, "contradiction", FIRST),
+        ({"requires": [[["g", "a"], ["g", "b"]]]}, "contradiction", FIRST),
+        ({"requires": [[["g", "a"], ["h", "a"]], [["h", "a"], ["g", "b"]]]}, "contradiction", FIRST),
+        ({"forbids": [[["g", "a"], ["h", "a"]], [["g", "a"], ["h", "b"]]]}, "contradiction", FIRST),
+        ({"forbids": [[["g", "a"]]]}, "invalid_value", "/variants/forbids/0"),
+    ],
+)
+def test_bad_variants_are_named(variants: dict[str, Any], code: str, place: str) -> None:
+    assert (code, place) in wrong(document(**variants))
+
+
+def test_an_alternative_that_nothing_can_choose_is_named_alone() -> None:
+    """The others of its group can be chosen."""
+    assert wrong(document(forbids=[[["g", "a"], ["g", "a"]]])) == [("contradiction", FIRST)]
+
+
+def test_objectives_that_variants_do_not_take() -> None:
+    assert wrong(document() | {"objective": {"terms": ["access_cost"]}}) == [("not_supported_yet", "/objective/terms")]
+
+
+def test_alternatives_of_one_group_may_share_ids() -> None:
+    found = read(
+        problem(
+            {"id": "x"},
+            variants={
+                "groups": [
+                    {"name": "g", "alternatives": [{"name": n, "buffers": [buffer("n")]} for n in ("a", "b")]},
+                ]
+            },
+        )
+    )
+    assert found.variants is not None
+    assert [each.buffers[0].id for each in found.variants.groups[0].alternatives] == ["n", "n"]
+
+
+def test_what_the_alternatives_contradict_of_the_problem_is_found() -> None:
+    """x and y conflict; an alternative ties them together."""
+    tied = {"constraints": {"colocations": [{"buffer": "x", "base": "y", "offset": 0}]}}
+    bad = document(tied) | {"constraints": {"conflicts": [["x", "y"]]}}
+    assert wrong(bad) == [("contradiction", FIRST)]
+
+
+def test_lifetimes_must_be_said_for_alternatives_too() -> None:
+    bare = document({"buffers": [buffer("n")]})
+    bare.pop("lifetimes")
+    bare["buffers"] = [{"id": "x", "size": 8}]
+    assert ("lifetimes_missing", "/lifetimes") in wrong(bare)

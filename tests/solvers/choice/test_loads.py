@@ -1,0 +1,44 @@
+"""What is live together, against counting it for every choice and every time."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from solvers.choice.instance import Choices
+from solvers.choice.loads import Piece, live_together
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_load_of_every_choice(seed: int) -> None:
+    chance = random.Random(seed)
+    groups = [chance.randint(1, 3) for _ in range(3)]
+    picks = [None, *((g, a) for g, count in enumerate(groups) for a in range(count))]
+    pieces = []
+    for _ in range(chance.randint(1, 14)):
+        start, low = chance.randrange(8), chance.randrange(6)
+        block = chance.randrange(6)
+        pieces.append(
+            Piece(block, start, start + chance.randint(0, 4), low, low + chance.randint(0, 9), chance.choice(picks))
+        )
+    loads = live_together(pieces, groups)
+    choices = Choices(tuple((0,) * count for count in groups), loads)
+    for choice in itertools.product(*map(range, groups)):
+        there = [p for p in pieces if p.pick is None or choice[p.pick[0]] == p.pick[1]]
+        most = max(
+            len({(p.block, at) for p in there if p.start <= time < p.end for at in range(p.low, p.high)})
+            for time in range(12)
+        )
+        assert choices.load(choice) == most
+
+
+def test_whole_units_count_but_for_the_last() -> None:
+    pieces = [Piece(block, 0, 1, 0, size, None) for block, size in enumerate((5, 9, 16))]
+    assert Choices((), live_together(pieces, (), unit=8)).load(()) == 8 + 16 + 16 - 7
+
+
+def test_equal_pieces_are_counted_once_and_end_each_by_itself() -> None:
+    twice = [Piece(0, 0, 2, 0, 4, None), Piece(0, 0, 2, 0, 4, None), Piece(1, 1, 3, 0, 3, None)]
+    assert Choices((), live_together(twice, ())).load(()) == 7
