@@ -25,7 +25,7 @@ SUITES: dict[str, Suite] = {
     "smoke": (
         *(one for kind in ("random", "packing", *_GRAPHS, "pangu") for one in _each(kind, (60,), (1,))),
         *_each("convnet", (60,), (2,), alignment=64),
-        *(one for kind in _CHOICES for one in _each(kind, (20,), (1,))),
+        *(one for kind in (*_CHOICES, "variants") for one in _each(kind, (20,), (1,))),
     ),
     "packings": _each("packing", (20, 50, 100, 200, 500), range(3)),
     "graphs": tuple(one for kind in _GRAPHS for one in _each(kind, (200, 1000), range(3), alignment=16)),
@@ -43,11 +43,12 @@ SUITES: dict[str, Suite] = {
     "memories": tuple(
         one for kind in ("memories", "hot") for one in _each(kind, (60, 300, 1_000), range(2), alignment=16)
     ),
+    "variants": _each("variants", (30, 60, 120), range(2), alignment=16),
     "check": (
         *(one for kind in ("random", "packing", *_GRAPHS) for one in _each(kind, (150, 700), (1000, 1001))),
         *_each("training", (3_000,), (1000,)),
         *_each("recurrent", (3_000,), (1000,)),
         *_each("pangu", (12_000,), (1000,)),
-        *(one for kind in _CHOICES for one in _each(kind, (40,), (1000,))),
+        *(one for kind in (*_CHOICES, "variants") for one in _each(kind, (40,), (1000,))),
     ),
 }

@@ -58,7 +58,8 @@ def test_it_is_a_draft_2020_12_schema() -> None:
     assert schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema()["required"] == ["format", "buffers"]
     assert set(schema()["$defs"]) == {
-        "Buffer", "Colocation", "Constraints", "Fixed", "Objective", "Pool", "ReusePenalty", "Step",
+        "Alternative", "Buffer", "Colocation", "Constraints", "CostTerm", "Fixed", "MoreLife", "Objective", "Pool", "ReusePenalty",
+        "Step", "VariantGroup", "Variants",
     }  # fmt: skip
 
 
