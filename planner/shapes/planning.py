@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from ..errors import BadInput, CannotSolve, Code, Finding, NoPlan, echo
 from ..facts.digest import digest
+from ..facts.variants import require_nothing_to_choose
 from ..options.capacity import with_capacity
 from ..options.options import Options, bad_option
 from ..options.preference import with_preference
@@ -40,6 +41,7 @@ def plan_shapes(
     begun = time.monotonic()
     options = options or Options()
     mode = Mode(mode)
+    require_nothing_to_choose(problem.largest)
     problem = _replaced(problem, options)
     options = replace(options, capacity=None, prefer=None)
     if mode is Mode.BUCKETS and not shapes:

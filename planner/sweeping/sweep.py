@@ -13,6 +13,7 @@ from solvers.model.instance import Term
 from ..checks import require_sound
 from ..errors import BadInput
 from ..facts.digest import digest
+from ..facts.variants import require_nothing_to_choose
 from ..options.capacity import with_capacity
 from ..options.options import Options, bad_option, require_valid
 from ..options.preference import with_preference
@@ -56,6 +57,7 @@ def sweep(
     configurations = combinations(sizes, problem)
     largest = {name: max(each) for name, each in sizes.items()}
     require_sound(with_capacity(problem, largest))
+    require_nothing_to_choose(problem)
     found = with_preference(with_capacity(problem, largest), options.prefer)
     problem = replace(problem, terms=found.terms, peak_price=found.peak_price)
     with side_by_side(processes, cancelled) as planners:

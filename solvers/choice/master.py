@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..cpsat import engine
 from ..model.errors import StopReason
 from ..model.solver import Control, Limits
 from .instance import Choice, Choices, Cut, Pick
-
-if TYPE_CHECKING:
-    from ortools.sat.python.cp_model import CpModel
 
 WORK_PER_DETERMINISTIC_SECOND = 2_000_000
 """Of these models, which are small and mostly linear, CP-SAT counts more of what it does than of others."""
@@ -108,7 +105,7 @@ class Master:
         of_cuts = [c.least for c in self.cuts if c.least is not None and all(choice[g] == a for g, a in c.picks)]
         return max([self.choices.load(choice), *of_cuts])
 
-    def _load(self, model: CpModel, chosen: Sequence[Sequence[Any]], most: int | None) -> Any:
+    def _load(self, model: Any, chosen: Sequence[Sequence[Any]], most: int | None) -> Any:
         """The load as a variable; None if nothing is as low."""
         loads = self.choices.loads
         greatest = max(
@@ -141,7 +138,7 @@ class Master:
 
     @staticmethod
     def _any_of(
-        model: CpModel, chosen: Sequence[Sequence[Any]], picks: tuple[Pick, ...], either: dict[tuple[Pick, ...], Any]
+        model: Any, chosen: Sequence[Sequence[Any]], picks: tuple[Pick, ...], either: dict[tuple[Pick, ...], Any]
     ) -> list[Any]:
         """Literals that add up to 1 if one of them is chosen at least: of one group, their own."""
         if len({group for group, _ in picks}) == 1:

@@ -30,7 +30,9 @@ def test_a_plan_for_each_point_the_list_and_the_curve(problem: str, tmp_path: Pa
     memory = [point["memory"] for point in index["points"]]
     assert costs == sorted(set(costs))
     assert memory == sorted(set(memory), reverse=True)
-    assert (folder / "frontier.svg").read_text().count('class="dot"') == len(costs)
+    picture = (folder / "frontier.svg").read_text()
+    assert picture.count('<path class="curve') >= 2
+    assert f"{len(costs)} points" in picture
     for point in (index["points"][0], index["points"][-1]):
         plan = json.loads((folder / point["plan"]).read_bytes())
         assert (plan["choice"]["cost"], plan["peak"]) == (point["cost"], point["memory"])
@@ -66,8 +68,9 @@ def test_a_problem_without_variants_is_refused(tmp_path: Path) -> None:
     assert b"without variants" in done.stderr
 
 
-def test_sharings_and_models_refuse_variants(problem: str, tmp_path: Path) -> None:
-    for command in (("share", problem), ("export-model", problem, "-o", str(tmp_path / "m.lp"))):
+def test_sharings_models_and_sweeps_refuse_variants(problem: str, tmp_path: Path) -> None:
+    sweep = ("sweep", problem, "--capacity", "64..128", "--step", "64")
+    for command in (("share", problem), ("export-model", problem, "-o", str(tmp_path / "m.lp")), sweep):
         done = run(*command)
         assert done.returncode == 2
         assert b"variants" in done.stderr
