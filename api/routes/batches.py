@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Iterable
 from functools import partial
 from io import BytesIO
 from typing import Any
@@ -82,7 +82,7 @@ async def answers(request: Request, service: Behind, id: str) -> Response:  # no
     )
 
 
-def _response(service: Service, owner: str, batch: str, lines: AsyncIterator[bytes]) -> Response:
+def _response(service: Service, owner: str, batch: str, lines: AsyncGenerator[bytes, None]) -> Response:
     headers = {"Location": f"/v1/batches/{batch}", "Cache-Control": "no-store"}
     return Following(service, owner, lines, headers, LINES)
 
@@ -100,7 +100,7 @@ def _lines(body: bytes, bodies: Bodies, most: int) -> list[bytes]:
 
 async def _answers(
     store: Store, first: dict[str, Any], waiting: Iterable[Awaitable[dict[str, Any]]]
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """A line for each, whichever is first."""
     tasks = [asyncio.ensure_future(each) for each in waiting]
     try:
@@ -113,7 +113,7 @@ async def _answers(
             task.cancel()
 
 
-async def _written(store: Store, answer: dict[str, Any]) -> AsyncIterator[bytes]:
+async def _written(store: Store, answer: dict[str, Any]) -> AsyncGenerator[bytes, None]:
     """On one line: the plan is laid out on several, and is not loaded before its turn has come to be sent."""
     final = answer.pop("plan", None)
     head = None if final is None else await asyncio.to_thread(store.plan_head, answer["job"])

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from planner.formats.table import BYTES, FORMATS, JSON, USUAL
 
@@ -20,7 +20,7 @@ from .checks import VerifyQuery
 from .jobs import job_of
 from .openapi.examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .plans import Behind
-from .sending import in_pieces, loaded
+from .sending import Stream, in_pieces, loaded
 from .steps import failure_of, while_there
 
 router = APIRouter(tags=["drawings"])
@@ -86,7 +86,7 @@ async def problem(request: Request, service: Behind, id: str) -> Response:  # no
         raise Refusal(404, HttpCode.NOT_FOUND, "the problem is not kept any more")
     pieces = in_pieces(size, partial(service.store.problem_piece, job.id))
     kind = FORMATS[job.about.format or USUAL].media_types[0]
-    return StreamingResponse(pieces, 200, KEPT | {"Content-Length": str(size)}, kind)
+    return Stream(pieces, KEPT | {"Content-Length": str(size)}, kind)
 
 
 def _plan_data(store: Store, id_: str) -> bytes | None:

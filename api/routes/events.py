@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -44,7 +44,7 @@ def last_seen(request: Request) -> int:
     return int(given)
 
 
-async def _stream(service: Service, job: Job, after: int) -> AsyncIterator[bytes]:
+async def _stream(service: Service, job: Job, after: int) -> AsyncGenerator[bytes, None]:
     with service.hub.watch(job.id) as happened:
         while True:
             happened.clear()

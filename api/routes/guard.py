@@ -62,9 +62,9 @@ class Guard:
             state["bodies"] = self.bodies
             state["owner"] = self._admit(scope)
             if scope["method"] == "HEAD":
-                await self._answer_head(scope, receive, sender)
+                await self._answer_head(scope, sender.receive, sender)
             else:
-                await self._app(scope, receive, sender)
+                await self._app(scope, sender.receive, sender)
         except Refusal as refusal:
             await answer(refusal)(scope, receive, sender)
         except MemoryError:

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from planner.formats.table import JSON
 
@@ -22,7 +22,7 @@ from .body import Bodies
 from .openapi.examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
-from .sending import in_pieces
+from .sending import Stream, in_pieces
 from .steps import enqueue, failure_of, look_up, receive, stop_job, understand, while_there
 
 router = APIRouter(tags=["jobs"])
@@ -87,7 +87,7 @@ async def plan(request: Request, service: Behind, id: str) -> Response:  # noqa:
         return same
     if job.state.is_final:
         pieces = in_pieces(head.size, partial(service.store.plan_piece, job.id))
-        return StreamingResponse(pieces, 200, headers | {"Content-Length": str(head.size)}, JSON)
+        return Stream(pieces, headers | {"Content-Length": str(head.size)}, JSON)
     # It may be replaced by a better one while it is being sent.
     bodies: Bodies = request.state.bodies
     bodies.require_room(head.size)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from functools import partial
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from ..errors import CONTENT_TYPE, Refusal
@@ -43,6 +43,8 @@ class Sender:
         self._start: Message | None = None
         """How the answer begins, until it is known how much of it there is at a time."""
         self._is_refused = False
+        self._has_all = False
+        """Has the request's body come to its end?"""
         self.status = 0
         """Of the answer that has begun; 0: none has."""
 
@@ -80,17 +82,21 @@ class Sender:
             headers.setdefault(name, value)
         await self._send(message)
 
+    async def receive(self) -> Message:
+        """What the client sends."""
+        message = await self._receive()
+        self._has_all |= not (message["type"] == "http.request" and message.get("more_body", False))
+        return message
+
     async def _take_the_rest(self) -> None:
         """Of a body that is refused: who is still sending when the line is cut loses the answer."""
         if Headers(scope=self._scope).get("expect", "").lower() == "100-continue":
             return  # waits to be asked for it
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(REST_SECONDS):
-                more, taken = True, 0
-                while more and taken < REST_BYTES:
-                    message = await self._receive()
-                    more = message["type"] == "http.request" and message.get("more_body", False)
-                    taken += len(message.get("body", b""))
+                taken = 0
+                while not self._has_all and taken < REST_BYTES:
+                    taken += len((await self.receive()).get("body", b""))
 
     async def _go_on(self, message: Message) -> None:
         data = message.get("body", b"")
@@ -105,13 +111,47 @@ class Sender:
         self._counted = 0
 
 
-class Following(StreamingResponse):
+class Stream(Response):
+    """An answer that is sent as it comes, until it or its client is gone.
+
+    Starlette's own leaves what was being sent in a circle of references when its client goes away, through the library that it waits with.
+    """
+
+    def __init__(self, content: AsyncGenerator[bytes, None], headers: dict[str, str], kind: str) -> None:
+        super().__init__(None, 200, headers, kind)
+        if "content-length" not in {name.lower() for name in headers}:
+            del self.headers["content-length"]
+        self._content = content
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        work = asyncio.create_task(self._send(send))
+        gone = asyncio.create_task(until_gone(receive))
+        try:
+            await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                work.result()
+        finally:
+            for task in (work, gone):
+                task.cancel()
+            await asyncio.wait((work, gone))
+
+    async def _send(self, send: Send) -> None:
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            async for piece in self._content:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            await self._content.aclose()
+
+
+class Following(Stream):
     """An answer that lasts for as long as something goes on; its place among a token's has been taken."""
 
     def __init__(
-        self, service: Service, owner: str, content: AsyncIterator[bytes], headers: dict[str, str], kind: str
+        self, service: Service, owner: str, content: AsyncGenerator[bytes, None], headers: dict[str, str], kind: str
     ) -> None:
-        super().__init__(content, 200, headers, kind)
+        super().__init__(content, headers, kind)
         self._leave = partial(service.close_stream, owner)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -121,10 +161,16 @@ class Following(StreamingResponse):
             self._leave()
 
 
-def in_pieces(size: int, read: Callable[[int, int], bytes]) -> AsyncIterator[bytes]:
+async def until_gone(receive: Receive) -> None:
+    """Returns when the client goes away."""
+    while (await receive())["type"] != "http.disconnect":
+        continue
+
+
+def in_pieces(size: int, read: Callable[[int, int], bytes]) -> AsyncGenerator[bytes, None]:
     """What a store has, so much of it at a time. Raises StoreUnavailable where it is gone before its end."""
 
-    async def pieces() -> AsyncIterator[bytes]:
+    async def pieces() -> AsyncGenerator[bytes, None]:
         for start in range(0, size, STORED_PIECE):
             piece = await asyncio.to_thread(read, start, min(STORED_PIECE, size - start))
             if not piece:

@@ -23,6 +23,7 @@ from ..store import KeyReused, QueueFull, StoreUnavailable
 from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
 from .body import PROBLEM_TYPES, format_of, read_body, require_type
 from .query import RequestQuery
+from .sending import until_gone
 
 Result = TypeVar("Result")
 SMALL = 1 << 18
@@ -152,7 +153,7 @@ async def enqueue(
 async def wait_for(request: Request, service: Service, job: Job, seconds: float) -> tuple[Job | None, bool]:
     """The job when it has ended, the time is up, or the service stops; and whether the client is still there."""
     over = asyncio.create_task(until_over(service, job.id, seconds))
-    gone = asyncio.create_task(_gone(request))
+    gone = asyncio.create_task(until_gone(request.receive))
     try:
         await asyncio.wait((over, gone), return_when=asyncio.FIRST_COMPLETED)
         if over.done():
@@ -170,7 +171,7 @@ async def wait_for_attempt(
 
     Raises Refusal, WorkerDied and WorkerFault.
     """
-    gone = asyncio.create_task(_gone(request))
+    gone = asyncio.create_task(until_gone(request.receive))
     closing = asyncio.create_task(service.closing.wait())
     try:
         await asyncio.wait((attempt.reply, gone, closing), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -195,7 +196,7 @@ async def wait_for_attempt(
 async def while_there(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
     """What comes of it. Called off when the client goes away: raises Refusal, which nobody hears."""
     working = asyncio.create_task(work)
-    gone = asyncio.create_task(_gone(request))
+    gone = asyncio.create_task(until_gone(request.receive))
     try:
         await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -225,12 +226,6 @@ async def until_over(service: Service, id_: str, seconds: float | None = None) -
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(min(left, look)):
                     await happened.wait()
-
-
-async def _gone(request: Request) -> None:
-    """Returns when the client goes away; the body has been read, so there is nothing else to receive."""
-    while (await request.receive())["type"] != "http.disconnect":
-        continue
 
 
 async def stop_job(service: Service, job: Job) -> Job | None:

@@ -8,7 +8,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -21,7 +21,7 @@ from api.app import create_app
 from api.memory_budget import Budget
 from api.routes.body import Bodies
 from api.routes.guard import Guard
-from api.routes.sending import Sender
+from api.routes.sending import Sender, Stream
 from api.settings import Settings
 from tests.http.hostile import connected, many, memory, whole
 from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
@@ -145,6 +145,38 @@ def test_large_answers_come_from_the_store_in_pieces_and_who_takes_nothing_is_cu
         answers = [taken(line) for line in lines]
         assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
         assert all(len(answer) < size for answer in answers), "none of them was waited for"
+        until(lambda: memory(service.process.pid, "VmRSS") < 180 * MIB)
+
+
+def test_what_was_being_sent_to_a_client_that_leaves_is_free_without_looking_for_garbage() -> None:
+    async def sending() -> None:
+        bodies = Bodies(10 * MIB, Budget(1 << 60))
+        begun = asyncio.Event()
+
+        async def pieces() -> AsyncGenerator[bytes, None]:
+            for _ in range(3):
+                yield bodies.counted(b"x" * MIB)
+
+        async def send(message: Message) -> None:
+            if message.get("body"):
+                begun.set()
+                await asyncio.sleep(SECONDS)
+
+        async def receive() -> Message:
+            await begun.wait()
+            return {"type": "http.disconnect"}
+
+        scope = {"type": "http", "headers": []}
+        sender = Sender(scope, receive, send, bodies)
+        await Stream(pieces(), {}, "text/plain")(scope, sender.receive, sender)
+        sender.close()
+        assert bodies.held == 0
+
+    gc.disable()
+    try:
+        asyncio.run(sending())
+    finally:
+        gc.enable()
 
 
 def test_large_answers_are_counted_for_as_long_as_they_are_sent() -> None:
@@ -173,6 +205,14 @@ def test_large_answers_are_counted_for_as_long_as_they_are_sent() -> None:
         assert bodies.held == 0
 
     asyncio.run(sending())
+
+
+def test_who_is_refused_hears_of_it_at_once_and_however_much_is_still_to_be_sent(tmp_path: Path) -> None:
+    with serving(tmp_path, max_body_bytes="1000000") as service:
+        begun = time.monotonic()
+        batch = service.client.post("/v1/batches", content=b"\n" * 1_000_000, headers=LINES)
+        assert (refusal(batch)["code"], time.monotonic() - begun < 4) == ("too_large", True), "all of it has come"
+        assert whole("/v1/plans", b" " * 20_000_000)(service) == [413], "and not a line that is cut"
 
 
 def deaf(address: str, path: str) -> socket.socket:
