@@ -33,5 +33,6 @@ def value(instance: Instance, peak: int) -> Value:
         Term.LARGEST_PEAK: peak,
         Term.SPILLED_BYTES: 0,
         Term.BALANCED: 2 + of_peaks,
+        Term.REUSE_COST: 0,
     }
-    return tuple(worth.get(term, 0) for term in instance.terms)
+    return tuple(worth[term] for term in instance.terms)
