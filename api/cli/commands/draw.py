@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
-import typer
-
 from planner.drawing import Sheet, convergence, memory_map, svg
-from planner.formats import read_plan, read_problem
-from planner.options.capacity import planned_problem
+from planner.formats import read_plan
 from planner.options.options import bad_option
 from planner.options.preference import Preference
 from planner.verifying.verify import verify
 
 from ..exit_codes import ExitCode
 from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
-from ..terminal.reading import STANDARD_INPUT, read_bytes, shown_name
+from ..terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
 from ..terminal.refusals import refusing
 from ..terminal.sizes import grouped
 from ..terminal.standard_output import write_out
@@ -35,16 +32,14 @@ def run(
     input_format: str | None,
 ) -> ExitCode:
     """Read both, draw, and say what is wrong with the plan if something is: to see that, one may want to look at it."""
-    if problem_file == plan_file == STANDARD_INPUT:
-        raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
+    require_one_standard_input(problem_file, plan_file)
     output = OutputFile(out)
     with refusing(shown_name(problem_file), as_json=False):
         if out != STANDARD_OUTPUT:
             output.check(problem_file, plan_file)
             if PurePath(out).suffix.lower() != ".svg":
                 raise bad_option("out", "the file must end in .svg: pictures are drawn as SVG")
-        problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
-        problem = planned_problem(problem, capacity, prefer)
+        problem = read_planned_problem(problem_file, input_format, capacity, prefer)
     with refusing(shown_name(plan_file), as_json=False):
         plan = read_plan(read_bytes(plan_file))
         findings = verify(problem, plan)

@@ -9,8 +9,7 @@ from functools import partial
 
 import typer
 
-from planner.formats import is_sharing, read_plan, read_problem, read_sharing
-from planner.options.capacity import planned_problem
+from planner.formats import is_sharing, read_plan, read_sharing
 from planner.options.preference import Preference
 from planner.plan import Plan
 from planner.problem import Problem
@@ -22,7 +21,7 @@ from planner.verifying.verify import verify
 
 from ..exit_codes import ExitCode
 from ..terminal.json_output import print_document
-from ..terminal.reading import STANDARD_INPUT, read_bytes, shown_name
+from ..terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
 from ..terminal.refusals import refusing
 from ..terminal.sizes import grouped
 from ..terminal.standard_output import write_out
@@ -64,12 +63,9 @@ def run(
     input_format: str | None,
 ) -> ExitCode:
     """Read both, make sure that they belong together, and show the report. A plan that is wrong gets none: its figures would be, too."""
-    if problem_file == plan_file == STANDARD_INPUT:
-        raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
+    require_one_standard_input(problem_file, plan_file)
     with refusing(shown_name(problem_file), as_json=as_json):
-        problem, _warnings = read_problem(read_bytes(problem_file), name=problem_file, format=input_format)
-    with refusing(None, as_json=as_json):
-        problem = planned_problem(problem, capacity, prefer)
+        problem = read_planned_problem(problem_file, input_format, capacity, prefer)
     answer: Plan | Sharing
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)

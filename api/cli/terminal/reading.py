@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+import typer
+
 from planner.errors import BadInput, Code, Finding
+from planner.formats import read_problem
+from planner.options.capacity import planned_problem
+from planner.options.preference import Preference
+from planner.problem import Problem
 
 from .output_file import reason
 from .text import is_terminal, say
@@ -19,6 +26,20 @@ MAX_INPUT_BYTES = 1 << 30
 def shown_name(file: str) -> str:
     """What messages call the file."""
     return "standard input" if file == STANDARD_INPUT else file
+
+
+def require_one_standard_input(problem_file: str, plan_file: str) -> None:
+    """Raises BadParameter where both are to be read from the standard input."""
+    if problem_file == plan_file == STANDARD_INPUT:
+        raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
+
+
+def read_planned_problem(
+    file: str, input_format: str | None, capacity: int | Mapping[str, int] | None, prefer: Preference | None
+) -> Problem:
+    """The problem that a plan with these options is a plan of. Raises BadInput."""
+    problem, _warnings = read_problem(read_bytes(file), name=file, format=input_format)
+    return planned_problem(problem, capacity, prefer)
 
 
 def read_bytes(file: str) -> bytes:
