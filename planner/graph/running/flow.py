@@ -14,8 +14,8 @@ from ..program import Program
 from .listing import Cycle, Fork, Handed, Listing, Name, Node, Run, Step, listing_of
 from .liveness import Event, Life, Part, Region, life_of
 
-MAX_TICKS = 1 << 20
-"""Of all entries together, functions counted as often as they are run."""
+MANY_TICKS = 1 << 17
+"""Of all entries together, functions counted as often as they are run; more are taken only from files that are as long themselves."""
 
 _ALIASES = frozenset((OperatorKind.VIEW, OperatorKind.IDMA_WAIT))
 _TRANSFERS = frozenset((OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE))
@@ -68,8 +68,9 @@ def _refuse_endless(program: Program, listing: Listing) -> None:
                 return 1
 
     total = sum(ticks(name) + 1 for name in program.entries)
-    if total > MAX_TICKS:
-        text = f"a run comes by {total} operators, those of a function as often as it is run; at most are {MAX_TICKS}"
+    most = max(MANY_TICKS, 2 * sum(len(function.operators) for function in program.functions))
+    if total > most:
+        text = f"a run comes by {total} operators, those of a function as often as it is run; at most are {most}"
         raise bad_input(Code.TOO_LARGE, ("functions",), text)
 
 
