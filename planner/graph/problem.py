@@ -132,7 +132,7 @@ def _facts(flow: Flow, options: GraphOptions) -> Facts:
         id_ for id_, tensor in flow.tensors.items() if id_ in flow.elsewhere or not _is_planned(tensor, options)
     )
     return Facts(
-        places=Places(flow.tensors),
+        places=Places(flow.tensors, flow.lives),
         lives=flow.lives,
         writes=flow.writes,
         writers=flow.writers,

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...problem import BufferId, Colocation, Interval
 from ..operators import Tensor
 from ..running.liveness import Life
+
+FEW = 16
+"""Members of a group that are looked at one by one."""
+LEAST_BLOCK = 32
+MOST_BLOCKS = 512
+"""Of ticks."""
 
 
 @dataclass(slots=True, eq=False)
@@ -20,13 +26,18 @@ class _Group:
     lowest: int
     pools: tuple[str, ...] | None
     """Where all of them may be; None: anywhere."""
+    by_block: dict[int, list[BufferId]] = field(default_factory=dict)
+    """Who is needed in each block of ticks, so that not all have to be looked at."""
 
 
 class Places:
     """Groups of tensors with their offsets; at first each tensor is a group of its own."""
 
-    def __init__(self, tensors: Mapping[BufferId, Tensor]) -> None:
+    def __init__(self, tensors: Mapping[BufferId, Tensor], lives: Mapping[BufferId, Life]) -> None:
         self.tensor = tensors
+        self._lives = lives
+        end = max((life.spans[-1][1] for life in lives.values() if life.spans), default=0)
+        self._block = max(LEAST_BLOCK, end // MOST_BLOCKS)
         self._order = {id_: i for i, id_ in enumerate(tensors)}
         self._group = {id_: _Group([id_], [id_], 0, tensor.pools) for id_, tensor in tensors.items()}
         self._offset: dict[BufferId, int] = dict.fromkeys(self.tensor, 0)
@@ -49,10 +60,29 @@ class Places:
         low, high = self.range(tensor)
         return all(low <= start and end <= high for start, end in map(self.range, self._group[tensor].members))
 
-    def meeting(self, tensor: BufferId) -> tuple[BufferId, ...]:
-        """The members of its group that have bytes in common with it, itself among them."""
+    def meeting(self, tensor: BufferId, ticks: Iterable[int]) -> Iterator[BufferId]:
+        """The members of its group that have bytes in common with it and may be needed at one of the ticks, itself among them."""
         mine = self.range(tensor)
-        return tuple(other for other in self._group[tensor].members if _meet(mine, self.range(other)))
+        for other in self._about(self._group[tensor], ((tick, tick + 1) for tick in ticks)):
+            if _meet(mine, self.range(other)):
+                yield other
+
+    def _about(self, group: _Group, spans: Iterable[Interval]) -> Iterable[BufferId]:
+        """Members that may be needed within the spans, and a few more."""
+        if len(group.members) <= FEW:
+            return group.members
+        if not group.by_block:
+            self._enter(group, group.members)
+        blocks = {block for start, end in spans for block in range(start // self._block, (end - 1) // self._block + 1)}
+        return dict.fromkeys(id_ for block in sorted(blocks) for id_ in group.by_block.get(block, ()))
+
+    def _enter(self, group: _Group, members: Iterable[BufferId]) -> None:
+        for id_ in members:
+            for start, end in self._lives[id_].spans:
+                for block in range(start // self._block, (end - 1) // self._block + 1):
+                    there = group.by_block.setdefault(block, [])
+                    if not there or there[-1] != id_:
+                        there.append(id_)
 
     def offset(self, tensor: BufferId, source: BufferId) -> int:
         """How far the tensor lies from another one of its group."""
@@ -74,7 +104,7 @@ class Places:
         yield from self._sharing(rest, theirs, tensor, source, offset)
 
     def _sharing(
-        self, ours: Iterable[BufferId], others: Sequence[BufferId], tensor: BufferId, source: BufferId, offset: int
+        self, ours: Iterable[BufferId], others: Iterable[BufferId], tensor: BufferId, source: BufferId, offset: int
     ) -> Iterator[tuple[BufferId, BufferId]]:
         shift = self._offset[source] + offset - self._offset[tensor]
         for mine in ours:
@@ -84,19 +114,17 @@ class Places:
                     yield mine, theirs
 
     def clashes(
-        self, tensor: BufferId, source: BufferId, lives: Mapping[BufferId, Life], but_for: Sequence[int]
-    ) -> list[tuple[BufferId, BufferId]]:
+        self, tensor: BufferId, source: BufferId, but_for: Sequence[int]
+    ) -> Iterator[tuple[BufferId, BufferId]]:
         """Pairs that would share bytes while both are needed if the tensor lay at the source's place; the two themselves, and what lies exactly
         where the source does, may meet at those ticks."""
-        return [
-            (mine, theirs)
-            for mine, theirs in self._sharing(
-                self._group[tensor].members, self._group[source].members, tensor, source, 0
-            )
-            if lives[mine].meets(
-                lives[theirs], but_for if mine == tensor and self.range(theirs) == self.range(source) else ()
-            )
-        ]
+        lives = self._lives
+        for one in self._group[tensor].members:
+            others = self._about(self._group[source], lives[one].spans)
+            for mine, theirs in self._sharing((one,), others, tensor, source, 0):
+                is_exact = mine == tensor and self.range(theirs) == self.range(source)
+                if lives[mine].meets(lives[theirs], but_for if is_exact else ()):
+                    yield mine, theirs
 
     def misplaced(self, joins: Iterable[tuple[BufferId, BufferId, int]]) -> BufferId | None:
         """A tensor that would not be aligned if these (tensor, source, offset) lay so; the joins are of different groups to one."""
@@ -142,6 +170,8 @@ class Places:
             self._group[id_] = larger
         larger.members += smaller.members
         larger.written += smaller.written
+        if larger.by_block:
+            self._enter(larger, smaller.members)
         larger.lowest = min(larger.lowest, smaller.lowest + shift)
         larger.pools = _common(larger.pools, smaller.pools)
 

@@ -136,13 +136,13 @@ def in_place_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
     old, new = places.tensor[source], places.tensor[result]
     if (old.bits, old.element_bits) != (new.bits, new.element_bits):
         return _refusal(Reason.SIZE_DIFFERS, f"{quoted(result)} and {quoted(source)} are not alike element by element")
-    for other in places.meeting(source):
+    for other in places.meeting(source, step.ticks):
         if any(facts.lives[other].is_needed_after(tick) for tick in step.ticks):
             return _refusal(Reason.STILL_NEEDED, f"{quoted(other)} is needed after the operator")
     if places.together(source, result):
         return _refusal(Reason.ALREADY_PLACED, f"{quoted(result)} and {quoted(source)} have their places already")
     # Read and written element by element: the two may meet while the operator runs, and nothing else may.
-    for mine, theirs in places.clashes(result, source, facts.lives, step.ticks):
+    for mine, theirs in places.clashes(result, source, step.ticks):
         reason = Reason.STILL_NEEDED if theirs in operator.inputs else Reason.ALREADY_PLACED
         return _refusal(reason, f"{quoted(mine)} would share bytes with {quoted(theirs)} while both are needed")
     return _aligned(((result, source, 0),), facts)
