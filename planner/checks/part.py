@@ -15,6 +15,10 @@ Examine: TypeAlias = Callable[[Problem], Report]
 _KINDS = tuple(field.name for field in fields(Constraints))
 
 
+MOST_BUFFERS = 300_000
+"""Of all parts together. Beyond it alternatives are checked with the buffers that they name alone: what that leaves unseen is no choice later."""
+
+
 class Parts:
     """A problem without its variants, in parts."""
 
@@ -22,6 +26,7 @@ class Parts:
         self._problem, self._examine = replace(problem, variants=None), examine
         self.index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
         self._fixed = [b.id for b in problem.buffers if b.fixed is not None and b.fixed.offset is not None]
+        self._room = MOST_BUFFERS
         self._touching: dict[BufferId, list[tuple[str, int]]] = {}
         for kind in _KINDS:
             for k, item in enumerate(getattr(problem.constraints, kind)):
@@ -45,9 +50,12 @@ class Parts:
     def _part(self, alternative: Alternative) -> Problem:
         named = [id_ for kind in _KINDS for item in getattr(alternative.constraints, kind) for id_ in members(item)]
         named += [more.buffer for more in alternative.live]
+        fixed = 0
         if alternative.constraints.colocations or any(buffer.fixed is not None for buffer in alternative.buffers):
             named += self._fixed
-        inside = self._with_colocated(named)
+            fixed = len(self._fixed)
+        inside = self._with_colocated(named if self._room > 0 else named[: len(named) - fixed])
+        self._room -= len(inside)
         buffers = tuple(self._problem.buffers[i] for i in sorted(self.index[id_] for id_ in inside))
         kept: dict[str, list[int]] = {kind: [] for kind in _KINDS}
         for kind, k in sorted({at for id_ in inside for at in self._touching.get(id_, ())}):
@@ -58,7 +66,7 @@ class Parts:
 
     def _with_colocated(self, named: list[BufferId]) -> set[BufferId]:
         inside = {id_ for id_ in named if id_ in self.index}
-        todo = list(inside)
+        todo = list(inside) if self._room > 0 else []
         colocations = self._problem.constraints.colocations
         while todo:
             for kind, k in self._touching.get(todo.pop(), ()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from solvers.model.instance import Term
 
@@ -16,6 +17,13 @@ from .report import Place, Report, quoted
 
 MEASURES = ((Term.SUM_OF_PEAKS,), (Term.LARGEST_PEAK,))
 """What a problem with variants may minimise beside the costs of the alternatives."""
+
+
+MOST_STEPS = 1_000_000
+"""Of what follows from choices."""
+
+Position: TypeAlias = tuple[int, int]
+"""A group and one of its alternatives."""
 
 
 def check_variants(problem: Problem, report: Report, examine: Examine) -> None:
@@ -137,21 +145,14 @@ def _check_lives(parts: Parts, alternative: Alternative, place: Place, report: R
 
 
 def _check_chances(variants: Variants, report: Report) -> None:
-    """An alternative that nothing can choose: supposing that it is chosen, the rules leave some group nothing."""
-    requires, forbids = rules(variants)
-    implied: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    barred: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for first, second in requires:
-        implied.setdefault(first, []).append(second)
-        for other in range(len(variants.groups[second[0]].alternatives)):
-            if other != second[1]:
-                barred.setdefault((second[0], other), []).append(first)
-    for first, second in forbids:
-        barred.setdefault(first, []).append(second)
-        barred.setdefault(second, []).append(first)
+    """An alternative that nothing can choose: supposing that it is chosen, the rules leave some group nothing.
+
+    Looked for as long as that is not too much: what remains unseen is proven by the solvers, or never chosen.
+    """
+    chances = _Chances(variants)
     for g, group in enumerate(variants.groups):
         for a, alternative in enumerate(group.alternatives):
-            emptied = _emptied(variants, (g, a), implied, barred)
+            emptied = chances.emptied((g, a))
             if emptied is not None:
                 text = (
                     f"nothing can choose {quoted(alternative.name)}: with it the rules leave no alternative of group "
@@ -160,33 +161,50 @@ def _check_chances(variants: Variants, report: Report) -> None:
                 report.add(Code.CONTRADICTION, ("variants", "groups", g, "alternatives", a), text)
 
 
-def _emptied(
-    variants: Variants,
-    supposed: tuple[int, int],
-    implied: dict[tuple[int, int], list[tuple[int, int]]],
-    barred: dict[tuple[int, int], list[tuple[int, int]]],
-) -> int | None:
-    """The first group to which the choice leaves nothing, by the rules and what follows where one alternative is left."""
-    left: dict[int, set[int]] = {}
-    todo, taken = [supposed], {supposed}
+class _Chances:
+    """What the rules make of a choice."""
 
-    def those_of(group: int) -> set[int]:
-        return left.setdefault(group, set(range(len(variants.groups[group].alternatives))))
+    def __init__(self, variants: Variants) -> None:
+        self._counts = [len(group.alternatives) for group in variants.groups]
+        self._implied: dict[Position, list[Position]] = {}
+        self._needed: dict[int, list[tuple[Position, int]]] = {}
+        """By group: who requires which alternative of it."""
+        self._barred: dict[Position, list[Position]] = {}
+        self._effort = MOST_STEPS
+        requires, forbids = rules(variants)
+        for first, second in requires:
+            self._implied.setdefault(first, []).append(second)
+            self._needed.setdefault(second[0], []).append((first, second[1]))
+        for first, second in forbids:
+            self._barred.setdefault(first, []).append(second)
+            self._barred.setdefault(second, []).append(first)
 
-    while todo:
-        pick = todo.pop()
-        if pick[1] not in those_of(pick[0]):
-            return pick[0]
-        out = [(pick[0], other) for other in those_of(pick[0]) if other != pick[1]] + barred.get(pick, [])
-        for group, alternative in out:
-            those_of(group).discard(alternative)
-            if not left[group]:
+    def emptied(self, supposed: Position) -> int | None:
+        """The first group to which the choice leaves nothing, by the rules and what follows where one alternative is left."""
+        left: dict[int, set[int]] = {}
+        todo, taken = [supposed], {supposed}
+        while todo and self._effort > 0:
+            group, alternative = pick = todo.pop()
+            if group in left and alternative not in left[group]:
                 return group
-            if len(left[group]) == 1 and (last := (group, min(left[group]))) not in taken:
-                taken.add(last)
-                todo.append(last)
-        for other in implied.get(pick, ()):
-            if other not in taken:
-                taken.add(other)
-                todo.append(other)
-    return None
+            left[group] = {alternative}
+            out: list[Position] = [
+                *self._barred.get(pick, ()),
+                *(who for who, what in self._needed.get(group, ()) if what != alternative),
+            ]
+            self._effort -= 1 + len(out) + len(self._needed.get(group, ())) + len(self._implied.get(pick, ()))
+            for other, gone in out:
+                if other not in left:
+                    self._effort -= self._counts[other]
+                    left[other] = set(range(self._counts[other]))
+                left[other].discard(gone)
+                if not left[other]:
+                    return other
+                if len(left[other]) == 1 and (last := (other, min(left[other]))) not in taken:
+                    taken.add(last)
+                    todo.append(last)
+            for other_pick in self._implied.get(pick, ()):
+                if other_pick not in taken:
+                    taken.add(other_pick)
+                    todo.append(other_pick)
+        return None

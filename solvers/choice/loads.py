@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
 from .instance import Load, Pick
+
+MOST_PIECES = 500_000
+"""Of all loads together. Beyond it those that may be largest are formed: the others only make bounds weaker."""
 
 
 class Piece(NamedTuple):
@@ -32,21 +35,45 @@ def live_together(pieces: Iterable[Piece], alternatives: Sequence[int], unit: in
         if piece.start < piece.end and piece.low < piece.high:
             born.setdefault(piece.start, []).append(piece)
             dying.setdefault(piece.end, []).append(piece)
+    times = sorted(born.keys() | dying.keys())
+    formed = _worth_forming(times, born, dying)
     live: dict[Piece, int] = {}
     found: dict[Load, None] = {}
-    has_grown = False
-    for time in sorted(born.keys() | dying.keys()):
-        if time in dying and has_grown:
+    for time in times:
+        if time in formed:
             found[_load(live, alternatives, unit)] = None
-            has_grown = False
         for piece in dying.get(time, ()):
             live[piece] -= 1
             if not live[piece]:
                 del live[piece]
         for piece in born.get(time, ()):
             live[piece] = live.get(piece, 0) + 1
-            has_grown = True
     return tuple(found)
+
+
+def _worth_forming(
+    times: Sequence[int], born: Mapping[int, Sequence[Piece]], dying: Mapping[int, Sequence[Piece]]
+) -> set[int]:
+    """The times just before which most is live, as far as there is room for the loads."""
+    found: list[tuple[int, int, int]] = []
+    count = size = 0
+    has_grown = False
+    for time in times:
+        if time in dying and has_grown:
+            found.append((size, count, time))
+            has_grown = False
+        for piece in dying.get(time, ()):
+            count, size = count - 1, size - (piece.high - piece.low)
+        for piece in born.get(time, ()):
+            count, size, has_grown = count + 1, size + (piece.high - piece.low), True
+    kept: set[int] = set()
+    room = MOST_PIECES
+    for _, count, time in sorted(found, reverse=True):
+        if kept and count > room:
+            break
+        room -= count
+        kept.add(time)
+    return kept
 
 
 def _load(live: Iterable[Piece], alternatives: Sequence[int], unit: int) -> Load:

@@ -118,3 +118,53 @@ def test_lifetimes_must_be_said_for_alternatives_too() -> None:
     bare.pop("lifetimes")
     bare["buffers"] = [{"id": "x", "size": 8}]
     assert ("lifetimes_missing", "/lifetimes") in wrong(bare)
+
+
+def test_long_chains_of_rules_and_large_groups_of_buffers_do_not_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is looked at is counted: twice as many rules take twice as long, not four times."""
+    from planner.checks import part, variants
+
+    steps: list[int] = []
+    count = 400
+    groups = [{"name": str(g), "alternatives": [{"name": "a"}, {"name": "b"}]} for g in range(count)]
+    chain = [[[str(g), "a"], [str(g + 1), "a"]] for g in range(count - 1)]
+    whole = problem({"id": "x"}, variants={"groups": groups, "requires": chain})
+    monkeypatch.setattr(variants, "MOST_STEPS", 5_000)
+    honest = variants._Chances.emptied
+
+    def counting(self: variants._Chances, supposed: tuple[int, int]) -> int | None:
+        found = honest(self, supposed)
+        steps.append(self._effort)
+        return found
+
+    monkeypatch.setattr(variants._Chances, "emptied", counting)
+    read(whole)
+    assert len(steps) == 2 * count
+    assert steps[-1] > -10 * count
+    monkeypatch.setattr(part, "MOST_BUFFERS", 10)
+    tied = [{"buffer": i, "base": 0, "offset": 0} for i in range(1, 40)]
+    named = [
+        {
+            "name": str(a),
+            "constraints": {"colocations": [{"buffer": "n", "base": 5, "offset": 0}]},
+            "buffers": [buffer("n")],
+        }
+        for a in range(6)
+    ]
+    sizes: list[int] = []
+    small = part.Parts._part
+
+    def measuring(self: part.Parts, alternative: Any) -> Any:
+        found = small(self, alternative)
+        sizes.append(len(found.buffers))
+        return found
+
+    monkeypatch.setattr(part.Parts, "_part", measuring)
+    read(
+        problem(
+            *({"id": i} for i in range(40)),
+            constraints={"colocations": tied},
+            variants={"groups": [{"name": "g", "alternatives": named}]},
+        )
+    )
+    assert sizes == [40, 1, 1, 1, 1, 1]

@@ -42,3 +42,16 @@ def test_whole_units_count_but_for_the_last() -> None:
 def test_equal_pieces_are_counted_once_and_end_each_by_itself() -> None:
     twice = [Piece(0, 0, 2, 0, 4, None), Piece(0, 0, 2, 0, 4, None), Piece(1, 1, 3, 0, 3, None)]
     assert Choices((), live_together(twice, ())).load(()) == 7
+
+
+def test_of_too_many_loads_the_largest_are_formed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer loads are a weaker bound, never a wrong one."""
+    pieces = [Piece(i, i, i + 20, 0, 1 + i % 17, (i % 5, i % 2)) for i in range(200)]
+    groups = [2] * 5
+    costs = tuple((0, 0) for _ in groups)
+    every = Choices(costs, live_together(pieces, groups))
+    monkeypatch.setattr("solvers.choice.loads.MOST_PIECES", 100)
+    some = Choices(costs, live_together(pieces, groups))
+    assert 1 <= len(some.loads) < len(every.loads)
+    for choice in itertools.product(range(2), repeat=5):
+        assert some.load(choice) <= every.load(choice)
