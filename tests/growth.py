@@ -220,6 +220,17 @@ def problem(name: str, count: int) -> bytes:
     return json.dumps(document).encode()
 
 
+def entries(part: Any, key: str = "") -> int:
+    """How many there are in all lists of a document together; a pair, or an interval, is one."""
+    if isinstance(part, dict):
+        return sum(entries(value, name) for name, value in part.items())
+    if not isinstance(part, list):
+        return 0
+    if key in ("live", "reserved", "conflicts", "exclusions"):
+        return len(part)
+    return len(part) + sum(entries(each) for each in part)
+
+
 def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
     """What it takes to plan it, from bytes to bytes, in a process of its own that is forked from this one."""
     ours, theirs = os.pipe()
@@ -242,10 +253,11 @@ def _planned(data: bytes, seconds: float) -> dict[str, Any]:
     from planner import Options, plan, read_problem, verify, write_plan
     from planner.errors import PlannerError
 
+    counted = entries(json.loads(data))
     gc.freeze()
     before = resource.getrusage(resource.RUSAGE_SELF)
     begun, processor = time.monotonic(), time.process_time()
-    told: dict[str, Any] = {"bytes": len(data), "warnings": [], "valid": True, "reason": None}
+    told: dict[str, Any] = {"bytes": len(data), "entries": counted, "warnings": [], "valid": True, "reason": None}
     try:
         asked, _ = read_problem(data)
         made = plan(asked, Options(time_limit=seconds, workers=1), begun=begun)

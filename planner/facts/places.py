@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from math import lcm
+from itertools import accumulate, pairwise
+from math import inf, lcm
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
@@ -85,6 +85,9 @@ class Places:
             self._group.update(dict.fromkeys(group.members, group))
             self._low.update(zip(group.members, group.offsets, strict=True))
         self._class = self._classes()
+        self._class_height: dict[int, int] = {}
+        """By the first of those that must share a pool."""
+        self._excluded = {self.index[id_] for pair in problem.constraints.exclusions for id_ in pair}
 
     def _classes(self) -> dict[int, tuple[int, ...]]:
         """Buffers that same-pool constraints tie together, by any of them."""
@@ -116,7 +119,8 @@ class Places:
         homes = self._homes.get(kind)
         if homes is None:
             if isinstance(kind, int):
-                names = self.allowed_pools(tied)
+                height = self.class_height(buffer)
+                names = (name for name in self.allowed_pools(tied) if height <= self._room(name))
                 homes = [name for name in names if all(self.spot(self.group(other), name) for other in tied)]
             else:
                 homes = self._with_room(self.problem.buffers[buffer])
@@ -128,9 +132,32 @@ class Places:
         tied = self.tied(buffer)
         kind = self._kind(tied)
         if kind not in self._homeless:
-            names = self.allowed_pools(tied)
+            height = self.class_height(buffer)
+            names = (name for name in self.allowed_pools(tied) if height <= self._room(name))
             self._homeless[kind] = not any(all(self.spot(self.group(each), name) for each in tied) for name in names)
         return self._homeless[kind]
+
+    def class_height(self, buffer: int) -> int:
+        """How many bytes the buffers that must share a pool with this one need there at some time at least, those apart that may share addresses."""
+        tied = self.tied(buffer)
+        if len(tied) == 1 or len(tied) == len(self.group(buffer).members):
+            return 0
+        if tied[0] not in self._class_height:
+            change: dict[int, int] = {}
+            for i in tied:
+                each = self.problem.buffers[i]
+                if i in self._excluded or len(self.group(i).members) > 1:
+                    continue
+                for start, end in merged(each.live or ()):
+                    change[start] = change.get(start, 0) + each.size
+                    change[end] = change.get(end, 0) - each.size
+            self._class_height[tied[0]] = max(accumulate(change[time] for time in sorted(change)), default=0)
+        return self._class_height[tied[0]]
+
+    def _room(self, name: str) -> float:
+        """All bytes that a pool has."""
+        pool = self.pools[name]
+        return inf if pool.size is None else pool.size
 
     def _with_room(self, buffer: Buffer) -> list[str]:
         """The pools that have room for a plain buffer by itself. Pools that differ in their sizes alone are looked at together."""

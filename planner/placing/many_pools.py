@@ -6,7 +6,7 @@ these alone. What they prove holds of those pools, not of all, so the bounds her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from ..facts.digest import digest
 from ..facts.intervals import merged
 from ..facts.places import Places
 from ..plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
-from ..problem import Constraints, Problem
+from ..problem import Buffer, BufferId, Constraints, Problem
 from ..versions import versions
 from .by_birth import plan_by_birth
 from .lowering import FEW_POOLS, MOST_PLACES
@@ -46,6 +46,9 @@ class ManyPools:
         self.problem = problem
         self._places = Places(problem)
         self._order = _in_order(problem)
+        self._lists: dict[int, tuple[str, ...]] = {}
+        """By identity."""
+        self._equal: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._bound = self._refusal() or self._busiest()
         quick = None if self._bound.is_infeasible else plan_by_birth(self._places, self._order, stopped)
         self._quick = (
@@ -143,29 +146,71 @@ class ManyPools:
                 certificate = PlanCertificate(Proof.SINGLE_BLOCK, buffer.size, buffers=(buffer.id,))
                 return _Bound((certificate,), is_infeasible=True)
         for group in problem.constraints.different_pool:
-            if len(group) > len(problem.pools):
-                crowd = group[: len(problem.pools) + 1]
+            crowd = self._crowd(group)
+            if crowd:
                 certificate = PlanCertificate(Proof.TOO_FEW_POOLS, len(crowd), buffers=crowd)
                 return _Bound((certificate,), is_infeasible=True)
+        for names, members in self._by_list().items():
+            refusal = self._too_much(names, members)
+            if refusal is not None:
+                return refusal
         return None
 
-    def _busiest(self) -> _Bound:
-        """What is live at the busiest time needs room somewhere, wherever that is cheapest."""
+    def _crowd(self, group: Sequence[BufferId]) -> tuple[BufferId, ...]:
+        """Members that are more than all the pools there are, or more than the list of pools that each of them has."""
+        if len(group) > len(self.problem.pools):
+            return tuple(group[: len(self.problem.pools) + 1])
+        of_list: dict[tuple[str, ...], list[BufferId]] = {}
+        for id_ in group:
+            names = self.problem.buffers[self._places.index[id_]].pools
+            if names is not None:
+                mine = of_list.setdefault(self._alike(names), [])
+                mine.append(id_)
+                if len(mine) > len(names):
+                    return tuple(mine)
+        return ()
+
+    def _alike(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """One and the same list for all that are equal; to compare long lists takes long, and most buffers have the very same."""
+        known = self._lists.get(id(names))
+        if known is None:
+            known = self._lists[id(names)] = self._equal.setdefault(names, names)
+        return known
+
+    def _by_list(self) -> dict[tuple[str, ...], list[Buffer]]:
+        """The buffers that share their bytes with nobody, by the list of pools that they have."""
+        found: dict[int, list[Buffer]] = {}
+        lists: dict[int, tuple[str, ...]] = {}
+        for buffer in self._alone():
+            if buffer.pools is not None:
+                names = self._alike(buffer.pools)
+                lists[id(names)] = names
+                found.setdefault(id(names), []).append(buffer)
+        return {lists[key]: members for key, members in found.items()}
+
+    def _alone(self) -> list[Buffer]:
+        """The buffers that have bytes at some time, and share none of them."""
         problem, places = self.problem, self._places
         shared = {places.index[id_] for pair in problem.constraints.exclusions for id_ in pair}
         shared.update(i for i in range(len(problem.buffers)) if len(places.group(i).members) > 1)
-        alone = [buffer for i, buffer in enumerate(problem.buffers) if i not in shared and buffer.live and buffer.size]
-        change: dict[int, int] = {}
-        for buffer in alone:
-            for start, end in merged(buffer.live or ()):
-                change[start] = change.get(start, 0) + buffer.size
-                change[end] = change.get(end, 0) - buffer.size
-        most = load = 0
-        busiest = None
-        for time in sorted(change):
-            load += change[time]
-            if load > most:
-                most, busiest = load, time
+        return [buffer for i, buffer in enumerate(problem.buffers) if i not in shared and buffer.live and buffer.size]
+
+    def _too_much(self, names: Sequence[str], members: Sequence[Buffer]) -> _Bound | None:
+        """Proof that nothing fits, if at some time these need more than all of their pools have."""
+        sizes = [self._places.pools[name].size for name in names]
+        room = sum(size or 0 for size in sizes)
+        busiest, most = _busiest_time(members)
+        if None in sizes or busiest is None or most <= room:
+            return None
+        ids = tuple(b.id for b in members if any(start <= busiest < end for start, end in b.live or ()))
+        weights = tuple((name, busiest, 1, 1) for name in names)
+        certificate = PlanCertificate(Proof.POOL_SHARING, most - room, time=busiest, buffers=ids, weights=weights)
+        return _Bound((certificate,), is_infeasible=True)
+
+    def _busiest(self) -> _Bound:
+        """What is live at the busiest time needs room somewhere, wherever that is cheapest."""
+        problem, alone = self.problem, self._alone()
+        busiest, most = _busiest_time(alone)
         if busiest is None:
             return _Bound()
         ids = tuple(b.id for b in alone if any(start <= busiest < end for start, end in b.live or ()))
@@ -276,6 +321,22 @@ class ManyPools:
                         value += buffer.size * pools[place.pool].rank
                 values.append(value)
         return tuple(values)
+
+
+def _busiest_time(buffers: Iterable[Buffer]) -> tuple[int | None, int]:
+    """The first time at which most bytes are needed, and how many; None: never any."""
+    change: dict[int, int] = {}
+    for buffer in buffers:
+        for start, end in merged(buffer.live or ()):
+            change[start] = change.get(start, 0) + buffer.size
+            change[end] = change.get(end, 0) - buffer.size
+    most = load = 0
+    busiest = None
+    for time in sorted(change):
+        load += change[time]
+        if load > most:
+            most, busiest = load, time
+    return busiest, most
 
 
 def _peaks(placements: Sequence[Placement]) -> dict[str, int]:

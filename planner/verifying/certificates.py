@@ -194,7 +194,7 @@ def _single_block(places: Places, certificate: PlanCertificate) -> str | None:
         homeless = [buffer for buffer in chosen if places.is_homeless(buffer)]
         if not homeless:
             return "its buffer does fit into a pool"
-        height = max(places.height(buffer) for buffer in homeless)
+        height = max(max(places.height(buffer), places.class_height(buffer)) for buffer in homeless)
         return None if certificate.value <= height else f"its buffer is {height} bytes high, no more"
     elsewhere = _free_to_leave(places, chosen, certificate.pool)
     if elsewhere is not None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from solvers.model.outcome import Proof
 
 from ..errors import echo
+from ..facts.colocation import Group
 from ..facts.places import Places
 from ..plan import PlanCertificate, Shortage
 from ..problem import BufferId, Pool, Problem
@@ -59,25 +60,46 @@ def _of_homeless(places: Places, named: Sequence[BufferId]) -> Shortage | None:
     """A buffer, or a group that moves as one, that fits into no pool at all."""
     for id_ in named:
         index = places.index[id_]
-        if places.possible_pools(index):
+        if not places.is_homeless(index):
             continue
-        group = places.group(index)
-        height = max(low + places.problem.buffers[i].size for i, low in zip(group.members, group.offsets, strict=True))
-        members = tuple(places.problem.buffers[i].id for i in group.members)
-        who = these(members) + (", which move as one," if len(members) > 1 else "")
-        wanted = [places.pools[name] for name in places.allowed_pools(group.members)]
-        short = [(height - pool.size, pool.name) for pool in wanted if pool.size is not None and pool.size < height]
-        if wanted and len(short) == len(wanted):
-            missing, name = min(short)
-            text = f"{who} {_need(members)} {in_bytes(height)}, {in_bytes(missing)} more than the largest pool allowed, {echo(name)}, has"
-            return Shortage(text, name, missing, None, members)
-        where = ", ".join(echo(pool.name) for pool in wanted) or "none is allowed to all of them"
-        text = (
-            f"{who} {_need(members)} {in_bytes(height)} and {'fit' if len(members) > 1 else 'fits'} nowhere, even alone, "
-            f"with the sizes, alignments, reserved ranges and fixed places of the pools it may be in ({where})"
-        )
-        return Shortage(text, wanted[0].name if len(wanted) == 1 else None, None, None, members)
+        rooms = [places.pools[name].size for name in places.allowed_pools(places.tied(index))]
+        if rooms and all(room is not None and room < places.class_height(index) for room in rooms):
+            return _of_class(places, index)
+        return _of_group(places, places.group(index))
     return None
+
+
+def _of_class(places: Places, buffer: int) -> Shortage:
+    """Buffers that must share a pool, each of which could be in one."""
+    members = tuple(places.problem.buffers[i].id for i in places.tied(buffer))
+    need = places.class_height(buffer)
+    sizes = {name: places.pools[name].size or 0 for name in places.allowed_pools(places.tied(buffer))}
+    name = max(sizes, key=sizes.__getitem__)
+    missing = need - sizes[name]
+    text = (
+        f"{these(members)}, which must share a pool, need {in_bytes(need)} at one time, {in_bytes(missing)} more than "
+        f"the largest pool allowed, {echo(name)}, has"
+    )
+    return Shortage(text, name, missing, None, members)
+
+
+def _of_group(places: Places, group: Group) -> Shortage:
+    """What moves as one, or a buffer by itself."""
+    height = max(low + places.problem.buffers[i].size for i, low in zip(group.members, group.offsets, strict=True))
+    members = tuple(places.problem.buffers[i].id for i in group.members)
+    who = these(members) + (", which move as one," if len(members) > 1 else "")
+    wanted = [places.pools[name] for name in places.allowed_pools(group.members)]
+    short = [(height - pool.size, pool.name) for pool in wanted if pool.size is not None and pool.size < height]
+    if wanted and len(short) == len(wanted):
+        missing, name = min(short)
+        text = f"{who} {_need(members)} {in_bytes(height)}, {in_bytes(missing)} more than the largest pool allowed, {echo(name)}, has"
+        return Shortage(text, name, missing, None, members)
+    where = ", ".join(echo(pool.name) for pool in wanted) or "none is allowed to all of them"
+    text = (
+        f"{who} {_need(members)} {in_bytes(height)} and {'fit' if len(members) > 1 else 'fits'} nowhere, even alone, "
+        f"with the sizes, alignments, reserved ranges and fixed places of the pools it may be in ({where})"
+    )
+    return Shortage(text, wanted[0].name if len(wanted) == 1 else None, None, None, members)
 
 
 def _of_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage | None:
@@ -90,7 +112,8 @@ def _of_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage | No
     if not names or len(room) < len(names):
         return None
     when = "over time" if time is None else f"at time {time}"
-    text = f"{named_pools(names)} are too small together ({in_bytes(sum(room))}) for what is live {when}"
+    are_too_small = "is too small" if len(names) == 1 else "are too small together"
+    text = f"{named_pools(names)} {are_too_small} ({in_bytes(sum(room))}) for what is live {when}"
     if certificate.buffers:
         text += f": {these(certificate.buffers)}"
     return Shortage(text, names[0] if len(names) == 1 else None, None, time, certificate.buffers)

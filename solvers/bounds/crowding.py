@@ -22,9 +22,21 @@ def crowded(instance: Instance, stopped: Callable[[], object] = never) -> Certif
     for clique in _cliques(instance, stopped):
         short = _too_many(clique, homes)
         if short:
-            parts = sorted(int(np.argmax(instance.part_block == block)) for block in short)
-            return Certificate(Proof.TOO_FEW_POOLS, len(parts), parts=tuple(parts))
+            return _certificate(instance, short)
+    if stopped():  # then not all of them were looked at; two with the same only home show without a search
+        single = np.where(instance.allowed.sum(axis=1) == 1, instance.allowed.argmax(axis=1), -1)
+        a, b = instance.apart[:, 0], instance.apart[:, 1]
+        torn = np.flatnonzero(
+            (single[a] >= 0) & (single[a] == single[b]) & (instance.pool_class[a] != instance.pool_class[b])
+        )
+        if len(torn):
+            return _certificate(instance, instance.apart[torn[0]].tolist())
     return None
+
+
+def _certificate(instance: Instance, blocks: list[int]) -> Certificate:
+    parts = sorted(int(np.argmax(instance.part_block == block)) for block in blocks)
+    return Certificate(Proof.TOO_FEW_POOLS, len(parts), parts=tuple(parts))
 
 
 def _homes(instance: Instance) -> dict[int, list[int]]:

@@ -12,25 +12,26 @@ from tests.growth import LISTS, pairs
 
 GRACE_SECONDS = 0.5
 """Beyond the time limit."""
-SECONDS_PER_ITEM = 100e-6
-"""What comes before and after the solvers may take so long for each entry of the lists: see "In time" in docs/how-it-works.md."""
+SECONDS_PER_ENTRY = 60e-6
+"""What comes before and after the solvers may take so long for each entry of a list: see "In time" in docs/how-it-works.md."""
 BASE_BYTES = 64 << 20
 BYTES_PER_BYTE = 50
 """Memory for each byte of the problem, beside the base."""
 USUAL_LOOP_SECONDS = 0.1
 """What the loop below takes on the machine on which the bounds were set."""
-SOME_PAIRS = ["pools*buffers", "pools*different_pool", "buffers*reserved", "colocations*at_once", "pools*constants"]
+SOME_PAIRS = [
+    "pools*buffers",
+    "pools*different_pool",
+    "buffers*reserved",
+    "colocations*at_once",
+    "pools*constants",
+    "same_pool*at_once",
+    "constants*at_once",
+    "different_pool*constants",
+]
 """The others by night."""
-NEITHER = frozenset(
-    {
-        "same_pool*at_once",
-        "constants*at_once",
-        "at_once*alignments",
-        "different_pool*constants",
-        "different_pools*constants",
-    }
-)
-"""Nothing fits, and no quick proof says so."""
+NEITHER = frozenset({"at_once*alignments"})
+"""Any order fits if no pool gets two, which takes longer to see than there is time."""
 
 
 def slowness() -> float:
@@ -43,11 +44,11 @@ def slowness() -> float:
     return max((time.process_time() - begun) / USUAL_LOOP_SECONDS, 1.0)
 
 
-def objections(found: dict[str, Any], lists: int) -> list[str]:
+def objections(found: dict[str, Any]) -> list[str]:
     """What of all this does not hold of one problem."""
     name = f"{found['name']} of {found['count']}"
     wrong = []
-    allowed = found["limit"] + slowness() * (GRACE_SECONDS + SECONDS_PER_ITEM * lists * found["count"])
+    allowed = found["limit"] + slowness() * (GRACE_SECONDS + SECONDS_PER_ENTRY * found["entries"])
     # Processor time: what others do on this machine must not count. One solver works at a time, so it is no less than what passed otherwise.
     if found.get("processor", 1e9) > allowed:
         wrong.append(f"{name} took {found.get('processor')} seconds of {allowed:.2f}")
@@ -68,7 +69,7 @@ def grown(names: list[str], count: int, seconds: float) -> list[str]:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["name"] for line in lines] == names
-    return [wrong for line in lines for wrong in objections(line, line["name"].count("*") + 1)]
+    return [wrong for line in lines for wrong in objections(line)]
 
 
 def test_each_list_may_be_long(nightly: bool) -> None:

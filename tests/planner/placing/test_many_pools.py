@@ -105,6 +105,51 @@ def test_what_fits_nowhere_and_what_is_too_much_together_is_refused_with_the_rea
     assert full.certificates[0].time == 0
 
 
+ALL = tuple(range(1000))
+FEW = ("p3", "p7")
+TOO_MUCH: dict[str, tuple[Problem, str]] = {
+    "for any pool that they must share": (
+        crowd(1000, 64, [Buffer(i, 8, live=((0, 9),)) for i in ALL], constraints=Constraints(same_pool=(ALL[:9],))),
+        "must share a pool, need 72 bytes at one time, 8 bytes more",
+    ),
+    "for the pools on their list": (
+        crowd(1000, 64, [Buffer(i, 8, live=((0, 9),), pools=FEW if i < 17 else None) for i in ALL]),
+        "pools 'p3', 'p7' are too small together (128 bytes)",
+    ),
+    "to be apart in the pools on their list": (
+        crowd(
+            1000,
+            64,
+            [Buffer(i, 8, live=((i, i + 1),), pools=FEW if i < 3 else None) for i in ALL],
+            constraints=Constraints(different_pool=(ALL,)),
+        ),
+        "must all be in different pools, but only 2 pools are open to them",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TOO_MUCH)
+def test_what_is_too_much(case: str) -> None:
+    problem, reason = TOO_MUCH[case]
+    made = plan(problem, Options(time_limit=1.0))
+    assert made.status is PlanStatus.INFEASIBLE
+    assert made.shortage is not None
+    assert reason in made.shortage.message
+    assert verify(problem, made) == ()
+    more = replace(made, certificates=(replace(made.certificates[0], value=made.certificates[0].value + 1000),))
+    assert verify(problem, more), "a certificate proves no more than it does"
+    fewer = replace(made, certificates=(replace(made.certificates[0], buffers=made.certificates[0].buffers[1:]),))
+    if len(made.certificates[0].buffers) > 1:
+        assert verify(problem, fewer), "nor with fewer buffers"
+
+
+def test_what_must_share_a_pool_fits_if_its_members_are_needed_one_after_the_other() -> None:
+    buffers = [Buffer(i, 8, live=((i, i + 8),)) for i in ALL]
+    made = plan(crowd(1000, 64, buffers, constraints=Constraints(same_pool=(ALL,))), Options(time_limit=1.0))
+    assert made.status.has_plan
+    assert len({place.pool for place in made.placements}) == 1
+
+
 def test_the_cheapest_pools_are_tried_first() -> None:
     buffers = [Buffer(i, 4, live=((i, i + 3),), accesses=2) for i in range(600)]
     problem = crowd(600, 100, buffers, terms=(Term.ACCESS_COST, Term.SUM_OF_PEAKS))

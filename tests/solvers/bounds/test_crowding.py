@@ -50,3 +50,12 @@ def test_a_group_fits_if_it_can_be_matched(homes: list[frozenset[int]]) -> None:
     assert (found is None) == matched
     if found is not None:
         assert found.value == len(found.parts) > len(frozenset().union(*(homes[part] for part in found.parts)))
+
+
+def test_two_with_one_home_show_however_little_time_there_is() -> None:
+    homes = [frozenset({0, 1, 2})] * 200 + [frozenset({1})] * 2
+    pairs = [(i, i + 1) for i in range(0, 202, 2)]
+    found = crowded(instance(homes, pairs, 3), lambda: True)
+    assert found is not None
+    assert (found.proof, found.parts) == (Proof.TOO_FEW_POOLS, (200, 201))
+    assert crowded(instance(homes[:200], pairs[:100], 3), lambda: True) is None
