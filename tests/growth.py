@@ -2,7 +2,8 @@
 
     python -m tests.growth COUNT SECONDS [NAME ...]
 
-plans every problem (or those that are named, `pools`, or `pools*buffers`) with lists of COUNT and a time limit of SECONDS, and prints a line of JSON
+plans every problem (or those that are named, `pools`, or `pools*buffers`, or `"share buffers"` to share objects) with lists of COUNT and a time limit of
+SECONDS, and prints a line of JSON
 for each.
 """
 
@@ -16,9 +17,13 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from math import isqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planner import Plan, Problem
 
 Document = dict[str, Any]
 
@@ -238,7 +243,9 @@ def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
     if not child:
         with os.fdopen(theirs, "wb") as answer:
             try:
-                answer.write(json.dumps(_planned(problem(name, count), seconds)).encode())
+                kind, _, lists = name.rpartition(" ")
+                deed = _shared if kind == "share" else _planned
+                answer.write(json.dumps(deed(problem(lists, count), seconds)).encode())
             except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
                 answer.write(json.dumps({"status": f"{type(error).__name__}: {error}"[:300]}).encode())
         os._exit(0)
@@ -274,10 +281,68 @@ def _planned(data: bytes, seconds: float) -> dict[str, Any]:
     after = resource.getrusage(resource.RUSAGE_SELF)
     told["memory"] = (after.ru_maxrss - before.ru_maxrss) * 1024
     if made is not None:
-        begun = time.process_time()
         told["valid"] = not verify(asked, made)
-        told["verifying"] = round(time.process_time() - begun, 3)
+        told["looking"] = _looked_at(asked, made)
     return told
+
+
+def _shared(data: bytes, seconds: float) -> dict[str, Any]:
+    from planner import Options, read_problem, share, verify_sharing, write_sharing
+    from planner.errors import PlannerError
+
+    document = json.loads(data)
+    document["pools"] = document["pools"][:1]
+    data, counted = json.dumps(document).encode(), entries(document)
+    gc.freeze()
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    begun, processor = time.monotonic(), time.process_time()
+    told: dict[str, Any] = {"bytes": len(data), "entries": counted, "warnings": [], "valid": True, "reason": None}
+    try:
+        asked, _ = read_problem(data)
+        made = share(asked, Options(time_limit=seconds, workers=1), begun=begun)
+        write_sharing(made)
+        told |= {"status": made.status.value, "stop": made.stop.value, "warnings": list(made.warnings)}
+        told |= {"value": made.total, "bound": made.bound}
+    except PlannerError as error:
+        told |= {"status": "refused", "reason": str(error)[:200]}
+        made = None
+    told["seconds"] = round(time.monotonic() - begun, 3)
+    told["processor"] = round(time.process_time() - processor, 3)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    told["memory"] = (after.ru_maxrss - before.ru_maxrss) * 1024
+    if made is not None:
+        begun = time.process_time()
+        told["valid"] = not verify_sharing(asked, made)
+        told["looking"] = {"verify": round(time.process_time() - begun, 3)}
+    return told
+
+
+def _looked_at(asked: Problem, made: Plan) -> dict[str, float]:
+    """How long it takes to verify, draw, report and explain a plan, and to say what is wrong with one in which all lies at the bottom."""
+    from planner.drawing import memory_map, svg
+    from planner.formats.answers.write_map import write_map
+    from planner.reporting.explain import explain_bound
+    from planner.reporting.report import memory_report
+    from planner.verifying.verify import verify
+
+    heap = replace(made, placements=tuple(replace(place, offset=0) for place in made.placements))
+    deeds: dict[str, Callable[[], object]] = {
+        "verify": lambda: verify(asked, made),
+        "verify a wrong one": lambda: verify(asked, heap),
+        "draw": lambda: svg(memory_map(asked, made)),
+        "draw a wrong one": lambda: svg(memory_map(asked, heap)),
+        "write the map": lambda: write_map(memory_map(asked, made)),
+        "report": lambda: memory_report(asked, made),
+        "explain": lambda: explain_bound(asked, made),
+    }
+    if not made.placements:
+        del deeds["report"], deeds["draw a wrong one"], deeds["verify a wrong one"]
+    took = {}
+    for name, deed in deeds.items():
+        begun = time.process_time()
+        deed()
+        took[name] = round(time.process_time() - begun, 3)
+    return took
 
 
 if __name__ == "__main__":

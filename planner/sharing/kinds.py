@@ -73,8 +73,12 @@ def _homes(problem: Problem, report: Report) -> list[Pool] | None:
     """Each buffer's pool, if all have exactly one."""
     places = Places(problem)
     found: list[Pool] = []
+    of_class: dict[int, list[str]] = {}
     for i, buffer in enumerate(problem.buffers):
-        names = list(places.allowed_pools(places.tied(i)))
+        tied = places.tied(i)
+        names = of_class.get(tied[0])
+        if names is None:
+            names = of_class[tied[0]] = list(places.allowed_pools(tied))
         if len(names) == 1:
             found.append(places.pools[names[0]])
         elif names:
