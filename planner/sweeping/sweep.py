@@ -131,16 +131,18 @@ class _Run:
 
     def _limited(self, count: int) -> Options:
         """A wave's share of the limits, for each of so many plans."""
-        rounds = max(-(-count // self._processes), 1)
         limit, work = self._options.time_limit, self._options.work_limit
-        share = None if limit is None else limit / self._waves / rounds
+        if work is None and limit is not None:
+            work = (
+                int(WORK_PER_SECOND * limit) * PROCESSES
+            )  # whatever the number of processes: the answer must not depend on it
         if work is not None:
-            work = work // (self._waves * max(count, 1))
-        elif share is not None:
-            work = int(WORK_PER_SECOND * share)
+            work //= self._waves * max(count, PROCESSES)
+        share = None
         if limit is not None:
-            left = max(self._begun + limit - time.monotonic(), 0.0) / rounds
-            share = left if share is None else min(share, left)
+            rounds = max(-(-count // self._processes), 1)
+            left = max(self._begun + limit - time.monotonic(), 0.0)
+            share = min(limit / self._waves, left) / rounds
         return replace(self._options, time_limit=share, work_limit=work)
 
     def problem_of(self, index: int) -> Problem:

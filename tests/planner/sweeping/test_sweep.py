@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,11 @@ from planner import (
     Code,
     Fixed,
     Options,
+    Plan,
     Pool,
     Problem,
     Term,
+    plan,
     sweep,
     verify,
     verify_sweep,
@@ -103,6 +106,24 @@ def test_the_answer_is_the_same_with_one_process_and_with_two(monkeypatch: pytes
     together = sweep(problem, sizes, options, processes=2)
     assert without_the_clock(alone) == without_the_clock(together)
     assert alone.reproducible
+
+
+def test_no_plan_gets_more_work_with_more_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int | None] = []
+
+    def noted(problem: Problem, options: Options, **rest: Any) -> Plan:
+        asked.append(options.work_limit)
+        return plan(problem, replace(options, time_limit=None, work_limit=1), **rest)
+
+    monkeypatch.setattr("planner.sweeping.side_by_side.plan", noted)
+    monkeypatch.setattr("planner.sweeping.side_by_side.QUICK", 1e9)
+    shares = []
+    for processes in (1, 2, 5):
+        asked.clear()
+        sweep(generate("pools", Request(12, 2)), {"tcm": range(0, 600, 60)}, Options(workers=1), processes=processes)
+        shares.append(list(asked))
+    assert shares[0] == shares[1] == shares[2]
+    assert len(shares[0]) > 5
 
 
 def test_a_refusal_comes_back_from_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
