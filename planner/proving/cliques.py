@@ -1,0 +1,97 @@
+"""Sets of buffers of which no two may overlap: those that are live together, and those that conflict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..verifying.proofs.blocks import Blocks
+
+MOST_MEMBERS = 2_000_000
+"""Of all cliques together."""
+
+
+class Named(NamedTuple):
+    """A clique, and how a proof names it."""
+
+    buffers: tuple[int, ...]
+    line: str
+
+
+def cliques(blocks: Blocks) -> list[Named] | None:
+    """Cliques that cover each pair that must be apart, or nearly; None: they would have too many members."""
+    found: dict[tuple[int, ...], Named] = {}
+    members = 0
+    for named in (*_live_together(blocks), *_in_conflict(blocks)):
+        if len({blocks.block_of[b] for b in named.buffers}) > 1 and found.setdefault(named.buffers, named) is named:
+            members += len(named.buffers)
+            if members > MOST_MEMBERS:
+                return None
+    return list(found.values())
+
+
+def listed(buffers: Sequence[int]) -> Named:
+    """A clique of buffers by their numbers."""
+    return Named(tuple(buffers), " ".join(("c", *map(str, buffers))))
+
+
+def busy_times(blocks: Blocks) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The times just before buffers cease to be live after others became live, and all that is live then."""
+    events = sorted(
+        event
+        for b, spans in enumerate(blocks.live)
+        if blocks.size[b]
+        for start, end in spans
+        for event in ((start, 1, b), (end, 0, b))
+    )
+    live: set[int] = set()
+    grown, last = False, 0
+    for time, begins, buffer in events:
+        if begins:
+            live.add(buffer)
+            grown = True
+        else:
+            if grown:
+                yield last, tuple(sorted(live))
+            live.discard(buffer)
+            grown = False
+        if begins:
+            last = time
+
+
+def _live_together(blocks: Blocks) -> Iterator[Named]:
+    for time, live in busy_times(blocks):
+        if blocks.sharing_among(live) is None:
+            yield Named(live, f"t {time}")
+        else:
+            yield from map(listed, _cover(blocks, live))
+
+
+def _cover(blocks: Blocks, live: Iterable[int]) -> Iterator[tuple[int, ...]]:
+    """Cliques among the buffers, each buffer in one at least; the largest first."""
+    order = sorted(live, key=lambda b: (-blocks.size[b], b))
+    covered: set[int] = set()
+    for first in order:
+        if first not in covered:
+            chosen = [first]
+            for other in order:
+                if other != first and all(blocks.must_be_apart(other, each) for each in chosen):
+                    chosen.append(other)
+            covered.update(chosen)
+            yield tuple(sorted(chosen))
+
+
+def _in_conflict(blocks: Blocks) -> Iterator[Named]:
+    """For each explicit conflict that none of these covers yet: the pair, and whatever must be apart from all of it."""
+    order = sorted(range(len(blocks.size)), key=lambda b: (-blocks.size[b], b))
+    covered: set[tuple[int, int]] = set()
+    for a, b in blocks.conflicts():
+        if (a, b) in covered or not blocks.must_be_apart(a, b):
+            continue
+        chosen = [a, b]
+        for other in order:
+            if other not in (a, b) and all(blocks.must_be_apart(other, each) for each in chosen):
+                chosen.append(other)
+        chosen.sort()
+        covered.update((x, y) for n, x in enumerate(chosen) for y in chosen[n + 1 :])
+        yield listed(chosen)

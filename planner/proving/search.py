@@ -1,0 +1,377 @@
+"""A search for a refutation: block by block at its least start or higher, with only those steps kept that the end of each branch rests on.
+
+Whatever it does is checked by the rules of planner.verifying.proofs as it goes along, so it may choose as it likes. It remembers of each least start which
+others it follows from. So of each branch that fails it knows what the failure rests on: a placement that it does not rest on is
+left out, with all that was tried beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+from ..verifying.proofs.blocks import Blocks
+from ..verifying.proofs.state import Clique, State
+from .cliques import Named
+
+FIRST_ATTEMPT = 300
+"""Placements of the first attempt; each later one has twice as many, and begins with the cliques at which earlier ones failed."""
+
+USE_CLIQUES = ("r", "s")
+"""Steps that begin with the number of a clique."""
+
+
+class Ending(StrEnum):
+    """How a search ends."""
+
+    REFUTED = "refuted"
+    FOUND = "found"
+    """Nothing is left to place: there is a plan."""
+    STOPPED = "stopped"
+
+
+Facts: TypeAlias = frozenset[int]
+
+
+class Fact(NamedTuple):
+    """One block's least start, or place, and why it is so."""
+
+    step: int
+    """The number of the step that found it."""
+    buffer: int
+    """To be named in that step, where it names several."""
+    rests_on: Facts
+
+
+class Step(NamedTuple):
+    """A line of the proof; what the facts that it finds rest on is theirs to say."""
+
+    line: str
+    names: bool = False
+    """True if the buffers that it is about are still to be added."""
+    is_choice: bool = False
+    """True if it has no line of its own: it is one of a branch's two sides."""
+
+
+@dataclass(slots=True)
+class Refutation:
+    """Lines that close everything below a point, the last of them or two branches at the end."""
+
+    lines: list[str]
+    """Those before the branch, or all."""
+    rests_on: Facts
+    branch: str = ""
+    sides: tuple[Refutation, ...] = ()
+
+
+@dataclass(slots=True)
+class _Branch:
+    """A block that is placed at its least start."""
+
+    block: int
+    line: str
+    alternative: int
+    twins: list[int]
+    beyond: list[Facts]
+    """For each twin: why it begins at the alternative at least if the block is not here."""
+    begin: int
+    """Facts from here on belong to the side at hand."""
+    known: dict[int, int]
+    """Facts of blocks that were other ones when it began."""
+    choice: int
+    first: Refutation | None = None
+
+
+@dataclass(slots=True)
+class _Look:
+    """What a clique was like when it was last looked at."""
+
+    slack: int
+    candidates: int
+
+
+class Search:
+    """One height that is to be refuted."""
+
+    def __init__(self, blocks: Blocks, named: list[Named], stopped: Callable[[], bool]) -> None:
+        self.placements = 0
+        self._blocks, self._named, self._stopped = blocks, named, stopped
+        self._weight = [0] * len(named)
+        self._begin()
+
+    def run(self) -> tuple[Ending, Iterator[str]]:
+        """The lines of the proof after its head, if there is one."""
+        limit = FIRST_ATTEMPT
+        while True:
+            ending = self._attempt(limit)
+            if ending is not None:
+                lines = self._written() if ending is Ending.REFUTED else iter(())
+                return ending, lines
+            limit *= 2
+            self._begin()
+
+    def _begin(self) -> None:
+        state = self._state = State(self._blocks)
+        self._cliques: list[Clique] = [state.clique(named.buffers) for named in self._named]
+        self._of_block: dict[int, list[int]] = {}
+        for number, clique in enumerate(self._cliques):
+            for block in {member.block for member in clique.movers}:
+                self._of_block.setdefault(block, []).append(number)
+        for block in set(self._blocks.block_of):
+            state.know(block)
+        self._facts: list[Fact] = []
+        self._steps: list[Step] = []
+        self._fact: dict[int, int] = {}
+        """By block: the latest fact about it; none: it follows from nothing."""
+        self._branches: list[_Branch] = []
+        self._looks: dict[int, _Look] = {}
+        self._dirty: list[int] = list(range(len(self._cliques)))
+        self._queued = set(self._dirty)
+        self._root: Refutation | None = None
+
+    # What follows.
+
+    def _attempt(self, limit: int) -> Ending | None:
+        """None: the limit of placements was reached."""
+        left = limit
+        closed = next((self._nowhere(block) for block in set(self._blocks.block_of) if self._state.is_empty(block)), None)
+        while True:
+            closed = closed or self._propagate()
+            if closed is not None:
+                if not self._back(closed):
+                    return Ending.REFUTED
+                closed = None
+                continue
+            block = self._choose()
+            if block is None:
+                return Ending.FOUND
+            if left == 0:
+                return None
+            if self.placements % 16 == 0 and self._stopped():
+                return Ending.STOPPED
+            left -= 1
+            self.placements += 1
+            closed = self._place(block)
+
+    def _propagate(self) -> Refutation | None:
+        """Looks at cliques until nothing more follows; or at what closes this side."""
+        while self._dirty:
+            number = self._dirty.pop()
+            self._queued.discard(number)
+            closed = self._look(number)
+            if closed is not None:
+                self._weight[number] += 1
+                return closed
+        return None
+
+    def _look(self, number: int) -> Refutation | None:
+        """All crowds of a clique: from each least address on."""
+        state, clique = self._state, self._cliques[number]
+        floors: dict[int, int] = {}
+        for member in clique.movers:
+            if member.block not in state.placed:
+                floors.setdefault(state.low[member.block] + member.low, member.buffer)
+        self._looks.pop(number, None)
+        for floor in sorted(floors):
+            first = floors[floor]
+            crowd, reach, end = state.raised(clique, first)
+            if end is None:
+                return Refutation([f"s {number} {first}"], self._why(clique, floor))
+            if number not in self._looks:
+                self._looks[number] = _Look(reach - floor, sum(least <= reach for least, _ in crowd))
+            step = why = None
+            for least, member in crowd:
+                if reach < least < end:
+                    if step is None:
+                        step, why = self._step(f"r {number} {first}", names=True), self._why(clique, floor)
+                    state.raise_to(member.block, end - member.low)
+                    self._note(member.block, step, member.buffer, why or frozenset())
+                    if state.is_empty(member.block):
+                        return self._nowhere(member.block)
+            if step is not None:
+                self._queue([number])
+                return None
+        return None
+
+    def _why(self, clique: Clique, floor: int) -> Facts:
+        """What a crowd and its room rest on: the least starts of those in it, and the places of those that are not in it for being placed."""
+        low, placed, fact, size = self._state.low, self._state.placed, self._fact, self._blocks.size
+        return frozenset(
+            fact[m.block]
+            for part in (clique.movers, clique.walls)
+            for m in part
+            if m.block in fact
+            and low[m.block] + m.low + (size[m.buffer] - 1 if m.block in placed else 0) >= floor
+        )
+
+    def _nowhere(self, block: int) -> Refutation:
+        return Refutation([f"e {block}"], self._of(block))
+
+    def _of(self, *blocks: int) -> Facts:
+        return frozenset(self._fact[block] for block in blocks if block in self._fact)
+
+    def _step(self, line: str, *, names: bool = False, is_choice: bool = False) -> int:
+        self._steps.append(Step(line, names, is_choice))
+        return len(self._steps) - 1
+
+    def _note(self, block: int, step: int, buffer: int, rests_on: Facts) -> None:
+        """A new fact about a block."""
+        if self._branches:
+            self._branches[-1].known.setdefault(block, self._fact.get(block, -1))
+        self._fact[block] = len(self._facts)
+        # What placed blocks leave to it counts too, as they may have been in the way.
+        holds = self._of(*(hold.by for hold in self._state.holds[block]))
+        self._facts.append(Fact(step, buffer, rests_on | holds - {self._fact[block]}))
+        self._queue(self._of_block.get(block, ()))
+
+    def _queue(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if number not in self._queued:
+                self._queued.add(number)
+                self._dirty.append(number)
+
+    # What is tried.
+
+    def _choose(self) -> int | None:
+        """The block to place next: the lowest of the clique that has the least choice."""
+        state = self._state
+        best = None
+        for number, clique in enumerate(self._cliques):
+            if number not in self._looks:
+                self._look_again(number, clique)
+            look = self._looks[number]
+            if look.candidates:
+                score = (look.candidates**2 * (look.slack + 8)) / (64 + self._weight[number])
+                if best is None or score < best[0]:
+                    best = (score, number)
+        if best is None:
+            return None
+        movers = (m for m in self._cliques[best[1]].movers if m.block not in state.placed)
+        lowest = min(movers, key=lambda m: (state.low[m.block] + m.low, -m.length, m.block))
+        return self._down(lowest.block)
+
+    def _look_again(self, number: int, clique: Clique) -> None:
+        state = self._state
+        movers = [m for m in clique.movers if m.block not in state.placed]
+        if not movers:
+            self._looks[number] = _Look(0, 0)
+            return
+        first = min(movers, key=lambda m: state.low[m.block] + m.low)
+        crowd, reach = state.crowd(clique, first.buffer)
+        floor = state.low[first.block] + first.low
+        self._looks[number] = _Look(reach - floor, sum(least <= reach for least, _ in crowd))
+
+    def _down(self, block: int) -> int:
+        """The block, or one that could lie below it at its least start, and so on."""
+        state, blocks = self._state, self._blocks
+        for _ in range(len(blocks.size)):
+            at, below = state.low[block], None
+            for other, ranges in blocks.distances(block).items():
+                if other not in state.placed and state.low[other] < at + ranges[0][0]:
+                    end = (state.low[other] - ranges[0][0], other)
+                    below = end if below is None else min(below, end)
+            if below is None:
+                break
+            block = below[1]
+        return block
+
+    def _place(self, block: int) -> Refutation | None:
+        """At its least start, as one of two sides or for want of another."""
+        state = self._state
+        alternative = state.alternative(block)
+        around = (block, *self._blocks.distances(block))
+        near = self._of(*around, *(hold.by for each in around for hold in state.holds[each]))
+        if alternative is None:
+            step, why = self._step(f"f {block}"), near
+        else:
+            step, why = self._step("", is_choice=True), self._of(block)
+            twins = state.twins(block)
+            beyond = [near | self._of(twin) for twin in twins]
+            branch = _Branch(block, f"b {block}", alternative, twins, beyond, len(self._facts), {}, step)
+            self._branches.append(branch)
+            state.mark()
+        self._note(block, step, block, why)
+        placed = self._fact[block]
+        for other in state.place(block):
+            self._note(other, step, -1, self._of(other) | {placed})
+            if state.is_empty(other):
+                return self._nowhere(other)
+        return None
+
+    # What fails.
+
+    def _back(self, closed: Refutation) -> bool:
+        """Takes a refutation of the side at hand as far up as it goes, and turns to the next side; False: everything is refuted."""
+        self._dirty.clear()
+        self._queued.clear()
+        while self._branches:
+            branch = self._branches[-1]
+            closed, rests_on_choice = self._trimmed(closed, branch.begin, branch.choice)
+            if branch.first is None:
+                self._state.undo()
+            del self._facts[branch.begin :]
+            for block, fact in branch.known.items():
+                if fact < 0:
+                    self._fact.pop(block, None)
+                else:
+                    self._fact[block] = fact
+                for number in self._of_block.get(block, ()):
+                    self._looks.pop(number, None)
+            branch.known.clear()
+            if rests_on_choice and branch.first is None:
+                branch.first = closed
+                self._turn(branch)
+                return True
+            self._branches.pop()
+            if rests_on_choice and branch.first is not None:
+                whole = branch.first.rests_on | closed.rests_on | branch.beyond[0].union(*branch.beyond)
+                closed = Refutation([], whole, branch.line, (branch.first, closed))
+        self._root, _ = self._trimmed(closed, 0, -1)
+        return False
+
+    def _turn(self, branch: _Branch) -> None:
+        branch.choice = self._step("", is_choice=True)
+        for twin, why in zip(branch.twins, branch.beyond, strict=True):
+            self._state.raise_to(twin, branch.alternative)
+            self._note(twin, branch.choice, -1, why)
+
+    def _trimmed(self, closed: Refutation, begin: int, choice: int) -> tuple[Refutation, bool]:
+        """The refutation with those steps of this side before it that it rests on; and whether it rests on the choice that the side is."""
+        needed = set(closed.rests_on)
+        kept: dict[int, list[int]] = {}
+        for number in range(len(self._facts) - 1, begin - 1, -1):
+            if number in needed:
+                needed.discard(number)
+                fact = self._facts[number]
+                needed |= fact.rests_on
+                kept.setdefault(fact.step, []).append(fact.buffer)
+        lines = []
+        for step in sorted(kept):
+            if not self._steps[step].is_choice:
+                named = kept[step][::-1] if self._steps[step].names else []
+                lines.append(" ".join((self._steps[step].line, *map(str, named))))
+        return Refutation(lines + closed.lines, frozenset(needed), closed.branch, closed.sides), choice in kept
+
+    def _written(self) -> Iterator[str]:
+        """All lines, with those cliques alone that they use."""
+        lines = []
+        todo = [] if self._root is None else [self._root]
+        while todo:
+            here = todo.pop()
+            lines += here.lines
+            if here.branch:
+                lines.append(here.branch)
+                todo += reversed(here.sides)
+        used: dict[str, int] = {}
+        for line in lines:
+            word, *numbers = line.split(" ")
+            if word in USE_CLIQUES:
+                used.setdefault(numbers[0], len(used))
+        yield from (self._named[int(number)].line for number in used)
+        for line in lines:
+            word, *numbers = line.split(" ")
+            if word in USE_CLIQUES:
+                numbers[0] = str(used[numbers[0]])
+            yield " ".join((word, *numbers))

@@ -1,0 +1,156 @@
+"""A problem of one memory as proofs see it: blocks that move up and down, where each may begin, and which must not overlap.
+
+A block is a buffer, or the buffers that colocations tie together. Only rules that the problem states are taken in, so what is proven
+impossible here is impossible there. Rules about choosing memories play no part, as there is one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+from math import lcm
+from typing import NamedTuple, TypeAlias
+
+from ...facts.colocation import Congruence, groups
+from ...facts.intervals import merged, overlap
+from ...problem import Interval, Problem
+
+Distances: TypeAlias = tuple[Interval, ...]
+"""Half-open ranges of what one block's start less another's must not be."""
+
+BEYOND = 1 << 62
+"""Addresses end below this, in memories without a size too."""
+
+
+class Block(NamedTuple):
+    """Buffers that move as one, and where they may begin below the height."""
+
+    members: tuple[int, ...]
+    rule: Congruence
+    first: int
+    """The least start there is."""
+    last: int
+    """The greatest; less than the first if there is none."""
+
+
+class Blocks:
+    """The blocks of a problem that are to end at or below a height. Raises ValueError unless it has one memory."""
+
+    def __init__(self, problem: Problem, height: int) -> None:
+        (self.pool,) = problem.pools
+        buffers = problem.buffers
+        index = {buffer.id: number for number, buffer in enumerate(buffers)}
+        constraints = problem.constraints
+        self.size = [buffer.size for buffer in buffers]
+        self.live = [merged(buffer.live or ()) for buffer in buffers]
+        self.reserved = merged(self.pool.reserved)
+        self._ends = [end for _, end in self.reserved]
+        self._conflicts: defaultdict[int, set[int]] = defaultdict(set)
+        self._exclusions: defaultdict[int, set[int]] = defaultdict(set)
+        for pairs, found in ((constraints.conflicts, self._conflicts), (constraints.exclusions, self._exclusions)):
+            for a, b in pairs:
+                found[index[a]].add(index[b])
+                found[index[b]].add(index[a])
+        self.low = [0] * len(buffers)
+        """How far above its block's start each buffer begins."""
+        self.block_of = list(range(len(buffers)))
+        """The number of each buffer's block, which is that of its first member."""
+        self._tied: dict[int, tuple[int, ...]] = {}
+        for group in groups(index, constraints.colocations):
+            for member, low in zip(*group, strict=True):
+                self.low[member], self.block_of[member] = low, group.members[0]
+            self._tied[group.members[0]] = group.members
+        self.problem, self._height = problem, height
+        self._found: dict[int, Block] = {}
+        self._distances: dict[int, dict[int, Distances]] = {}
+        self._twins: dict[int, list[int]] = {}
+
+    def block(self, number: int) -> Block:
+        """The block of this number, worked out when it is first asked for."""
+        if number not in self._found:
+            self._found[number] = self._find(self._tied.get(number, (number,)))
+        return self._found[number]
+
+    def _find(self, members: tuple[int, ...]) -> Block:
+        pool = self.pool
+        rule: Congruence | None = Congruence()
+        first, last = 0, self._height
+        for number in members:
+            buffer, low = self.problem.buffers[number], self.low[number]
+            modulus = lcm(pool.alignment, buffer.alignment)
+            rule = rule and rule.and_also(Congruence(modulus, -(low + (pool.base or 0)) % modulus))
+            last = min(last, self._height - low - buffer.size)
+            if buffer.max_offset is not None:
+                last = min(last, buffer.max_offset - low)
+            if buffer.fixed is not None and buffer.fixed.offset is not None:
+                first, last = max(first, buffer.fixed.offset - low), min(last, buffer.fixed.offset - low)
+        if rule is None:
+            return Block(members, Congruence(), 0, -1)
+        bare = Block(members, rule, first, rule.at_most(last))
+        return bare._replace(first=self.start(bare, first))
+
+    def start(self, block: Block, least: int) -> int:
+        """The least start from here on that alignment and reserved ranges allow."""
+        least = block.rule.at_least(least)
+        moved = bool(self.reserved)
+        while moved:
+            moved = False
+            for member in block.members:
+                begin, size = least + self.low[member], self.size[member]
+                at = bisect_right(self._ends, begin)
+                if size and at < len(self._ends) and self.reserved[at][0] < begin + size:
+                    least, moved = block.rule.at_least(self._ends[at] - self.low[member]), True
+        return least
+
+    def sharing_among(self, buffers: Sequence[int]) -> tuple[int, int] | None:
+        """Two of these buffers, all live at one time, that may have an address in common all the same."""
+        chosen = set(buffers)
+        for a in chosen & self._exclusions.keys():
+            for b in chosen & self._exclusions[a]:
+                if not self.must_be_apart(a, b):
+                    return a, b
+        for a, b in pairwise(sorted(chosen, key=lambda each: (self.block_of[each], self.low[each]))):
+            if self.block_of[a] == self.block_of[b] and not self.must_be_apart(a, b):
+                return a, b
+        return None
+
+    def conflicts(self) -> list[tuple[int, int]]:
+        """The pairs of buffers that conflict whatever their lifetimes, the lower number first."""
+        return sorted((a, b) for a, others in self._conflicts.items() for b in others if a < b)
+
+    def must_be_apart(self, a: int, b: int) -> bool:
+        """True if the two buffers may have no address in common, be it that they are of one block and have none."""
+        if not (self.size[a] and self.size[b]):
+            return False
+        if self.block_of[a] == self.block_of[b]:
+            return self.low[a] + self.size[a] <= self.low[b] or self.low[b] + self.size[b] <= self.low[a]
+        if b in self._conflicts[a]:
+            return True
+        return b not in self._exclusions[a] and overlap(self.live[a], self.live[b])
+
+    def distances(self, number: int) -> dict[int, Distances]:
+        """For each block that cannot lie just anywhere beside this one: what its start less this one's must not be."""
+        if number not in self._distances:
+            found: defaultdict[int, list[Interval]] = defaultdict(list)
+            for a in self.block(number).members:
+                for b, other in enumerate(self.block_of):
+                    if other != number and self.must_be_apart(a, b):
+                        apart = self.low[a] - self.low[b]
+                        found[other].append((apart - self.size[b] + 1, apart + self.size[a]))
+            self._distances[number] = {other: merged(ranges) for other, ranges in found.items()}
+        return self._distances[number]
+
+    def twins(self, number: int) -> list[int]:
+        """Blocks of one buffer that cannot overlap this one, and differ from it in nothing that matters here."""
+        if number not in self._twins:
+            mine, block = self.distances(number), self.block(number)
+            self._twins[number] = [other for other in mine if self._alike(number, other)] if len(block.members) == 1 else []
+        return self._twins[number]
+
+    def _alike(self, a: int, b: int) -> bool:
+        if self.size[a] != self.size[b] or self.block(a)[1:] != self.block(b)[1:] or len(self.block(b).members) > 1:
+            return False
+        mine, its = self.distances(a), self.distances(b)
+        return mine.keys() - {b} == its.keys() - {a} and all(mine[c] == its[c] for c in mine.keys() - {b})
