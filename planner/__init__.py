@@ -57,14 +57,17 @@ if TYPE_CHECKING:
     from .placing.model_export import export_model
     from .placing.session import Session
     from .placing.tvm_interface import BufferInfo, TensorPlacement, plan_memory
+    from .proving.prove import NoProof, PlanProof, prove
     from .reporting.report import MemoryReport, memory_report
     from .shapes import ShapedProblem, ShapesPlan, plan_shapes, verify_shapes
     from .sharing import Sharing, share, verify_sharing
     from .sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep
+    from .verifying.proofs.replay import BadProof, Proven, check_proof
 
 __all__ = [
     "Alternative",
     "BadInput",
+    "BadProof",
     "Buffer",
     "BufferInfo",
     "CannotSolve",
@@ -80,14 +83,17 @@ __all__ = [
     "MemoryReport",
     "MoreLife",
     "NoPlan",
+    "NoProof",
     "Options",
     "Plan",
+    "PlanProof",
     "PlanStatus",
     "PlannerError",
     "Pool",
     "Preference",
     "Problem",
     "Progress",
+    "Proven",
     "ReusePenalty",
     "Session",
     "ShapedProblem",
@@ -104,6 +110,7 @@ __all__ = [
     "Variants",
     "Warm",
     "capacity_range",
+    "check_proof",
     "end_solver_processes",
     "export_model",
     "memory_report",
@@ -111,6 +118,7 @@ __all__ = [
     "plan",
     "plan_memory",
     "plan_shapes",
+    "prove",
     "read_graph",
     "read_plan",
     "read_problem",
@@ -134,8 +142,14 @@ __all__ = [
 ]
 
 _LATER = {
+    "BadProof": "verifying.proofs.replay",
     "BufferInfo": "placing.tvm_interface",
     "MemoryReport": "reporting.report",
+    "NoProof": "proving.prove",
+    "PlanProof": "proving.prove",
+    "Proven": "verifying.proofs.replay",
+    "check_proof": "verifying.proofs.replay",
+    "prove": "proving.prove",
     "memory_report": "reporting.report",
     "Session": "placing.session",
     "Sharing": "sharing",

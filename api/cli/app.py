@@ -78,13 +78,21 @@ def plan(
             help="Of a program (memplan-graph/2): one arena for all of it, or each function in one of its own within its caller's."
         ),
     ] = "global",
+    proof: Annotated[
+        str | None,
+        typer.Option(
+            "--proof",
+            metavar="FILE",
+            help="Write a proof of the bound that `memplan verify --proof` replays; .gz packs it.",
+        ),
+    ] = None,
     input_format: Format = None,
 ) -> None:
     """Place all buffers of a problem.
 
     On a terminal the plan is shown as tables, in a pipe as JSON. With -o a pipe gets nothing unless --json asks.
 
-    Exit codes: 0 there is a plan, 2 bad input, 3 proven infeasible, 4 no plan in time, 130 interrupted (the best plan
+    Exit codes: 0 there is a plan, 2 bad input, 3 proven infeasible, 4 no plan in time, or no proof that was asked for, 130 interrupted (the best plan
     so far is written).
     """
     from .commands import plan as plan_command
@@ -94,6 +102,8 @@ def plan(
         raise typer.BadParameter("cannot be combined with --verbose", param_hint="--quiet")
     if report and (as_json or quiet or out == "-"):
         raise typer.BadParameter("cannot be combined with --json, --quiet or -o -", param_hint="--report")
+    if proof == "-":
+        raise typer.BadParameter("a proof is written to a file", param_hint="--proof")
     request = plan_command.Request(
         file=file,
         begun=context.obj,
@@ -104,6 +114,7 @@ def plan(
         quiet=quiet,
         verbose=wanted.verbose,
         report=report,
+        proof=proof,
     )
     if arenas == "nested":
         if report or wanted.explain:
@@ -300,15 +311,21 @@ def verify(
     problem: Problem,
     plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan or sharing; - reads the standard input.")],
     as_json: Json = False,
+    proof: Annotated[
+        str | None,
+        typer.Option(
+            "--proof", metavar="FILE", help="Replay this proof of the plan's bound too; - reads the standard input."
+        ),
+    ] = None,
     input_format: Format = None,
 ) -> None:
     """Check a plan or a sharing in exact integers.
 
-    Against its problem: every rule, and every claim. Exit code 1 if anything is wrong with it.
+    Against its problem: every rule, and every claim. Exit code 1 if anything is wrong with it, or with its proof.
     """
     from .commands import verify as verify_command
 
-    code = verify_command.run(problem, plan, **said(context), as_json=as_json, input_format=input_format)
+    code = verify_command.run(problem, plan, **said(context), proof=proof, as_json=as_json, input_format=input_format)
     raise typer.Exit(code)
 
 

@@ -35,18 +35,34 @@ def listed(buffers: Sequence[int]) -> Named:
     return Named(tuple(buffers), " ".join(("c", *map(str, buffers))))
 
 
-def busy_times(blocks: Blocks) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """The times just before buffers cease to be live after others became live, and all that is live then."""
-    events = sorted(
-        event
+def busiest_time(blocks: Blocks) -> Named | None:
+    """All that is live when most bytes are, if it is a clique."""
+    live = most = 0
+    busiest = None
+    for time, begins, buffer in _changes(blocks):
+        live += blocks.size[buffer] if begins else -blocks.size[buffer]
+        if live > most:
+            most, busiest = live, time
+    buffers = () if busiest is None else blocks.live_at(busiest)
+    return None if not buffers or blocks.sharing_among(buffers) else Named(buffers, f"t {busiest}")
+
+
+def _changes(blocks: Blocks) -> list[tuple[int, int, int]]:
+    """When buffers become live (1) or cease to be (0), in the order of time, ends first."""
+    return sorted(
+        change
         for b, spans in enumerate(blocks.live)
         if blocks.size[b]
         for start, end in spans
-        for event in ((start, 1, b), (end, 0, b))
+        for change in ((start, 1, b), (end, 0, b))
     )
+
+
+def _busy_times(blocks: Blocks) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The times just before buffers cease to be live after others became live, and all that is live then."""
     live: set[int] = set()
     grown, last = False, 0
-    for time, begins, buffer in events:
+    for time, begins, buffer in _changes(blocks):
         if begins:
             live.add(buffer)
             grown = True
@@ -60,7 +76,7 @@ def busy_times(blocks: Blocks) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def _live_together(blocks: Blocks) -> Iterator[Named]:
-    for time, live in busy_times(blocks):
+    for time, live in _busy_times(blocks):
         if blocks.sharing_among(live) is None:
             yield Named(live, f"t {time}")
         else:

@@ -8,7 +8,7 @@ left out, with all that was tried beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
@@ -113,14 +113,21 @@ class Search:
             self._begin()
 
     def _begin(self) -> None:
-        state = self._state = State(self._blocks)
+        blocks, state = self._blocks, State(self._blocks)
+        self._state = state
+        self._settled: list[str] = []
+        """What has but one place is there from the beginning; cliques that are named later go around it."""
+        for block in sorted(set(blocks.block_of)):
+            state.know(block)
+            shape = blocks.block(block)
+            if shape.first <= shape.last < shape.first + shape.rule.modulus and not state.is_empty(block):
+                state.place(block)
+                self._settled.append(f"f {block}")
         self._cliques: list[Clique] = [state.clique(named.buffers) for named in self._named]
         self._of_block: dict[int, list[int]] = {}
         for number, clique in enumerate(self._cliques):
             for block in {member.block for member in clique.movers}:
                 self._of_block.setdefault(block, []).append(number)
-        for block in set(self._blocks.block_of):
-            state.know(block)
         self._facts: list[Fact] = []
         self._steps: list[Step] = []
         self._fact: dict[int, int] = {}
@@ -136,7 +143,9 @@ class Search:
     def _attempt(self, limit: int) -> Ending | None:
         """None: the limit of placements was reached."""
         left = limit
-        closed = next((self._nowhere(block) for block in set(self._blocks.block_of) if self._state.is_empty(block)), None)
+        closed = next(
+            (self._nowhere(block) for block in set(self._blocks.block_of) if self._state.is_empty(block)), None
+        )
         while True:
             closed = closed or self._propagate()
             if closed is not None:
@@ -202,8 +211,7 @@ class Search:
             fact[m.block]
             for part in (clique.movers, clique.walls)
             for m in part
-            if m.block in fact
-            and low[m.block] + m.low + (size[m.buffer] - 1 if m.block in placed else 0) >= floor
+            if m.block in fact and low[m.block] + m.low + (size[m.buffer] - 1 if m.block in placed else 0) >= floor
         )
 
     def _nowhere(self, block: int) -> Refutation:
@@ -356,7 +364,7 @@ class Search:
 
     def _written(self) -> Iterator[str]:
         """All lines, with those cliques alone that they use."""
-        lines = []
+        lines: list[str] = []
         todo = [] if self._root is None else [self._root]
         while todo:
             here = todo.pop()
@@ -369,6 +377,7 @@ class Search:
             word, *numbers = line.split(" ")
             if word in USE_CLIQUES:
                 used.setdefault(numbers[0], len(used))
+        yield from self._settled
         yield from (self._named[int(number)].line for number in used)
         for line in lines:
             word, *numbers = line.split(" ")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
 from ..errors import echo
 from ..facts.places import Places
-from ..plan import Plan, PlanStatus
+from ..plan import Plan, PlanCertificate, PlanStatus
 from .certificates import proves_infeasible
 from .findings import FindingKind, VerifyFinding
 from .objective import choice_cost, has_choice, price_of_peaks
@@ -35,11 +35,11 @@ def rests_on_searches(places: Places, plan: Plan) -> bool:
     return bool(proofs) and all(proof is Proof.SEARCH for proof in proofs)
 
 
-def notes(plan: Plan) -> tuple[str, ...]:
-    """What had to be believed: searches that only who made the plan went through."""
+def notes(plan: Plan, confirmed: Callable[[PlanCertificate], bool] = lambda _: False) -> tuple[str, ...]:
+    """What had to be believed: searches that only who made the plan went through, and that no proof has confirmed."""
     found = []
     for certificate in plan.certificates:
-        if certificate.proof is not Proof.SEARCH:
+        if certificate.proof is not Proof.SEARCH or confirmed(certificate):
             continue
         what = (
             f"the bound of {certificate.term}"

@@ -49,6 +49,8 @@ class FindingKind(StrEnum):
     WRONG_DIGEST = "wrong_digest"
     WRONG_CHOICE = "wrong_choice"
     """Of a problem with variants: the choice is none, breaks a rule, or costs something else than the plan says."""
+    WRONG_PROOF = "wrong_proof"
+    """A step of the proof is not allowed, or it shows less than the plan claims."""
 
 
 CLAIMS: frozenset[StrEnum] = frozenset(

@@ -47,6 +47,8 @@ class Request(NamedTuple):
     verbose: bool = False
     report: str | None = None
     """The tables of `memplan report` to show in place of the usual output."""
+    proof: str | None = None
+    """Where to write a proof of the plan's bound."""
 
     @property
     def target(self) -> str | None:
@@ -71,7 +73,17 @@ def run(request: Request, options: Options) -> ExitCode:
     def in_bytes(problem: Problem) -> bool:
         return measures_bytes(problem if options.prefer is None else replace(problem, terms=TERMS[options.prefer]))
 
-    return carry_out(request, options, Work(planner.plan, in_bytes, write_plan, deliver))
+    if request.proof is None:
+        return carry_out(request, options, Work(planner.plan, in_bytes, write_plan, deliver))
+    from .proof import Proving
+
+    proving = Proving(request.proof, options)
+    with refusing(shown_name(request.file), as_json=request.as_json):
+        proving.check(request.file, request.target)
+    code = carry_out(request, options, Work(proving.plan, in_bytes, write_plan, deliver))
+    with refusing(None, as_json=request.as_json):
+        written = proving.write(quiet=request.quiet)
+    return code if written or code is ExitCode.INTERRUPTED else ExitCode.UNKNOWN
 
 
 Answer = TypeVar("Answer", bound="Plan | planner.Sharing")

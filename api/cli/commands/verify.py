@@ -28,6 +28,7 @@ from planner.verifying.verify import verify
 from ..exit_codes import ExitCode
 from ..terminal.json_output import print_json
 from ..terminal.reading import read_bytes, require_one_standard_input, shown_name
+from ..terminal.reading import STANDARD_INPUT, open_input, read_bytes, shown_name
 from ..terminal.refusals import refusing
 from ..terminal.sizes import grouped
 from ..terminal.text import is_terminal
@@ -39,11 +40,14 @@ def run(
     *,
     capacity: int | Mapping[str, int] | None,
     prefer: Preference | None,
+    proof: str | None,
     as_json: bool,
     input_format: str | None,
 ) -> ExitCode:
     """Verify, and print what was found. A plan that was made for other pool sizes, or another objective, is checked with those."""
     require_one_standard_input(problem_file, plan_file)
+    if [problem_file, plan_file, proof].count(STANDARD_INPUT) > 1:
+        raise typer.BadParameter("only one of the files can be the standard input", param_hint="PLAN")
     with refusing(shown_name(problem_file), as_json=as_json):
         given = read_bytes(problem_file)
         problem, _warnings = read_problem(given, name=problem_file, format=input_format)
@@ -55,6 +59,12 @@ def run(
         else:
             check = _sharing if is_sharing(data) else _plan
             verdict = check(problem, data)
+        if is_sharing(data):
+            if proof is not None:
+                raise typer.BadParameter("there are proofs of plans, not of sharings", param_hint="--proof")
+            verdict = _sharing(problem, data)
+        else:
+            verdict = _plan(problem, data, proof, as_json=as_json)
     with refusing(None, as_json=as_json):
         if as_json or not is_terminal(sys.stdout):
             listed = [asdict(finding) for finding in verdict.findings]
@@ -73,9 +83,18 @@ class Verdict:
     notes: Sequence[str]
 
 
-def _plan(problem: Problem, data: bytes) -> Verdict:
+def _plan(problem: Problem, data: bytes, proof: str | None, *, as_json: bool) -> Verdict:
     plan = read_plan(data)
-    return Verdict(_counted(len(plan.placements), "placement"), verify(problem, plan), notes(plan))
+    findings = verify(problem, plan)
+    checked = _counted(len(plan.placements), "placement")
+    if proof is None:
+        return Verdict(checked, findings, notes(plan))
+    from planner.verifying.proofs.claims import check_plan_proof
+
+    with refusing(shown_name(proof), as_json=as_json), open_input(proof) as stream:
+        shown = check_plan_proof(problem, plan, stream)
+    believed = notes(plan, lambda certificate: shown.confirms(problem, plan, certificate))
+    return Verdict(checked, (*findings, *shown.findings), (*shown.notes(problem), *believed))
 
 
 def _sharing(problem: Problem, data: bytes) -> Verdict:

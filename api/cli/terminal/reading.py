@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,6 +52,16 @@ def read_bytes(file: str) -> bytes:
             return _read_standard_input()
         with Path(file).open("rb") as stream:
             return _read(stream)
+    except (OSError, ValueError) as error:
+        raise unreadable(reason(error)) from error
+
+
+@contextmanager
+def open_input(file: str) -> Iterator[BufferedReader]:
+    """The file, or the standard input for `-`, to be read bit by bit. Raises BadInput."""
+    try:
+        with Path(file).open("rb") if file != STANDARD_INPUT else nullcontext(sys.stdin.buffer) as stream:
+            yield stream  # type: ignore[misc]
     except (OSError, ValueError) as error:
         raise unreadable(reason(error)) from error
 

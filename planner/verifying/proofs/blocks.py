@@ -62,7 +62,8 @@ class Blocks:
             for member, low in zip(*group, strict=True):
                 self.low[member], self.block_of[member] = low, group.members[0]
             self._tied[group.members[0]] = group.members
-        self.problem, self._height = problem, height
+        self.problem = problem
+        self._height = height if self.pool.size is None else min(height, self.pool.size)
         self._found: dict[int, Block] = {}
         self._distances: dict[int, dict[int, Distances]] = {}
         self._twins: dict[int, list[int]] = {}
@@ -103,6 +104,10 @@ class Blocks:
                 if size and at < len(self._ends) and self.reserved[at][0] < begin + size:
                     least, moved = block.rule.at_least(self._ends[at] - self.low[member]), True
         return least
+
+    def live_at(self, time: int) -> tuple[int, ...]:
+        """The buffers that are live at a time."""
+        return tuple(b for b, spans in enumerate(self.live) if self.size[b] and any(s <= time < e for s, e in spans))
 
     def sharing_among(self, buffers: Sequence[int]) -> tuple[int, int] | None:
         """Two of these buffers, all live at one time, that may have an address in common all the same."""
@@ -146,7 +151,9 @@ class Blocks:
         """Blocks of one buffer that cannot overlap this one, and differ from it in nothing that matters here."""
         if number not in self._twins:
             mine, block = self.distances(number), self.block(number)
-            self._twins[number] = [other for other in mine if self._alike(number, other)] if len(block.members) == 1 else []
+            self._twins[number] = (
+                [other for other in mine if self._alike(number, other)] if len(block.members) == 1 else []
+            )
         return self._twins[number]
 
     def _alike(self, a: int, b: int) -> bool:

@@ -6,15 +6,14 @@ The grammar, and why each rule is sound, is in docs/proofs.md.
 from __future__ import annotations
 
 import gzip
-from io import BufferedReader, BytesIO
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BufferedReader, BytesIO
 from typing import BinaryIO, NamedTuple
 
-from ...errors import PlannerError, echo
-from ...errors import Code, Finding
+from ...errors import Code, Finding, PlannerError, echo
 from ...facts.constants import spell_out_constants
 from ...facts.digest import digest
 from ...problem import Problem
@@ -26,8 +25,8 @@ MOST_LINES = 10_000_000
 MOST_LINE_BYTES = 1 << 24
 MOST_CLIQUE_MEMBERS = 5_000_000
 """Of all cliques together."""
-MOST_TREE_BLOCKS = 2_000
-"""Only so many blocks are placed one by one; a sum over one moment may be over any number."""
+MOST_TREE_BUFFERS = 2_000
+"""In problems of more, nothing is placed; what is live at one moment may be any number."""
 MOST_RESERVED = 500
 MOST_WORK = 300_000_000
 """Looks at a buffer: a few minutes."""
@@ -50,8 +49,8 @@ class Proven:
 
     height: int
     """No plan ends at or below this address."""
-    steps: int
-    """Lines that were replayed."""
+    lines: int
+    """How many were replayed."""
     placements: int
     """How often a block was placed to see that this leads nowhere."""
 
@@ -170,13 +169,13 @@ class _Replay:
         (time,) = self._exactly(times, 1)
         known = self._state.blocks
         self._spend(len(known.size))
-        live = [b for b, spans in enumerate(known.live) if known.size[b] and any(s <= time < e for s, e in spans)]
+        live = known.live_at(time)
         found = known.sharing_among(live)
         if found is not None:
             raise Refused(f"buffers {found[0]} and {found[1]} are live then, but may share addresses")
         self._add(live)
 
-    def _add(self, buffers: list[int]) -> None:
+    def _add(self, buffers: Sequence[int]) -> None:
         self._members += len(buffers)
         if self._members > MOST_CLIQUE_MEMBERS:
             raise Refused(f"the cliques have more than {MOST_CLIQUE_MEMBERS} members")
@@ -224,8 +223,8 @@ class _Replay:
         """The block of the one buffer that is named, which can be placed."""
         (buffer,) = self._exactly(numbers, 1)
         blocks = self._state.blocks
-        if len(blocks.size) > MOST_TREE_BLOCKS:
-            raise Refused(f"nothing is placed one by one where there are more than {MOST_TREE_BLOCKS} buffers")
+        if len(blocks.size) > MOST_TREE_BUFFERS:
+            raise Refused(f"nothing is placed one by one where there are more than {MOST_TREE_BUFFERS} buffers")
         block = self._block(buffer)
         if block in self._state.placed or self._state.is_empty(block):
             raise Refused(f"buffer {buffer} is placed already, or can be nowhere")

@@ -122,19 +122,18 @@ class State:
         if floor is None:
             raise Refused(f"buffer {first} is not in the clique, or is placed")
         crowd = []
-        need = top = 0
+        top = 0
         for member in clique.movers:
             if member.block not in placed:
                 least = low[member.block] + member.low
                 if least >= floor:
                     crowd.append((least, member))
-                    need += member.length
                     if member.top > top:
                         top = member.top
         walls = [(low[m.block] + m.low, m) for part in (clique.walls, clique.movers) for m in part if m.block in placed]
         taken = [(at, at + self.blocks.size[m.buffer]) for at, m in walls] + list(self.blocks.reserved)
         taken = [(start, end) for start, end in taken if end > floor and start < top]
-        return crowd, _reach(merged(taken), floor, top, need, clique)
+        return crowd, _reach(merged(taken), floor, top, crowd, clique)
 
     def raised(self, clique: Clique, first: int) -> tuple[list[tuple[int, Member]], int, int | None]:
         """The crowd, its reach, and where those end at the earliest that can be the lowest; None: none can be."""
@@ -147,7 +146,9 @@ class State:
         least_of = {member.buffer: (least, member) for least, member in crowd}
         for buffer in buffers:
             if end is None or buffer not in least_of or least_of[buffer][0] <= reach:
-                raise Refused(f"buffer {buffer} may be the lowest of its clique, or is not among those that are looked at")
+                raise Refused(
+                    f"buffer {buffer} may be the lowest of its clique, or is not among those that are looked at"
+                )
             member = least_of[buffer][1]
             if end > least_of[buffer][0]:
                 self.raise_to(member.block, end - member.low)
@@ -214,21 +215,24 @@ class State:
         return [block, *(t for t in self.blocks.twins(block) if t not in self.placed and self.low.get(t) == at)]
 
 
-def _reach(taken: Sequence[tuple[int, int]], floor: int, top: int, need: int, clique: Clique) -> int:
-    """The greatest address from which up to the top there is room for so much beside what is taken; below the floor if there is none."""
+def _reach(
+    taken: Sequence[tuple[int, int]], floor: int, top: int, crowd: Sequence[tuple[int, Member]], clique: Clique
+) -> int:
+    """The greatest address from which up to the top there may be room for the crowd beside what is taken; below the floor if there is none."""
+    need = sum(member.length for _, member in crowd)
     if not taken:
         return top - need
+    shortest, whole = min(member.length for _, member in crowd), gcd(*(member.length for _, member in crowd))
     start = floor
     stretches = []
     for begin, end in taken:
         # What is the highest in a stretch may reach beyond its end by as much as its size was rounded up.
-        room = (begin + clique.padding - start) // clique.grain * clique.grain
-        if begin > start and room > 0:
-            stretches.append((start, room))
+        if begin > start:
+            stretches.append((start, begin + clique.padding))
         start = max(start, end + (clique.residue - end) % clique.grain)
-    stretches.append((start, max(top - start, 0)))
-    for begin, room in reversed(stretches):
-        if room >= need:
-            return begin + room - need
-        need -= room
+    for begin, end in reversed([*stretches, (start, max(start, top))]):
+        room = (end - begin) // whole * whole
+        if room >= max(need, shortest):
+            return end - max(need, shortest)
+        need -= room if room >= shortest else 0
     return floor - 1

@@ -1,0 +1,58 @@
+"""`--proof` of `memplan plan`: a proof of what the plan claims, found in what is left of the time, and written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Callable
+from typing import Any
+
+import planner
+from planner.options.capacity import planned_problem
+from planner.options.options import Options
+from planner.plan import Plan
+from planner.problem import Problem
+from planner.proving.prove import PlanProof, prove, require_provable
+
+from ..terminal.output_file import OutputFile
+from ..terminal.text import say
+
+PACKED = ".gz"
+
+
+class Proving:
+    """A plan and its proof."""
+
+    def __init__(self, file: str, options: Options) -> None:
+        self._output, self._options = OutputFile(file), options
+        self._found: PlanProof | None = None
+
+    def check(self, *others: str | None) -> None:
+        """Raises BadInput if the proof could not be written, or would take the place of another file."""
+        self._output.check(*(file for file in others if file is not None))
+
+    def plan(
+        self, problem: Problem, options: Options, cancelled: Callable[[], bool], begun: float, **watching: Any
+    ) -> Plan:
+        """The plan as ever, and then the proof. Raises BadInput and CannotSolve, before planning where there can be no proof."""
+        planned = planned_problem(problem, options.capacity, options.prefer)
+        require_provable(planned)
+        made = planner.plan(problem, options, cancelled=cancelled, begun=begun, **watching)
+        end = None if options.time_limit is None else begun + options.time_limit
+
+        def stopped() -> bool:
+            return cancelled() or (end is not None and time.monotonic() >= end)
+
+        self._found = prove(planned, made, stopped)
+        return made
+
+    def write(self, *, quiet: bool) -> bool:
+        """Puts the proof into its file, or says why there is none."""
+        assert self._found is not None
+        text = self._found.text
+        if text is None:
+            if not quiet:
+                say(f"no proof: {self._found.why_not}")
+            return False
+        self._output.write(gzip.compress(text, mtime=0) if self._output.name.endswith(PACKED) else text)
+        return True
