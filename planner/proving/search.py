@@ -195,8 +195,7 @@ class Search:
                 if reach < least < end:
                     if step is None:
                         step, why = self._step(f"r {number} {first}", names=True), self._why(clique, floor)
-                    state.raise_to(member.block, end - member.low)
-                    self._note(member.block, step, member.buffer, why or frozenset())
+                    self._raise(member.block, end - member.low, step, why or frozenset(), member.buffer)
                     if state.is_empty(member.block):
                         return self._nowhere(member.block)
             if step is not None:
@@ -224,14 +223,22 @@ class Search:
         self._steps.append(Step(line, names, is_choice))
         return len(self._steps) - 1
 
+    def _raise(self, block: int, least: int, step: int, why: Facts, buffer: int = -1) -> None:
+        """The block begins here or higher, and above what is placed there."""
+        why |= self._held(block)
+        self._state.raise_to(block, least)
+        self._note(block, step, buffer, why)
+
+    def _held(self, block: int) -> Facts:
+        """Why some starts above the block's least one are taken."""
+        return self._of(*(hold.by for hold in self._state.holds[block]))
+
     def _note(self, block: int, step: int, buffer: int, rests_on: Facts) -> None:
         """A new fact about a block."""
         if self._branches:
             self._branches[-1].known.setdefault(block, self._fact.get(block, -1))
         self._fact[block] = len(self._facts)
-        # What placed blocks leave to it counts too, as they may have been in the way.
-        holds = self._of(*(hold.by for hold in self._state.holds[block]))
-        self._facts.append(Fact(step, buffer, rests_on | holds - {self._fact[block]}))
+        self._facts.append(Fact(step, buffer, rests_on))
         self._queue(self._of_block.get(block, ()))
 
     def _queue(self, numbers: Iterable[int]) -> None:
@@ -290,7 +297,7 @@ class Search:
         state = self._state
         alternative = state.alternative(block)
         around = (block, *self._blocks.distances(block))
-        near = self._of(*around, *(hold.by for each in around for hold in state.holds[each]))
+        near = self._of(*around).union(*map(self._held, around))
         if alternative is None:
             step, why = self._step(f"f {block}"), near
         else:
@@ -302,8 +309,9 @@ class Search:
             state.mark()
         self._note(block, step, block, why)
         placed = self._fact[block]
+        held = {other: self._held(other) for other in around if state.holds[other]}
         for other in state.place(block):
-            self._note(other, step, -1, self._of(other) | {placed})
+            self._note(other, step, -1, self._of(other) | {placed} | held.get(other, frozenset()))
             if state.is_empty(other):
                 return self._nowhere(other)
         return None
@@ -342,8 +350,7 @@ class Search:
     def _turn(self, branch: _Branch) -> None:
         branch.choice = self._step("", is_choice=True)
         for twin, why in zip(branch.twins, branch.beyond, strict=True):
-            self._state.raise_to(twin, branch.alternative)
-            self._note(twin, branch.choice, -1, why)
+            self._raise(twin, branch.alternative, branch.choice, why)
 
     def _trimmed(self, closed: Refutation, begin: int, choice: int) -> tuple[Refutation, bool]:
         """The refutation with those steps of this side before it that it rests on; and whether it rests on the choice that the side is."""

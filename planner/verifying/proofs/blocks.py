@@ -20,6 +20,8 @@ from ...problem import Interval, Problem
 Distances: TypeAlias = tuple[Interval, ...]
 """Half-open ranges of what one block's start less another's must not be."""
 
+Key: TypeAlias = tuple[object, ...]
+
 BEYOND = 1 << 62
 """Addresses end below this, in memories without a size too."""
 
@@ -67,6 +69,7 @@ class Blocks:
         self._found: dict[int, Block] = {}
         self._distances: dict[int, dict[int, Distances]] = {}
         self._twins: dict[int, list[int]] = {}
+        self._by_key: defaultdict[Key, list[int]] = defaultdict(list)
 
     def block(self, number: int) -> Block:
         """The block of this number, worked out when it is first asked for."""
@@ -150,14 +153,22 @@ class Blocks:
     def twins(self, number: int) -> list[int]:
         """Blocks of one buffer that cannot overlap this one, and differ from it in nothing that matters here."""
         if number not in self._twins:
-            mine, block = self.distances(number), self.block(number)
-            self._twins[number] = (
-                [other for other in mine if self._alike(number, other)] if len(block.members) == 1 else []
-            )
+            kin = self._kin()[self._key(number)] if number not in self._tied else []
+            self._twins[number] = [other for other in kin if other != number and self._alike(number, other)]
         return self._twins[number]
 
+    def _kin(self) -> dict[Key, list[int]]:
+        """Buffers that are blocks by themselves, by size, lifetimes and places."""
+        if not self._by_key:
+            for number, block in enumerate(self.block_of):
+                if number == block and number not in self._tied:
+                    self._by_key[self._key(number)].append(number)
+        return self._by_key
+
+    def _key(self, number: int) -> Key:
+        return self.size[number], self.live[number], self.block(number)[1:]
+
     def _alike(self, a: int, b: int) -> bool:
-        if self.size[a] != self.size[b] or self.block(a)[1:] != self.block(b)[1:] or len(self.block(b).members) > 1:
-            return False
-        mine, its = self.distances(a), self.distances(b)
-        return mine.keys() - {b} == its.keys() - {a} and all(mine[c] == its[c] for c in mine.keys() - {b})
+        """Of two of the same key: must they be apart, and from the same others?"""
+        lists = (self._conflicts, self._exclusions)
+        return self.must_be_apart(a, b) and all(pairs[a] - {b} == pairs[b] - {a} for pairs in lists)

@@ -28,8 +28,8 @@ MOST_CLIQUE_MEMBERS = 5_000_000
 MOST_TREE_BUFFERS = 2_000
 """In problems of more, nothing is placed; what is live at one moment may be any number."""
 MOST_RESERVED = 500
-MOST_WORK = 300_000_000
-"""Looks at a buffer: a few minutes."""
+MOST_WORK = 100_000_000
+"""Looks at a buffer: minutes."""
 
 _NUMBERS = re.compile(r"( (0|-?[1-9][0-9]{0,19}))*", re.ASCII)
 

@@ -156,7 +156,9 @@ class State:
     def raise_to(self, block: int, least: int) -> None:
         """The block begins here or higher."""
         self._before_change(block)
-        self.low[block] = self.clear(block, least)
+        low = self.low[block] = self.clear(block, least)
+        if self.holds[block]:
+            self.holds[block] = tuple(hold for hold in self.holds[block] if hold.end > low)
 
     def clear(self, block: int, least: int) -> int:
         """The least start from here on that alignment, reserved ranges and placed blocks leave to the block."""
@@ -185,7 +187,7 @@ class State:
                 if holds:
                     self._before_change(other)
                     self.holds[other] += holds
-                    self.low[other] = self.clear(other, low)
+                    self.raise_to(other, low)
                     touched.append(other)
         return touched
 

@@ -1,0 +1,308 @@
+"""Proofs, rule by rule and line by line: what each step may say, and what becomes of files that are no proofs."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from io import BufferedReader, BytesIO, RawIOBase
+from typing import TYPE_CHECKING
+
+import pytest
+
+from planner import (
+    BadProof,
+    Buffer,
+    CannotSolve,
+    Colocation,
+    Constraints,
+    Fixed,
+    NoProof,
+    Options,
+    PlanStatus,
+    Pool,
+    Problem,
+    check_proof,
+    plan,
+    prove,
+)
+from planner.facts.digest import digest
+from planner.generate import Request, generate
+from planner.verifying.proofs import replay
+from planner.verifying.proofs.claims import check_plan_proof
+from planner.verifying.proofs.replay import FORMAT
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+LIVE = ((0, 2),)
+THREE = Problem(
+    (Buffer("a", 4, live=((0, 2),)), Buffer("b", 3, live=((1, 3),)), Buffer("c", 5, live=((2, 4),))), (Pool("p"),)
+)
+"""Nothing below 8 bytes: b and c are live together."""
+
+
+def proof_of(problem: Problem, height: int, *lines: str) -> bytes:
+    return "\n".join((FORMAT, f"problem {digest(problem)}", f"refutes {height}", *lines, "")).encode()
+
+
+def objection(problem: Problem, proof: bytes | BufferedReader) -> tuple[int, str]:
+    """The line at which the proof is refused, and why."""
+    with pytest.raises(BadProof) as caught:
+        check_proof(problem, proof)
+    (finding,) = caught.value.findings
+    assert finding.pointer == (f"/line/{caught.value.line}" if caught.value.line else "")
+    assert finding.code == "invalid_proof"
+    return caught.value.line, finding.message
+
+
+def test_what_is_live_together_is_a_proof_of_one_step() -> None:
+    proven = check_proof(THREE, proof_of(THREE, 7, "t 2", "s 0 1"))
+    assert (proven.height, proven.lines, proven.placements) == (7, 5, 0)
+    assert check_proof(THREE, proof_of(THREE, 7, "c 1 2", "s 0 2")).height == 7
+    assert objection(THREE, proof_of(THREE, 8, "t 2", "s 0 1"))[0] == 5
+
+
+def test_a_buffer_that_is_too_large_is_a_proof_of_one_step() -> None:
+    assert check_proof(THREE, proof_of(THREE, 4, "e 2")).height == 4
+    assert objection(THREE, proof_of(THREE, 5, "e 2"))[0] == 4
+
+
+def test_below_address_0_nothing_ends() -> None:
+    assert check_proof(THREE, proof_of(THREE, -1)).height == -1
+    assert objection(THREE, proof_of(THREE, -1, "e 0")) == (4, "everything is refuted already")
+    empty = Problem(())
+    assert check_proof(empty, proof_of(empty, -1)).height == -1
+    assert objection(empty, proof_of(empty, 0))[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("lines", "at"),
+    [
+        (["c 0 2"], 4),  # they are not live together
+        (["c 1 1"], 4),
+        (["c 1 3"], 4),
+        (["c 1 -1"], 4),
+        (["t 2 3"], 4),
+        (["t"], 4),
+        (["s 0 1"], 4),
+        (["t 2", "s 1 1"], 5),
+        (["t 2", "s -1 1"], 5),
+        (["t 2", "s 0 0"], 5),
+        (["t 2", "s 0"], 5),
+        (["t 2", "r 0 1 2"], 5),
+        (["t 2", "r 0 1"], 5),
+        (["e"], 4),
+        (["e 3"], 4),
+        (["e 0"], 4),
+        (["f 1"], 4),  # it may lie above another
+        (["b"], 4),
+        (["b 0 1"], 4),
+        (["b 1", "b 1"], 5),
+        (["x 1"], 4),
+        (["T 2"], 4),
+        ([""], 4),
+        (["t  2"], 4),
+        (["t 2 "], 4),
+        (["t 02"], 4),
+        (["t +2"], 4),
+        (["t 2.0"], 4),
+        (["t 2\r"], 4),
+        (["t 123456789012345678901"], 4),
+        (["t 2", "s 0 1", "s 0 1"], 6),
+        (["t 2"], 5),
+        ([], 4),
+    ],
+)
+def test_a_step_that_is_not_allowed_is_refused_with_its_line(lines: list[str], at: int) -> None:
+    assert objection(THREE, proof_of(THREE, 7, *lines))[0] == at
+
+
+def test_the_head_is_held_to_the_letter() -> None:
+    good = proof_of(THREE, 7, "t 2", "s 0 1")
+    assert objection(THREE, good.replace(b"/1", b"/2"))[0] == 1
+    assert objection(THREE, good.replace(b"problem ", b"problem f"))[0] == 2
+    assert objection(replace(THREE, pools=(Pool("p", 100),)), good) == (
+        2,
+        "the proof is about another problem: the digests differ",
+    )
+    assert objection(THREE, good.replace(b"refutes", b"shows"))[0] == 3
+    assert objection(THREE, good.replace(b"refutes 7", b"refutes 7 7"))[0] == 3
+    assert objection(THREE, b"")[0] == 1
+    assert objection(THREE, good[:-1]) == (5, "the line ends early")
+    assert objection(THREE, good.replace(b"t 2", b"t \xff"))[0] == 4
+
+
+def test_every_end_that_comes_too_early_is_noticed() -> None:
+    proof = prove(STACKED, plan(STACKED)).text
+    assert proof is not None
+    check_proof(STACKED, proof)
+    lines = proof.splitlines(keepends=True)
+    assert any(line.startswith(b"b ") for line in lines)
+    for count in range(len(lines)):
+        assert objection(STACKED, b"".join(lines[:count]))[0] == count + 1
+
+
+STACKED = Problem(
+    tuple(Buffer(n, size, alignment=4, live=LIVE) for n, size in enumerate((6, 5, 7)))
+    + (Buffer(3, 3, alignment=2, live=LIVE), Buffer(4, 3, alignment=2, live=((1, 2),))),
+    (Pool("p"),),
+)
+"""Alignments that leave gaps, of which no sum tells."""
+
+
+def test_a_packed_proof_is_read_as_it_is() -> None:
+    proof = proof_of(THREE, 7, "t 2", "s 0 1")
+    packed = gzip.compress(proof)
+    assert check_proof(THREE, packed) == check_proof(THREE, proof)
+    assert check_proof(THREE, BufferedReader(BytesIO(packed))).height == 7
+    for count in range(2, len(packed)):
+        objection(THREE, packed[:count])
+    for at in range(10, len(packed)):
+        spoiled = packed[:at] + bytes([packed[at] ^ 0x10]) + packed[at + 1 :]
+        try:
+            check_proof(THREE, spoiled)
+        except BadProof:
+            continue
+        assert gzip.decompress(spoiled) == proof
+
+
+class Endless(RawIOBase):
+    """A file without an end."""
+
+    def __init__(self, beginning: bytes, rest: bytes) -> None:
+        self._beginning, self._rest = beginning, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: WriteableBuffer, /) -> int:
+        view = memoryview(room).cast("B")
+        data = (self._beginning or self._rest)[: len(view)]
+        self._beginning = self._beginning[len(data) :]
+        view[: len(data)] = data
+        return len(data)
+
+
+def test_files_without_an_end_come_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "MOST_LINES", 3_000)
+    monkeypatch.setattr(replay, "MOST_LINE_BYTES", 1 << 16)
+    monkeypatch.setattr(replay, "MOST_CLIQUE_MEMBERS", 1_000)
+    head = proof_of(THREE, 7)
+    assert objection(THREE, BufferedReader(Endless(head, b"0" * 4096))) == (4, "the line is too long")
+    assert "cliques" in objection(THREE, BufferedReader(Endless(head, b"t 2\n" * 1024)))[1]
+    assert "3000 lines" in objection(THREE, BufferedReader(Endless(head, b"t 9\n" * 1024)))[1]
+    bomb = gzip.compress(head + b"t 2\n" * 1_000_000)
+    assert "cliques" in objection(THREE, bomb)[1]
+
+
+def test_a_proof_that_asks_for_too_much_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "MOST_WORK", 50_000)
+    many = Problem(tuple(Buffer(n, 2, live=LIVE) for n in range(60)), (Pool("p"),))
+    names = " ".join(map(str, range(60)))
+    line, why = objection(many, proof_of(many, 200, *["c " + names] * 1_000))
+    assert line < 200
+    assert "looks" in why
+    line, why = objection(many, proof_of(many, 200, "c " + names, *["r 0 0 1"] * 1_000))
+    assert line == 5
+
+
+def test_nesting_is_no_deeper_than_there_are_buffers() -> None:
+    many = Problem(tuple(Buffer(n, 2, live=LIVE) for n in range(300)), (Pool("p"),))
+    steps = [f"b {n}" for n in range(300)]
+    line, _ = objection(many, proof_of(many, 1 << 40, *steps))
+    assert 300 <= line <= 304
+
+
+def test_in_large_problems_nothing_is_placed_but_sums_are_taken() -> None:
+    many = Problem(tuple(Buffer(n, 2, live=LIVE) for n in range(5_000)), (Pool("p"),))
+    assert check_proof(many, proof_of(many, 9_999, "t 0", "s 0 7")).height == 9_999
+    assert "2000 buffers" in objection(many, proof_of(many, 9_999, "b 0"))[1]
+
+
+def test_what_may_share_addresses_is_no_clique() -> None:
+    buffers = tuple(Buffer(name, 4, live=LIVE) for name in "abc")
+    excluded = Problem(buffers, constraints=Constraints(exclusions=(("a", "c"),)))
+    assert "0 and 2" in objection(excluded, proof_of(excluded, 7, "t 0"))[1]
+    assert objection(excluded, proof_of(excluded, 7, "c 0 2"))[0] == 4
+    assert check_proof(excluded, proof_of(excluded, 7, "c 0 1", "s 0 0")).height == 7
+    tied = Problem(buffers, constraints=Constraints(colocations=(Colocation("b", "a", 2),)))
+    assert "0 and 1" in objection(tied, proof_of(tied, 7, "t 0"))[1]
+    apart = Problem(buffers, constraints=Constraints(colocations=(Colocation("b", "a", 4),)))
+    assert check_proof(apart, proof_of(apart, 11, "t 0", "s 0 0")).height == 11
+
+
+def test_conflicts_hold_without_lifetimes_and_empty_buffers_take_no_room() -> None:
+    problem = Problem(
+        (Buffer("a", 4), Buffer("b", 4), Buffer("c", 0)), constraints=Constraints(conflicts=(("a", "b"),))
+    )
+    assert check_proof(problem, proof_of(problem, 7, "c 0 1", "s 0 0")).height == 7
+    assert objection(problem, proof_of(problem, 7, "c 0 2"))[0] == 4
+
+
+def test_what_is_fixed_is_in_the_way() -> None:
+    wall = Buffer("wall", 2, live=LIVE, fixed=Fixed("p", 5))
+    problem = Problem((wall, Buffer("a", 4, live=LIVE), Buffer("b", 4, live=LIVE)), (Pool("p", 11),))
+    made = plan(problem)
+    assert made.peak == 11
+    proof = prove(problem, made)
+    assert proof.text is not None
+    assert check_proof(problem, proof.text).height == 10
+    assert check_proof(problem, proof_of(problem, 10, "f 0", "t 0", "s 0 1")).height == 10
+    assert objection(problem, proof_of(problem, 11, "f 0", "t 0", "s 0 1"))[0] == 6
+
+
+def test_an_infeasible_problem_has_a_proof_of_its_capacity() -> None:
+    problem = replace(STACKED, pools=(Pool("p", 20),))
+    made = plan(problem)
+    assert made.status is PlanStatus.INFEASIBLE
+    proof = prove(problem, made)
+    assert proof.height == 20
+    assert proof.text is not None
+    verdict = check_plan_proof(problem, made, proof.text)
+    assert not verdict.findings
+    assert verdict.notes(problem)[0].startswith("no plan fits")
+    unlimited = Problem(
+        (Buffer("a", 4, live=LIVE, max_offset=3), Buffer("b", 4, live=LIVE, max_offset=3)), (Pool("p"),)
+    )
+    made = plan(unlimited)
+    assert made.status is PlanStatus.INFEASIBLE
+    proof = prove(unlimited, made)
+    assert proof.text is not None
+    assert not check_plan_proof(unlimited, made, proof.text).findings
+
+
+def test_a_proof_of_less_than_the_plan_claims_is_a_finding() -> None:
+    made = plan(THREE)
+    (finding,) = check_plan_proof(THREE, made, proof_of(THREE, 6, "t 2", "s 0 1")).findings
+    assert finding.kind == "wrong_proof"
+    assert "below 8, but its proof shows only that no plan ends below 7" in finding.message
+    (finding,) = check_plan_proof(THREE, made, proof_of(THREE, 7, "t 1", "s 0 0")).findings
+    assert finding.message.startswith("line 4 of the proof") or finding.message.startswith("line 5 of the proof")
+
+
+def test_several_memories_are_refused_in_words() -> None:
+    problem = replace(THREE, pools=(Pool("p"), Pool("q")))
+    with pytest.raises(CannotSolve, match="one memory"):
+        prove(problem, plan(problem))
+    assert (
+        objection(problem, proof_of(problem, 7, "t 2"))[1]
+        == "proofs are about problems with one memory, and this one has 2"
+    )
+
+
+def test_a_proof_that_is_not_found_in_time_is_none_at_all() -> None:
+    proof = prove(STACKED, plan(STACKED), lambda: True)
+    assert (proof.text, proof.why_not) == (None, NoProof.TIME)
+
+
+@pytest.mark.parametrize(
+    "kind", ["random", "packing", "transformer", "convnet", "unet", "recurrent", "training", "pangu"]
+)
+@pytest.mark.parametrize("alignment", [1, 64])
+def test_30_buffers_of_every_kind_have_a_proof(kind: str, alignment: int) -> None:
+    for seed in range(3):
+        problem = generate(kind, Request(30, seed, alignment))
+        made = plan(problem, Options(time_limit=None, work_limit=500_000))
+        proof = prove(problem, made)
+        assert proof.text is not None
+        assert check_proof(problem, proof.text).height == made.bound - 1

@@ -1,0 +1,182 @@
+"""Proofs of small problems, against brute force: what is optimal has one, and nothing that is false has one, however it is forged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from random import Random
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from planner import BadProof, Options, PlanStatus, Problem, check_proof, plan, prove
+from planner.facts.constants import spell_out_constants
+from planner.facts.digest import digest
+from planner.proving.cliques import cliques
+from planner.proving.search import Ending, Search
+from planner.verifying.proofs.blocks import BEYOND, Blocks
+from planner.verifying.proofs.replay import FORMAT
+from solvers.model.instance import Term
+from tests.oracle import solve
+from tests.strategies import NIGHTLY, effort, problems
+from tests.tight_problems import tight_problem
+
+SEEDS = 3_000 if NIGHTLY else 100
+MOST_FORGERIES = 5_000 if NIGHTLY else 40
+"""Of one proof."""
+
+
+@lru_cache(SEEDS)
+def least_peak(problem: Problem) -> int | None:
+    """By exhaustion; None: nothing fits."""
+    pools = tuple(replace(pool, cost=1) for pool in problem.pools)
+    value = solve(replace(problem, pools=pools, terms=(Term.SUM_OF_PEAKS,))).value
+    return None if value is None else value[0]
+
+
+def written(problem: Problem, height: int, lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in (FORMAT, f"problem {digest(problem)}", f"refutes {height}", *lines)).encode()
+
+
+def is_accepted(problem: Problem, proof: bytes) -> bool:
+    try:
+        check_proof(problem, proof)
+    except BadProof:
+        return False
+    return True
+
+
+def test_what_is_proven_is_true_and_whatever_is_true_is_proven() -> None:
+    branched = 0
+    for seed in range(SEEDS):
+        problem = tight_problem(seed)
+        if problem is None:
+            continue
+        made = plan(problem, Options(time_limit=None, work_limit=200_000))
+        proof = prove(problem, made)
+        assert proof.text is not None, seed
+        proven = check_proof(problem, proof.text)
+        branched += b"\nb " in proof.text
+        least = least_peak(problem)
+        assert (least is None) == (made.status is PlanStatus.INFEASIBLE)
+        if least is not None:
+            assert proven.height == least - 1, seed
+    assert branched > SEEDS / 10
+
+
+@effort(300, 10_000)
+@given(problem=problems(max_pools=1), height=st.integers(0, 40))
+def test_a_search_refutes_exactly_what_is_impossible(problem: Problem, height: int) -> None:
+    """With every kind of constraint there is, at any height, tight or not."""
+    assume(not problem.constraints.different_pool)
+    problem = spell_out_constants(problem)
+    least = least_peak(problem)
+    size = problem.pools[0].size
+    for asked in {height, *(() if least is None else (least - 1, least))}:
+        if asked < 0:
+            continue
+        # Far below a great height there is no end to what can be tried.
+        at = asked if least is not None else BEYOND if size is None else size
+        blocks = Blocks(problem, at)
+        search = Search(blocks, cliques(blocks) or [], lambda: False)
+        ending, lines = search.run()
+        assert ending is (Ending.REFUTED if least is None or at < least else Ending.FOUND)
+        if ending is Ending.REFUTED:
+            assert check_proof(problem, written(problem, at, list(lines))).height == at
+
+
+def forgeries(lines: list[str], buffers: int, draw: Random) -> Iterator[list[str]]:
+    """Every line left out, doubled, exchanged with the next; every word and number of it replaced."""
+    for at, line in enumerate(lines):
+        before, after = lines[:at], lines[at + 1 :]
+        yield before + after
+        yield [*before, line, line, *after]
+        if after:
+            yield [*before, after[0], line, *after[1:]]
+        word, *numbers = line.split(" ")
+        for other in "ctrfbse":
+            yield [*before, " ".join((other, *numbers)), *after]
+        for place, number in enumerate(numbers):
+            for value in {int(number) + 1, int(number) - 1, draw.randrange(buffers), draw.randrange(buffers)}:
+                yield [*before, " ".join((word, *numbers[:place], str(value), *numbers[place + 1 :])), *after]
+            yield [*before, " ".join((word, *numbers[:place], *numbers[place + 1 :])), *after]
+            yield [*before, " ".join((word, *numbers[: place + 1], *numbers[place:])), *after]
+
+
+def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
+    forged = 0
+    for seed in range(SEEDS):
+        problem = tight_problem(seed)
+        if problem is None:
+            continue
+        least = least_peak(problem)
+        if least is None:
+            continue
+        proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=20_000)))
+        assert proof.text is not None
+        lines = proof.text.decode().splitlines()[3:]
+        draw = Random(seed)
+        some = [lines, *forgeries(lines, len(problem.buffers), draw)]
+        for one in draw.sample(some, MOST_FORGERIES) if len(some) > MOST_FORGERIES else some:
+            forged += 1
+            # Of the plan's own peak, of one that is possible too, and of the whole memory.
+            for height in (least, least + 1, BEYOND):
+                assert not is_accepted(problem, written(problem, height, one)), (seed, height, one)
+    assert forged > 2_000
+
+
+def test_a_proof_of_one_problem_proves_nothing_of_another_that_is_easier() -> None:
+    """The digest is put right, and one buffer made smaller or shorter-lived: what is still accepted must still be true."""
+    accepted = refused = 0
+    for seed in range(SEEDS):
+        problem = tight_problem(seed)
+        if problem is None or least_peak(problem) is None:
+            continue
+        proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=20_000)))
+        assert proof.text is not None
+        lines = proof.text.decode().splitlines()[3:]
+        for number, buffer in enumerate(problem.buffers):
+            for easier in (replace(buffer, size=buffer.size - 1), replace(buffer, live=(buffer.live or ())[:1])):
+                buffers = (*problem.buffers[:number], easier, *problem.buffers[number + 1 :])
+                other = replace(problem, buffers=buffers)
+                if is_accepted(other, written(other, proof.height, lines)):
+                    accepted += 1
+                    least = least_peak(other)
+                    assert least is None or proof.height < least, (seed, number)
+                else:
+                    refused += 1
+    assert accepted
+    assert refused
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_steps_at_random_refute_nothing_that_is_possible(seed: int) -> None:
+    """Steps that the rules allow, one after the other as they come, until something is refused or everything closed."""
+    problem = next(p for n in range(seed * 50, seed * 50 + 50) if (p := tight_problem(n)) and least_peak(p) is not None)
+    least = least_peak(problem)
+    assert least is not None
+    draw = Random(seed)
+    blocks = Blocks(problem, least)
+    named = cliques(blocks) or []
+    head = [clique.line for clique in named]
+    for _ in range(MOST_FORGERIES // 5):
+        lines = list(head)
+        for _ in range(40):
+            grown = [f"{word} {draw.randrange(len(blocks.size))}" for word in draw.sample(("e", "f", "b"), 3)]
+            for number in draw.sample(range(len(named)), len(named)):
+                first, other = draw.choice(named[number].buffers), draw.choice(named[number].buffers)
+                grown += [f"s {number} {first}", f"r {number} {first} {other}"]
+            open_ends = [line for line in grown if refused_at(problem, least, [*lines, line]) > len(lines) + 4]
+            if not open_ends:
+                break
+            lines.append(draw.choice(open_ends))
+        assert not is_accepted(problem, written(problem, least, lines))
+
+
+def refused_at(problem: Problem, height: int, lines: list[str]) -> int:
+    """The line at which a proof is refused; one beyond the last if it only ends too early."""
+    with pytest.raises(BadProof) as caught:
+        check_proof(problem, written(problem, height, lines))
+    return caught.value.line
