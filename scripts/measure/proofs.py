@@ -1,0 +1,149 @@
+"""Plans problems and proves the plans' bounds: a Markdown table of how many have a proof, how long it is, and how long it takes to check.
+
+.venv/bin/python scripts/measure/proofs.py ../shared/corpus [--seconds 10] [--only corpus|generated|tight] [--each]
+
+Each problem is planned first, with the work of --plan-seconds; then --seconds are left for its proof. Problems with several memories have none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from planner import BadInput, Buffer, Options, PlanStatus, Pool, Problem, check_proof, plan, prove
+from planner.formats import read_problem
+from planner.generate import Request, generate
+from planner.placing.path import WORK_PER_SECOND
+
+KINDS = ("random", "packing", "transformer", "convnet", "unet", "recurrent", "training", "pangu")
+HEADINGS = (
+    "problems", "planned", "optimal", "proven by one step", "proven by search", "no proof in time", "longest proof", "slowest search", "slowest check",
+)  # fmt: skip
+
+
+class Made(NamedTuple):
+    """What came of one problem."""
+
+    status: PlanStatus
+    text: bytes | None
+    lines: int
+    prove_seconds: float
+    check_seconds: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--seconds", type=float, default=10.0, help="for each proof")
+    parser.add_argument("--plan-seconds", type=float, default=2.0, help="work for each plan")
+    parser.add_argument("--only", choices=tuple(SETS))
+    parser.add_argument("--each", action="store_true", help="a line for each problem that needs a search, too")
+    arguments = parser.parse_args()
+    print(f"| {' | '.join(HEADINGS)} |\n|{'---|' * len(HEADINGS)}")
+    for name, sets in SETS.items():
+        if arguments.only in (None, name):
+            for title, problems in sets(arguments.corpus):
+                row(title, problems, arguments)
+
+
+def row(title: str, problems: Iterable[Problem], arguments: argparse.Namespace) -> None:
+    made = []
+    work = int(arguments.plan_seconds * WORK_PER_SECOND)
+    for problem in problems:
+        here = proven(problem, Options(time_limit=None, work_limit=work), arguments.seconds)
+        made.append(here)
+        if arguments.each and (here.lines > STEPS_OF_SUMS or here.text is None):
+            print(problem.name, here._replace(text=None), file=sys.stderr)
+    with_proof = [each for each in made if each.text is not None]
+    by_search = [each for each in with_proof if each.lines > STEPS_OF_SUMS]
+    cells = [
+        title,
+        str(len(made)),
+        str(sum(each.status is PlanStatus.OPTIMAL for each in made)),
+        str(len(with_proof) - len(by_search)),
+        str(len(by_search)),
+        str(len(made) - len(with_proof)),
+        f"{max((len(each.text or b'') for each in with_proof), default=0):,} bytes".replace(",", " "),
+        f"{max((each.prove_seconds for each in with_proof), default=0):.2f} s",
+        f"{max((each.check_seconds for each in with_proof), default=0):.2f} s",
+    ]
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+STEPS_OF_SUMS = 5
+"""Lines of a proof that names one clique and sums it up."""
+
+
+def proven(problem: Problem, options: Options, seconds: float) -> Made:
+    """Processor seconds, as the machine may be busy."""
+    answer = plan(problem, options)
+    begun = time.process_time()
+    end = begun + seconds
+    proof = prove(problem, answer, lambda: time.process_time() > end)
+    found = time.process_time()
+    lines = 0 if proof.text is None else check_proof(problem, proof.text).lines
+    return Made(answer.status, proof.text, lines, found - begun, time.process_time() - found)
+
+
+def corpus(folder: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
+    for each in sorted(path for path in folder.iterdir() if path.is_dir()):
+        problems = list(read(each))
+        if problems:
+            yield each.name, problems
+
+
+def read(folder: Path) -> Iterator[Problem]:
+    """The problems of one memory in the folder, and below it."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        try:
+            problem, _ = read_problem(path.read_bytes(), name=str(path))
+        except BadInput:
+            continue
+        if len(problem.pools) == 1:
+            yield replace(problem, name=path.name)
+
+
+def generated(_: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
+    for size in (30, 300):
+        for alignment in (1, 64):
+            made = [generate(kind, Request(size, seed, alignment)) for kind in KINDS for seed in range(10)]
+            yield f"{len(KINDS)} kinds of `memplan generate`, {size} buffers, alignment {alignment}, 10 seeds", made
+
+
+def tight(_: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
+    for size in (20, 30, 40):
+        yield f"{size} buffers of mixed alignments, 20 seeds", [mixed(size, seed) for seed in range(20)]
+        yield f"{size} buffers around reserved ranges, 20 seeds", [holed(size, seed) for seed in range(20)]
+
+
+def mixed(count: int, seed: int) -> Problem:
+    """Alignments of up to about the size leave gaps that no sum knows of."""
+    draw = Random(seed)
+    buffers = []
+    for number in range(count):
+        start = draw.randrange(16)
+        size, alignment = draw.randint(1, 100), draw.choice((1, 2, 4, 8, 16, 32))
+        buffers.append(Buffer(number, size, alignment=alignment, live=((start, start + draw.randint(1, 10)),)))
+    return Problem(tuple(buffers), name=f"mixed {count} {seed}")
+
+
+def holed(count: int, seed: int) -> Problem:
+    draw = Random(seed)
+    spans = [(start, start + draw.randint(1, 10)) for start in (draw.randrange(16) for _ in range(count))]
+    reserved = tuple((at + draw.randint(0, 9), at + draw.randint(12, 60)) for at in range(80, 800, 80))
+    buffers = tuple(Buffer(number, draw.randint(1, 40), live=(span,)) for number, span in enumerate(spans))
+    return Problem(buffers, (Pool("p", reserved=reserved),), name=f"holed {count} {seed}")
+
+
+SETS = {"corpus": corpus, "generated": generated, "tight": tight}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""`memplan plan --proof` and `memplan verify --proof`: from a problem to a proof that is replayed, and what is said where there is none."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner import Buffer, Plan, Pool, Problem, write_problem
+from planner.formats import read_plan, write_plan
+from tests.api.processes import run, run_on_terminal
+
+TIGHT = Problem(
+    tuple(
+        Buffer(n, size, alignment=step, live=((0, 2),))
+        for n, (size, step) in enumerate(((6, 4), (5, 4), (7, 4), (3, 2)))
+    ),
+    (Pool("p"),),
+)
+"""Of the gaps that alignment leaves no sum tells."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("proof")
+    (folder / "problem.json").write_bytes(write_problem(TIGHT))
+    for name in ("proof", "proof.gz"):
+        done = run("plan", str(folder / "problem.json"), "-o", str(folder / "plan.json"), "--proof", str(folder / name))
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    return folder
+
+
+def verify(folder: Path, proof: str, *more: str, stdin: bytes | None = None) -> tuple[int, Any]:
+    files = (str(folder / "problem.json"), str(folder / "plan.json"), "--proof", proof)
+    done = run("verify", *files, *more, stdin=stdin)
+    return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr.decode()
+
+
+def bound_of(folder: Path) -> int:
+    made = read_plan((folder / "plan.json").read_bytes())
+    assert isinstance(made, Plan)
+    return made.bound
+
+
+def test_a_proof_is_written_and_replayed(folder: Path) -> None:
+    proof = (folder / "proof").read_bytes()
+    assert gzip.decompress((folder / "proof.gz").read_bytes()) == proof
+    lines = len(proof.splitlines())
+    expected = {
+        "valid": True,
+        "findings": [],
+        "notes": [f"no plan ends below {bound_of(folder)}: the proof was replayed, {lines} lines"],
+    }
+    assert verify(folder, str(folder / "proof")) == (0, expected)
+    assert verify(folder, str(folder / "proof.gz")) == (0, expected)
+    assert verify(folder, "-", stdin=proof) == (0, expected)
+    code, text = run_on_terminal(
+        "verify",
+        str(folder / "problem.json"),
+        str(folder / "plan.json"),
+        "--proof",
+        str(folder / "proof"),
+        env={"NO_COLOR": "1"},
+    )
+    assert code == 0
+    assert "the proof was replayed" in " ".join(text.split())
+
+
+def test_a_wrong_proof_is_a_finding(folder: Path, tmp_path: Path) -> None:
+    lines = (folder / "proof").read_bytes().splitlines(keepends=True)
+    (tmp_path / "short").write_bytes(b"".join(lines[:-1]))
+    code, answer = verify(folder, str(tmp_path / "short"))
+    assert code == 1
+    (finding,) = answer["findings"]
+    assert finding["kind"] == "wrong_proof"
+    assert finding["message"].startswith(f"line {len(lines)} of the proof: ")
+    code, answer = verify(folder, "-", stdin=gzip.compress(b"".join(lines))[:-9])
+    assert (code, answer["findings"][0]["kind"]) == (1, "wrong_proof")
+
+
+def test_a_proof_of_a_lower_bound_is_a_finding(folder: Path, tmp_path: Path) -> None:
+    plan = json.loads((folder / "plan.json").read_bytes())
+    low = Plan.__name__  # the plan claims one byte more than the proof shows
+    for place in (plan, plan["pools"][0], plan["objective"], plan["objective"]["terms"][0], *plan["certificate"]):
+        for key in ("bound", "value", "peak"):
+            if key in place and place[key] is not None:
+                place[key] += 1
+    (tmp_path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    done = run("verify", str(folder / "problem.json"), str(tmp_path / "plan.json"), "--proof", str(folder / "proof"))
+    assert done.returncode == 1, low
+    assert "wrong_proof" in {finding["kind"] for finding in json.loads(done.stdout)["findings"]}
+
+
+def test_an_infeasible_problem_is_proven_so(tmp_path: Path) -> None:
+    (tmp_path / "problem.json").write_bytes(write_problem(TIGHT))
+    files = (str(tmp_path / "problem.json"), "--capacity", "21")
+    done = run("plan", *files, "-o", str(tmp_path / "plan.json"), "--proof", str(tmp_path / "proof"))
+    assert done.returncode == 3
+    done = run(
+        "verify",
+        str(tmp_path / "problem.json"),
+        str(tmp_path / "plan.json"),
+        "--capacity",
+        "21",
+        "--proof",
+        str(tmp_path / "proof"),
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["notes"][0].startswith("no plan fits: ")
+    done = run(
+        "verify",
+        str(tmp_path / "problem.json"),
+        str(tmp_path / "plan.json"),
+        "--capacity",
+        "22",
+        "--proof",
+        str(tmp_path / "proof"),
+    )
+    assert done.returncode == 1
+
+
+def test_several_memories_are_refused_before_anything_is_planned(tmp_path: Path) -> None:
+    problem = Problem(TIGHT.buffers, (Pool("p"), Pool("q")))
+    (tmp_path / "problem.json").write_bytes(write_problem(problem))
+    done = run(
+        "plan", str(tmp_path / "problem.json"), "-o", str(tmp_path / "plan.json"), "--proof", str(tmp_path / "proof")
+    )
+    assert done.returncode == 2
+    assert b"--proof: proofs are about problems with one memory, and this one has 2" in done.stderr
+    assert not [path for path in tmp_path.iterdir() if path.name != "problem.json"]
+
+
+def test_without_a_proof_in_time_the_plan_is_answered_and_no_file_written(tmp_path: Path) -> None:
+    (tmp_path / "proof").write_bytes(b"what was there")
+    (tmp_path / "problem.json").write_bytes(write_problem(TIGHT))
+    files = (str(tmp_path / "problem.json"), "-o", str(tmp_path / "plan.json"), "--proof", str(tmp_path / "proof"))
+    done = run("plan", *files, "--time-limit", "0.000001")
+    assert done.returncode == 4
+    assert b"no proof: the time was over before it was found" in done.stderr
+    assert (tmp_path / "proof").read_bytes() == b"what was there"
+    assert write_plan(read_plan((tmp_path / "plan.json").read_bytes()))
+
+
+@pytest.mark.parametrize("proof", ["-", "nowhere/proof", "."])
+def test_a_proof_that_cannot_be_written_is_refused_first(folder: Path, proof: str) -> None:
+    done = run("plan", str(folder / "problem.json"), "-q", "--proof", proof)
+    assert done.returncode == 2
+    assert b"proof" in done.stderr or b"cannot write" in done.stderr
+
+
+def test_the_proof_may_not_take_the_place_of_the_problem(folder: Path) -> None:
+    done = run("plan", str(folder / "problem.json"), "-q", "--proof", str(folder / "problem.json"))
+    assert done.returncode == 2
+    assert b"it is the input" in done.stderr
+
+
+def test_a_proof_that_cannot_be_read_is_bad_input(folder: Path) -> None:
+    code, said = verify(folder, str(folder / "none"))
+    assert code == 2
+    assert "cannot be read" in said
