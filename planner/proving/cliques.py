@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..verifying.proofs.blocks import Blocks
@@ -18,11 +18,17 @@ class Named(NamedTuple):
     line: str
 
 
-def cliques(blocks: Blocks) -> list[Named] | None:
-    """Cliques that cover each pair that must be apart, or nearly; None: they would have too many members."""
+class Stopped(Exception):
+    """The time is over."""
+
+
+def cliques(blocks: Blocks, stopped: Callable[[], bool] = lambda: False) -> list[Named] | None:
+    """Cliques that cover each pair that must be apart, or nearly; None: they would have too many members. Raises Stopped."""
     found: dict[tuple[int, ...], Named] = {}
     members = 0
     for named in (*_live_together(blocks), *_in_conflict(blocks)):
+        if stopped():
+            raise Stopped
         if len({blocks.block_of[b] for b in named.buffers}) > 1 and found.setdefault(named.buffers, named) is named:
             members += len(named.buffers)
             if members > MOST_MEMBERS:

@@ -16,7 +16,7 @@ from ..verifying.proofs.blocks import Blocks
 from ..verifying.proofs.claims import height_to_refute
 from ..verifying.proofs.replay import FORMAT, MOST_TREE_BUFFERS, unsupported
 from ..verifying.proofs.state import State
-from .cliques import Named, busiest_time, cliques, listed
+from .cliques import Named, Stopped, busiest_time, cliques, listed
 from .search import Ending, Search
 
 MOST_LISTED = 400
@@ -84,7 +84,10 @@ def _refutation(problem: Problem, plan: Plan, height: int, stopped: Callable[[],
         return short
     if len(blocks.size) > MOST_TREE_BUFFERS:
         return NoProof.TOO_LARGE
-    named_cliques = cliques(blocks)
+    try:
+        named_cliques = cliques(blocks, stopped)
+    except Stopped:
+        return NoProof.TIME
     if named_cliques is None:
         return NoProof.TOO_LARGE
     ending, lines = Search(blocks, named_cliques, stopped).run()

@@ -14,10 +14,13 @@ from typing import NamedTuple, TypeAlias
 
 from ..verifying.proofs.blocks import Blocks
 from ..verifying.proofs.state import Clique, State
-from .cliques import Named
+from .cliques import Named, Stopped
 
 FIRST_ATTEMPT = 300
 """Placements of the first attempt; each later one has twice as many, and begins with the cliques at which earlier ones failed."""
+
+LOOKS_BETWEEN_POLLS = 20_000
+"""At buffers: some ten milliseconds."""
 
 USE_CLIQUES = ("r", "s")
 """Steps that begin with the number of a clique."""
@@ -99,25 +102,38 @@ class Search:
         self.placements = 0
         self._blocks, self._named, self._stopped = blocks, named, stopped
         self._weight = [0] * len(named)
-        self._begin()
+        self._polled = 0
 
     def run(self) -> tuple[Ending, Iterator[str]]:
         """The lines of the proof after its head, if there is one."""
         limit = FIRST_ATTEMPT
-        while True:
-            ending = self._attempt(limit)
-            if ending is not None:
-                lines = self._written() if ending is Ending.REFUTED else iter(())
-                return ending, lines
-            limit *= 2
-            self._begin()
+        try:
+            while True:
+                self._begin()
+                ending = self._attempt(limit)
+                if ending is not None:
+                    lines = self._written() if ending is Ending.REFUTED else iter(())
+                    return ending, lines
+                limit *= 2
+        except Stopped:
+            return Ending.STOPPED, iter(())
+
+    def _poll(self) -> None:
+        """Raises Stopped when it is time."""
+        looks = self._state.work - self._polled
+        if looks >= LOOKS_BETWEEN_POLLS or not self._polled:
+            self._polled = self._state.work
+            if self._stopped():
+                raise Stopped
 
     def _begin(self) -> None:
         blocks, state = self._blocks, State(self._blocks)
         self._state = state
+        self._polled = 0
         self._settled: list[str] = []
         """What has but one place is there from the beginning; cliques that are named later go around it."""
         for block in sorted(set(blocks.block_of)):
+            self._poll()
             state.know(block)
             shape = blocks.block(block)
             if shape.first <= shape.last < shape.first + shape.rule.modulus and not state.is_empty(block):
@@ -158,8 +174,7 @@ class Search:
                 return Ending.FOUND
             if left == 0:
                 return None
-            if self.placements % 16 == 0 and self._stopped():
-                return Ending.STOPPED
+            self._poll()
             left -= 1
             self.placements += 1
             closed = self._place(block)
@@ -167,6 +182,7 @@ class Search:
     def _propagate(self) -> Refutation | None:
         """Looks at cliques until nothing more follows; or at what closes this side."""
         while self._dirty:
+            self._poll()
             number = self._dirty.pop()
             self._queued.discard(number)
             closed = self._look(number)

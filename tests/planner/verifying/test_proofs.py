@@ -143,8 +143,11 @@ def test_every_end_that_comes_too_early_is_noticed() -> None:
 
 
 STACKED = Problem(
-    tuple(Buffer(n, size, alignment=4, live=LIVE) for n, size in enumerate((6, 5, 7)))
-    + (Buffer(3, 3, alignment=2, live=LIVE), Buffer(4, 3, alignment=2, live=((1, 2),))),
+    (
+        *(Buffer(n, size, alignment=4, live=LIVE) for n, size in enumerate((6, 5, 7))),
+        Buffer(3, 3, alignment=2, live=LIVE),
+        Buffer(4, 3, alignment=2, live=((1, 2),)),
+    ),
     (Pool("p"),),
 )
 """Alignments that leave gaps, of which no sum tells."""
