@@ -8,7 +8,7 @@ left out, with all that was tried beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
@@ -56,6 +56,8 @@ class Step(NamedTuple):
     """True if the buffers that it is about are still to be added."""
     is_choice: bool = False
     """True if it has no line of its own: it is one of a branch's two sides."""
+    speaks_of: frozenset[int] = frozenset()
+    """Blocks that its rule looks at."""
 
 
 @dataclass(slots=True)
@@ -63,10 +65,24 @@ class Refutation:
     """Lines that close everything below a point, the last of them or two branches at the end."""
 
     lines: list[str]
-    """Those before the branch, or all."""
+    """Those before the branch, or all; the numbers of cliques, and of what is remembered, are given out at the end."""
     rests_on: Facts
-    branch: str = ""
+    speaks_of: frozenset[int]
+    """Blocks that these lines look at: what they show is about them, whatever becomes of others."""
+    branch: int | None = None
     sides: tuple[Refutation, ...] = ()
+    lesson: Lesson | None = None
+    """What is remembered of the branch."""
+
+
+@dataclass(slots=True, eq=False)
+class Lesson:
+    """Blocks that cannot all start at these starts or higher."""
+
+    low: dict[int, int]
+    is_used: bool = False
+    is_lost: bool = False
+    """Its refutation is no part of the proof any more."""
 
 
 @dataclass(slots=True)
@@ -74,8 +90,12 @@ class _Branch:
     """A block that is placed at its least start."""
 
     block: int
-    line: str
     alternative: int
+    low: dict[int, int]
+    """All least starts as it began."""
+    facts: dict[int, int]
+    held: frozenset[int]
+    """Blocks that placed ones keep from some starts."""
     twins: list[int]
     beyond: list[Facts]
     """For each twin: why it begins at the alternative at least if the block is not here."""
@@ -130,7 +150,7 @@ class Search:
         blocks, state = self._blocks, State(self._blocks)
         self._state = state
         self._polled = 0
-        self._settled: list[str] = []
+        self._settled: list[int] = []
         """What has but one place is there from the beginning; cliques that are named later go around it."""
         for block in sorted(set(blocks.block_of)):
             self._poll()
@@ -138,7 +158,7 @@ class Search:
             shape = blocks.block(block)
             if shape.first <= shape.last < shape.first + shape.rule.modulus and not state.is_empty(block):
                 state.place(block)
-                self._settled.append(f"f {block}")
+                self._settled.append(block)
         self._cliques: list[Clique] = [state.clique(named.buffers) for named in self._named]
         self._of_block: dict[int, list[int]] = {}
         for number, clique in enumerate(self._cliques):
@@ -150,6 +170,11 @@ class Search:
         """By block: the latest fact about it; none: it follows from nothing."""
         self._branches: list[_Branch] = []
         self._looks: dict[int, _Look] = {}
+        self._lessons: dict[int, list[Lesson]] = {}
+        """By a block that starts lower than they say, or did when it was looked at last."""
+        self._met: Lesson | None = None
+        """One that may hold here."""
+        self._used: list[Lesson] = []
         self._dirty: list[int] = list(range(len(self._cliques)))
         self._queued = set(self._dirty)
         self._root: Refutation | None = None
@@ -181,8 +206,13 @@ class Search:
 
     def _propagate(self) -> Refutation | None:
         """Looks at cliques until nothing more follows; or at what closes this side."""
-        while self._dirty:
+        while self._dirty or self._met is not None:
             self._poll()
+            if self._met is not None:
+                lesson, self._met = self._met, None
+                if not lesson.is_lost and self._free(lesson) is None:
+                    return self._remembered(lesson)
+                continue
             number = self._dirty.pop()
             self._queued.discard(number)
             closed = self._look(number)
@@ -203,14 +233,18 @@ class Search:
             first = floors[floor]
             crowd, reach, end = state.raised(clique, first)
             if end is None:
-                return Refutation([f"s {number} {first}"], self._why(clique, floor))
+                return Refutation(
+                    [f"s {number} {first}"], self._why(clique, floor), frozenset(m.block for _, m in crowd)
+                )
             if number not in self._looks:
                 self._looks[number] = _Look(reach - floor, sum(least <= reach for least, _ in crowd))
             step = why = None
             for least, member in crowd:
                 if reach < least < end:
                     if step is None:
-                        step, why = self._step(f"r {number} {first}", names=True), self._why(clique, floor)
+                        speaks_of = frozenset(m.block for _, m in crowd)
+                        step = self._step(f"r {number} {first}", names=True, speaks_of=speaks_of)
+                        why = self._why(clique, floor)
                     self._raise(member.block, end - member.low, step, why or frozenset(), member.buffer)
                     if state.is_empty(member.block):
                         return self._nowhere(member.block)
@@ -230,13 +264,43 @@ class Search:
         )
 
     def _nowhere(self, block: int) -> Refutation:
-        return Refutation([f"e {block}"], self._of(block))
+        return Refutation([f"e {block}"], self._of(block), frozenset((block,)))
+
+    def _remembered(self, lesson: Lesson) -> Refutation:
+        lesson.is_used = True
+        self._used.append(lesson)
+        return Refutation([f"u {len(self._used) - 1}"], self._of(*lesson.low), frozenset(lesson.low))
+
+    def _free(self, lesson: Lesson) -> int | None:
+        """A block that is freer here than the lesson says."""
+        low, placed = self._state.low, self._state.placed
+        return next((c for c, least in lesson.low.items() if low[c] < least or c in placed), None)
+
+    def _meet(self, block: int) -> None:
+        """Looks for what is remembered that the block's new least start makes true."""
+        waiting = self._lessons.get(block)
+        if not waiting:
+            return
+        low, still = self._state.low[block], []
+        for lesson in waiting:
+            if low < lesson.low[block]:
+                still.append(lesson)
+            elif not lesson.is_lost:
+                free = self._free(lesson)
+                if free is None:
+                    self._met = lesson
+                    still.append(lesson)
+                else:
+                    self._lessons.setdefault(free, []).append(lesson)
+        self._lessons[block] = still
 
     def _of(self, *blocks: int) -> Facts:
         return frozenset(self._fact[block] for block in blocks if block in self._fact)
 
-    def _step(self, line: str, *, names: bool = False, is_choice: bool = False) -> int:
-        self._steps.append(Step(line, names, is_choice))
+    def _step(
+        self, line: str, *, names: bool = False, is_choice: bool = False, speaks_of: frozenset[int] = frozenset()
+    ) -> int:
+        self._steps.append(Step(line, names, is_choice, speaks_of))
         return len(self._steps) - 1
 
     def _raise(self, block: int, least: int, step: int, why: Facts, buffer: int = -1) -> None:
@@ -256,6 +320,8 @@ class Search:
         self._fact[block] = len(self._facts)
         self._facts.append(Fact(step, buffer, rests_on))
         self._queue(self._of_block.get(block, ()))
+        if block not in self._state.placed:
+            self._meet(block)
 
     def _queue(self, numbers: Iterable[int]) -> None:
         for number in numbers:
@@ -315,19 +381,21 @@ class Search:
         around = (block, *self._blocks.distances(block))
         near = self._of(*around).union(*map(self._held, around))
         if alternative is None:
-            step, why = self._step(f"f {block}"), near
+            step, why = self._step(f"f {block}", speaks_of=frozenset((block,))), near
         else:
             step, why = self._step("", is_choice=True), self._of(block)
             twins = state.twins(block)
             beyond = [near | self._of(twin) for twin in twins]
-            branch = _Branch(block, f"b {block}", alternative, twins, beyond, len(self._facts), {}, step)
+            held = frozenset(c for c, holds in state.holds.items() if any(h.by not in self._settled for h in holds))
+            known = (dict(state.low), dict(self._fact), held)
+            branch = _Branch(block, alternative, *known, twins, beyond, len(self._facts), {}, step)
             self._branches.append(branch)
             state.mark()
         self._note(block, step, block, why)
         placed = self._fact[block]
-        held = {other: self._held(other) for other in around if state.holds[other]}
+        before = {other: self._held(other) for other in around if state.holds[other]}
         for other in state.place(block):
-            self._note(other, step, -1, self._of(other) | {placed} | held.get(other, frozenset()))
+            self._note(other, step, -1, self._of(other) | {placed} | before.get(other, frozenset()))
             if state.is_empty(other):
                 return self._nowhere(other)
         return None
@@ -338,6 +406,7 @@ class Search:
         """Takes a refutation of the side at hand as far up as it goes, and turns to the next side; False: everything is refuted."""
         self._dirty.clear()
         self._queued.clear()
+        self._met = None
         while self._branches:
             branch = self._branches[-1]
             closed, rests_on_choice = self._trimmed(closed, branch.begin, branch.choice)
@@ -357,11 +426,25 @@ class Search:
                 self._turn(branch)
                 return True
             self._branches.pop()
-            if rests_on_choice and branch.first is not None:
-                whole = branch.first.rests_on | closed.rests_on | branch.beyond[0].union(*branch.beyond)
-                closed = Refutation([], whole, branch.line, (branch.first, closed))
+            first = branch.first
+            if first is not None and (rests_on_choice or any(each.is_used for each in _lessons_of(first))):
+                whole = first.rests_on | closed.rests_on | branch.beyond[0].union(*branch.beyond)
+                speaks_of = first.speaks_of | closed.speaks_of | {branch.block}
+                closed = Refutation([], whole, speaks_of, branch.block, (first, closed), self._learn(branch, speaks_of))
+            elif first is not None:
+                for lesson in _lessons_of(first):
+                    lesson.is_lost = True
         self._root, _ = self._trimmed(closed, 0, -1)
         return False
+
+    def _learn(self, branch: _Branch, speaks_of: frozenset[int]) -> Lesson | None:
+        """What the refutation of a branch shows, to be remembered where it begins to be false."""
+        if not branch.held.isdisjoint(speaks_of):
+            return None
+        lesson = Lesson({c: branch.low[c] for c in sorted(speaks_of)})
+        latest = max(lesson.low, key=lambda c: branch.facts.get(c, -1))
+        self._lessons.setdefault(latest, []).append(lesson)
+        return lesson
 
     def _turn(self, branch: _Branch) -> None:
         branch.choice = self._step("", is_choice=True)
@@ -379,31 +462,47 @@ class Search:
                 needed |= fact.rests_on
                 kept.setdefault(fact.step, []).append(fact.buffer)
         lines = []
+        speaks_of = set(closed.speaks_of)
         for step in sorted(kept):
+            speaks_of |= self._steps[step].speaks_of
             if not self._steps[step].is_choice:
                 named = kept[step][::-1] if self._steps[step].names else []
                 lines.append(" ".join((self._steps[step].line, *map(str, named))))
-        return Refutation(lines + closed.lines, frozenset(needed), closed.branch, closed.sides), choice in kept
+        whole = replace(closed, lines=lines + closed.lines, rests_on=frozenset(needed), speaks_of=frozenset(speaks_of))
+        return whole, choice in kept
 
     def _written(self) -> Iterator[str]:
-        """All lines, with those cliques alone that they use."""
+        """All lines, with those cliques alone that they use, and everything numbered as it comes."""
         lines: list[str] = []
-        todo = [] if self._root is None else [self._root]
+        numbers: dict[Lesson, int] = {}
+        cliques: dict[str, int] = {}
+        todo: list[Refutation | Lesson] = [] if self._root is None else [self._root]
         while todo:
             here = todo.pop()
-            lines += here.lines
-            if here.branch:
-                lines.append(here.branch)
-                todo += reversed(here.sides)
-        used: dict[str, int] = {}
-        for line in lines:
-            word, *numbers = line.split(" ")
-            if word in USE_CLIQUES:
-                used.setdefault(numbers[0], len(used))
-        yield from self._settled
-        yield from (self._named[int(number)].line for number in used)
-        for line in lines:
-            word, *numbers = line.split(" ")
-            if word in USE_CLIQUES:
-                numbers[0] = str(used[numbers[0]])
-            yield " ".join((word, *numbers))
+            if isinstance(here, Lesson):
+                numbers[here] = len(numbers)
+                continue
+            for line in here.lines:
+                word, first, *rest = line.split(" ")
+                if word in USE_CLIQUES:
+                    first = str(cliques.setdefault(first, len(cliques)))
+                elif word == "u":
+                    first = str(numbers[self._used[int(first)]])
+                lines.append(" ".join((word, first, *rest)))
+            if here.branch is not None:
+                kept = here.lesson if here.lesson is not None and here.lesson.is_used else None
+                lines.append(f"{'b' if kept is None else 'k'} {here.branch}")
+                todo += [each for each in (kept, *reversed(here.sides)) if each is not None]
+        yield from (f"f {block}" for block in self._settled)
+        yield from (self._named[int(number)].line for number in cliques)
+        yield from lines
+
+
+def _lessons_of(refutation: Refutation) -> Iterator[Lesson]:
+    """What is remembered of it, wherever it stands."""
+    todo = [refutation]
+    while todo:
+        here = todo.pop()
+        if here.lesson is not None:
+            yield here.lesson
+        todo += here.sides

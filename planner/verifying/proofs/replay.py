@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader, BytesIO
 from typing import BinaryIO, NamedTuple
@@ -23,8 +23,8 @@ from .state import Clique, Refused, State
 FORMAT = "memplan-proof/1"
 MOST_LINES = 10_000_000
 MOST_LINE_BYTES = 1 << 24
-MOST_CLIQUE_MEMBERS = 5_000_000
-"""Of all cliques together."""
+MOST_MEMBERS = 5_000_000
+"""Of all cliques together, and of what is kept."""
 MOST_TREE_BUFFERS = 2_000
 """In problems of more, nothing is placed; what is live at one moment may be any number."""
 MOST_RESERVED = 500
@@ -55,11 +55,26 @@ class Proven:
     """How often a block was placed to see that this leads nowhere."""
 
 
+@dataclass(slots=True)
+class _Lesson:
+    """What is to be remembered of a branch once both its sides are refuted."""
+
+    low: dict[int, int]
+    """All least starts as the branch began."""
+    held: frozenset[int]
+    """Blocks that were kept from some starts by what was placed in other branches."""
+    looked_at: set[int]
+    """Blocks of which the refutation speaks."""
+    depth: int | None = None
+    """How many first sides are open around the second side, once that has begun."""
+
+
 class _Branch(NamedTuple):
     """A block that was placed at its least start; what is left to refute is that it begins higher."""
 
     twins: list[int]
     alternative: int
+    lesson: _Lesson | None
 
 
 def check_proof(problem: Problem, proof: bytes | BufferedReader) -> Proven:
@@ -111,6 +126,12 @@ class _Replay:
         self._cliques: list[Clique] = []
         self._members = 0
         self._branches: list[_Branch] = []
+        self._open: list[_Lesson] = []
+        """Those whose branches are not refuted yet."""
+        self._lessons: list[dict[int, int]] = []
+        """Blocks that cannot all start at these starts or higher."""
+        self._settled: frozenset[int] | None = None
+        """What was placed before the first branch, and so is in every branch."""
 
     def run(self, right_digest: str) -> Proven:
         if self._next() != FORMAT:
@@ -134,14 +155,22 @@ class _Replay:
 
     def _refute(self) -> None:
         """Steps until nothing is open."""
-        steps = {"c": self._name, "t": self._name_live, "r": self._lift, "f": self._force, "b": self._branch}
+        steps = {
+            "c": self._name,
+            "t": self._name_live,
+            "r": self._lift,
+            "f": self._force,
+            "b": self._branch,
+            "k": self._keep,
+        }
         while True:
             word, numbers = self._words(self._next())
             try:
                 if word in steps:
                     steps[word](numbers)
-                elif word in ("s", "e"):
+                elif word in ("s", "e", "u"):
                     self._close(word, numbers)
+                    self._learn()
                     if not self._branches:
                         return
                     self._turn(self._branches.pop())
@@ -175,35 +204,55 @@ class _Replay:
             raise Refused(f"buffers {found[0]} and {found[1]} are live then, but may share addresses")
         self._add(live)
 
+    def _hold(self, members: int) -> None:
+        self._members += members
+        if self._members > MOST_MEMBERS:
+            raise Refused(f"cliques, and what is kept, have more than {MOST_MEMBERS} members")
+
     def _add(self, buffers: Sequence[int]) -> None:
-        self._members += len(buffers)
-        if self._members > MOST_CLIQUE_MEMBERS:
-            raise Refused(f"the cliques have more than {MOST_CLIQUE_MEMBERS} members")
+        self._hold(len(buffers))
         self._cliques.append(self._state.clique(buffers))
 
     def _lift(self, numbers: list[int]) -> None:
         clique, first, *buffers = self._at_least(numbers, 3)
-        self._state.lift(self._clique(clique), first, buffers)
+        self._look_at(self._state.lift(self._clique(clique), first, buffers))
         self._spend(len(buffers))
 
     def _force(self, numbers: list[int]) -> None:
         block = self._placeable(numbers)
         if self._state.alternative(block) is not None:
             raise Refused(f"buffer {numbers[0]} may also begin higher")
+        self._look_at((block,))
         self._state.place(block)
 
-    def _branch(self, numbers: list[int]) -> None:
+    def _keep(self, numbers: list[int]) -> None:
+        """A branch of which is remembered what its refutation shows."""
+        state = self._state
+        if self._settled is None:
+            self._settled = frozenset(state.placed)
+        self._hold(len(state.low))
+        held = (c for c, holds in state.holds.items() if any(hold.by not in self._settled for hold in holds))
+        lesson = _Lesson(dict(state.low), frozenset(held), set())
+        self._open.append(lesson)
+        self._branch(numbers, lesson)
+
+    def _branch(self, numbers: list[int], lesson: _Lesson | None = None) -> None:
         block = self._placeable(numbers)
         alternative = self._state.alternative(block)
         if alternative is None:
             raise Refused(f"buffer {numbers[0]} can begin nowhere else")
-        self._branches.append(_Branch(self._state.twins(block), alternative))
+        if self._settled is None:
+            self._settled = frozenset(self._state.placed)
+        self._look_at((block,))
+        self._branches.append(_Branch(self._state.twins(block), alternative, lesson))
         self._state.mark()
         self._state.place(block)
 
     def _turn(self, branch: _Branch) -> None:
         """What was placed is refuted; now it begins higher."""
         self._state.undo()
+        if branch.lesson is not None:
+            branch.lesson.depth = len(self._branches)
         for block in branch.twins:
             self._state.raise_to(block, branch.alternative)
 
@@ -214,10 +263,42 @@ class _Replay:
             block = self._block(buffer)
             if block in state.placed or not state.is_empty(block):
                 raise Refused(f"there is a place left for buffer {buffer}")
+            self._look_at((block,))
+            return
+        if word == "u":
+            self._use(*self._exactly(numbers, 1))
             return
         clique, first = self._exactly(numbers, 2)
-        if state.raised(self._clique(clique), first)[2] is not None:
+        crowd, _, end = state.raised(self._clique(clique), first)
+        if end is not None:
             raise Refused(f"there may be room for what is in clique {clique} from where buffer {first} can begin")
+        self._look_at(member.block for _, member in crowd)
+
+    def _use(self, number: int) -> None:
+        """Here is what was refuted before, or more."""
+        state = self._state
+        if not 0 <= number < len(self._lessons):
+            raise Refused(f"nothing is kept yet as number {number}")
+        lesson = self._lessons[number]
+        self._spend(len(lesson))
+        free = next((c for c, low in lesson.items() if c in state.placed or state.low[c] < low), None)
+        if free is not None:
+            raise Refused(f"buffer {free} is freer here than in what was kept as number {number}")
+        self._look_at(lesson)
+
+    def _look_at(self, blocks: Iterable[int]) -> None:
+        """Whatever is kept of the branches that are open, it speaks of these blocks."""
+        if self._open:
+            self._open[-1].looked_at.update(blocks)
+
+    def _learn(self) -> None:
+        """Keeps what the branches show whose second sides end here."""
+        while self._open and self._open[-1].depth == len(self._branches):
+            lesson = self._open.pop()
+            if not lesson.held.isdisjoint(lesson.looked_at):
+                raise Refused("what is to be kept rests on what is placed elsewhere")
+            self._lessons.append({c: lesson.low[c] for c in lesson.looked_at if c in lesson.low})
+            self._look_at(lesson.looked_at)
 
     def _placeable(self, numbers: list[int]) -> int:
         """The block of the one buffer that is named, which can be placed."""

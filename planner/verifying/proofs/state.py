@@ -140,8 +140,8 @@ class State:
         crowd, reach = self.crowd(clique, first)
         return crowd, reach, min((least + m.length for least, m in crowd if least <= reach), default=None)
 
-    def lift(self, clique: Clique, first: int, buffers: Iterable[int]) -> None:
-        """Raises buffers that cannot be the lowest of the crowd above the earliest end of one that can."""
+    def lift(self, clique: Clique, first: int, buffers: Iterable[int]) -> list[int]:
+        """Raises buffers that cannot be the lowest of the crowd above the earliest end of one that can; the crowd's blocks."""
         crowd, reach, end = self.raised(clique, first)
         least_of = {member.buffer: (least, member) for least, member in crowd}
         for buffer in buffers:
@@ -152,6 +152,7 @@ class State:
             member = least_of[buffer][1]
             if end > least_of[buffer][0]:
                 self.raise_to(member.block, end - member.low)
+        return [member.block for _, member in crowd]
 
     def raise_to(self, block: int, least: int) -> None:
         """The block begins here or higher."""

@@ -189,7 +189,7 @@ class Endless(RawIOBase):
 def test_files_without_an_end_come_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay, "MOST_LINES", 3_000)
     monkeypatch.setattr(replay, "MOST_LINE_BYTES", 1 << 16)
-    monkeypatch.setattr(replay, "MOST_CLIQUE_MEMBERS", 1_000)
+    monkeypatch.setattr(replay, "MOST_MEMBERS", 1_000)
     head = proof_of(THREE, 7)
     assert objection(THREE, BufferedReader(Endless(head, b"0" * 4096))) == (4, "the line is too long")
     assert "cliques" in objection(THREE, BufferedReader(Endless(head, b"t 2\n" * 1024)))[1]
