@@ -37,3 +37,14 @@ def tight_problem(seed: int) -> Problem | None:
     )
     problem = Problem(tuple(buffers), (pool,), Constraints(conflicts, exclusions, ties))
     return None if check(problem) else problem
+
+
+def uneven_problem(seed: int, count: int = 16) -> Problem:
+    """Alignments of up to about the sizes: more buffers, of which each search remembers much."""
+    draw = Random(seed)
+    buffers = []
+    for number in range(count):
+        start = draw.randrange(12)
+        size, alignment = draw.randint(1, 60), draw.choice((1, 2, 4, 8, 16, 32))
+        buffers.append(Buffer(number, size, alignment=alignment, live=((start, start + draw.randint(1, 9)),)))
+    return Problem(tuple(buffers))

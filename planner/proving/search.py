@@ -16,9 +16,6 @@ from ..verifying.proofs.blocks import Blocks
 from ..verifying.proofs.state import Clique, State
 from .cliques import Named, Stopped
 
-FIRST_ATTEMPT = 300
-"""Placements of the first attempt; each later one has twice as many, and begins with the cliques at which earlier ones failed."""
-
 LOOKS_BETWEEN_POLLS = 20_000
 """At buffers: some ten milliseconds."""
 
@@ -126,17 +123,12 @@ class Search:
 
     def run(self) -> tuple[Ending, Iterator[str]]:
         """The lines of the proof after its head, if there is one."""
-        limit = FIRST_ATTEMPT
         try:
-            while True:
-                self._begin()
-                ending = self._attempt(limit)
-                if ending is not None:
-                    lines = self._written() if ending is Ending.REFUTED else iter(())
-                    return ending, lines
-                limit *= 2
+            self._begin()
+            ending = self._refute()
         except Stopped:
             return Ending.STOPPED, iter(())
+        return ending, self._written() if ending is Ending.REFUTED else iter(())
 
     def _poll(self) -> None:
         """Raises Stopped when it is time."""
@@ -181,9 +173,7 @@ class Search:
 
     # What follows.
 
-    def _attempt(self, limit: int) -> Ending | None:
-        """None: the limit of placements was reached."""
-        left = limit
+    def _refute(self) -> Ending:
         closed = next(
             (self._nowhere(block) for block in set(self._blocks.block_of) if self._state.is_empty(block)), None
         )
@@ -197,10 +187,7 @@ class Search:
             block = self._choose()
             if block is None:
                 return Ending.FOUND
-            if left == 0:
-                return None
             self._poll()
-            left -= 1
             self.placements += 1
             closed = self._place(block)
 

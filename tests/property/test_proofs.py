@@ -21,7 +21,7 @@ from planner.verifying.proofs.replay import FORMAT
 from solvers.model.instance import Term
 from tests.oracle import solve
 from tests.strategies import NIGHTLY, effort, problems
-from tests.tight_problems import tight_problem
+from tests.tight_problems import tight_problem, uneven_problem
 
 SEEDS = 3_000 if NIGHTLY else 100
 MOST_FORGERIES = 5_000 if NIGHTLY else 40
@@ -49,7 +49,7 @@ def is_accepted(problem: Problem, proof: bytes) -> bool:
 
 
 def test_what_is_proven_is_true_and_whatever_is_true_is_proven() -> None:
-    branched = 0
+    branched = remembered = 0
     for seed in range(SEEDS):
         problem = tight_problem(seed)
         if problem is None:
@@ -58,12 +58,14 @@ def test_what_is_proven_is_true_and_whatever_is_true_is_proven() -> None:
         proof = prove(problem, made)
         assert proof.text is not None, seed
         proven = check_proof(problem, proof.text)
-        branched += b"\nb " in proof.text
+        branched += b"\nb " in proof.text or b"\nk " in proof.text
+        remembered += b"\nu " in proof.text
         least = least_peak(problem)
         assert (least is None) == (made.status is PlanStatus.INFEASIBLE)
         if least is not None:
             assert proven.height == least - 1, seed
     assert branched > SEEDS / 10
+    assert remembered
 
 
 @effort(300, 10_000)
@@ -96,7 +98,7 @@ def forgeries(lines: list[str], buffers: int, draw: Random) -> Iterator[list[str
         if after:
             yield [*before, after[0], line, *after[1:]]
         word, *numbers = line.split(" ")
-        for other in "ctrfbse":
+        for other in "ctrfbkseu":
             yield [*before, " ".join((other, *numbers)), *after]
         for place, number in enumerate(numbers):
             for value in {int(number) + 1, int(number) - 1, draw.randrange(buffers), draw.randrange(buffers)}:
@@ -125,6 +127,43 @@ def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
             for height in (least, least + 1, BEYOND):
                 assert not is_accepted(problem, written(problem, height, one)), (seed, height, one)
     assert forged > 2_000
+
+
+def test_what_is_remembered_cannot_be_used_for_what_is_false() -> None:
+    """All that is shown is remembered, and each end of a branch replaced by it; under heights at which there are plans."""
+    tried = 0
+    for seed in range(SEEDS):
+        problem = uneven_problem(seed, 9)
+        made = plan(problem, Options(time_limit=None, work_limit=200_000))
+        proof = prove(problem, made)
+        if made.peak is None or proof.text is None or b"\nb " not in proof.text:
+            continue
+        lines = [f"k{line[1:]}" if line[0] == "b" else line for line in proof.text.decode().splitlines()[3:]]
+        kept = sum(line[0] == "k" for line in lines)
+        assert is_accepted(problem, written(problem, proof.height, lines)) or b"\nu" in proof.text
+        draw = Random(seed)
+        ends = [at for at, line in enumerate(lines) if line[0] in "seu"]
+        for at in draw.sample(ends, min(len(ends), MOST_FORGERIES // 8)):
+            for number in {0, kept - 1, draw.randrange(kept), draw.randrange(kept)}:
+                one = [*lines[:at], f"u {number}", *lines[at + 1 :]]
+                tried += 1
+                for height in (made.peak, made.peak + 7):
+                    assert not is_accepted(problem, written(problem, height, one)), (seed, height, one)
+    assert tried > 20
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_there_is_a_plan_for_is_never_refuted(seed: int) -> None:
+    """Of more buffers than exhaustion could settle; the search may go on for long, but it does not end in a proof."""
+    problem = uneven_problem(seed)
+    peak = plan(problem, Options(time_limit=None, work_limit=300_000)).peak
+    assert peak is not None
+    for height in (peak, peak + 5):
+        blocks = Blocks(problem, height)
+        search = Search(blocks, cliques(blocks) or [], lambda: search.placements > 600)  # noqa: B023 - called at once
+        assert search.run()[0] is not Ending.REFUTED
+    proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=300_000)))
+    assert proof.text is None or check_proof(problem, proof.text).height < peak
 
 
 def test_a_proof_of_one_problem_proves_nothing_of_another_that_is_easier() -> None:
@@ -164,7 +203,7 @@ def test_steps_at_random_refute_nothing_that_is_possible(seed: int) -> None:
     for _ in range(MOST_FORGERIES // 5):
         lines = list(head)
         for _ in range(40):
-            grown = [f"{word} {draw.randrange(len(blocks.size))}" for word in draw.sample(("e", "f", "b"), 3)]
+            grown = [f"{word} {draw.randrange(len(blocks.size))}" for word in draw.sample(("e", "f", "b", "k", "u"), 4)]
             for number in draw.sample(range(len(named)), len(named)):
                 first, other = draw.choice(named[number].buffers), draw.choice(named[number].buffers)
                 grown += [f"s {number} {first}", f"r {number} {first} {other}"]

@@ -30,6 +30,7 @@ from planner.generate import Request, generate
 from planner.verifying.proofs import replay
 from planner.verifying.proofs.claims import check_plan_proof
 from planner.verifying.proofs.replay import FORMAT
+from tests.tight_problems import uneven_problem
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -98,6 +99,10 @@ def test_below_address_0_nothing_ends() -> None:
         (["b"], 4),
         (["b 0 1"], 4),
         (["b 1", "b 1"], 5),
+        (["k 1", "k 1"], 5),
+        (["u 0"], 4),
+        (["u"], 4),
+        (["k 1", "u 0"], 5),  # it is not refuted yet
         (["x 1"], 4),
         (["T 2"], 4),
         ([""], 4),
@@ -220,6 +225,20 @@ def test_in_large_problems_nothing_is_placed_but_sums_are_taken() -> None:
     many = Problem(tuple(Buffer(n, 2, live=LIVE) for n in range(5_000)), (Pool("p"),))
     assert check_proof(many, proof_of(many, 9_999, "t 0", "s 0 7")).height == 9_999
     assert "2000 buffers" in objection(many, proof_of(many, 9_999, "b 0"))[1]
+
+
+def test_what_a_branch_showed_is_used_where_it_holds_again() -> None:
+    problem = uneven_problem(0)
+    proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=300_000)))
+    assert proof.text is not None
+    lines = proof.text.decode().splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("u "))
+    check_proof(problem, proof.text)
+    forgotten = [f"b{line[1:]}" if line.startswith("k ") else line for line in lines]
+    assert objection(problem, "".join(f"{line}\n" for line in forgotten).encode()) == (
+        at + 1,
+        f"nothing is kept yet as number {lines[at][2:]}",
+    )
 
 
 def test_what_may_share_addresses_is_no_clique() -> None:
