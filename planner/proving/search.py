@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from itertools import chain
+from typing import NamedTuple
 
 from ..verifying.proofs.blocks import Blocks
 from ..verifying.proofs.state import Clique, State
 from .cliques import Named, Stopped
+from .refutation import Facts, Lesson, Refutation, lessons_of, written
 
 LOOKS_BETWEEN_POLLS = 20_000
 """At buffers: some ten milliseconds."""
-
-USE_CLIQUES = ("r", "s")
-"""Steps that begin with the number of a clique."""
 
 
 class Ending(StrEnum):
@@ -30,9 +29,6 @@ class Ending(StrEnum):
     FOUND = "found"
     """Nothing is left to place: there is a plan."""
     STOPPED = "stopped"
-
-
-Facts: TypeAlias = frozenset[int]
 
 
 class Fact(NamedTuple):
@@ -55,31 +51,6 @@ class Step(NamedTuple):
     """True if it has no line of its own: it is one of a branch's two sides."""
     speaks_of: frozenset[int] = frozenset()
     """Blocks that its rule looks at."""
-
-
-@dataclass(slots=True)
-class Refutation:
-    """Lines that close everything below a point, the last of them or two branches at the end."""
-
-    lines: list[str]
-    """Those before the branch, or all; the numbers of cliques, and of what is remembered, are given out at the end."""
-    rests_on: Facts
-    speaks_of: frozenset[int]
-    """Blocks that these lines look at: what they show is about them, whatever becomes of others."""
-    branch: int | None = None
-    sides: tuple[Refutation, ...] = ()
-    lesson: Lesson | None = None
-    """What is remembered of the branch."""
-
-
-@dataclass(slots=True, eq=False)
-class Lesson:
-    """Blocks that cannot all start at these starts or higher."""
-
-    low: dict[int, int]
-    is_used: bool = False
-    is_lost: bool = False
-    """Its refutation is no part of the proof any more."""
 
 
 @dataclass(slots=True)
@@ -128,7 +99,10 @@ class Search:
             ending = self._refute()
         except Stopped:
             return Ending.STOPPED, iter(())
-        return ending, self._written() if ending is Ending.REFUTED else iter(())
+        if ending is not Ending.REFUTED or self._root is None:
+            return ending, iter(())
+        settled = (f"f {block}" for block in self._settled)
+        return ending, chain(settled, written(self._root, self._named, self._used))
 
     def _poll(self) -> None:
         """Raises Stopped when it is time."""
@@ -414,12 +388,12 @@ class Search:
                 return True
             self._branches.pop()
             first = branch.first
-            if first is not None and (rests_on_choice or any(each.is_used for each in _lessons_of(first))):
+            if first is not None and (rests_on_choice or any(each.is_used for each in lessons_of(first))):
                 whole = first.rests_on | closed.rests_on | branch.beyond[0].union(*branch.beyond)
                 speaks_of = first.speaks_of | closed.speaks_of | {branch.block}
                 closed = Refutation([], whole, speaks_of, branch.block, (first, closed), self._learn(branch, speaks_of))
             elif first is not None:
-                for lesson in _lessons_of(first):
+                for lesson in lessons_of(first):
                     lesson.is_lost = True
         self._root, _ = self._trimmed(closed, 0, -1)
         return False
@@ -457,39 +431,3 @@ class Search:
                 lines.append(" ".join((self._steps[step].line, *map(str, named))))
         whole = replace(closed, lines=lines + closed.lines, rests_on=frozenset(needed), speaks_of=frozenset(speaks_of))
         return whole, choice in kept
-
-    def _written(self) -> Iterator[str]:
-        """All lines, with those cliques alone that they use, and everything numbered as it comes."""
-        lines: list[str] = []
-        numbers: dict[Lesson, int] = {}
-        cliques: dict[str, int] = {}
-        todo: list[Refutation | Lesson] = [] if self._root is None else [self._root]
-        while todo:
-            here = todo.pop()
-            if isinstance(here, Lesson):
-                numbers[here] = len(numbers)
-                continue
-            for line in here.lines:
-                word, first, *rest = line.split(" ")
-                if word in USE_CLIQUES:
-                    first = str(cliques.setdefault(first, len(cliques)))
-                elif word == "u":
-                    first = str(numbers[self._used[int(first)]])
-                lines.append(" ".join((word, first, *rest)))
-            if here.branch is not None:
-                kept = here.lesson if here.lesson is not None and here.lesson.is_used else None
-                lines.append(f"{'b' if kept is None else 'k'} {here.branch}")
-                todo += [each for each in (kept, *reversed(here.sides)) if each is not None]
-        yield from (f"f {block}" for block in self._settled)
-        yield from (self._named[int(number)].line for number in cliques)
-        yield from lines
-
-
-def _lessons_of(refutation: Refutation) -> Iterator[Lesson]:
-    """What is remembered of it, wherever it stands."""
-    todo = [refutation]
-    while todo:
-        here = todo.pop()
-        if here.lesson is not None:
-            yield here.lesson
-        todo += here.sides

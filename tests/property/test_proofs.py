@@ -23,7 +23,7 @@ from tests.oracle import solve
 from tests.strategies import NIGHTLY, effort, problems
 from tests.tight_problems import tight_problem, uneven_problem
 
-SEEDS = 3_000 if NIGHTLY else 100
+SEEDS = 3_000 if NIGHTLY else 80
 MOST_FORGERIES = 5_000 if NIGHTLY else 40
 """Of one proof."""
 
@@ -68,7 +68,7 @@ def test_what_is_proven_is_true_and_whatever_is_true_is_proven() -> None:
     assert remembered
 
 
-@effort(300, 10_000)
+@effort(120, 10_000)
 @given(problem=problems(max_pools=1), height=st.integers(0, 40))
 def test_a_search_refutes_exactly_what_is_impossible(problem: Problem, height: int) -> None:
     """With every kind of constraint there is, at any height, tight or not."""
@@ -126,13 +126,13 @@ def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
             # Of the plan's own peak, of one that is possible too, and of the whole memory.
             for height in (least, least + 1, BEYOND):
                 assert not is_accepted(problem, written(problem, height, one)), (seed, height, one)
-    assert forged > 2_000
+    assert forged > 1_500
 
 
 def test_what_is_remembered_cannot_be_used_for_what_is_false() -> None:
     """All that is shown is remembered, and each end of a branch replaced by it; under heights at which there are plans."""
     tried = 0
-    for seed in range(SEEDS):
+    for seed in range(SEEDS // 4):
         problem = uneven_problem(seed, 9)
         made = plan(problem, Options(time_limit=None, work_limit=200_000))
         proof = prove(problem, made)
@@ -152,18 +152,18 @@ def test_what_is_remembered_cannot_be_used_for_what_is_false() -> None:
     assert tried > 20
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(12 if NIGHTLY else 4))
 def test_what_there_is_a_plan_for_is_never_refuted(seed: int) -> None:
     """Of more buffers than exhaustion could settle; the search may go on for long, but it does not end in a proof."""
     problem = uneven_problem(seed)
-    peak = plan(problem, Options(time_limit=None, work_limit=300_000)).peak
-    assert peak is not None
-    for height in (peak, peak + 5):
-        blocks = Blocks(problem, height)
-        search = Search(blocks, cliques(blocks) or [], lambda: search.placements > 600)  # noqa: B023 - called at once
-        assert search.run()[0] is not Ending.REFUTED
-    proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=300_000)))
-    assert proof.text is None or check_proof(problem, proof.text).height < peak
+    made = plan(problem, Options(time_limit=None, work_limit=100_000))
+    assert made.peak is not None
+    blocks = Blocks(problem, made.peak)
+    search = Search(blocks, cliques(blocks) or [], lambda: search.placements > 600)
+    assert search.run()[0] is not Ending.REFUTED
+    proof = prove(problem, made)
+    assert proof.text is not None
+    assert check_proof(problem, proof.text).height < made.peak
 
 
 def test_a_proof_of_one_problem_proves_nothing_of_another_that_is_easier() -> None:
