@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, combinations
 from typing import NamedTuple
 
 from ..verifying.proofs.blocks import Blocks
@@ -26,7 +27,7 @@ def cliques(blocks: Blocks, stopped: Callable[[], bool] = lambda: False) -> list
     """Cliques that cover each pair that must be apart, or nearly; None: they would have too many members. Raises Stopped."""
     found: dict[tuple[int, ...], Named] = {}
     members = 0
-    for named in (*_live_together(blocks), *_in_conflict(blocks)):
+    for named in chain(_live_together(blocks), _in_conflict(blocks)):
         if stopped():
             raise Stopped
         if len({blocks.block_of[b] for b in named.buffers}) > 1 and found.setdefault(named.buffers, named) is named:
@@ -49,8 +50,32 @@ def busiest_time(blocks: Blocks) -> Named | None:
         live += blocks.size[buffer] if begins else -blocks.size[buffer]
         if live > most:
             most, busiest = live, time
-    buffers = () if busiest is None else blocks.live_at(busiest)
-    return None if not buffers or blocks.sharing_among(buffers) else Named(buffers, f"t {busiest}")
+    return None if busiest is None else clique_at(blocks, busiest)
+
+
+def clique_at(blocks: Blocks, time: int) -> Named | None:
+    """What is live at a time, of each block what lies apart in it; None if that is no clique."""
+    live = blocks.live_at(time)
+    if blocks.sharing_among(live) is None:
+        return Named(live, f"t {time}")
+    solid = _solid(blocks, live)
+    return listed(solid) if blocks.sharing_among(solid) is None else None
+
+
+def clique_of(blocks: Blocks, buffers: Iterable[int]) -> Named | None:
+    """Of some buffers, of each block what lies apart in it; None if that is no clique."""
+    solid = _solid(blocks, buffers)
+    return listed(solid) if all(blocks.must_be_apart(a, b) for a, b in combinations(solid, 2)) else None
+
+
+def _solid(blocks: Blocks, buffers: Iterable[int]) -> tuple[int, ...]:
+    """Of the buffers of each block such as lie apart in it, the largest first."""
+    chosen: dict[int, list[int]] = {}
+    for b in sorted(buffers, key=lambda b: (-blocks.size[b], b)):
+        mine = chosen.setdefault(blocks.block_of[b], [])
+        if all(blocks.must_be_apart(b, other) for other in mine):
+            mine.append(b)
+    return tuple(sorted(b for mine in chosen.values() for b in mine))
 
 
 def _changes(blocks: Blocks) -> list[tuple[int, int, int]]:
@@ -85,8 +110,9 @@ def _live_together(blocks: Blocks) -> Iterator[Named]:
     for time, live in _busy_times(blocks):
         if blocks.sharing_among(live) is None:
             yield Named(live, f"t {time}")
-        else:
-            yield from map(listed, _cover(blocks, live))
+            continue
+        solid = _solid(blocks, live)
+        yield from map(listed, [solid] if blocks.sharing_among(solid) is None else _cover(blocks, solid))
 
 
 def _cover(blocks: Blocks, live: Iterable[int]) -> Iterator[tuple[int, ...]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from itertools import combinations
 from typing import NamedTuple
 
 from ..errors import CannotSolve, Code, Finding
@@ -16,7 +15,7 @@ from ..verifying.proofs.blocks import Blocks
 from ..verifying.proofs.claims import height_to_refute
 from ..verifying.proofs.replay import FORMAT, MOST_TREE_BUFFERS, unsupported
 from ..verifying.proofs.state import State
-from .cliques import Named, Stopped, busiest_time, cliques, listed
+from .cliques import Named, Stopped, busiest_time, clique_at, clique_of, cliques
 from .search import Ending, Search
 
 MOST_LISTED = 400
@@ -111,10 +110,10 @@ def _of_certificates(blocks: Blocks, plan: Plan) -> Iterator[Named]:
     number = {buffer.id: n for n, buffer in enumerate(blocks.problem.buffers)}
     for certificate in plan.certificates:
         if certificate.time is not None:
-            live = blocks.live_at(certificate.time)
-            if blocks.sharing_among(live) is None:
-                yield Named(live, f"t {certificate.time}")
+            live = clique_at(blocks, certificate.time)
+            if live is not None:
+                yield live
         if 0 < len(certificate.buffers) <= MOST_LISTED:
-            buffers = [number[id_] for id_ in certificate.buffers]
-            if all(blocks.must_be_apart(a, b) for a, b in combinations(buffers, 2)):
-                yield listed(buffers)
+            some = clique_of(blocks, [number[id_] for id_ in certificate.buffers])
+            if some is not None:
+                yield some

@@ -328,3 +328,13 @@ def test_30_buffers_of_every_kind_have_a_proof(kind: str, alignment: int) -> Non
         proof = prove(problem, made)
         assert proof.text is not None
         assert check_proof(problem, proof.text).height == made.bound - 1
+
+
+def test_views_into_one_block_are_summed_up_once() -> None:
+    """Results in place overlap on purpose; the largest of them stands for all."""
+    buffers = (Buffer("base", 8, live=LIVE), Buffer("view", 4, live=LIVE), Buffer("other", 5, live=LIVE))
+    problem = Problem(buffers, constraints=Constraints(colocations=(Colocation("view", "base", 2),)))
+    proof = prove(problem, plan(problem))
+    assert proof.text is not None
+    assert proof.text.splitlines()[3:] == [b"c 0 2", b"s 0 0"]
+    assert check_proof(problem, proof.text).height == 12
