@@ -117,8 +117,8 @@ def plan(
         proof=proof,
     )
     if arenas == "nested":
-        if report or wanted.explain:
-            raise typer.BadParameter("cannot be combined with --report and --explain", param_hint="--arenas")
+        if report or wanted.explain or proof:
+            raise typer.BadParameter("cannot be combined with --report, --explain and --proof", param_hint="--arenas")
         from .commands import nested as nested_command
 
         raise typer.Exit(nested_command.run(request, wanted))

@@ -27,7 +27,7 @@ MOST_FLOORS = 100
 class NoProof(StrEnum):
     """Why there is none."""
 
-    TIME = "the time was over before it was found"
+    TIME = "it was not found in time"
     TOO_LARGE = "no single moment shows it, and the problem is too large for a search"
     CONTRADICTED = "what the plan claims could not be confirmed; please report this problem"
 

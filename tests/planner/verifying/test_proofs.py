@@ -336,5 +336,5 @@ def test_views_into_one_block_are_summed_up_once() -> None:
     problem = Problem(buffers, constraints=Constraints(colocations=(Colocation("view", "base", 2),)))
     proof = prove(problem, plan(problem))
     assert proof.text is not None
-    assert proof.text.splitlines()[3:] == [b"c 0 2", b"s 0 0"]
+    assert proof.text.splitlines()[3:] == [b"c 0 2", b"s 0 2"]
     assert check_proof(problem, proof.text).height == 12

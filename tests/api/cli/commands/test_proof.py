@@ -141,7 +141,7 @@ def test_without_a_proof_in_time_the_plan_is_answered_and_no_file_written(
     files = (str(tmp_path / "problem.json"), "-o", str(tmp_path / "plan.json"), "--proof", str(tmp_path / "proof"))
     done = CliRunner().invoke(app, ["plan", *files], obj=time.monotonic())
     assert done.exit_code == 4
-    assert done.stderr == "no proof: the time was over before it was found\n"
+    assert done.stderr == "no proof: it was not found in time\n"
     assert (tmp_path / "proof").read_bytes() == b"what was there"
     assert read_plan((tmp_path / "plan.json").read_bytes()).placements
 
