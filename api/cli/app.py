@@ -102,8 +102,8 @@ def plan(
         raise typer.BadParameter("cannot be combined with --verbose", param_hint="--quiet")
     if report and (as_json or quiet or out == "-"):
         raise typer.BadParameter("cannot be combined with --json, --quiet or -o -", param_hint="--report")
-    if proof == "-":
-        raise typer.BadParameter("a proof is written to a file", param_hint="--proof")
+    if proof is not None and proof in ("-", out):
+        raise typer.BadParameter("a proof is written to a file of its own", param_hint="--proof")
     request = plan_command.Request(
         file=file,
         begun=context.obj,

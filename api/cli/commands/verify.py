@@ -54,14 +54,11 @@ def run(
         problem = planned_problem(problem, capacity, prefer)
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)
+        if proof is not None and (is_shapes_plan(data) or is_sharing(data)):
+            raise typer.BadParameter("there are proofs of plans, not of sharings or shapes", param_hint="--proof")
         if is_shapes_plan(data):
             verdict = _shapes(given, problem, data)
-        else:
-            check = _sharing if is_sharing(data) else _plan
-            verdict = check(problem, data)
-        if is_sharing(data):
-            if proof is not None:
-                raise typer.BadParameter("there are proofs of plans, not of sharings", param_hint="--proof")
+        elif is_sharing(data):
             verdict = _sharing(problem, data)
         else:
             verdict = _plan(problem, data, proof, as_json=as_json)
