@@ -111,6 +111,8 @@ def unsupported(problem: Problem) -> str | None:
     """Why there are no proofs about this problem; None: there are."""
     if len(problem.pools) != 1:
         return f"proofs are about problems with one memory, and this one has {len(problem.pools)}"
+    if problem.variants is not None:
+        return "proofs are about problems that leave no alternatives to choose"
     if len(problem.pools[0].reserved) > MOST_RESERVED:
         return f"proofs are about memories with at most {MOST_RESERVED} reserved ranges"
     return None

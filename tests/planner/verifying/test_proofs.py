@@ -27,6 +27,7 @@ from planner import (
 )
 from planner.facts.digest import digest
 from planner.generate import Request, generate
+from planner.problem import Alternative, VariantGroup, Variants
 from planner.verifying.proofs import replay
 from planner.verifying.proofs.claims import check_plan_proof
 from planner.verifying.proofs.replay import FORMAT
@@ -310,6 +311,15 @@ def test_several_memories_are_refused_in_words() -> None:
         objection(problem, proof_of(problem, 7, "t 2"))[1]
         == "proofs are about problems with one memory, and this one has 2"
     )
+
+
+def test_alternatives_to_choose_are_refused_in_words() -> None:
+    group = VariantGroup("g", (Alternative("small"), Alternative("large", buffers=(Buffer("d", 9, live=LIVE),))))
+    problem = replace(THREE, variants=Variants((group,)))
+    why = "proofs are about problems that leave no alternatives to choose"
+    with pytest.raises(CannotSolve, match=why):
+        prove(problem, plan(THREE))
+    assert objection(problem, proof_of(problem, 7, "t 2", "s 0 1"))[1] == why
 
 
 def test_a_proof_that_is_not_found_in_time_is_none_at_all() -> None:
