@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
+import typer
+
 from planner.errors import MAX_FINDINGS
 from planner.formats import (
     is_shapes_plan,
@@ -27,8 +29,7 @@ from planner.verifying.verify import verify
 
 from ..exit_codes import ExitCode
 from ..terminal.json_output import print_json
-from ..terminal.reading import read_bytes, require_one_standard_input, shown_name
-from ..terminal.reading import STANDARD_INPUT, open_input, read_bytes, shown_name
+from ..terminal.reading import open_input, read_bytes, require_one_standard_input, shown_name
 from ..terminal.refusals import refusing
 from ..terminal.sizes import grouped
 from ..terminal.text import is_terminal
@@ -45,9 +46,7 @@ def run(
     input_format: str | None,
 ) -> ExitCode:
     """Verify, and print what was found. A plan that was made for other pool sizes, or another objective, is checked with those."""
-    require_one_standard_input(problem_file, plan_file)
-    if [problem_file, plan_file, proof].count(STANDARD_INPUT) > 1:
-        raise typer.BadParameter("only one of the files can be the standard input", param_hint="PLAN")
+    require_one_standard_input(problem_file, plan_file, proof)
     with refusing(shown_name(problem_file), as_json=as_json):
         given = read_bytes(problem_file)
         problem, _warnings = read_problem(given, name=problem_file, format=input_format)

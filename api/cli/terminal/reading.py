@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from io import BufferedReader
 from pathlib import Path
@@ -31,10 +30,11 @@ def shown_name(file: str) -> str:
     return "standard input" if file == STANDARD_INPUT else file
 
 
-def require_one_standard_input(problem_file: str, plan_file: str) -> None:
-    """Raises BadParameter where both are to be read from the standard input."""
-    if problem_file == plan_file == STANDARD_INPUT:
-        raise typer.BadParameter("only one of the two files can be the standard input", param_hint="PLAN")
+def require_one_standard_input(problem_file: str, plan_file: str, proof_file: str | None = None) -> None:
+    """Raises BadParameter where several are to be read from the standard input."""
+    if [problem_file, plan_file, proof_file].count(STANDARD_INPUT) > 1:
+        several = "two files" if proof_file is None else "files"
+        raise typer.BadParameter(f"only one of the {several} can be the standard input", param_hint="PLAN")
 
 
 def read_planned_problem(
