@@ -12,7 +12,16 @@ from planner.formats import read_problem
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
-@pytest.mark.parametrize(("name", "peak"), [("keyword_spotting.json", 24_528), ("rows.csv", 60), ("three.json", 84)])
+@pytest.mark.parametrize(
+    ("name", "peak"),
+    [
+        ("keyword_spotting.json", 24_528),
+        ("loop.json", 18_432),
+        ("rows.csv", 60),
+        ("run.jsonl", 12_288),
+        ("three.json", 84),
+    ],
+)
 def test_an_example_is_planned_to_its_proven_optimum(name: str, peak: int) -> None:
     problem, warnings = read_problem((EXAMPLES / name).read_bytes(), name=name)
     plan = planner.plan(problem)
@@ -44,8 +53,10 @@ def test_every_example_is_tried_above() -> None:
         "decode.json",
         "devices.json",
         "keyword_spotting.json",
+        "loop.json",
         "prefill.json",
         "rows.csv",
+        "run.jsonl",
         "three.json",
         "two_memories.json",
     ]
