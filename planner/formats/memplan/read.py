@@ -41,6 +41,7 @@ from . import wire as w
 
 if TYPE_CHECKING:
     from ...shapes import ShapedProblem
+    from .variants_wire import AlternativeWire, ChoosingProblemWire, VariantsWire
 
 SYMBOL_MARKS = (b'"symbols"', b'"size_range"')
 """One of these stands in every document whose sizes depend on symbols."""
@@ -56,17 +57,27 @@ _KINDS = (
     w.ReusePenaltyWire,
     w.ObjectiveWire,
     w.StepWire,
-    w.VariantsWire,
-    w.CostTermWire,
-    w.VariantGroupWire,
-    w.AlternativeWire,
-    w.MoreLifeWire,
 )
 
 
 @cache
 def _wire() -> Wire:
-    return Wire(TypeAdapter(w.ProblemWire), _lists, field_names(*_KINDS), frozenset({"costs"}))
+    return Wire(TypeAdapter(w.ProblemWire), _lists, field_names(*_KINDS))
+
+
+@cache
+def _choosing_wire() -> Wire:
+    from . import variants_wire as v
+
+    kinds = (
+        v.ChoosingProblemWire,
+        v.VariantsWire,
+        v.CostTermWire,
+        v.VariantGroupWire,
+        v.AlternativeWire,
+        v.MoreLifeWire,
+    )
+    return Wire(TypeAdapter(v.ChoosingProblemWire), _lists, field_names(*_KINDS, *kinds), frozenset({"costs"}))
 
 
 @cache
@@ -108,10 +119,11 @@ def read_with_symbols(source: Source) -> tuple[Problem | ShapedProblem, tuple[st
 
 
 def _read_plain(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    return _problem(validate(_wire(), source.data, source.scanned)), ()
+    wire = _choosing_wire() if "variants" in source.top else _wire()
+    return _problem(validate(wire, source.data, source.scanned)), ()
 
 
-def _problem(document: w.ProblemWire) -> Problem:
+def _problem(document: ChoosingProblemWire) -> Problem:
     report = Report()
     spelling = document.get("lifetimes")
     lifetimes = None if spelling is None else Lifetimes(spelling)
@@ -236,7 +248,7 @@ def _constraints(constraints: w.ConstraintsWire) -> Constraints:
     )
 
 
-def _variants(variants: w.VariantsWire, lifetimes: Lifetimes | None, report: Report) -> Variants:
+def _variants(variants: VariantsWire, lifetimes: Lifetimes | None, report: Report) -> Variants:
     costs = tuple(CostTerm(term["name"], term.get("weight", 1)) for term in variants.get("costs", []))
     groups = []
     for g, group in enumerate(variants["groups"]):
@@ -249,7 +261,7 @@ def _variants(variants: w.VariantsWire, lifetimes: Lifetimes | None, report: Rep
 
 
 def _alternative(
-    alternative: w.AlternativeWire,
+    alternative: AlternativeWire,
     costs: tuple[CostTerm, ...],
     lifetimes: Lifetimes | None,
     place: Place,

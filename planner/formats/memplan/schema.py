@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from .wire import ProblemWire
+from .variants_wire import ChoosingProblemWire
 
 
 def problem_schema() -> dict[str, Any]:
-    generated = TypeAdapter(ProblemWire).json_schema(ref_template="#/$defs/{model}")
+    generated = TypeAdapter(ChoosingProblemWire).json_schema(ref_template="#/$defs/{model}")
     definitions = {name.removesuffix("Wire"): _tidy(part) for name, part in generated.pop("$defs").items()}
     _add_symbols(generated, definitions["Buffer"])
     return {

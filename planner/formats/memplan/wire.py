@@ -220,66 +220,6 @@ class ObjectiveWire(TypedDict):
     ]
 
 
-Choosable = Annotated[list[Name], Field(min_length=2, max_length=2)]
-Choosables = Annotated[list[Choosable], Field(min_length=2, max_length=2)]
-Cost = Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)]
-
-
-@with_config(STRICT)
-class CostTermWire(TypedDict):
-    """Something that alternatives cost."""
-
-    name: Annotated[Name, said("Unique name of the cost: cycles, energy.")]
-    weight: NotRequired[Annotated[Bytes, said("What one of it counts in the cost that is minimised.", 1)]]
-
-
-@with_config(STRICT)
-class MoreLifeWire(TypedDict):
-    """Further times at which one of the problem's buffers is needed."""
-
-    buffer: Annotated[BufferIdField, said("A buffer of the problem.")]
-    live: Annotated[list[Interval], said("When it is needed besides, if the alternative is chosen.")]
-
-
-@with_config(STRICT)
-class AlternativeWire(TypedDict):
-    """One way to do something, and what holds if it is chosen."""
-
-    name: Annotated[Name, said("Unique within its group.")]
-    costs: NotRequired[
-        Annotated[dict[str, Cost], said("What it costs, by the names of the cost terms; what is left out is 0.", {})]
-    ]
-    buffers: NotRequired[
-        Annotated[Items[BufferWire], said("Its own buffers. Only alternatives of one group may share ids.", [])]
-    ]
-    constraints: NotRequired[
-        Annotated[ConstraintsWire, said("Constraints on its own buffers and those of the problem.")]
-    ]
-    live: NotRequired[Annotated[Items[MoreLifeWire], said("Buffers of the problem that are needed longer.", [])]]
-
-
-@with_config(STRICT)
-class VariantGroupWire(TypedDict):
-    """Alternatives of which one is chosen."""
-
-    name: Annotated[Name, said("Unique name of the group.")]
-    alternatives: Annotated[Items[AlternativeWire], said("Exactly one of them is chosen.", min_items=1)]
-
-
-@with_config(STRICT)
-class VariantsWire(TypedDict):
-    """What there is to choose."""
-
-    costs: NotRequired[Annotated[Items[CostTermWire], said("What alternatives cost.", [])]]
-    groups: Annotated[Items[VariantGroupWire], said("From each of them one alternative is chosen.", min_items=1)]
-    requires: NotRequired[
-        Annotated[Items[Choosables], said("Pairs of [group, alternative]: who chooses the first needs the second.", [])]
-    ]
-    forbids: NotRequired[
-        Annotated[Items[Choosables], said("Pairs of [group, alternative] that are not chosen together.", [])]
-    ]
-
-
 @with_config(STRICT)
 class StepWire(TypedDict):
     """What happens at a time."""
@@ -315,4 +255,3 @@ class ProblemWire(TypedDict):
         Annotated[Items[StepWire], said("Names of times, which pictures show; they have no effect on the plan.", [])]
     ]
     objective: NotRequired[Annotated[ObjectiveWire, said("What to minimise. Left out: the sum of peaks.")]]
-    variants: NotRequired[Annotated[VariantsWire | None, said("What is still to be chosen, and what it costs.")]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -111,6 +112,11 @@ def test_what_the_alternatives_contradict_of_the_problem_is_found() -> None:
     tied = {"constraints": {"colocations": [{"buffer": "x", "base": "y", "offset": 0}]}}
     bad = document(tied) | {"constraints": {"conflicts": [["x", "y"]]}}
     assert wrong(bad) == [("contradiction", FIRST)]
+
+
+def test_the_field_may_be_written_with_escapes() -> None:
+    whole = document()
+    assert read(json.dumps(whole).replace('"variants"', '"vari\\u0061nts"').encode()) == read(whole)
 
 
 def test_lifetimes_must_be_said_for_alternatives_too() -> None:
