@@ -17,7 +17,7 @@ from planner.facts.digest import digest
 from planner.proving.cliques import cliques
 from planner.proving.search import Ending, Search
 from planner.verifying.proofs.blocks import BEYOND, Blocks
-from planner.verifying.proofs.replay import FORMAT
+from planner.verifying.proofs.replay import FORMAT, _lines, _Replay
 from solvers.model.instance import Term
 from tests.oracle import solve
 from tests.strategies import NIGHTLY, effort, problems
@@ -219,3 +219,37 @@ def refused_at(problem: Problem, height: int, lines: list[str]) -> int:
     with pytest.raises(BadProof) as caught:
         check_proof(problem, written(problem, height, lines))
     return caught.value.line
+
+
+def fits(blocks: Blocks, low: dict[int, int], placed: dict[int, int]) -> bool:
+    """Can all these blocks start at their least starts or higher? Each in its turn as low as it can, in every order."""
+    if not low:
+        return True
+    for block, least in low.items():
+        start = blocks.start(blocks.block(block), least)
+        while any(
+            a <= start - at < b for other, at in placed.items() for a, b in blocks.distances(other).get(block, ())
+        ):
+            start = blocks.start(blocks.block(block), start + 1)
+        rest = {each: its for each, its in low.items() if each != block}
+        if start <= blocks.block(block).last and fits(blocks, rest, {**placed, block: start}):
+            return True
+    return False
+
+
+def test_each_thing_that_is_remembered_is_true_by_itself() -> None:
+    """Of proofs in which everything is: the blocks that it names cannot start there, and no others are there."""
+    kept = 0
+    for seed in range(SEEDS // 4):
+        problem = uneven_problem(seed, 9)
+        proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=200_000)))
+        if proof.text is None or b"\nu " in proof.text:
+            continue
+        text = proof.text.replace(b"\nb ", b"\nk ")
+        replayed = _Replay(problem, _lines(text))
+        replayed.run(digest(problem))
+        for lesson in replayed._lessons:
+            if len(lesson) <= 6:
+                kept += 1
+                assert not fits(Blocks(problem, proof.height), lesson, {}), (seed, lesson)
+    assert kept > 5
