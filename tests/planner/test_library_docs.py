@@ -12,9 +12,11 @@ import pytest
 
 import planner
 from planner.graph import GraphOptions, OperatorKind, Reason
+from planner.graph.operators import OF_PROGRAMS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "library.md").read_text("utf-8")
+PROGRAMS = (ROOT / "docs" / "programs.md").read_text("utf-8")
 
 
 def first_column(heading: str) -> set[str]:
@@ -35,7 +37,9 @@ def test_every_call_it_names_is_exported() -> None:
 
 
 def test_every_operator_reason_and_option_of_graphs_has_a_row() -> None:
-    assert first_column("operator") == set(OperatorKind)
+    assert first_column("operator") == set(OperatorKind) - OF_PROGRAMS
+    kinds = PROGRAMS.split("| kind | |", 1)[1].split("\n\n", 1)[0]
+    assert {word for row in kinds.splitlines()[2:] for word in re.findall(r"`(\w+)`", row.split("|")[1])} == OF_PROGRAMS
     assert first_column("reason") == set(Reason)
     assert first_column("option (`GraphOptions`)") == {field.name for field in fields(GraphOptions)}
 
