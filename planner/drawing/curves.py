@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import log2
+from math import ceil, floor, log2
 
 from .frame import LEFT, STANDARD, Sheet, cut, line, number, safe, text
 from .style import CURVES
+from .ticks import time_ticks, value_ticks
 
 ABOVE, HEIGHT, BETWEEN = 86, 220, 64
 MOST_LINES = 5
@@ -36,6 +37,8 @@ class Axes:
     """Places on the lower axis with something to say of them."""
     doubling: bool = False
     """True: equal steps up are doublings."""
+    in_bytes: bool = False
+    """True: round are powers of two, not of ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class _Field:
     span: tuple[int, int]
     values: tuple[float, float]
     doubling: bool
+    in_bytes: bool
 
     def x(self, at: int) -> float:
         first, last = self.span
@@ -74,15 +78,16 @@ def curves(
     sheet: Sheet = STANDARD,
     *,
     doubling: bool = False,
+    in_bytes: bool = False,
 ) -> bytes:
-    """The picture. `say` says what stands on the lower axis; with `doubling` equal steps on it are doublings."""
+    """The picture. `say` says what stands on the lower axis; with `doubling` equal steps on it are doublings, and with `in_bytes` it is of bytes."""
     known = [at for axes in fields for curve in axes.curves for at, _ in curve.points]
     known += [at for axes in fields for at, _ in axes.marks]
     span = (min(known, default=0), max(known, default=1))
     parts: list[str] = []
     above = float(ABOVE)
     for axes in fields:
-        field = _Field(axes, sheet, above, span, _values(axes), doubling)
+        field = _Field(axes, sheet, above, span, _values(axes), doubling, in_bytes)
         parts += _drawn(field, say)
         above = field.below + BETWEEN + 20 * (len(axes.curves) > 1)
     return sheet.picture(title, figures, parts, max(above - 16, ABOVE + 40), curves=True)
@@ -99,10 +104,15 @@ def _values(axes: Axes) -> tuple[float, float]:
     return max(low - air, 0.0), high + air
 
 
-def _ticks(axes: Axes, low: float, high: float) -> list[float]:
-    if not axes.doubling:
-        return [low + (high - low) * step / (MOST_LINES - 1) for step in range(MOST_LINES)]
-    return [low * (high / low) ** (step / (MOST_LINES - 1)) for step in range(MOST_LINES)]
+def _ticks(axes: Axes, low: float, high: float) -> Sequence[float]:
+    """Round values between the two."""
+    if axes.doubling:
+        base = 2 if axes.in_bytes else 10
+        powers = [base**k for k in range(64) if low <= base**k <= high]
+        return powers[:: -(-len(powers) // MOST_LINES) or 1]
+    ticks = (value_ticks if axes.in_bytes else time_ticks)(ceil(low), floor(high), MOST_LINES)
+    # A flat curve has no room for several round values.
+    return ticks or [(low + high) / 2]
 
 
 def _drawn(field: _Field, say: Callable[[int], str]) -> Iterator[str]:
@@ -115,7 +125,8 @@ def _drawn(field: _Field, say: Callable[[int], str]) -> Iterator[str]:
         yield text(LEFT - 8, field.y(value) + 4, axes.say(value), "soft right")
     for at in _marks(field):
         yield line(field.x(at), field.above, field.x(at), field.below, "grid")
-        yield text(field.x(at), field.below + 16, say(at), "soft mid")
+        said = say(at)
+        yield text(min(field.x(at), sheet.width - 4 * len(said)), field.below + 16, said, "soft mid")
     for at, said in axes.marks:
         yield line(field.x(at), field.above, field.x(at), field.below, "end")
         yield text(min(field.x(at) + 5, sheet.right - 6.5 * len(said)), field.above + 14, said, "ink name")
@@ -135,7 +146,7 @@ def _marks(field: _Field) -> list[int]:
     if field.doubling:
         powers = [1 << k for k in range(63) if first <= 1 << k <= last]
         return powers[:: -(-len(powers) // (2 * MOST_MARKS)) or 1]
-    return sorted({first + (last - first) * k // MOST_MARKS for k in range(MOST_MARKS + 1)})
+    return (value_ticks if field.in_bytes else time_ticks)(first, last, MOST_MARKS)
 
 
 def _path(field: _Field, curve: Curve) -> str:
@@ -150,7 +161,7 @@ def _path(field: _Field, curve: Curve) -> str:
 def _legend(field: _Field) -> Iterator[str]:
     at, x = field.below + 38, float(LEFT)
     for place, curve in enumerate(field.axes.curves):
-        name = cut(curve.name, 260)
+        name = cut(curve.name, 420)
         yield line(x, at - 4, x + 18, at - 4, f"curve c{place % CURVES}{' dashed' if curve.dashed else ''}")
         yield text(x + 24, at, name, "soft name")
         x += 46 + 6.4 * len(name)

@@ -24,7 +24,9 @@ def frontier_curve(problem: Problem, frontier: Frontier, sheet: Sheet = STANDARD
         Curve("proven: no plan of that cost needs less", [(cost, float(bound)) for cost, _, bound in spots], steps=True, dashed=True),
     )  # fmt: skip
     in_bytes = measures_bytes(problem)
-    axes = Axes("memory by cost", drawn, lambda value: (short_bytes if in_bytes else grouped)(round(value)))
+    axes = Axes(
+        "memory by cost", drawn, lambda value: (short_bytes if in_bytes else grouped)(round(value)), in_bytes=in_bytes
+    )
     whole = "all of it, proven" if frontier.is_complete else "a part of it"
     figures = f"{len(spots)} point{'' if len(spots) == 1 else 's'} of the frontier of memory and cost, {whole}"
     return curves(problem.name or "Memory and cost", figures, [axes], _cost, sheet)

@@ -8,7 +8,7 @@ from ..errors import BadInput, Code, Finding
 from ..shapes import Mode, ShapesPlan
 from .curves import Axes, Curve, curves
 from .frame import STANDARD, Sheet
-from .ticks import short_bytes
+from .ticks import grouped, short_bytes
 
 NAMES = {
     Mode.MAXIMUM: "room for the largest",
@@ -37,8 +37,14 @@ def shapes_curve(name: str | None, plans: Sequence[ShapesPlan], sheet: Sheet = S
         for p in plans
     ]
     fields = [
-        Axes("bytes that must be there", [*arenas, best], lambda value: short_bytes(round(value)), doubling=True),
-        Axes("times the best", more, lambda value: f"{value:.3g}", doubling=True),
+        Axes(
+            "bytes that must be there",
+            [*arenas, best],
+            lambda value: short_bytes(round(value)),
+            doubling=True,
+            in_bytes=True,
+        ),
+        Axes("times the best", more, lambda value: grouped(round(value)), doubling=True),
     ]
     figures = f"{len(rows)} shapes" + (
         "" if len(others) == 1 else f"; of those with one {along} the one that takes most"

@@ -26,9 +26,8 @@ def sweep_curve(sweep: Sweep, sheet: Sheet = STANDARD) -> bytes:
         text = f"there are {len(rows)} combinations of the other pools' sizes, and room for {MOST_CURVES} curves"
         raise BadInput(Finding(Code.INVALID_OPTION, "/options/capacity", text))
     fields = [_axes(sweep, rows, title, figure, in_bytes=in_bytes) for title, figure, in_bytes in _figures(sweep)]
-    return curves(
-        f"{sweep.name or 'A problem'}: what the size of {pool} buys", _line(sweep, pool), fields, short_bytes, sheet
-    )
+    title = f"{sweep.name or 'A problem'}: what the size of {pool} buys"
+    return curves(title, _line(sweep, pool), fields, short_bytes, sheet, in_bytes=True)
 
 
 def _rows(points: Sequence[SweepPoint], pool: str) -> dict[str, list[SweepPoint]]:
@@ -68,7 +67,7 @@ def _axes(sweep: Sweep, rows: dict[str, list[SweepPoint]], title: str, figure: F
         if min(sizes) <= least.capacity <= max(sizes):
             marks.append((least.capacity, f"smallest: {short_bytes(least.capacity)}"))
     say = (lambda value: short_bytes(round(value))) if in_bytes else (lambda value: _short(round(value)))
-    return Axes(title, drawn, say, marks)
+    return Axes(title, drawn, say, marks, in_bytes=in_bytes)
 
 
 def _short(cost: int) -> str:
