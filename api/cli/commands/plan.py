@@ -83,6 +83,8 @@ def run(request: Request, options: Options) -> ExitCode:
     code = carry_out(request, options, Work(proving.plan, in_bytes, write_plan, deliver))
     with refusing(None, as_json=request.as_json):
         written = proving.write(quiet=request.quiet)
+    if proving.is_interrupted:
+        return ExitCode.INTERRUPTED
     return code if written or code is ExitCode.INTERRUPTED else ExitCode.UNKNOWN
 
 

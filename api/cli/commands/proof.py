@@ -26,6 +26,8 @@ class Proving:
     def __init__(self, file: str, options: Options) -> None:
         self._output, self._options = OutputFile(file), options
         self._found: PlanProof | None = None
+        self.is_interrupted = False
+        """Did somebody end the search for a proof?"""
 
     def check(self, *others: str | None) -> None:
         """Raises BadInput if the proof could not be written, or would take the place of another file."""
@@ -44,6 +46,7 @@ class Proving:
             return cancelled() or (end is not None and time.monotonic() >= end)
 
         self._found = prove(planned, made, stopped)
+        self.is_interrupted = self._found.text is None and cancelled()
         return made
 
     def write(self, *, quiet: bool) -> bool:
@@ -52,7 +55,8 @@ class Proving:
         text = self._found.text
         if text is None:
             if not quiet:
-                say(f"no proof: {self._found.why_not}")
+                why = "interrupted before it was found" if self.is_interrupted else self._found.why_not
+                say(f"no proof: {why}")
             return False
         self._output.write(gzip.compress(text, mtime=0) if self._output.name.endswith(PACKED) else text)
         return True

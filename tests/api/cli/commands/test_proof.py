@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.app import app
-from planner import Buffer, NoProof, PlanProof, Pool, Problem, read_plan, write_problem
+from planner import Buffer, NoProof, Plan, PlanProof, Pool, Problem, read_plan, write_problem
 from tests.api.processes import run, run_on_terminal
 
 TIGHT = Problem(
@@ -163,3 +165,21 @@ def test_a_proof_that_cannot_be_read_is_bad_input(folder: Path) -> None:
     code, said = verify(folder, str(folder / "none"))
     assert code == 2
     assert "cannot be read" in said
+
+
+def test_whoever_interrupts_the_search_for_a_proof_is_told_so(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan is answered, there is no file of a proof, and the exit code is that of an interruption."""
+
+    def interrupted(_: Problem, plan: Plan, stopped: Callable[[], bool]) -> PlanProof:
+        signal.raise_signal(signal.SIGINT)
+        assert stopped()
+        return PlanProof(plan.bound - 1, None, NoProof.TIME)
+
+    monkeypatch.setattr("api.cli.commands.proof.prove", interrupted)
+    arguments = ["plan", str(folder / "problem.json"), "--proof", str(tmp_path / "proof"), "--json"]
+    result = CliRunner().invoke(app, arguments, obj=time.monotonic())
+    assert (result.exit_code, json.loads(result.stdout)["status"]) == (130, "optimal")
+    assert "no proof: interrupted" in result.stderr
+    assert not (tmp_path / "proof").exists()
