@@ -18,7 +18,7 @@ from solvers.model.needs import is_joint, needs
 from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.execute import execute
 from tests.oracle import solve
-from tests.strategies import effort, problems
+from tests.strategies import BRIEF, effort, problems
 from tests.support import make_instance
 
 NAMED = registry.names(registry.SolverKind.PUBLISHED)
@@ -75,7 +75,7 @@ def test_each_is_valid_or_gives_up_or_refuses() -> None:
                 assert violation(instance, outcome.placement) is None
 
     on_a_random_problem()
-    assert min(placed.values()) > 4, placed
+    assert min(placed.values()) > (0 if BRIEF else 4), placed
 
 
 @pytest.mark.parametrize("name", NAMED)
