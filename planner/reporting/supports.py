@@ -45,8 +45,15 @@ class Supports:
         levels = _Levels(self._buffers, offset)
         todo = levels.highest()
         found = set(todo)
+        asked: set[int] = set()
         while todo:
             here = todo.pop()
+            group = self._group.get(here)
+            if group is not None:
+                # Its members rest on the same: one is asked for all.
+                if group.members[0] in asked:
+                    continue
+                asked.add(group.members[0])
             for other in self._below(here, pool, offset, levels):
                 if other not in found:
                     found.add(other)
