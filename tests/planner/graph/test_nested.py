@@ -83,7 +83,7 @@ def test_nested_arenas_hold_what_the_function_needs() -> None:
 def test_the_whole_program_at_once_needs_no_more() -> None:
     """Unless a function is run from several places, and its arena lies in another place each time."""
     compared = saved = 0
-    for seed in range(150):
+    for seed in range(80):
         program = random_program(seed)
         try:
             whole = solve(program_problem(program, POOL).problem)
@@ -98,5 +98,5 @@ def test_the_whole_program_at_once_needs_no_more() -> None:
             compared += 1
             assert whole.peak <= nested.peak, seed
         saved += whole.peak < nested.peak
-    assert compared > 30
-    assert saved > 20
+    assert compared > 20
+    assert saved > 10

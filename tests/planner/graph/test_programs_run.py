@@ -32,7 +32,7 @@ from tests.strategies import NIGHTLY
 
 K = OperatorKind
 Location: TypeAlias = tuple[str, int]
-RUNS = 20000 if NIGHTLY else 1500
+RUNS = 20000 if NIGHTLY else 600
 
 
 @dataclass
