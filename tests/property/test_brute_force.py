@@ -28,7 +28,7 @@ def test_greedy(problem: Problem) -> None:
     check(problem, "greedy")
 
 
-@effort(150, 10_000)
+@effort(80, 10_000)
 @given(problems())
 def test_auto(problem: Problem) -> None:
     made = check(problem, "auto")
