@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from planner.versions import MEMPLAN
+from planner.model.versions import MEMPLAN
 
 from . import logs
 from .errors import HttpCode, Refusal, too_busy

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from http import HTTPStatus
 
-from planner.errors import MAX_FINDINGS, Code, Finding, PlannerError
+from planner.model.errors import MAX_FINDINGS, Code, Finding, PlannerError
 
 CONTENT_TYPE = "application/problem+json"
 
 
 class HttpCode(StrEnum):
-    """Stable codes of what can only go wrong over HTTP; the others are planner.errors.Code."""
+    """Stable codes of what can only go wrong over HTTP; the others are planner.model.errors.Code."""
 
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"

@@ -15,7 +15,7 @@ from typing import IO, Any, TypeVar
 
 import structlog
 
-from planner.errors import Code
+from planner.model.errors import Code
 
 from . import machine
 from .errors import HttpCode, Refusal

@@ -26,7 +26,7 @@ if not TYPE_CHECKING:  # a type checker that sees it would believe in any name
         if name in _MODULES:
             return import_module(f".{name}", __name__)
         if name == "__version__":
-            return import_module("planner.versions").MEMPLAN
+            return import_module("planner.model.versions").MEMPLAN
         exported = import_module("planner")
         if name == "__all__":
             return ["__version__", *exported.__all__]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from planner import shapes as _shapes
-from planner.shapes import *  # noqa: F403 - what it exports is said there alone
+from planner.planning import shapes as _shapes
+from planner.planning.shapes import *  # noqa: F403 - what it exports is said there alone
 
 __all__ = []
 __all__ += _shapes.__all__

@@ -14,7 +14,6 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.solver import Goal, Warm
 
-from .errors import BadInput, CannotSolve, Code, Finding, NoPlan, PlannerError
 from .formats import (
     read_graph,
     read_plan,
@@ -28,13 +27,9 @@ from .formats import (
     write_sharing,
     write_usmp,
 )
-from .options.capacity import with_capacity
-from .options.options import Options
-from .options.preference import Preference, with_preference
-from .placing.planning import pareto, plan
-from .placing.watching import Progress
-from .plan import Frontier, Plan, PlanStatus
-from .problem import (
+from .model.errors import BadInput, CannotSolve, Code, Finding, NoPlan, PlannerError
+from .model.plan import Frontier, Plan, PlanStatus
+from .model.problem import (
     Alternative,
     Buffer,
     Colocation,
@@ -50,18 +45,23 @@ from .problem import (
     VariantGroup,
     Variants,
 )
+from .options.capacity import with_capacity
+from .options.options import Options
+from .options.preference import Preference, with_preference
+from .planning.placing.solving import pareto, plan
+from .planning.placing.watching import Progress
 from .verifying.verify import verify
 
 if TYPE_CHECKING:
     from .options.solver_list import SolverInfo, end_solver_processes, solver_list
-    from .placing.model_export import export_model
-    from .placing.session import Session
-    from .placing.tvm_interface import BufferInfo, TensorPlacement, plan_memory
+    from .planning.placing.model_export import export_model
+    from .planning.placing.session import Session
+    from .planning.placing.tvm_interface import BufferInfo, TensorPlacement, plan_memory
+    from .planning.shapes import ShapedProblem, ShapesPlan, plan_shapes, verify_shapes
+    from .planning.sharing import Sharing, share, verify_sharing
+    from .planning.sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep
     from .proving.prove import NoProof, PlanProof, prove
     from .reporting.report import MemoryReport, memory_report
-    from .shapes import ShapedProblem, ShapesPlan, plan_shapes, verify_shapes
-    from .sharing import Sharing, share, verify_sharing
-    from .sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep
     from .verifying.proofs.replay import BadProof, Proven, check_proof
 
 __all__ = [
@@ -143,7 +143,7 @@ __all__ = [
 
 _LATER = {
     "BadProof": "verifying.proofs.replay",
-    "BufferInfo": "placing.tvm_interface",
+    "BufferInfo": "planning.placing.tvm_interface",
     "MemoryReport": "reporting.report",
     "NoProof": "proving.prove",
     "PlanProof": "proving.prove",
@@ -151,25 +151,25 @@ _LATER = {
     "check_proof": "verifying.proofs.replay",
     "prove": "proving.prove",
     "memory_report": "reporting.report",
-    "Session": "placing.session",
-    "Sharing": "sharing",
-    "Sweep": "sweeping",
-    "SweepPoint": "sweeping",
-    "capacity_range": "sweeping",
-    "sweep": "sweeping",
-    "verify_sweep": "sweeping",
+    "Session": "planning.placing.session",
+    "Sharing": "planning.sharing",
+    "Sweep": "planning.sweeping",
+    "SweepPoint": "planning.sweeping",
+    "capacity_range": "planning.sweeping",
+    "sweep": "planning.sweeping",
+    "verify_sweep": "planning.sweeping",
     "SolverInfo": "options.solver_list",
-    "TensorPlacement": "placing.tvm_interface",
+    "TensorPlacement": "planning.placing.tvm_interface",
     "end_solver_processes": "options.solver_list",
-    "export_model": "placing.model_export",
-    "plan_memory": "placing.tvm_interface",
-    "ShapedProblem": "shapes",
-    "ShapesPlan": "shapes",
-    "plan_shapes": "shapes",
-    "verify_shapes": "shapes",
-    "share": "sharing",
+    "export_model": "planning.placing.model_export",
+    "plan_memory": "planning.placing.tvm_interface",
+    "ShapedProblem": "planning.shapes",
+    "ShapesPlan": "planning.shapes",
+    "plan_shapes": "planning.shapes",
+    "verify_shapes": "planning.shapes",
+    "share": "planning.sharing",
     "solver_list": "options.solver_list",
-    "verify_sharing": "sharing",
+    "verify_sharing": "planning.sharing",
 }
 """Loaded when they are first asked for: the command that makes a small plan starts sooner without them."""
 

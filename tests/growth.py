@@ -258,7 +258,7 @@ def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
 
 def _planned(data: bytes, seconds: float) -> dict[str, Any]:
     from planner import Options, plan, read_problem, verify, write_plan
-    from planner.errors import PlannerError
+    from planner.model.errors import PlannerError
 
     counted = entries(json.loads(data))
     gc.freeze()
@@ -288,7 +288,7 @@ def _planned(data: bytes, seconds: float) -> dict[str, Any]:
 
 def _shared(data: bytes, seconds: float) -> dict[str, Any]:
     from planner import Options, read_problem, share, verify_sharing, write_sharing
-    from planner.errors import PlannerError
+    from planner.model.errors import PlannerError
 
     document = json.loads(data)
     document["pools"] = document["pools"][:1]

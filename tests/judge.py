@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planner.plan import Plan, PlanStatus
-from planner.problem import Problem
+from planner.model.plan import Plan, PlanStatus
+from planner.model.problem import Problem
 from planner.verifying.verify import verify
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 
-from planner.problem import Buffer, BufferId, Pool, Problem
+from planner.model.problem import Buffer, BufferId, Pool, Problem
 from solvers.model.instance import Term
 
 Value = tuple[int, ...]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from planner.facts.digest import digest
-from planner.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue
-from planner.problem import BufferId, Problem
+from planner.model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue
+from planner.model.problem import BufferId, Problem
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof

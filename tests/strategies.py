@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 
 from planner.checks import check
-from planner.problem import (
+from planner.model.problem import (
     Buffer,
     BufferId,
     Colocation,

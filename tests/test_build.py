@@ -115,7 +115,7 @@ def test_the_distribution_holds_the_packages_and_what_belongs_to_them(tmp_path: 
         {"index.html", "page.css", "page.js"} <= page == {path.name for path in (installed / "api" / "web").iterdir()}
     )
     assert (installed / "bin" / "memplan").exists()
-    told = "import planner.versions as v; from importlib.metadata import version as told; print(told('memplan') == v.MEMPLAN)"
+    told = "import planner.model.versions as v; from importlib.metadata import version as told; print(told('memplan') == v.MEMPLAN)"
     assert ask(installed, told).strip() == "True"
     ours = "import memplan; print(memplan.__version__, memplan.plan(memplan.Problem(())).status)"
     assert ask(installed, ours).split()[1] == "optimal"

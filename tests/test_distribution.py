@@ -22,6 +22,6 @@ def test_a_file_stays_together_unless_its_tests_take_long_alone() -> None:
 
 
 def test_the_long_ones_begin_first() -> None:
-    quick = "tests/planner/placing/test_starting.py::a"
+    quick = "tests/planner/planning/placing/test_starting.py::a"
     order = ["tests/http/test_kill_matrix.py::a", "tests/http/test_jobs.py::a", "tests/web/test_page.py::a", quick]
     assert sorted([quick, order[2], order[0], order[1]], key=rank) == order

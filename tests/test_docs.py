@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from planner.bench.running.suites import SUITES
-from planner.versions import MEMPLAN
+from planner.model.versions import MEMPLAN
 from solvers.model import registry
 
 ROOT = Path(__file__).resolve().parent.parent

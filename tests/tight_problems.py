@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from planner.checks import check
-from planner.problem import Buffer, Colocation, Constraints, Pool, Problem
+from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
 
 
 def tight_problem(seed: int) -> Problem | None:

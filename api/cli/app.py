@@ -47,7 +47,7 @@ ReportTables = Annotated[
 
 def print_version(wanted: bool) -> None:
     if wanted:
-        from planner.versions import MEMPLAN
+        from planner.model.versions import MEMPLAN
 
         from .terminal.standard_output import write_out
 

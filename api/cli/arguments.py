@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import typer
 
-from planner.errors import BadInput
+from planner.model.errors import BadInput
 from planner.options import capacity
 from planner.options.capacity import quoted
 

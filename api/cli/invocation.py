@@ -47,7 +47,7 @@ def refuse_usage(message: str, context: typer.Context | None, *, as_json: bool) 
     """Say which argument is wrong, and where help is."""
     message = " ".join(message.split()).replace("Value error, ", "")
     if as_json:
-        from planner.errors import Code, Finding
+        from planner.model.errors import Code, Finding
 
         from .terminal.refusals import report
 

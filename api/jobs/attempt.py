@@ -11,7 +11,7 @@ from typing import Any
 
 import structlog
 
-from planner.errors import Code
+from planner.model.errors import Code
 from solvers.model.errors import StopReason
 
 from ..errors import HttpCode, OutOfMemory, Refusal

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from planner.checks.report import printable
-from planner.errors import MAX_ECHO, Code, Finding
+from planner.model.errors import MAX_ECHO, Code, Finding
 from planner.options.options import DECLARED, GREATEST, Declared, OptionKind, Options, chosen
 
 from ..errors import Refusal, bad_option, refused_findings

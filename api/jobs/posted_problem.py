@@ -10,18 +10,18 @@ from functools import cache
 from typing import Any, TypeVar
 
 from planner import solver_list
-from planner.errors import BadInput, Code, Finding, PlannerError
 from planner.facts.digest import digest
 from planner.formats import is_sharing, read_plan, read_sharing
 from planner.formats.documents import Source
 from planner.formats.json.scan import scan
 from planner.formats.table import BYTES, FORMATS, Format, format_named, recognised
+from planner.model.errors import BadInput, Code, Finding, PlannerError
+from planner.model.plan import Plan
+from planner.model.problem import Problem
+from planner.model.versions import versions
 from planner.options.capacity import planned_problem
 from planner.options.options import Options
-from planner.plan import Plan
-from planner.problem import Problem
-from planner.sharing import Sharing
-from planner.versions import versions
+from planner.planning.sharing import Sharing
 from solvers.model.registry import SOLVERS
 from solvers.sharing.solver import SHARERS
 

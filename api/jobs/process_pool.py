@@ -22,7 +22,7 @@ from typing import Any
 
 import structlog
 
-from planner.errors import Code, Finding
+from planner.model.errors import Code, Finding
 
 from ..errors import HttpCode, OutOfMemory, Refusal
 from ..settings import Settings

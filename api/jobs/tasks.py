@@ -11,21 +11,21 @@ from typing import Any, Protocol, TypeVar
 
 import planner
 from planner.drawing import memory_map, svg
-from planner.errors import PlannerError
 from planner.facts.digest import digest
 from planner.formats import read_plan, read_problem, read_sharing, write_plan, write_problem, write_sharing
 from planner.formats.answers.write_map import write_map
 from planner.formats.table import BYTES
 from planner.generate import Request, generate
+from planner.model.errors import PlannerError
+from planner.model.plan import Plan, PlanStatus
+from planner.model.problem import Buffer, Problem
 from planner.options.capacity import planned_problem
 from planner.options.options import Options
-from planner.placing.watching import Progress
-from planner.plan import Plan, PlanStatus
-from planner.problem import Buffer, Problem
+from planner.planning.placing.watching import Progress
+from planner.planning.sharing import Sharing
+from planner.planning.sharing.bounds import notes as notes_on_sharing
+from planner.planning.sharing.findings import SharingFinding
 from planner.reporting.explain import explain_bound
-from planner.sharing import Sharing
-from planner.sharing.bounds import notes as notes_on_sharing
-from planner.sharing.findings import SharingFinding
 from planner.verifying.bounds import notes
 from planner.verifying.findings import VerifyFinding
 from solvers.model.errors import StopReason

@@ -14,10 +14,10 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import planner
-from planner.errors import PlannerError
-from planner.placing.watching import Progress
-from planner.plan import Plan, PlanStatus
-from planner.sharing import Sharing
+from planner.model.errors import PlannerError
+from planner.model.plan import Plan, PlanStatus
+from planner.planning.placing.watching import Progress
+from planner.planning.sharing import Sharing
 
 from ..errors import Refusal, refused
 from ..garbage import Trimmer, collect_rarely

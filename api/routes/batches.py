@@ -14,8 +14,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.errors import Code
 from planner.formats.table import JSON
+from planner.model.errors import Code
 
 from ..errors import HttpCode, Refusal, too_large
 from ..garbage import forget_frames

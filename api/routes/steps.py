@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
-from planner.errors import Code, Finding
+from planner.model.errors import Code, Finding
 
 from ..errors import HttpCode, Refusal
 from ..jobs.attempt import Attempt, Posted, about_in, as_stored

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import Finding
 from ..facts.constants import spell_out_constants
-from ..problem import Problem
+from ..model.errors import Finding
+from ..model.problem import Problem
 from .colocations import check_colocations
 from .memories import check_constants, check_speeds
 from .names import Names, check_names

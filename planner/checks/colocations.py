@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..errors import Code
-from ..problem import Colocation, Problem
+from ..model.errors import Code
+from ..model.problem import Colocation, Problem
 from .names import Names
 from .report import Report, quoted
 

@@ -6,11 +6,11 @@ from itertools import islice
 from math import lcm
 from typing import NamedTuple
 
-from ..errors import Code
 from ..facts.colocation import Congruence
 from ..facts.intervals import first_meeting, merged, overlap
 from ..facts.sweep import Piece, Pieces, all_apart, meetings
-from ..problem import Buffer, Pool, Problem
+from ..model.errors import Code
+from ..model.problem import Buffer, Pool, Problem
 from .colocations import Groups
 from .names import Names
 from .pairs import PairKeys

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import Code
 from ..facts.access import WEIGHS_ACCESS
 from ..facts.constants import CONSTANT, OpenPools, has_read_only_pools, is_constant
-from ..problem import Problem
+from ..model.errors import Code
+from ..model.problem import Problem
 from .limits import MAX_ADDRESS
 from .names import Names
 from .report import Place, Report, quoted

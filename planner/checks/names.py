@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from solvers.model.instance import Term
 
-from ..errors import Code
-from ..problem import Buffer, BufferId, Interval, Pool, Problem
+from ..model.errors import Code
+from ..model.problem import Buffer, BufferId, Interval, Pool, Problem
 from .limits import MAX_ADDRESS, MAX_TEXT, MAX_TIME
 from .report import Place, Report, quoted
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..errors import Code
-from ..problem import BufferId, Constraints, Pair, Problem
+from ..model.errors import Code
+from ..model.problem import BufferId, Constraints, Pair, Problem
 from .names import Names
 from .report import Place, Report, quoted
 

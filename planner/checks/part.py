@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
 from ..facts.variants import with_alternatives
-from ..problem import Alternative, BufferId, Colocation, Constraints, Problem, ReusePenalty
+from ..model.problem import Alternative, BufferId, Colocation, Constraints, Problem, ReusePenalty
 from .report import Place, Report, pointer
 
 Examine: TypeAlias = Callable[[Problem], Report]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import Code
-from ..problem import Problem
+from ..model.errors import Code
+from ..model.problem import Problem
 from .colocations import Groups
 from .names import Names
 from .report import Place, Report, quoted

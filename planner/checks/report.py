@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from ..errors import MAX_ECHO, MAX_FINDINGS, BadInput, Code, Finding
+from ..model.errors import MAX_ECHO, MAX_FINDINGS, BadInput, Code, Finding
 
 Place: TypeAlias = tuple[str | int, ...]
 """The way from the root of the document to a value: keys and list positions."""

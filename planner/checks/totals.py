@@ -6,9 +6,9 @@ from math import lcm
 
 from solvers.model.instance import LINEAR_TERMS, Choice
 
-from ..errors import Code
 from ..facts.access import WEIGHS_ACCESS, most_access_cost
-from ..problem import Problem
+from ..model.errors import Code
+from ..model.problem import Problem
 from .colocations import Groups
 from .limits import MAX_ADDRESS
 from .report import Report

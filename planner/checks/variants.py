@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from solvers.model.instance import Term
 
-from ..errors import Code
 from ..facts.variants import positions, rules
-from ..problem import Alternative, BufferId, Problem, Variants
+from ..model.errors import Code
+from ..model.problem import Alternative, BufferId, Problem, Variants
 from .limits import MAX_ADDRESS, MAX_TIME
 from .names import check_name, check_ranges
 from .part import Examine, Parts

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..errors import BadInput, Code, Finding
-from ..plan import Plan
-from ..problem import Problem, measures_bytes
+from ..model.errors import BadInput, Code, Finding
+from ..model.plan import Plan
+from ..model.problem import Problem, measures_bytes
 from .frame import LEFT, STANDARD, Sheet, line, number, text
 from .ticks import exact_bytes, grouped, short_bytes, time_ticks, value_ticks
 

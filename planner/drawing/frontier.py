@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import BadInput, Code, Finding
-from ..plan import Frontier
-from ..problem import Problem, measures_bytes
+from ..model.errors import BadInput, Code, Finding
+from ..model.plan import Frontier
+from ..model.problem import Problem, measures_bytes
 from .curves import Axes, Curve, curves
 from .frame import STANDARD, Sheet
 from .ticks import grouped, short_bytes

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..errors import BadInput, Code, Finding, echo
 from ..facts.intervals import merged
 from ..facts.variants import as_chosen
-from ..plan import Placement, Plan, PlanStatus
-from ..problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes
+from ..model.errors import BadInput, Code, Finding, echo
+from ..model.plan import Placement, Plan, PlanStatus
+from ..model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes
 from ..reporting.live_profile import LiveProfile
 from ..verifying.findings import VerifyFinding
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..problem import Buffer, Lifetimes
+from ..model.problem import Buffer, Lifetimes
 from .frame import LEFT, Frame, cut, number, safe, text
 from .memory_map import Box, MemoryMap
 from .style import colour_of

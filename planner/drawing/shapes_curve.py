@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import BadInput, Code, Finding
-from ..shapes import Mode, ShapesPlan
+from ..model.errors import BadInput, Code, Finding
+from ..planning.shapes import Mode, ShapesPlan
 from .curves import Axes, Curve, curves
 from .frame import STANDARD, Sheet
 from .ticks import grouped, short_bytes

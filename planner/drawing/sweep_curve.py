@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from solvers.model.instance import Term
 
-from ..errors import BadInput, Code, Finding
-from ..sweeping import Sweep, SweepPoint
+from ..model.errors import BadInput, Code, Finding
+from ..planning.sweeping import Sweep, SweepPoint
 from .curves import Axes, Curve, curves
 from .frame import STANDARD, Sheet
 from .ticks import exact_bytes, grouped, short_bytes

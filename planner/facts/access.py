@@ -11,7 +11,7 @@ from dataclasses import astuple, fields
 
 from solvers.model.instance import LINEAR_TERMS, Choice
 
-from ..problem import Buffer, Pool, Problem, Speed
+from ..model.problem import Buffer, Pool, Problem, Speed
 
 PICOSECONDS = 10**12
 """In a second."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import gcd
 from typing import NamedTuple
 
-from ..problem import BufferId, Colocation
+from ..model.problem import BufferId, Colocation
 
 
 class Group(NamedTuple):

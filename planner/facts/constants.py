@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from operator import attrgetter
 
-from ..problem import Buffer, Interval, Problem
+from ..model.problem import Buffer, Interval, Problem
 
 CONSTANT = "constant"
 

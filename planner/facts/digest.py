@@ -13,7 +13,7 @@ from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
 
-from ..problem import Alternative, Buffer, Constraints, Problem, Variants
+from ..model.problem import Alternative, Buffer, Constraints, Problem, Variants
 from .constants import spell_out_constants
 from .intervals import merged
 

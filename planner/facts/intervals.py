@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from math import inf
 
-from ..problem import Interval
+from ..model.problem import Interval
 
 
 def merged(ranges: Iterable[Interval]) -> tuple[Interval, ...]:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..problem import Buffer, BufferId, Colocation, Pool, Problem
+from ..model.problem import Buffer, BufferId, Colocation, Pool, Problem
 from .colocation import Congruence, Group, groups
 from .intervals import merged
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
-from ..errors import BadInput, Code, Finding
-from ..plan import Plan
-from ..problem import Alternative, Buffer, BufferId, Constraints, Interval, MoreLife, Problem, Variants
+from ..model.errors import BadInput, Code, Finding
+from ..model.plan import Plan
+from ..model.problem import Alternative, Buffer, BufferId, Constraints, Interval, MoreLife, Problem, Variants
 from .intervals import merged
 
 _KINDS = tuple(field.name for field in fields(Constraints))

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..graph.operators import Graph
-    from ..plan import Frontier, Plan
-    from ..problem import Problem
-    from ..shapes import ShapedProblem, ShapesPlan
-    from ..storage import Sharing
+    from ..model.plan import Frontier, Plan
+    from ..model.problem import Problem
+    from ..model.storage import Sharing
+    from ..planning.shapes import ShapedProblem, ShapesPlan
     from .programs.read_graph import ProgramFile
 
 
@@ -31,8 +31,8 @@ def read_problem(
 
 def read_shaped(data: bytes, *, name: str | None = None) -> tuple[ShapedProblem, tuple[str, ...]]:
     """The ShapedProblem in the bytes (JSON, format memplan/1), and warnings. One without symbols has one shape."""
-    from ..shapes import ShapedProblem
-    from ..shapes.expression import number
+    from ..planning.shapes import ShapedProblem
+    from ..planning.shapes.expression import number
     from .memplan.read import read_with_symbols
 
     found, warnings = read_with_symbols(Source(data, name))

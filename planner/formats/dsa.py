@@ -17,9 +17,20 @@ from ..checks import sound_as_read
 from ..checks.limits import MAX_ADDRESS
 from ..checks.pool_choice import Classes
 from ..checks.report import Report, quoted
-from ..errors import Code
 from ..facts.intervals import merged
-from ..problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pair, Pool, Problem, ReusePenalty
+from ..model.errors import Code
+from ..model.problem import (
+    Buffer,
+    BufferId,
+    Colocation,
+    Constraints,
+    Fixed,
+    Lifetimes,
+    Pair,
+    Pool,
+    Problem,
+    ReusePenalty,
+)
 from . import dsa_wire as w
 from .documents import Source
 from .json.strict import Part, Wire, field_names, validate

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ..checks.report import Place, Report, quoted
-from ..errors import Code
-from ..problem import Speed
+from ..model.errors import Code
+from ..model.problem import Speed
 
 SPEED_FIELDS = tuple(Speed.__dataclass_fields__)
 _NEEDED = SPEED_FIELDS[:3]

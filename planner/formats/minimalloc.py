@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from ..checks import sound_as_read
 from ..checks.limits import MAX_ADDRESS, MAX_TIME
 from ..checks.report import Place, Report, bad_input, quoted
-from ..errors import Code
 from ..facts.intervals import merged
-from ..problem import Buffer, Fixed, Interval, Lifetimes, Pool, Problem
+from ..model.errors import Code
+from ..model.problem import Buffer, Fixed, Interval, Lifetimes, Pool, Problem
 from .documents import Source
 
 _COLUMNS = {

@@ -10,11 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..checks.report import bad_input, quoted
-from ..errors import Code
+from ..model.errors import Code
 from .documents import Source
 
 if TYPE_CHECKING:
-    from ..problem import Problem
+    from ..model.problem import Problem
 
 JSON = "application/json"
 CSV = "text/csv"

@@ -17,9 +17,9 @@ from ..checks import sound_as_read
 from ..checks.limits import MAX_ADDRESS, MAX_TIME
 from ..checks.pairs import from_lists
 from ..checks.report import Report, printable, quoted
-from ..errors import MAX_ECHO, Code
 from ..facts.constants import CONSTANT
-from ..problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
+from ..model.errors import MAX_ECHO, Code
+from ..model.problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
 from .documents import Source
 from .json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
 from .memories import SPEED_FIELDS, read_data

@@ -11,12 +11,12 @@ from math import lcm
 from typing import Any
 
 from ..checks.report import Place, Report, quoted
-from ..errors import Code
 from ..facts.constants import is_constant, spell_out_constants
 from ..facts.intervals import merged, overlap
 from ..facts.variants import as_chosen, require_nothing_to_choose
-from ..plan import Placement, Plan
-from ..problem import Buffer, BufferId, Pool, Problem
+from ..model.errors import Code
+from ..model.plan import Placement, Plan
+from ..model.problem import Buffer, BufferId, Pool, Problem
 from .json.lines import document
 from .memories import SPEED_FIELDS, write_data, write_speed
 

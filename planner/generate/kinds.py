@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..errors import echo
+from ..model.errors import echo
+from ..model.problem import Lifetimes, Pool, Problem
 from ..options.options import GREATEST, bad_option
-from ..problem import Lifetimes, Pool, Problem
 from . import memories, packing, rectangles, training, variants
 from .convnet import convnet
 from .recurrent import recurrent

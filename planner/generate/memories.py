@@ -7,7 +7,7 @@ from dataclasses import replace
 from solvers.model.instance import Term
 
 from ..facts.constants import CONSTANT
-from ..problem import Buffer, Pool, Speed
+from ..model.problem import Buffer, Pool, Speed
 from .chance import Chance
 from .convnet import convnet
 from .rectangles import random_rectangles

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ..problem import Buffer, Pool
+from ..model.problem import Buffer, Pool
 from .chance import Chance
 from .memories import NAMES
 from .request import Request, Sketch

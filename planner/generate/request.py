@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from solvers.model.instance import Term
 
-from ..problem import DEFAULT_TERMS, Buffer, Pool, Variants
+from ..model.problem import DEFAULT_TERMS, Buffer, Pool, Variants
 from .chance import Chance
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..problem import Buffer, Lifetimes, Pool, Problem
-from ..shapes import ShapedProblem, shaped
+from ..model.problem import Buffer, Lifetimes, Pool, Problem
+from ..planning.shapes import ShapedProblem, shaped
 
 BYTES = 2
 """Of a number."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..problem import Buffer
+from ..model.problem import Buffer
 from .chance import Chance
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..problem import Alternative, Buffer, CostTerm, Interval, VariantGroup, Variants
+from ..model.problem import Alternative, Buffer, CostTerm, Interval, VariantGroup, Variants
 from .chance import Chance
 from .request import Request, Sketch
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from math import lcm
 from typing import TypeAlias
 
-from ..plan import Plan
-from ..problem import BufferId, Fixed, Pool, Problem
+from ..model.plan import Plan
+from ..model.problem import BufferId, Fixed, Pool, Problem
 from .checks.soundness import require_sound_program
 from .operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, Workspace, functions_of
 from .problem import GraphOptions, program_problem

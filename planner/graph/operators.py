@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
 
-from ..problem import BufferId
+from ..model.problem import BufferId
 
 
 class TensorKind(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..problem import BufferId, Problem
+from ..model.problem import BufferId, Problem
 
 
 class Reason(StrEnum):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import gcd, lcm
 
 from ..checks.report import Report, bad_input, quoted
-from ..errors import Code, echo
-from ..problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem
+from ..model.errors import Code, echo
+from ..model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem
 from .aliases.places import Places
 from .aliases.rules import PASSES, Facts, Refusal, apply
 from .checks.soundness import require_sound_graph, require_sound_program

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ..problem import BufferId
+from ..model.problem import BufferId
 from .operators import Graph, Operator, Tensor, TensorKind
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..checks.report import Place, Report, quoted
-from ..errors import Code
 from ..facts.intervals import merged
-from ..problem import Buffer, BufferId, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
+from ..model.errors import Code
+from ..model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 
 MAX_NESTING = 1000
 """Scopes and calls within each other."""

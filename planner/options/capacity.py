@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..errors import echo
-from ..problem import Problem
+from ..model.errors import echo
+from ..model.problem import Problem
 from .options import GREATEST, bad_option
 from .preference import Preference, with_preference
 

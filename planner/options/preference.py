@@ -11,7 +11,7 @@ from solvers.model.instance import Term
 from ..checks import require_sound
 from ..facts.access import costs_of
 from ..facts.constants import spell_out_constants
-from ..problem import Buffer, Problem
+from ..model.problem import Buffer, Problem
 
 
 class Preference(StrEnum):
@@ -38,7 +38,7 @@ def with_preference(problem: Problem, prefer: Preference | None) -> Problem:
         return problem
     require_sound(problem)
     if problem.variants is not None:
-        return problem  # what alternatives cost is no term of the objective: see planner.placing.choosing
+        return problem  # what alternatives cost is no term of the objective: see planner.planning.placing.choosing
     if prefer is Preference.BALANCED:
         return replace(problem, terms=TERMS[prefer], peak_price=fair_price(problem))
     return replace(problem, terms=TERMS[prefer])

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..errors import CannotSolve, Code, Finding
 from ..facts.constants import spell_out_constants
 from ..facts.digest import digest
-from ..plan import Plan
-from ..problem import Problem
+from ..model.errors import CannotSolve, Code, Finding
+from ..model.plan import Plan
+from ..model.problem import Problem
 from ..verifying.proofs.blocks import Blocks
 from ..verifying.proofs.claims import height_to_refute
 from ..verifying.proofs.replay import FORMAT, MOST_TREE_BUFFERS, unsupported

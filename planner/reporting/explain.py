@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from solvers.model.outcome import Proof
 
-from ..errors import echo
 from ..facts.variants import as_chosen
-from ..plan import Plan, PlanCertificate, PlanStatus
-from ..problem import BufferId, Problem
+from ..model.errors import echo
+from ..model.plan import Plan, PlanCertificate, PlanStatus
+from ..model.problem import BufferId, Problem
 from ..verifying.shortage import NAMED, in_bytes, named_pools, these
 
 

@@ -10,8 +10,8 @@ from itertools import accumulate
 
 from ..facts.colocation import groups
 from ..facts.intervals import merged
-from ..plan import Placement
-from ..problem import Buffer, BufferId, Problem
+from ..model.plan import Placement
+from ..model.problem import Buffer, BufferId, Problem
 
 
 @dataclass(frozen=True, slots=True)

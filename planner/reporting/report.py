@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ..facts.constants import spell_out_constants
 from ..facts.intervals import merged
 from ..facts.variants import as_chosen
-from ..plan import Placement, Plan, PlanStatus, PoolUse
-from ..problem import Buffer, BufferId, Interval, Pool, Problem
+from ..model.plan import Placement, Plan, PlanStatus, PoolUse
+from ..model.problem import Buffer, BufferId, Interval, Pool, Problem
 from .live_profile import Height, LiveProfile
 from .supports import Supports
 

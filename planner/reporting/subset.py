@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ..facts.colocation import groups
-from ..problem import BufferId, Colocation, Constraints, Problem
+from ..model.problem import BufferId, Colocation, Constraints, Problem
 
 
 def only(problem: Problem, ids: Iterable[BufferId]) -> Problem:

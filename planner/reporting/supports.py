@@ -9,8 +9,8 @@ from math import lcm
 
 from ..facts.colocation import Group, groups
 from ..facts.intervals import merged, overlap
-from ..plan import Placement
-from ..problem import Buffer, Interval, Pool, Problem
+from ..model.plan import Placement
+from ..model.problem import Buffer, Interval, Pool, Problem
 
 
 class Supports:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
-from ..errors import echo
 from ..facts.places import Places
-from ..plan import Plan, PlanCertificate, PlanStatus
+from ..model.errors import echo
+from ..model.plan import Plan, PlanCertificate, PlanStatus
 from .certificates import proves_infeasible
 from .findings import FindingKind, VerifyFinding
 from .objective import choice_cost, has_choice, price_of_peaks

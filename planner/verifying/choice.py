@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..errors import echo
 from ..facts.variants import broken_rules, choice_of, costs_of_choice, weighted_cost
-from ..plan import Choice, Plan, PlanStatus
-from ..problem import Problem, Variants
+from ..model.errors import echo
+from ..model.plan import Choice, Plan, PlanStatus
+from ..model.problem import Problem, Variants
 from .findings import FindingKind, VerifyFinding
 
 

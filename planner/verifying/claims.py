@@ -10,10 +10,10 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
-from ..errors import echo
 from ..facts.places import Places
-from ..plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
-from ..problem import Problem
+from ..model.errors import echo
+from ..model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
+from ..model.problem import Problem
 from .findings import FindingKind, VerifyFinding
 from .objective import term_value
 from .shortage import shortage

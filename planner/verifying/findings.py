@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from ..errors import echo
-from ..problem import BufferId
+from ..model.errors import echo
+from ..model.problem import BufferId
 
 
 class FindingKind(StrEnum):

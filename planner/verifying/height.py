@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..facts.intervals import merged
 from ..facts.places import Places, Spot
-from ..problem import Interval
+from ..model.problem import Interval
 
 
 class _Slab(NamedTuple):

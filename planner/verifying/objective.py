@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from solvers.model.instance import LINEAR_TERMS, Choice, Term
 
-from ..plan import Placement
-from ..problem import Buffer, Pool, Problem, Speed
+from ..model.plan import Placement
+from ..model.problem import Buffer, Pool, Problem, Speed
 
 
 def term_value(problem: Problem, where: Sequence[Placement | None], peaks: Mapping[str, int], term: Term) -> int:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import echo
 from ..facts.intervals import first_meeting, merged
 from ..facts.sweep import Integers, Pieces, exact_array
-from ..plan import Placement
-from ..problem import Buffer, Interval, Pool, Problem
+from ..model.errors import echo
+from ..model.plan import Placement
+from ..model.problem import Buffer, Interval, Pool, Problem
 from .findings import AddressRange, FindingKind, PlanFindings
 
 FEW_PIECES = 100

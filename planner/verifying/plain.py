@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..facts.intervals import merged, overlap
 from ..facts.places import Places
-from ..plan import Placement
-from ..problem import Interval
+from ..model.plan import Placement
+from ..model.problem import Interval
 
 MOST_BUFFERS = 400
 """Of more than this it is only tried whether they can all stand on top of each other."""

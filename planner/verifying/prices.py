@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..errors import echo
 from ..facts.places import Places
-from ..plan import PlanCertificate
+from ..model.errors import echo
+from ..model.plan import PlanCertificate
 from .objective import choice_cost, has_choice, price_of_peaks
 from .weights import read_weights, weigh
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from solvers.model.outcome import Proof
 
-from ..errors import echo
 from ..facts.colocation import Group
 from ..facts.places import Places
-from ..plan import PlanCertificate, Shortage
-from ..problem import BufferId, Pool, Problem
+from ..model.errors import echo
+from ..model.plan import PlanCertificate, Shortage
+from ..model.problem import BufferId, Pool, Problem
 
 NAMED = 12
 """How many buffers a sentence lists before it says how many more there are."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..errors import echo
 from ..facts.colocation import groups
 from ..facts.constants import spell_out_constants
 from ..facts.digest import digest as digest_of
@@ -15,8 +14,9 @@ from ..facts.intervals import merged
 from ..facts.places import Places
 from ..facts.sweep import Pieces, all_apart, meetings
 from ..facts.variants import as_chosen
-from ..plan import Placement, Plan, PlanStatus
-from ..problem import Buffer, BufferId, Interval, Problem
+from ..model.errors import echo
+from ..model.plan import Placement, Plan, PlanStatus
+from ..model.problem import Buffer, BufferId, Interval, Problem
 from .bounds import check_proofs, rests_on_searches
 from .certificates import objections
 from .choice import check_choice

@@ -15,7 +15,7 @@ import numpy as np
 
 from planner import Buffer, Pool, Problem
 from planner.generate import KINDS, Request, generate
-from planner.placing.lowering import lower
+from planner.planning.placing.lowering import lower
 from solvers.fitting.orders import PASSES
 from solvers.kernels.columns import columns
 from solvers.kernels.selection import select

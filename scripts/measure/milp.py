@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from planner.formats import read_problem  # noqa: E402
-from planner.placing.lowering import lower  # noqa: E402
+from planner.planning.placing.lowering import lower  # noqa: E402
 from solvers.geometry.presolve import scaled, unit  # noqa: E402
 from solvers.milp.terms import floors  # noqa: E402
 from solvers.model.instance import Instance, Placement, PoolSpec, Term  # noqa: E402

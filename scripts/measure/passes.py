@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from planner.generate import Request, generate
-from planner.placing.lowering import lower
+from planner.planning.placing.lowering import lower
 from solvers.bounds.one_pool import pool_bound
 from solvers.fitting.orders import ORDERS, PASSES, Fit
 from solvers.kernels.columns import columns

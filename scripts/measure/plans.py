@@ -17,7 +17,7 @@ import planner
 from planner import Goal, Options, Problem
 from planner.formats import read_problem, write_plan, write_sharing
 from planner.generate import Request, generate
-from planner.plan import Run
+from planner.model.plan import Run
 
 FOLDERS = ("minimalloc", "nets", "pypto", "usmp")
 KINDS = (

@@ -25,7 +25,7 @@ from planner.checks import examine
 from planner.facts.digest import digest
 from planner.formats.json.scan import scan
 from planner.generate import Request, generate
-from planner.placing.lowering import lower
+from planner.planning.placing.lowering import lower
 
 IMPORTS = [sys.executable, "-c", "import numpy, pydantic, typer, rich"]
 COMMAND = [sys.executable, "-m", "api.cli", "plan"]

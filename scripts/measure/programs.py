@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from planner import BadInput, Options, Plan, PlanStatus, Problem, plan, read_program
 from planner.graph import GraphOptions, Program, nested_plan, program_problem
-from planner.problem import Pool
+from planner.model.problem import Pool
 from tests.planner.graph.random_programs import random_program
 
 

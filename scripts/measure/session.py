@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from planner import Buffer, Session, plan_memory
 from planner.generate import Request, generate
-from planner.problem import Pool, Problem
+from planner.model.problem import Pool, Problem
 
 FRESH = "import pickle, sys\nfrom memplan import plan_memory\nplan_memory(*pickle.load(sys.stdin.buffer))"
 

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from planner import Buffer, Options, Plan, Pool, Problem, plan
 from planner.drawing import Sheet, Theme, shapes_curve
 from planner.generate import shaped_transformer
-from planner.shapes import Mode, ShapedProblem, ShapesPlan, plan_shapes, shaped, verify_shapes
-from planner.shapes.answer import Row
+from planner.planning.shapes import Mode, ShapedProblem, ShapesPlan, plan_shapes, shaped, verify_shapes
+from planner.planning.shapes.answer import Row
 
 Array: TypeAlias = npt.NDArray[np.int64]
 DRAWN = 48

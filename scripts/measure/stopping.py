@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from planner.generate import Request, generate
-from planner.placing.lowering import lower
+from planner.planning.placing.lowering import lower
 from solvers.geometry.presolve import by_pool
 from solvers.model.errors import StopReason
 from solvers.model.instance import Placement

@@ -55,7 +55,7 @@ SOLVERS: dict[str, Entry] = {
     ),
     "greedy": Entry(
         SolverKind.HEURISTIC,
-        "solvers.greedy.solver:Greedy",
+        "solvers.heuristics.greedy.solver:Greedy",
         "one block after another: many orders, lowest and best fit",
     ),
     "search": Entry(
@@ -64,18 +64,20 @@ SOLVERS: dict[str, Entry] = {
         "the exact search: block by block at a fixed height, with restarts",
     ),
     "assign": Entry(
-        SolverKind.HEURISTIC, "solvers.assign.search:Assign", "local search over which buffer goes to which memory"
+        SolverKind.HEURISTIC,
+        "solvers.heuristics.assign.search:Assign",
+        "local search over which buffer goes to which memory",
     ),
     "cpsat": Entry(SolverKind.METHOD, "solvers.cpsat:CpSat", "OR-Tools CP-SAT: is there a plan of this height?"),
     "cpsat_peak": Entry(SolverKind.METHOD, "solvers.cpsat:CpSatPeak", "OR-Tools CP-SAT with the peak as a variable"),
     "cbc": Entry(SolverKind.METHOD, "solvers.milp:Cbc", "the integer program, by CBC"),
     "highs": Entry(SolverKind.METHOD, "solvers.milp:Highs", "the integer program, by HiGHS"),
     "improve": Entry(
-        SolverKind.IMPROVER, "solvers.improve.ejection:Improve", "greedy, then moving what defines the peak"
+        SolverKind.IMPROVER, "solvers.heuristics.improve.ejection:Improve", "greedy, then moving what defines the peak"
     ),
     "beam": Entry(
         SolverKind.IMPROVER,
-        "solvers.improve.beam:Beam",
+        "solvers.heuristics.improve.beam:Beam",
         "greedy, then sweeps through time with many placements side by side",
     ),
     "cadence_position": Entry(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.plan import Objective, Placement, Plan, PlanStatus, PoolUse, Run, Shortage, TermValue
-from planner.problem import Buffer, BufferId, Pool, Problem
+from planner.model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, Run, Shortage, TermValue
+from planner.model.problem import Buffer, BufferId, Pool, Problem
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 

@@ -11,8 +11,8 @@ import pytest
 
 from planner import Options, PlanStatus, plan
 from planner.formats import read_problem
-from planner.placing.lowering import lower
-from planner.problem import Problem
+from planner.model.problem import Problem
+from planner.planning.placing.lowering import lower
 from solvers.model.instance import Instance, Placement
 from solvers.model.objective import peaks
 from solvers.model.registry import get

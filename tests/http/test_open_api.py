@@ -22,7 +22,7 @@ from api.errors import CONTENT_TYPE, HttpCode
 from api.routes.openapi.reference import rendered
 from api.routes.page import POLICY
 from api.settings import Settings
-from planner.errors import Code
+from planner.model.errors import Code
 from tests.http.served import SECONDS, THREE, Served, serving
 from tests.http.test_jobs import post_job, until
 

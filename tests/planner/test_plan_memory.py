@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner import BadInput, Buffer, BufferInfo, CannotSolve, NoPlan, Options, PlanStatus, Pool, plan_memory
-from planner.problem import BufferId
+from planner.model.problem import BufferId
 from tests.planner.formats.reading import corpus
 
 GREEDY = Options(solver="greedy", workers=1)

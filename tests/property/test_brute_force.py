@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 
 from planner import Options, Plan, PlanStatus, plan
-from planner.problem import Problem
+from planner.model.problem import Problem
 from tests.judge import judge
 from tests.oracle import solve
 from tests.strategies import effort, problems

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from planner import BadInput, Options, Plan, PlanStatus, Pool, Problem, plan, share, verify, verify_sharing
 from planner.formats import read_plan, read_sharing, write_plan, write_sharing
-from planner.problem import Buffer, Speed
+from planner.model.problem import Buffer, Speed
 from planner.reporting.report import memory_report
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 from tests.oracle import Truth, solve
-from tests.planner.sharing.truth import least_total, sharable
+from tests.planner.planning.sharing.truth import least_total, sharable
 from tests.strategies import NIGHTLY, effort, problems
 
 Path: TypeAlias = tuple[str | int, ...]

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner import Buffer, Options, Plan, PlanStatus, Problem, StopReason, plan, verify
-from planner.problem import BufferId, Colocation, Constraints, Fixed
+from planner.model.problem import BufferId, Colocation, Constraints, Fixed
 from solvers.model.instance import Term
 from tests.oracle import solve
 from tests.strategies import effort, problems

@@ -6,7 +6,7 @@ from itertools import product
 
 from hypothesis import assume, given
 
-from planner.problem import BufferId, Problem
+from planner.model.problem import BufferId, Problem
 from planner.verifying.verify import verify
 from tests.oracle import solve
 from tests.plans import make_plan

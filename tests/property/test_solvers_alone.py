@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from planner.placing.lowering import lower
-from planner.problem import Problem
+from planner.model.problem import Problem
+from planner.planning.placing.lowering import lower
 from solvers.bounds.one_pool import homeless
 from solvers.geometry.presolve import scaled, unit
 from solvers.model import registry

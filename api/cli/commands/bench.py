@@ -10,7 +10,7 @@ from pathlib import Path
 from planner.bench import CellStatus, Comparison, Record, Results, Settings, collect, compare, grid, run, write_reports
 from planner.bench.results.tallies import contradictions, per_solver
 from planner.bench.running.runner import missing
-from planner.errors import BadInput, Code, Finding
+from planner.model.errors import BadInput, Code, Finding
 
 from ..exit_codes import ExitCode
 from ..terminal.bench_progress import Progress

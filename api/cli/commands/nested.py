@@ -9,10 +9,10 @@ import planner
 from planner.formats import read_program, write_plan
 from planner.formats.documents import NESTED_FORMAT
 from planner.graph import NestedPlan, nested_plan
+from planner.model.plan import Plan, PlanStatus
+from planner.model.problem import Problem
 from planner.options.capacity import with_capacity
 from planner.options.options import Options
-from planner.plan import Plan, PlanStatus
-from planner.problem import Problem
 
 from ..exit_codes import ExitCode
 from ..terminal.json_output import print_document

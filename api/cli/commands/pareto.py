@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import planner
 from planner.drawing import frontier_curve
-from planner.errors import BadInput, Code, Finding
 from planner.formats import read_problem, write_frontier, write_plan
+from planner.model.errors import BadInput, Code, Finding
+from planner.model.plan import Frontier, Plan
+from planner.model.problem import Problem, measures_bytes
 from planner.options.options import Options
-from planner.plan import Frontier, Plan
-from planner.problem import Problem, measures_bytes
 from solvers.model.errors import StopReason
 
 from ..exit_codes import ExitCode

@@ -10,10 +10,10 @@ from typing import Generic, NamedTuple, TypeVar
 
 import planner
 from planner.formats import read_problem, write_plan
+from planner.model.plan import Plan, PlanStatus
+from planner.model.problem import Problem, measures_bytes
 from planner.options.options import Options
 from planner.options.preference import TERMS
-from planner.plan import Plan, PlanStatus
-from planner.problem import Problem, measures_bytes
 from solvers.model.errors import StopReason
 
 from ..exit_codes import ExitCode

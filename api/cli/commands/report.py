@@ -10,12 +10,12 @@ from functools import partial
 import typer
 
 from planner.formats import is_sharing, read_plan, read_sharing
+from planner.model.plan import Plan
+from planner.model.problem import Problem
 from planner.options.preference import Preference
-from planner.plan import Plan
-from planner.problem import Problem
+from planner.planning.sharing import Sharing, verify_sharing
+from planner.planning.sharing.findings import SharingFinding
 from planner.reporting.report import memory_report
-from planner.sharing import Sharing, verify_sharing
-from planner.sharing.findings import SharingFinding
 from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
 
@@ -109,7 +109,7 @@ def show(problem: Problem, plan: Plan, shown: View) -> None:
 
 def show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
     """Print the report of a verified sharing."""
-    from planner.sharing.report import sharing_report
+    from planner.planning.sharing.report import sharing_report
 
     report = sharing_report(problem, sharing)
     if shown is View.JSON:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from planner.formats import read_shaped
 from planner.formats.shapes.write import write_shapes_plan
 from planner.options.options import Options, bad_option
-from planner.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, verify_shapes
+from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, verify_shapes
 
 from ..exit_codes import ExitCode
 from ..terminal.json_output import print_document

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import planner
 from planner.formats import write_sharing
+from planner.model.problem import Problem
 from planner.options.options import Options
-from planner.problem import Problem
-from planner.sharing import Sharing
+from planner.planning.sharing import Sharing
 
 from ..exit_codes import ExitCode
 from ..terminal.json_output import print_document

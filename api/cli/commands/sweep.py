@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from planner.errors import BadInput, Code, Finding
 from planner.formats import read_problem, write_plan
 from planner.formats.answers.sweep_writer import write_sweep_json
+from planner.model.errors import BadInput, Code, Finding
+from planner.model.plan import PlanStatus
 from planner.options.options import Options, bad_option
-from planner.plan import PlanStatus
-from planner.sweeping import Sweep, parse_ranges, sweep
+from planner.planning.sweeping import Sweep, parse_ranges, sweep
 
 from ..exit_codes import ExitCode
 from ..terminal.interrupt import Interrupt

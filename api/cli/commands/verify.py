@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 
 import typer
 
-from planner.errors import MAX_FINDINGS
 from planner.formats import (
     is_shapes_plan,
     is_sharing,
@@ -18,11 +17,12 @@ from planner.formats import (
     read_shapes_plan,
     read_sharing,
 )
+from planner.model.errors import MAX_FINDINGS
+from planner.model.problem import Problem
 from planner.options.capacity import planned_problem
 from planner.options.preference import Preference
-from planner.problem import Problem
-from planner.sharing import verify_sharing
-from planner.sharing.findings import SharingFinding
+from planner.planning.sharing import verify_sharing
+from planner.planning.sharing.findings import SharingFinding
 from planner.verifying.bounds import notes
 from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
@@ -94,7 +94,7 @@ def _plan(problem: Problem, data: bytes, proof: str | None, *, as_json: bool) ->
 
 
 def _sharing(problem: Problem, data: bytes) -> Verdict:
-    from planner.sharing.bounds import notes as notes_on_sharing
+    from planner.planning.sharing.bounds import notes as notes_on_sharing
 
     sharing = read_sharing(data)
     findings = verify_sharing(problem, sharing)
@@ -110,7 +110,7 @@ class ShapesFinding:
 
 
 def _shapes(given: bytes, problem: Problem, data: bytes) -> Verdict:
-    from planner.shapes import verify_shapes
+    from planner.planning.shapes import verify_shapes
 
     shaped, _ = read_shaped(given)
     shaped = replace(shaped, largest=problem)

@@ -7,7 +7,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from planner.errors import BadInput, Code, Finding
+from planner.model.errors import BadInput, Code, Finding
 
 STANDARD_OUTPUT = "-"
 

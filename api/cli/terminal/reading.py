@@ -11,11 +11,11 @@ from typing import BinaryIO
 
 import typer
 
-from planner.errors import BadInput, Code, Finding
 from planner.formats import read_problem
+from planner.model.errors import BadInput, Code, Finding
+from planner.model.problem import Problem
 from planner.options.capacity import planned_problem
 from planner.options.preference import Preference
-from planner.problem import Problem
 
 from .output_file import reason
 from .text import is_terminal, say

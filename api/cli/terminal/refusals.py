@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import typer
 
-from planner.errors import MAX_FINDINGS, Code, Finding, PlannerError
+from planner.model.errors import MAX_FINDINGS, Code, Finding, PlannerError
 
 from ..exit_codes import ExitCode
 from .json_output import print_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.plan import PlanStatus
+from planner.model.plan import PlanStatus
 from solvers.model.errors import StopReason
 
 from ...store.records import EventKind, JobState

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any
 
-from ...errors import BadInput, Code, Finding
+from ...model.errors import BadInput, Code, Finding
 
 FILE_NAME = "results.jsonl"
 

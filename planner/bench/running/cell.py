@@ -18,13 +18,13 @@ from solvers.model.solver import Goal
 from solvers.sandbox import shutdown
 from solvers.sandbox.parent_death import die_with
 
-from ...errors import BadInput, CannotSolve
 from ...formats import read_problem
+from ...model.errors import BadInput, CannotSolve
+from ...model.plan import Plan, PlanStatus
+from ...model.problem import Buffer, Problem
+from ...model.versions import machine, versions
 from ...options.options import Options
-from ...placing.planning import plan
-from ...plan import Plan, PlanStatus
-from ...problem import Buffer, Problem
-from ...versions import machine, versions
+from ...planning.placing.solving import plan
 from ..results.records import CellStatus
 from .grid import FROM_NAME
 from .known import Known, capacity_from_name

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import BadInput, Code, Finding, PlannerError
 from ...formats import FORMATS, read_problem, write_problem
 from ...generate import generate
+from ...model.errors import BadInput, Code, Finding, PlannerError
 from .suites import SUITES
 
 ENDINGS = tuple(dict.fromkeys(ending for row in FORMATS.values() for ending in row.endings))

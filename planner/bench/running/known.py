@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ...plan import Plan, PlanStatus
+from ...model.plan import Plan, PlanStatus
 
 FACT = re.compile(r"(?:^| )(optimum|bound)=([0-9]{1,19})(?= |$)", re.ASCII)
 NUMBER_IN_NAME = re.compile(r"[0-9]{1,19}", re.ASCII)

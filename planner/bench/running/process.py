@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...errors import echo
-from ...versions import machine, versions
+from ...model.errors import echo
+from ...model.versions import machine, versions
 from ..results.records import CellStatus, Record, parse
 from .grid import Cell
 

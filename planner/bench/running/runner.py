@@ -6,8 +6,8 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 
-from ...errors import BadInput, Code, Finding
-from ...versions import versions
+from ...model.errors import BadInput, Code, Finding
+from ...model.versions import versions
 from ..results.records import Record, Results
 from .grid import Cell
 from .process import COMMAND, CellProcess

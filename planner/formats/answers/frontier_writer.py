@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...plan import Frontier, Plan
+from ...model.plan import Frontier, Plan
 from ..documents import FRONTIER_FORMAT
 from ..json.lines import document
 from .plan_writer import run_fields

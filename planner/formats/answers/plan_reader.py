@@ -10,7 +10,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
-from ...plan import (
+from ...model.plan import (
     Choice,
     ChoiceGoal,
     Objective,

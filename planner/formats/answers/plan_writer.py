@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...plan import Choice, Plan, PlanCertificate, Run, Shortage
+from ...model.plan import Choice, Plan, PlanCertificate, Run, Shortage
 from ..documents import PLAN_FORMAT
 from ..json.lines import Written, compact, document
 

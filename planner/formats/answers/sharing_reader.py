@@ -1,4 +1,4 @@
-"""memplan-sharing/1: bytes become a Sharing. Whether it is a good one, or fits its problem, is for planner.sharing.verify to say."""
+"""memplan-sharing/1: bytes become a Sharing. Whether it is a good one, or fits its problem, is for planner.planning.sharing.verify to say."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pydantic import TypeAdapter
 
 from solvers.model.errors import StopReason
 
-from ...plan import PlanStatus, Run
-from ...storage import (
+from ...model.plan import PlanStatus, Run
+from ...model.storage import (
     Assignment,
     Kind,
     PoolTotal,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...storage import Kind, Sharing, SharingCertificate
+from ...model.storage import Kind, Sharing, SharingCertificate
 from ..documents import SHARING_FORMAT
 from ..json.lines import Written, compact, document
 from .plan_writer import run_fields, shortage_fields

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...sweeping import Sweep, SweepPoint
+from ...planning.sweeping import Sweep, SweepPoint
 from ..documents import SWEEP_FORMAT
 from ..json.lines import document
 

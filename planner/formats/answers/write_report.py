@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ...problem import BufferId
+from ...model.problem import BufferId
 from ...reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
 from ..documents import REPORT_FORMAT
 from ..json.lines import document

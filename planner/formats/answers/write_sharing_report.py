@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ...sharing.report import KindReport, SharingReport
-from ...storage import Kind
+from ...model.storage import Kind
+from ...planning.sharing.report import KindReport, SharingReport
 from ..documents import SHARING_REPORT_FORMAT
 from ..json.lines import document
 

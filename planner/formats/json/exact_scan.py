@@ -8,7 +8,7 @@ from math import isinf
 
 from ...checks.limits import MAX_DEPTH, MAX_DIGITS
 from ...checks.report import Place, Report, quoted
-from ...errors import Code
+from ...model.errors import Code
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...checks.limits import MAX_DEPTH, MAX_DIGITS
 from ...checks.report import Report, bad_input, quoted
-from ...errors import Code
+from ...model.errors import Code
 
 WIDE = 1000
 """An object with more keys than this is looked at with care: each key might become an error."""

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 
 from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, quoted
-from ...errors import Code
+from ...model.errors import Code
 
 BUFFER_ID_ERROR = "buffer_id"
 LABEL_ERROR = "label"

@@ -15,7 +15,7 @@ from pydantic_core import CoreSchema, from_json
 
 from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...checks.report import Place, Report, quoted
-from ...errors import Code
+from ...model.errors import Code
 from .scan import WIDE, Scanned
 from .sentences import BUFFER_ID_ERROR, LABEL_ERROR, describe_error
 

@@ -12,9 +12,9 @@ from solvers.model.instance import Term
 from ...checks import sound_as_read
 from ...checks.limits import MAX_TIME
 from ...checks.report import Place, Report, quoted
-from ...errors import Code
 from ...facts.intervals import merged
-from ...problem import (
+from ...model.errors import Code
+from ...model.problem import (
     DEFAULT_TERMS,
     Alternative,
     Buffer,
@@ -40,7 +40,7 @@ from ..memories import read_data, read_speed
 from . import wire as w
 
 if TYPE_CHECKING:
-    from ...shapes import ShapedProblem
+    from ...planning.shapes import ShapedProblem
     from .variants_wire import AlternativeWire, ChoosingProblemWire, VariantsWire
 
 SYMBOL_MARKS = (b'"symbols"', b'"size_range"')

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...facts.intervals import merged
-from ...problem import (
+from ...model.problem import (
     DEFAULT_TERMS,
     Alternative,
     Buffer,

@@ -9,12 +9,12 @@ from pydantic import TypeAdapter
 
 from ...checks import sound_as_read
 from ...checks.report import Report, bad_input, quoted
-from ...errors import Code
 from ...graph.checks.soundness import require_sound_graph, require_sound_program
 from ...graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace
 from ...graph.problem import GraphOptions, program_problem
 from ...graph.program import Function, Program, program_of
-from ...problem import Pool
+from ...model.errors import Code
+from ...model.problem import Pool
 from ..documents import GRAPH_FORMAT, PROGRAM_FORMAT
 from ..json.scan import Scanned, require_format
 from ..json.strict import Part, Wire, field_names, validate
@@ -23,7 +23,7 @@ from ..memplan.wire import PoolWire
 from . import graph_wire as w
 
 if TYPE_CHECKING:
-    from ...problem import Problem
+    from ...model.problem import Problem
     from ..documents import Source
 
 DEFAULT_POOLS = (Pool("default"),)

@@ -11,9 +11,9 @@ from typing_extensions import TypedDict
 
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input
-from ...errors import BadInput, Code, Finding
 from ...graph.trace import Trace
-from ...problem import Pool
+from ...model.errors import BadInput, Code, Finding
+from ...model.problem import Pool
 from ..json.scan import scan
 from ..json.sentences import describe_error
 from ..json.strict import STRICT, BufferIdField, Items
@@ -21,7 +21,7 @@ from ..memplan.read import read_pools
 from ..memplan.wire import Alignment, Bytes, Name, PoolWire
 
 if TYPE_CHECKING:
-    from ...problem import Problem
+    from ...model.problem import Problem
     from ..documents import Source
 
 

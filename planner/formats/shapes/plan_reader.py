@@ -1,4 +1,4 @@
-"""memplan-shapes/1: bytes become a ShapesPlan. Whether it is right is for planner.shapes.verify to say."""
+"""memplan-shapes/1: bytes become a ShapesPlan. Whether it is right is for planner.planning.shapes.verify to say."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from ...checks.report import Place, Report
-from ...errors import BadInput, Code, Finding
-from ...plan import Plan
-from ...shapes import Behind, Expression, ExpressionError, Mode, PoolPeak, Row, ShapesPlan, parse
-from ...shapes.expression import number
-from ...shapes.shaped import check_symbols
+from ...model.errors import BadInput, Code, Finding
+from ...model.plan import Plan
+from ...planning.shapes import Behind, Expression, ExpressionError, Mode, PoolPeak, Row, ShapesPlan, parse
+from ...planning.shapes.expression import number
+from ...planning.shapes.shaped import check_symbols
 from ..answers.plan_reader import read_plan_json
 from ..json.scan import scan
 from ..json.strict import STRICT, BufferIdField, Items, Part, Wire, field_names, validate

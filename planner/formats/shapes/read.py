@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ...checks.report import Place, Report
-from ...errors import Code
-from ...problem import Problem
-from ...shapes.expression import Expression, ExpressionError, number, parse, times, total
-from ...shapes.ranges import Effort, parts_of, size_range
-from ...shapes.shaped import ShapedProblem, check_symbols
+from ...model.errors import Code
+from ...model.problem import Problem
+from ...planning.shapes.expression import Expression, ExpressionError, number, parse, times, total
+from ...planning.shapes.ranges import Effort, parts_of, size_range
+from ...planning.shapes.shaped import ShapedProblem, check_symbols
 from ..documents import Source
 from ..json.sentences import kind_of
 

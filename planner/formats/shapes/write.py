@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ...shapes import Behind, ShapedProblem, ShapesPlan
-from ...shapes.expression import Kind
+from ...planning.shapes import Behind, ShapedProblem, ShapesPlan
+from ...planning.shapes.expression import Kind
 from ..answers.plan_writer import write_plan_json
 from ..documents import SHAPES_FORMAT
 from ..json.lines import document

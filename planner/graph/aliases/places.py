@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from ...problem import BufferId, Colocation, Interval
+from ...model.problem import BufferId, Colocation, Interval
 from ..operators import Tensor
 from ..running.liveness import Life
 

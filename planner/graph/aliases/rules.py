@@ -12,7 +12,7 @@ from math import prod
 from typing import TypeAlias
 
 from ...checks.report import quoted
-from ...problem import BufferId
+from ...model.problem import BufferId
 from ..operators import Operator, OperatorKind, TensorKind
 from ..outcomes import Reason
 from ..running.listing import Step

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...checks.report import Place, Report, quoted
-from ...errors import Code
-from ...problem import BufferId
+from ...model.errors import Code
+from ...model.problem import BufferId
 from ..operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, functions_of
 from ..program import Function, Program
 

@@ -7,8 +7,8 @@ from math import prod
 
 from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, Report, quoted
-from ...errors import Code
-from ...problem import BufferId
+from ...model.errors import Code
+from ...model.problem import BufferId
 from ..operators import OF_PROGRAMS, Graph, Operator, OperatorKind, Tensor, TensorKind
 from ..program import Function, Program
 from ..running.tuples import leaves

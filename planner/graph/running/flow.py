@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...checks.report import bad_input, quoted
-from ...errors import Code
-from ...problem import BufferId
+from ...model.errors import Code
+from ...model.problem import BufferId
 from ..operators import OperatorKind, Tensor, TensorKind
 from ..program import Program
 from .listing import Cycle, Fork, Handed, Listing, Name, Node, Run, Step, listing_of

@@ -14,8 +14,8 @@ from math import lcm
 from typing import NamedTuple, TypeAlias
 
 from ...checks.report import Report, quoted
-from ...errors import Code
-from ...problem import BufferId
+from ...model.errors import Code
+from ...model.problem import BufferId
 from ..operators import Operator, OperatorKind, Tensor, TensorKind, functions_of
 from ..program import Function, Program
 from .tuples import taken_apart

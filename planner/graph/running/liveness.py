@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...problem import Interval
+from ...model.problem import Interval
 
 
 class Event(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from ...problem import BufferId
+from ...model.problem import BufferId
 from ..operators import Operator, OperatorKind, Tensor
 from ..program import Function
 

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...facts.colocation import Congruence, groups
 from ...facts.intervals import merged, overlap
-from ...problem import Interval, Problem
+from ...model.problem import Interval, Problem
 
 Distances: TypeAlias = tuple[Interval, ...]
 """Half-open ranges of what one block's start less another's must not be."""

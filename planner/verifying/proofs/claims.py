@@ -8,8 +8,8 @@ from typing import NamedTuple
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
-from ...plan import Plan, PlanCertificate, PlanStatus
-from ...problem import Problem
+from ...model.plan import Plan, PlanCertificate, PlanStatus
+from ...model.problem import Problem
 from ..findings import FindingKind, VerifyFinding
 from .blocks import BEYOND
 from .replay import BadProof, Proven, check_proof

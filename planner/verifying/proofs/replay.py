@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from io import BufferedReader, BytesIO
 from typing import BinaryIO, NamedTuple
 
-from ...errors import Code, Finding, PlannerError, echo
 from ...facts.constants import spell_out_constants
 from ...facts.digest import digest
-from ...problem import Problem
+from ...model.errors import Code, Finding, PlannerError, echo
+from ...model.problem import Problem
 from .blocks import Blocks
 from .state import Clique, Refused, State
 

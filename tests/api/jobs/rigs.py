@@ -22,7 +22,7 @@ from api.store.records import About, Job, JobState, NewJob, QueueLimits
 from planner import Options
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from planner.problem import Buffer, Problem
+from planner.model.problem import Buffer, Problem
 
 SECONDS = 60.0
 STALLED_SECONDS = 2.5

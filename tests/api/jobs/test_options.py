@@ -11,7 +11,7 @@ from api.errors import Refusal
 from api.jobs.options import RequestOptions, SolveOptions, as_document, clipped, from_body, from_document, merged
 from api.jobs.posted_problem import separate, understand
 from api.settings import Settings
-from planner.errors import BadInput, Code
+from planner.model.errors import BadInput, Code
 from planner.options.options import Options
 from planner.options.preference import Preference
 from solvers.model.solver import Goal, Warm

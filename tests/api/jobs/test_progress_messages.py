@@ -17,8 +17,8 @@ from api.jobs.messages import unpack
 from api.jobs.worker_process import Reporter, Teller, Worker
 from api.settings import Settings
 from planner import Options, Plan, plan
-from planner.placing.watching import Progress
-from tests.planner.placing.test_starting import tangle
+from planner.planning.placing.watching import Progress
+from tests.planner.planning.placing.test_starting import tangle
 
 PLAN = plan(tangle(), Options(solver="greedy"))
 

@@ -12,9 +12,9 @@ from api.jobs.tasks import do
 from api.settings import Settings
 from planner import Options, plan, read_problem, share
 from planner.formats import write_plan, write_problem, write_sharing
-from planner.placing.watching import Progress
-from tests.planner.placing.test_starting import GREEDY, tangle
-from tests.planner.sharing.tangles import FOUND_BY_SEARCH
+from planner.planning.placing.watching import Progress
+from tests.planner.planning.placing.test_starting import GREEDY, tangle
+from tests.planner.planning.sharing.tangles import FOUND_BY_SEARCH
 
 PROBLEM = write_problem(tangle())
 

@@ -8,16 +8,8 @@ from typing import Any
 import pytest
 
 from planner.checks import check, examine, require_sound
-from planner.errors import BadInput, Code
-from planner.problem import (
-    Buffer,
-    Colocation,
-    Constraints,
-    Fixed,
-    Pool,
-    Problem,
-    ReusePenalty,
-)
+from planner.model.errors import BadInput, Code
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
 from solvers.model.instance import Term
 
 TOP = 1 << 62

@@ -10,9 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.checks import check
-from planner.errors import Code
 from planner.facts.intervals import overlap
-from planner.problem import DEFAULT_TERMS, Buffer, Colocation, Constraints, Fixed, Interval, Pair, Pool, Problem
+from planner.model.errors import Code
+from planner.model.problem import (
+    DEFAULT_TERMS,
+    Buffer,
+    Colocation,
+    Constraints,
+    Fixed,
+    Interval,
+    Pair,
+    Pool,
+    Problem,
+)
 
 
 def placements(whole: Problem, reach: int) -> Iterator[tuple[tuple[str, int], ...]]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner import BadInput, Buffer, Options, Plan, Pool, Problem, Term, plan
 from planner.drawing import Sheet, Theme, convergence
-from planner.plan import Run, TracePoint
+from planner.model.plan import Run, TracePoint
 
 NAMESPACE = "{http" + "://www.w3.org/2000/svg}"
 PROBLEM = Problem((Buffer("a", 64, live=((0, 2),)),), (Pool("arena", 4096),), name="<one>")

@@ -9,7 +9,7 @@ import pytest
 from planner import BadInput, Options, sweep
 from planner.drawing import Axes, Curve, Sheet, Theme, curves, shapes_curve, sweep_curve
 from planner.generate import Request, generate, shaped_transformer
-from planner.shapes import Mode, plan_shapes
+from planner.planning.shapes import Mode, plan_shapes
 
 NAMESPACE = "{http" + "://www.w3.org/2000/svg}"
 OPTIONS = Options(work_limit=0, workers=1)

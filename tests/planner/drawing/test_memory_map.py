@@ -10,8 +10,8 @@ import planner
 from planner import BadInput, Buffer, Code, Constraints, Pool, Problem, plan
 from planner.drawing import memory_map
 from planner.drawing.memory_map import Box, ceiling
-from planner.plan import Placement
-from planner.problem import Lifetimes, measures_bytes
+from planner.model.plan import Placement
+from planner.model.problem import Lifetimes, measures_bytes
 from solvers.model.instance import Term
 
 THREE = Problem(

@@ -16,7 +16,7 @@ from planner.drawing import Sheet, Theme, memory_map, svg
 from planner.drawing.memory_map import Box
 from planner.drawing.rectangles import chosen
 from planner.generate import Request, generate
-from planner.problem import Lifetimes
+from planner.model.problem import Lifetimes
 
 NAMESPACE = "{http" + "://www.w3.org/2000/svg}"
 PLANNED = Options(work_limit=0, workers=1)

@@ -10,7 +10,7 @@ import pytest
 
 from planner.facts.digest import digest
 from planner.formats import read_problem
-from planner.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
 from solvers.model.instance import Term
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from planner.errors import MAX_ECHO, MAX_FINDINGS, BadInput
 from planner.formats import read_problem
-from planner.problem import Problem
+from planner.model.errors import MAX_ECHO, MAX_FINDINGS, BadInput
+from planner.model.problem import Problem
 
 CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).parents[4] / "shared" / "corpus")
 

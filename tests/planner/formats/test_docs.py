@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from planner.errors import Code
 from planner.formats import read_plan, read_problem, schema
 from planner.formats.answers.plan_wire import PlanWire
 from planner.formats.minimalloc import _COLUMNS
+from planner.model.errors import Code
 from planner.verifying.verify import verify
 from solvers.model.instance import Term
 

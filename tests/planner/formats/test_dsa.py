@@ -10,7 +10,7 @@ import pytest
 
 from planner.formats import read_problem
 from planner.formats.dsa import BANKS, RESERVED_PEAK
-from planner.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
 from solvers.model.instance import Term
 from tests.planner.formats.reading import corpus, read, refusal, wrong
 

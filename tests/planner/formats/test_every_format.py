@@ -18,10 +18,10 @@ from api.jobs.posted_problem import read
 from api.routes.body import format_of
 from api.settings import Settings
 from planner import Buffer, Problem
-from planner.errors import BadInput
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.documents import Source
 from planner.formats.table import recognised
+from planner.model.errors import BadInput
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
 PAGE = (Path(__file__).parents[3] / "docs" / "format.md").read_text("utf-8")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.errors import MAX_FINDINGS, BadInput
 from planner.formats import FORMATS, read_plan, read_problem
-from planner.problem import Problem
+from planner.model.errors import MAX_FINDINGS, BadInput
+from planner.model.problem import Problem
 
 MEMPLAN = {
     "format": "memplan/1",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from planner.errors import BadInput
 from planner.formats import read_graph
 from planner.graph import Graph, Operator, OperatorKind, Tensor, TensorKind
+from planner.model.errors import BadInput
 
 DOCUMENT: dict[str, Any] = {
     "format": "memplan-graph/1",

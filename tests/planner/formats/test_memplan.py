@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
 from solvers.model.instance import Term
 from tests.planner.formats.reading import corpus, encoded, problem, read, refusal, wrong
 

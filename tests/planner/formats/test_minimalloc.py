@@ -8,7 +8,7 @@ import pytest
 
 from planner.formats import read_problem
 from planner.formats.minimalloc import PINNED
-from planner.problem import Buffer, Fixed, Lifetimes, Pool, Problem
+from planner.model.problem import Buffer, Fixed, Lifetimes, Pool, Problem
 from tests.planner.formats.reading import corpus, refusal
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.errors import BadInput
 from planner.formats import read_plan, write_plan
-from planner.plan import (
+from planner.model.errors import BadInput
+from planner.model.plan import (
     Objective,
     Placement,
     Plan,

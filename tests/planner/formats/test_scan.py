@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from planner.checks.limits import MAX_DEPTH
 from planner.checks.report import Report
-from planner.errors import BadInput, Code
 from planner.formats.json.exact_scan import exact_scan, unescape
 from planner.formats.json.scan import scan
+from planner.model.errors import BadInput, Code
 
 
 def faults(data: bytes) -> list[tuple[Code, str]]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from planner.errors import BadInput
 from planner.formats import read_problem, schema
+from planner.model.errors import BadInput
 from tests.planner.formats.reading import corpus, encoded, problem
 
 

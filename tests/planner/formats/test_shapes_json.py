@@ -10,8 +10,8 @@ import pytest
 from planner import BadInput, Options, plan, read_problem, read_shaped, verify_shapes, write_shaped
 from planner.formats import read_shapes_plan, write_shapes_plan
 from planner.generate import shaped_transformer
-from planner.shapes import Mode, plan_shapes
-from tests.planner.shapes.test_plan_shapes import random_problem
+from planner.planning.shapes import Mode, plan_shapes
+from tests.planner.planning.shapes.test_plan_shapes import random_problem
 
 OPTIONS = Options(time_limit=60, workers=1)
 

@@ -17,8 +17,8 @@ from planner import BadInput, Buffer, PlanStatus, Problem, StopReason, read_prob
 from planner.facts.digest import digest
 from planner.formats import is_sharing, read_plan, write_sharing
 from planner.formats.answers.sharing_wire import SharingWire
-from planner.plan import Run, Shortage, TracePoint
-from planner.storage import (
+from planner.model.plan import Run, Shortage, TracePoint
+from planner.model.storage import (
     Assignment,
     Kind,
     PoolTotal,

@@ -11,7 +11,7 @@ import pytest
 from planner import Options, Preference, plan
 from planner.formats import read_problem, write_problem
 from planner.formats.usmp import SPEEDS
-from planner.problem import Buffer, Constraints, Fixed, Lifetimes, Pool, Problem, Speed
+from planner.model.problem import Buffer, Constraints, Fixed, Lifetimes, Pool, Problem, Speed
 from tests.planner.formats.reading import corpus, read, refusal, wrong
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from planner.checks import check
 from planner.facts.intervals import merged
 from planner.formats import read_problem, write_problem
-from planner.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
 from solvers.model.instance import Term
 from tests.planner.formats.reading import corpus
 

@@ -9,7 +9,7 @@ from planner import Buffer, Options, Pool, Problem, plan
 from planner.drawing import memory_map
 from planner.formats.answers.write_map import write_map
 from planner.generate import Request, generate
-from planner.problem import Lifetimes
+from planner.model.problem import Lifetimes
 
 
 def document(problem: Problem) -> dict[str, Any]:

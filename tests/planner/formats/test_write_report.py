@@ -8,7 +8,7 @@ import json
 
 from planner import Options, plan
 from planner.formats.answers.write_report import COLUMNS, write_report_csv, write_report_json
-from planner.problem import Buffer, Pool, Problem
+from planner.model.problem import Buffer, Pool, Problem
 from planner.reporting.report import memory_report
 
 PROBLEM = Problem(

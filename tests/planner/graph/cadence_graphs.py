@@ -13,7 +13,7 @@ from planner.graph import (
     TensorKind,
     graph_problem,
 )
-from planner.problem import BufferId, Pool
+from planner.model.problem import BufferId, Pool
 
 POOLS = (Pool("dram0", 1 << 16, 16), Pool("dram1", 1 << 20, 16))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from planner.graph import Function, Operator, OperatorKind, Program, Tensor, TensorKind, Workspace
-from planner.problem import BufferId
+from planner.model.problem import BufferId
 
 K = OperatorKind
 SHAPES = ((4,), (4,), (4,), (2, 2), (8,), (2, 4), (1, 4))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from planner import Options, PlanStatus, plan, verify
 from planner.graph import Graph, GraphOptions, GraphProblem, Operator, OperatorKind, Tensor, TensorKind, graph_problem
 from planner.graph.operators import OF_PROGRAMS
-from planner.problem import BufferId, Pool
+from planner.model.problem import BufferId, Pool
 from tests.strategies import effort
 
 K = OperatorKind

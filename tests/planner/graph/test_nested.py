@@ -17,7 +17,7 @@ from planner.graph import (
     program_problem,
 )
 from planner.graph.operators import functions_of
-from planner.problem import Pool
+from planner.model.problem import Pool
 from tests.planner.graph.random_programs import random_program
 
 K = OperatorKind

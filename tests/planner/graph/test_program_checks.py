@@ -13,7 +13,7 @@ import pytest
 from planner import BadInput, read_problem, read_program
 from planner.formats import FORMATS
 from planner.graph import OperatorKind, Program, TensorKind, program_problem
-from planner.problem import Pool
+from planner.model.problem import Pool
 from tests.planner.graph.random_programs import random_program
 
 X = {"id": "x", "shape": [4], "kind": "input"}

@@ -26,7 +26,7 @@ from planner.graph import (
     TensorKind,
     program_problem,
 )
-from planner.problem import BufferId, Pool
+from planner.model.problem import BufferId, Pool
 from tests.planner.graph.random_programs import random_program
 from tests.strategies import NIGHTLY
 

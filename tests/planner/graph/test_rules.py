@@ -18,7 +18,7 @@ from planner.graph import (
     TensorKind,
     graph_problem,
 )
-from planner.problem import Pool
+from planner.model.problem import Pool
 from tests.planner.graph.cadence_graphs import POOLS, back, compute, given, joined, made, places, problem_of, reasons
 
 K = OperatorKind

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner import BadInput, plan, read_problem, verify
-from planner.problem import BufferId, Interval, Problem
+from planner.model.problem import BufferId, Interval, Problem
 
 HEAD: dict[str, Any] = {"format": "memplan-trace/1"}
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 
 from planner import Options, PlanStatus, plan
-from planner.plan import PlanCertificate
-from planner.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
+from planner.model.plan import PlanCertificate
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.reporting.explain import explain_bound
 from planner.verifying.shortage import NAMED, shortage
 from solvers.model.outcome import Proof

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 
 from planner import Options, PlanStatus, plan
-from planner.plan import Placement
-from planner.problem import Buffer, Colocation, Constraints, Problem
+from planner.model.plan import Placement
+from planner.model.problem import Buffer, Colocation, Constraints, Problem
 from planner.reporting.live_profile import Height, LiveProfile, Moment
 from tests.strategies import effort, problems
 

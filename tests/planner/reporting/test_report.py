@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 
 from planner import Options, PlanStatus, plan
-from planner.plan import Plan
-from planner.problem import Buffer, Colocation, Constraints, Lifetimes, Pool, Problem
+from planner.model.plan import Plan
+from planner.model.problem import Buffer, Colocation, Constraints, Lifetimes, Pool, Problem
 from planner.reporting.report import LiveBuffer, MemoryReport, memory_report
 from tests.strategies import effort, problems
 

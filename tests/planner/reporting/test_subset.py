@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.checks import check
-from planner.problem import Buffer, Colocation, Constraints, Pool, Problem, ReusePenalty
+from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem, ReusePenalty
 from planner.reporting.subset import irreducible_subset, only, without
 from tests.oracle import solve
 from tests.strategies import effort, problems

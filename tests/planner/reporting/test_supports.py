@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.plan import Placement
-from planner.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem
+from planner.model.plan import Placement
+from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem
 from planner.reporting.supports import Supports
 
 ARENA = Pool("p")

@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.facts.places import Places
-from planner.plan import PlanCertificate
-from planner.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
+from planner.model.plan import PlanCertificate
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.verifying.certificates import objections, proves_infeasible
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof

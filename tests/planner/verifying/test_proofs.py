@@ -27,7 +27,7 @@ from planner import (
 )
 from planner.facts.digest import digest
 from planner.generate import Request, generate
-from planner.problem import Alternative, VariantGroup, Variants
+from planner.model.problem import Alternative, VariantGroup, Variants
 from planner.verifying.proofs import replay
 from planner.verifying.proofs.claims import check_plan_proof
 from planner.verifying.proofs.replay import FORMAT

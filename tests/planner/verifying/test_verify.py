@@ -9,17 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from planner.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage
-from planner.problem import (
-    Buffer,
-    BufferId,
-    Colocation,
-    Constraints,
-    Fixed,
-    Pool,
-    Problem,
-    ReusePenalty,
-)
+from planner.model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage
+from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
 from planner.verifying.bounds import notes
 from planner.verifying.findings import LISTED_PER_KIND, AddressRange, FindingKind
 from planner.verifying.verify import verify

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from planner import Options, Preference, plan, verify, with_preference
 from planner.checks import check
 from planner.generate import Request, generate
-from planner.placing.lowering import lower
-from planner.problem import Problem
+from planner.model.problem import Problem
+from planner.planning.placing.lowering import lower
 from solvers.bounds.priced_room import priced_value
 from solvers.bounds.room_prices import RoomPrices
 from solvers.model.instance import PoolSpec, Term

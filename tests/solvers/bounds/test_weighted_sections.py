@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner.placing.lowering import lower
-from planner.problem import Problem
+from planner.model.problem import Problem
+from planner.planning.placing.lowering import lower
 from solvers.bounds.priced_room import priced_value, proof_of
 from solvers.bounds.weighted_sections import (
     LiveHeights,

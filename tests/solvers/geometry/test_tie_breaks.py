@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from planner import Options, plan
-from planner.problem import Buffer, Pool, Problem
+from planner.model.problem import Buffer, Pool, Problem
 from solvers.geometry.tie_breaks import least_tie, preferring, rank_tie
 from solvers.model.instance import Placement, PoolSpec
 from tests.support import make_instance

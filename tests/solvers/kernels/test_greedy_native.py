@@ -12,7 +12,7 @@ from solvers.fitting.neighbours import ListedNeighbours, ScannedNeighbours
 from solvers.fitting.orders import PASSES, Fit, orders
 from solvers.fitting.placing import PoolPolicy, place_all
 from solvers.geometry.rules import violation
-from solvers.greedy.solver import Greedy
+from solvers.heuristics.greedy.solver import Greedy
 from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from solvers.greedy.solver import Greedy
-from solvers.improve.ejection import Improve
+from solvers.heuristics.greedy.solver import Greedy
+from solvers.heuristics.improve.ejection import Improve
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from planner.placing.lowering import lower
-from planner.problem import Problem
+from planner.model.problem import Problem
+from planner.planning.placing.lowering import lower
 from solvers.geometry.rules import violation
 from solvers.milp import Cbc, Highs
 from solvers.model.errors import StopReason, Unsupported

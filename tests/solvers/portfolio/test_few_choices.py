@@ -8,7 +8,7 @@ import random
 import pytest
 
 from planner import Buffer, Constraints, Options, Pool, Problem, plan, verify
-from planner.plan import PlanStatus
+from planner.model.plan import PlanStatus
 from solvers.model.instance import Term
 
 WITHOUT_LIBRARIES = {"memplan"}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from solvers.geometry.presolve import restrict
-from solvers.greedy.solver import Greedy
+from solvers.heuristics.greedy.solver import Greedy
 from solvers.model import registry
 from solvers.model.errors import SolverFailed, StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term

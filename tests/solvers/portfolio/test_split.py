@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner.placing.planning import plan
-from planner.plan import PlanStatus
-from planner.problem import Buffer, Constraints, Fixed, Pool, Problem, ReusePenalty
+from planner.model.plan import PlanStatus
+from planner.model.problem import Buffer, Constraints, Fixed, Pool, Problem, ReusePenalty
+from planner.planning.placing.solving import plan
 from planner.verifying.verify import verify
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof

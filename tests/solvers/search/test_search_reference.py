@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.placing.lowering import lower
-from planner.problem import Problem
+from planner.model.problem import Problem
+from planner.planning.placing.lowering import lower
 from solvers.bounds.one_pool import homeless
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation

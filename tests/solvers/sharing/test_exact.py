@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from planner.problem import Buffer, Constraints, Problem
-from planner.sharing.lowering import lower_sharing
+from planner.model.problem import Buffer, Constraints, Problem
+from planner.planning.sharing.lowering import lower_sharing
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance
 from solvers.model.solver import Limits
@@ -17,8 +17,8 @@ from solvers.sharing.arrangement import Arrangement, broken_rule, totals
 from solvers.sharing.cpsat import CpSatSharing, in_a_process_of_its_own
 from solvers.sharing.interference import Interference
 from solvers.sharing.solver import SharingOutcome, SharingTask
-from tests.planner.sharing.tangles import FOUND_BY_SEARCH, PROVED_BY_SEARCH
-from tests.planner.sharing.truth import least_total, sharable
+from tests.planner.planning.sharing.tangles import FOUND_BY_SEARCH, PROVED_BY_SEARCH
+from tests.planner.planning.sharing.truth import least_total, sharable
 from tests.strategies import effort
 
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 
 from planner import Buffer, Constraints, Options, Problem, plan, share
-from planner.sharing.lowering import lower_sharing
+from planner.planning.sharing.lowering import lower_sharing
 from solvers.model.errors import StopReason
 from solvers.sharing.arrangement import Arrangement, broken_rule, totals
 from solvers.sharing.bounds import Witness, ranked
 from solvers.sharing.greedy import Greedy
 from solvers.sharing.portfolio import solve
 from solvers.sharing.solver import SharingTask
-from tests.planner.sharing.tangles import FOUND_BY_SEARCH
-from tests.planner.sharing.truth import sharable
+from tests.planner.planning.sharing.tangles import FOUND_BY_SEARCH
+from tests.planner.planning.sharing.truth import sharable
 from tests.strategies import effort
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.plan import Frontier
+from planner.model.plan import Frontier
 
 HEIGHT = 12
 WIDEST = 72

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from planner.plan import Placement, Plan, PoolUse
-from planner.problem import BufferId, Pool
+from planner.model.plan import Placement, Plan, PoolUse
+from planner.model.problem import BufferId, Pool
 
 from ..sizes import grouped, percent, rough
 from ..text import visible

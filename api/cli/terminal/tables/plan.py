@@ -11,8 +11,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 from planner.facts.variants import as_chosen
-from planner.plan import Plan, PlanStatus, Shortage
-from planner.problem import BufferId, Problem
+from planner.model.plan import Plan, PlanStatus, Shortage
+from planner.model.problem import BufferId, Problem
 from planner.reporting.explain import explain_bound
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
@@ -31,7 +31,7 @@ from .placements import (
 )
 
 if TYPE_CHECKING:
-    from planner.sharing import Sharing
+    from planner.planning.sharing import Sharing
 
 MAX_NAMED_BUFFERS = 40
 STOPPED = {

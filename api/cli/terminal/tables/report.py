@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from planner.problem import BufferId
+from planner.model.problem import BufferId
 from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 
 from ..sizes import both, grouped, percent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from planner.shapes import ShapesPlan
+from planner.planning.shapes import ShapesPlan
 
 from ..sizes import grouped, percent
 from ..text import visible

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from planner.plan import PlanStatus
-from planner.problem import BufferId, Problem
-from planner.sharing import Sharing
+from planner.model.plan import PlanStatus
+from planner.model.problem import BufferId, Problem
+from planner.planning.sharing import Sharing
 
 from ..sizes import both, grouped, percent
 from ..text import visible

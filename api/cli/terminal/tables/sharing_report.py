@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from planner.sharing.report import KindReport, ObjectReport, SharingReport
+from planner.planning.sharing.report import KindReport, ObjectReport, SharingReport
 
 from ..sizes import both, grouped, percent
 from ..text import visible

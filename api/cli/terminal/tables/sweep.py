@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from planner.sweeping import SmallestCapacity, Sweep, SweepPoint
+from planner.planning.sweeping import SmallestCapacity, Sweep, SweepPoint
 
 from ..sizes import both, grouped
 from ..text import visible

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.cli.terminal.output_file import OutputFile
-from planner.errors import BadInput
+from planner.model.errors import BadInput
 
 
 def test_writes_a_new_file_with_the_usual_permissions(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from api.cli.terminal.refusals import refusing
-from planner.errors import BadInput, CannotSolve, Code, Finding
+from planner.model.errors import BadInput, CannotSolve, Code, Finding
 
 
 def test_people_get_a_line_per_finding(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner import Buffer, Constraints, Options, Plan, Pool, Problem, plan
-from planner.problem import BufferId
+from planner.model.problem import BufferId
 
 
 def inclusive(*rows: tuple[int, int, int], alignment: int = 1) -> tuple[Buffer, ...]:

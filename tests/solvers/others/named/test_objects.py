@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner import Buffer, Pool
-from planner.plan import PlanStatus
+from planner.model.plan import PlanStatus
 from tests.solvers.others.named.placing import inclusive, offsets, planned
 
 SHARING = ("exir_naive", "exir_greedy", "relay_tokens")

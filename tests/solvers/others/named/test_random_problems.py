@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.placing.lowering import lower
-from planner.problem import DEFAULT_TERMS, Buffer, Pool, Problem
+from planner.model.problem import DEFAULT_TERMS, Buffer, Pool, Problem
+from planner.planning.placing.lowering import lower
 from solvers.bounds.one_pool import homeless
 from solvers.geometry.rules import violation
 from solvers.model import registry

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from planner import Buffer, Options, PlanStatus, Pool, Problem, plan, verify
-from planner.placing.lowering import lower
+from planner.planning.placing.lowering import lower
 from solvers.geometry.rules import violation
 from solvers.model import registry
 from solvers.model.errors import StopReason, Unsupported

@@ -22,8 +22,8 @@ from api.cli.terminal.tables.placements import (
     shown_id,
     shown_placements,
 )
-from planner.plan import Placement, PoolUse
-from planner.problem import Pool
+from planner.model.plan import Placement, PoolUse
+from planner.model.problem import Pool
 from tests.api.sample_plans import stacked
 
 

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from api.cli.terminal.tables import plan as plan_report
 from api.cli.terminal.tables.plan import print_report
-from planner.plan import Objective, Plan, PlanStatus, Shortage, TermValue
-from planner.problem import Buffer, Problem
+from planner.model.plan import Objective, Plan, PlanStatus, Shortage, TermValue
+from planner.model.problem import Buffer, Problem
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from tests.api.sample_plans import make_plan, stacked

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from api.cli.terminal.tables.report import print_cadence, print_full
 from planner import Options, plan
-from planner.problem import Buffer, Pool, Problem
+from planner.model.problem import Buffer, Pool, Problem
 from planner.reporting.report import MemoryReport, memory_report
 
 HOSTILE = "\x1b[2J\u202e\n[bold]"

@@ -1,0 +1,229 @@
+"""Which alternatives are chosen: the least memory, the least cost, or the frontier of both; each choice that counts is placed and verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from solvers.choice import frontier as search
+from solvers.choice.instance import Choice as Positions
+from solvers.choice.master import Master
+from solvers.model.errors import SolverError, StopReason
+from solvers.model.solver import Goal, Silent
+
+from ...facts.digest import digest
+from ...facts.variants import costs_of_choice, with_choice
+from ...model.errors import BadInput
+from ...model.plan import (
+    Choice,
+    ChoiceGoal,
+    Frontier,
+    Objective,
+    Plan,
+    PlanStatus,
+    PoolUse,
+    Run,
+    Shortage,
+    TermValue,
+    TracePoint,
+    gap_to,
+)
+from ...model.problem import Problem
+from ...model.versions import machine, versions
+from ...options.options import Options, bad_option
+from ...options.preference import Preference
+from .choices import lower_choices, measure_of, room
+from .path import cannot_solve, limits_of
+from .watching import Cancelled, Clock, OnProgress, Progress
+
+PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
+OnPlan: TypeAlias = Callable[[Plan], None]
+
+SHARE_OF_A_PLAN = 16
+"""A placement may use this part of all the work."""
+SHARE_OF_A_QUESTION = 64
+"""And a question about choices this part."""
+LEAST_SHARE = 200_000
+WORK_PER_BUFFER = 40
+WORK_PER_PLAN = 20_000
+"""What a placement that is proven is taken to cost, whatever it did."""
+
+
+class Choosing:
+    """One problem with variants."""
+
+    def __init__(
+        self, problem: Problem, options: Options, clock: Clock, cancelled: Cancelled | None, plan_one: PlanOne
+    ) -> None:
+        assert problem.variants is not None
+        self._problem, self._variants, self._options = problem, problem.variants, options
+        self._clock, self._cancelled, self._plan_one = clock, cancelled, plan_one
+        self._digest = digest(problem)
+        self._plans: dict[Positions, Plan] = {}
+        self._measure = measure_of(problem)
+        limits = limits_of(options, clock)
+        self._work = limits.work
+        choices = lower_choices(problem)
+        self._master = Master(choices, limits, options.seed, Silent(limits), self._share(SHARE_OF_A_QUESTION))
+
+    def best(self, on_progress: OnProgress | None) -> Plan:
+        """The plan that the options ask for."""
+        goal = ChoiceGoal.SPEED if self._options.prefer is Preference.SPEED else ChoiceGoal.SIZE
+        trace: list[TracePoint] = []
+
+        def on_point(point: search.Point) -> None:
+            value = point.cost if goal is ChoiceGoal.SPEED else point.value
+            trace.append(TracePoint(round(self._clock.seconds, 6), max(value, 0), None))
+            if on_progress is not None:
+                on_progress(Progress(self._clock.seconds, value, None, lambda: self._lift(point, goal, None)))
+
+        run = self._search(None, on_point)
+        found = self._asked(run.fastest if goal is ChoiceGoal.SPEED else run.smallest)
+        if not found.points:
+            return self._nothing(found)
+        point = found.points[0] if goal is ChoiceGoal.SPEED else found.points[-1]
+        if goal is ChoiceGoal.SIZE and found.least_value is not None and self._options.max_cost is None:
+            point = replace(point, bound=min(point.bound, found.least_value))
+        made = self._lift(point, goal, found.stop)
+        return replace(made, run=Run(round(self._clock.seconds, 6), tuple(trace), machine()))
+
+    def frontier(self, points: int | None, on_plan: OnPlan | None) -> Frontier:
+        """As much of the whole frontier as the limits allow."""
+
+        def on_point(point: search.Point) -> None:
+            if on_plan is not None:
+                on_plan(self._lift(point, ChoiceGoal.POINT, None))
+
+        found = self._asked(self._search(points, on_point).frontier)
+        plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
+        return Frontier(
+            points=plans,
+            is_complete=found.is_complete,
+            is_infeasible=found.is_impossible,
+            stop=found.stop,
+            reproducible=found.stop.is_repeatable and all(plan.reproducible for plan in plans),
+            problem_digest=self._digest,
+            run=Run(round(self._clock.seconds, 6), (), machine()),
+        )
+
+    def _asked(self, question: Callable[[], search.Frontier]) -> search.Frontier:
+        try:
+            return question()
+        except SolverError as refusal:
+            raise cannot_solve(refusal) from refusal
+
+    def _search(self, points: int | None, on_point: search.OnPoint) -> search.Search:
+        capacity = room(self._problem)
+        most = None if capacity is None else self._most_value(capacity)
+        demand = search.Demand(most, self._options.max_cost, points)
+        return search.Search(self._master, self._measure, self._place, demand, self._stopped, on_point)
+
+    def _most_value(self, capacity: int) -> int:
+        """What the objective can be at most within the capacities."""
+        sizes = [(pool.size or 0, pool.cost) for pool in self._problem.pools]
+        if self._measure.pools:
+            return max(size for size, _ in sizes)
+        del capacity
+        return sum(size * cost for size, cost in sizes)
+
+    def _share(self, part: int) -> int | None:
+        return None if self._work is None else max(self._work // part, min(self._work, LEAST_SHARE))
+
+    def _stopped(self) -> StopReason | None:
+        if self._cancelled is not None and self._cancelled():
+            return StopReason.CANCELLED
+        if self._clock.is_over:
+            return StopReason.TIME_LIMIT
+        if self._work is not None and self._master.work >= self._work:
+            return StopReason.WORK_LIMIT
+        return None
+
+    def _place(self, positions: Positions) -> search.Placed:
+        """The plan of one choice. Alternatives that contradict each other only together are no choice."""
+        problem = with_choice(self._problem, positions)
+        share = self._share(SHARE_OF_A_PLAN)
+        end = self._clock.end
+        left = None if end is None else max(end - self._clock.begun - self._clock.seconds, 0.0)
+        options = replace(
+            self._options, time_limit=left, work_limit=share, capacity=None, prefer=None, max_cost=None,
+            explain=False, goal=Goal.MINIMISE,
+        )  # fmt: skip
+        try:
+            plan = self._plan_one(problem, options)
+        except BadInput:
+            return search.Placed(None, None, WORK_PER_PLAN)
+        work = WORK_PER_PLAN + WORK_PER_BUFFER * len(problem.buffers)
+        if plan.status is PlanStatus.INFEASIBLE:
+            return search.Placed(None, None, work)
+        if plan.stop is not StopReason.PROVED and share is not None:
+            work += share
+        self._plans[positions] = plan
+        return search.Placed(plan.objective.value, plan.objective.bound or 0, work)
+
+    def _lift(self, point: search.Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
+        """The plan of a point, with what is proven of all choices, not of this one alone."""
+        plan = self._plans[point.choice]
+        bound = min(point.bound, plan.objective.bound or 0)
+        dearest = max(pool.cost for pool in self._problem.pools)
+        of_bytes = -(-bound // dearest) if dearest and not self._measure.pools else bound if self._measure.pools else 0
+        total = min(plan.bound, of_bytes)
+        alone = len(plan.pools) == 1
+        pools = tuple(replace(use, bound=min(use.bound, total) if alone else 0) for use in plan.pools)
+        terms = (TermValue(plan.objective.terms[0].name, plan.objective.value, bound),)
+        is_optimal = bound == plan.objective.value and point.cost == point.cost_bound
+        costs = costs_of_choice(self._variants, point.choice)
+        reason = stop if stop is not None and stop is not StopReason.PROVED else StopReason.WORK_LIMIT
+        choice = Choice(
+            tuple((g.name, g.alternatives[a].name) for g, a in zip(self._variants.groups, point.choice, strict=True)),
+            tuple((term.name, cost) for term, cost in zip(self._variants.costs, costs, strict=True)),
+            point.cost,
+            point.cost_bound,
+            goal,
+            self._options.max_cost,
+        )
+        return replace(
+            plan,
+            status=PlanStatus.OPTIMAL if is_optimal else PlanStatus.FEASIBLE,
+            stop=StopReason.PROVED if is_optimal else reason,
+            bound=total,
+            gap=gap_to(bound, plan.objective.value),
+            objective=Objective(plan.objective.value, bound, terms),
+            pools=pools,
+            reproducible=plan.reproducible and (is_optimal or reason.is_repeatable),
+            versions=versions(("cpsat",)) | plan.versions,
+            problem_digest=self._digest,
+            choice=choice,
+        )
+
+    def _nothing(self, found: search.Frontier) -> Plan:
+        """That nothing fits, or that nothing was found."""
+        status = PlanStatus.INFEASIBLE if found.is_impossible else PlanStatus.UNKNOWN
+        stop = StopReason.PROVED if found.is_impossible else found.stop
+        if stop is StopReason.PROVED and not found.is_impossible:
+            stop = StopReason.WORK_LIMIT
+        limit = "" if self._options.max_cost is None else f" and a cost of {self._options.max_cost}"
+        why = Shortage(f"no choice of alternatives fits into the capacities{limit}") if found.is_impossible else None
+        return Plan(
+            status=status,
+            stop=stop,
+            peak=None,
+            bound=0,
+            gap=None,
+            objective=Objective(None, None, tuple(TermValue(term, None, None) for term in self._problem.terms)),
+            pools=tuple(PoolUse(pool.name, pool.size, None, 0) for pool in self._problem.pools),
+            placements=(),
+            solver=None,
+            seed=self._options.seed,
+            reproducible=stop.is_repeatable,
+            versions=versions(("cpsat",)),
+            problem_digest=self._digest,
+            shortage=why,
+            run=Run(round(self._clock.seconds, 6), (), machine()),
+        )
+
+
+def require_choosable(options: Options) -> None:
+    """Raises BadInput for what has no meaning where alternatives are chosen."""
+    if options.prefer is Preference.BALANCED:
+        raise bad_option("prefer", "with variants it is size or speed; memplan pareto shows what lies between")

@@ -1,0 +1,154 @@
+"""From numbers back to names: an Outcome becomes a Plan in the user's words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from solvers.model.instance import Term
+from solvers.model.objective import peaks
+from solvers.model.outcome import Certificate, Outcome, Proof
+
+from ...facts.digest import digest
+from ...model.errors import echo
+from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
+from ...model.problem import Problem
+from ...model.versions import versions
+from .lowering import Lowered
+
+
+def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int) -> Plan:
+    """The outcome in the user's words."""
+    objective = _objective(problem, outcome)
+    pools = _pool_uses(problem, lowered, outcome)
+    return Plan(
+        status=_status(outcome),
+        stop=outcome.stop,
+        peak=None if outcome.placement is None else sum(use.peak or 0 for use in pools),
+        bound=_total_bound(problem, outcome, pools),
+        gap=gap_to(objective.bound, objective.value) if len(objective.terms) == 1 else None,
+        objective=objective,
+        pools=pools,
+        placements=_placements(problem, lowered, outcome),
+        solver=outcome.solver,
+        seed=seed,
+        reproducible=outcome.reproducible,
+        versions=versions(outcome.asked),
+        problem_digest=digest(problem),
+        certificates=_certificates(problem, lowered, outcome),
+        warnings=_warnings(problem, outcome),
+    )
+
+
+def _status(outcome: Outcome) -> PlanStatus:
+    """What the outcome's plan is worth."""
+    if outcome.infeasible:
+        return PlanStatus.INFEASIBLE
+    if outcome.value is None:
+        return PlanStatus.UNKNOWN
+    return PlanStatus.OPTIMAL if outcome.is_optimal else PlanStatus.FEASIBLE
+
+
+def _placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Placement, ...]:
+    """Every buffer's pool and offset, in input order."""
+    if outcome.placement is None:
+        return ()
+    i = lowered.instance
+    offset = (outcome.placement.offset[i.part_block] + i.part_low).tolist()
+    pool = outcome.placement.pool[i.part_block].tolist()
+    names = [p.name for p in problem.pools]
+    return tuple(
+        Placement(buffer.id, names[p], at, buffer.size)
+        for buffer, p, at in zip(problem.buffers, pool, offset, strict=True)
+    )
+
+
+def _pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PoolUse, ...]:
+    """Size, peak and bound of each pool."""
+    tops: tuple[int | None, ...] = (None,) * len(problem.pools)
+    if outcome.placement is not None:
+        tops = peaks(lowered.instance, outcome.placement)
+    bounds = outcome.pool_bounds or (0,) * len(problem.pools)
+    if outcome.infeasible:  # of what has no plan every bound is true, and only what is proven of a pool says something
+        best = {c.pool: c.value for c in sorted(outcome.certificates, key=lambda c: c.value)}
+        bounds = tuple(min(bound, best.get(number, 0)) for number, bound in enumerate(bounds))
+    return tuple(
+        PoolUse(pool.name, pool.size, top, bound) for pool, top, bound in zip(problem.pools, tops, bounds, strict=True)
+    )
+
+
+def _objective(problem: Problem, outcome: Outcome) -> Objective:
+    """Each term's value and bound; beyond the first undecided term, only what is proven of a term by itself says anything."""
+    values: tuple[int | None, ...] = outcome.value or (None,) * len(problem.terms)
+    proven = () if outcome.infeasible else outcome.bound
+    bounds: tuple[int | None, ...] = (*proven, *(None,) * (len(problem.terms) - len(proven)))
+    terms = []
+    decided = True
+    floors: tuple[int | None, ...] = outcome.floors or (None,) * len(problem.terms)
+    for name, value, bound, floor in zip(problem.terms, values, bounds, floors, strict=True):
+        terms.append(TermValue(name, value, bound if decided and bound is not None else floor or None))
+        decided = decided and value is not None and value == bound
+    return Objective(terms[0].value, terms[0].bound, tuple(terms))
+
+
+def _total_bound(problem: Problem, outcome: Outcome, pools: tuple[PoolUse, ...]) -> int:
+    """What the sum of the pools' peaks cannot be below in any plan."""
+    by_pool = sum(use.bound for use in pools)
+    if any(pool.cost != 1 for pool in problem.pools):
+        return by_pool
+    if outcome.infeasible:
+        return by_pool
+    if problem.terms[0] is Term.SUM_OF_PEAKS and outcome.bound:
+        return max(by_pool, outcome.bound[0])
+    return max([by_pool, *(c.value for c in outcome.certificates if c.proof is Proof.POOL_SHARING)])
+
+
+def _warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
+    """What the user should know of the run; of a heuristic that gave up, the buffer for which it found no place."""
+    notes = outcome.notes
+    if len({buffer.device for buffer in problem.buffers} - {None}) > 1:
+        notes = (
+            *notes,
+            "the buffers are on several devices, which offsets do not mind: give each device a pool of its own",
+        )
+    if outcome.stuck is None:
+        return notes
+    buffer = problem.buffers[outcome.stuck]
+    gave_up = f"the planner found no place for buffer {echo(buffer.id)} of {buffer.size} bytes and gave up, which proves nothing"
+    return (*notes, gave_up)
+
+
+def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PlanCertificate, ...]:
+    """All proofs. Of a search through what is below the bound there is one for each term of it."""
+    found: list[PlanCertificate] = []
+    for certificate in outcome.certificates:
+        lifted = _certificate(problem, lowered, certificate)
+        if certificate.proof is Proof.POOL_SHARING:
+            lifted = replace(lifted, term=Term.SUM_OF_PEAKS)
+        elif certificate.proof is Proof.PRICED_ROOM:
+            lifted = replace(lifted, term=problem.terms[0])
+        elif certificate.proof is Proof.SEARCH and certificate.pool is None and not outcome.infeasible:
+            found.append(replace(lifted, term=problem.terms[0]))
+            later = zip(problem.terms[1:], outcome.bound[1:], strict=False)
+            found += [replace(lifted, term=term, value=value) for term, value in later if value]
+            continue
+        elif certificate.proof is Proof.SEARCH and certificate.pool is None:
+            lifted = replace(lifted, value=0)
+        found.append(lifted)
+    return tuple(found)
+
+
+def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCertificate:
+    """A proof in buffers and times."""
+
+    def time(section: int) -> int:
+        return int(lowered.times[section])
+
+    return PlanCertificate(
+        proof=c.proof,
+        value=c.value,
+        pool=None if c.pool is None else problem.pools[c.pool].name,
+        time=None if c.section is None else time(c.section),
+        buffers=tuple(problem.buffers[part].id for part in c.parts),
+        weights=tuple((problem.pools[p].name, time(s), n, d) for p, s, n, d in c.weights),
+        solver=c.solver,
+    )

@@ -1,0 +1,386 @@
+"""From names to numbers: a Problem becomes an Instance of blocks, and a Lift leads back.
+
+Part i of the Instance is buffer i of the Problem, so certificates need no translation but their section's time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import lcm
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers.model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, PoolSpec, Source
+
+from ...facts.access import WEIGHS_ACCESS, costs_of
+from ...facts.colocation import Congruence, groups
+from ...facts.constants import spell_out_constants
+from ...facts.intervals import merged
+from ...model.errors import BadInput, Code, Finding
+from ...model.plan import Plan
+from ...model.problem import BufferId, Pair, Pool, Problem
+
+MOST_PAIRS = 1 << 22
+"""So many are written down before those that are there several times are dropped."""
+
+
+FEW_POOLS = 16
+"""Up to so many are always looked at one by one."""
+MOST_PLACES = 1 << 18
+"""Of a buffer in a pool: no larger tables are made of them, unless there are few pools."""
+
+
+class Lowered(NamedTuple):
+    """An Instance, and what is needed to speak of it in the user's words again."""
+
+    instance: Instance
+    times: Ints
+    """The time at which each section begins."""
+
+
+def has_many_pools(problem: Problem) -> bool:
+    """True if solvers cannot look at every pool for every buffer."""
+    return len(problem.pools) > FEW_POOLS and len(problem.pools) * len(problem.buffers) > MOST_PLACES
+
+
+def lower(problem: Problem) -> Lowered:
+    """The Instance of a checked Problem."""
+    return _Lowering(spell_out_constants(problem)).run()
+
+
+def lower_start(problem: Problem, lowered: Lowered, start: Plan) -> Placement | None:
+    """Where a plan puts the problem's blocks; None if it leaves buffers out or tears blocks apart. Other rules are not looked at."""
+    return place_blocks(problem, lowered, {place.id: (place.pool, place.offset) for place in start.placements})
+
+
+def place_blocks(problem: Problem, lowered: Lowered, where: Mapping[BufferId, tuple[str, int]]) -> Placement | None:
+    """The same of a pool and an offset for each buffer."""
+    pools = {pool.name: number for number, pool in enumerate(problem.pools)}
+    i, count = lowered.instance, len(problem.buffers)
+    try:
+        part_pool = np.fromiter((pools[where[buffer.id][0]] for buffer in problem.buffers), np.int64, count)
+        part_base = np.fromiter((where[buffer.id][1] for buffer in problem.buffers), np.int64, count) - i.part_low
+    except (KeyError, OverflowError):
+        return None
+    pool, offset = np.zeros(i.blocks, dtype=np.int64), np.zeros(i.blocks, dtype=np.int64)
+    pool[i.part_block], offset[i.part_block] = part_pool, part_base
+    whole = (pool[i.part_block] == part_pool).all() and (offset[i.part_block] == part_base).all()
+    return Placement(pool, offset) if whole else None
+
+
+class _Lowering:
+    """One problem on its way down."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.buffers = problem.buffers
+        self.pools = problem.pools
+        self.special = [
+            (i, b)
+            for i, b in enumerate(self.buffers)
+            if b.pools is not None or b.fixed is not None or b.max_offset is not None or b.hint is not None
+        ]
+        """Buffers of which more is said than a size and lifetimes: usually few."""
+        self.index: dict[BufferId, int] = {}
+        self.pool_index = {pool.name: p for p, pool in enumerate(self.pools)}
+        count = len(self.buffers)
+        self.size = np.fromiter((b.size for b in self.buffers), np.int64, count)
+        self.alignment = np.fromiter(
+            (b.alignment if b.alignment < ADDRESS_LIMIT else 0 for b in self.buffers), np.int64, count
+        )
+        self.part_low = np.zeros(count, dtype=np.int64)
+        self.part_block = np.arange(count, dtype=np.int64)
+        self.shared: list[tuple[int, ...]] = []
+        """Blocks of several members, by the block's index."""
+        self.blocks = count
+
+    def run(self) -> Lowered:
+        c = self.problem.constraints
+        if any((c.conflicts, c.listed, c.exclusions, c.colocations, c.same_pool, c.different_pool, c.reuse_penalties)):
+            self.index = {b.id: i for i, b in enumerate(self.buffers)}
+        members = self._group()
+        first = np.zeros(self.blocks, dtype=np.int64)
+        first[self.part_block[::-1]] = np.arange(len(self.buffers) - 1, -1, -1)
+        height = np.zeros(self.blocks, dtype=np.int64)
+        np.maximum.at(height, self.part_block, self.part_low + self.size)
+        modulus, residue, allowed = self._alignments(first, members)
+        lowest, highest = self._bounds(first, members, height, modulus, residue, allowed)
+        pool_class = self._pool_classes()
+        allowed &= highest >= lowest
+        rect_part, rect_start, rect_end, times = self._rects()
+        hint, hinted = self._hints()
+        id_of = [str(self.buffers[i].id) for i in first.tolist()]
+        names = sorted(range(self.blocks), key=id_of.__getitem__)
+        name_rank = np.empty(self.blocks, dtype=np.int64)
+        name_rank[names] = np.arange(self.blocks)
+        instance = Instance(
+            pools=tuple(PoolSpec(p.size, merged(p.reserved), p.cost, p.rank) for p in self.pools),
+            terms=self.problem.terms,
+            sections=max(len(times) - 1, 0),
+            part_block=self.part_block,
+            part_low=self.part_low,
+            part_high=self.part_low + self.size,
+            rect_part=rect_part,
+            rect_start=rect_start,
+            rect_end=rect_end,
+            allowed=_agree(allowed, pool_class),
+            modulus=modulus,
+            residue=residue,
+            lowest=lowest,
+            highest=highest,
+            access_cost=self._access_cost(),
+            pool_class=pool_class,
+            preference=self._preferences(first),
+            apart=self._apart(),
+            conflicts=self._pairs(c.conflicts),
+            exclusions=self._pairs(c.exclusions),
+            penalties=np.array(
+                [(self.index[r.first], self.index[r.second], r.cost) for r in c.reuse_penalties], dtype=np.int64
+            ).reshape(-1, 3),
+            hint=hint,
+            hinted=hinted,
+            input_rank=first,
+            name_rank=name_rank,
+            source=Source(times, *self._pinned(), self._pairs(c.listed)),
+            peak_price=self.problem.peak_price,
+        )
+        return Lowered(instance, times)
+
+    def _group(self) -> dict[int, tuple[int, ...]]:
+        """Number the blocks in the order of their first members; the members of those that have several."""
+        found = groups(self.index, self.problem.constraints.colocations) if self.index else ()
+        if found:
+            root = np.arange(len(self.buffers), dtype=np.int64)
+            for group in found:
+                root[list(group.members)] = group.members[0]
+                self.part_low[list(group.members)] = group.offsets
+            _, self.part_block = np.unique(root, return_inverse=True)
+            self.blocks = int(self.part_block.max()) + 1
+        return {int(self.part_block[g.members[0]]): g.members for g in found}
+
+    def _alignments(self, first: Ints, members: dict[int, tuple[int, ...]]) -> tuple[Ints, Ints, Bools]:
+        shape = (self.blocks, len(self.pools))
+        modulus, residue = np.ones(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        allowed, possible = self._allowed(first, members), np.ones(shape, dtype=bool)
+        values, which = np.unique(self.alignment[first], return_inverse=True)
+        alike: dict[tuple[int, int | None], int] = {}
+        """Pools of one alignment and base have the same rules."""
+        for p, pool in enumerate(self.pools):
+            twin = alike.setdefault((pool.alignment, pool.base), p)
+            if twin != p:
+                modulus[:, p], residue[:, p] = modulus[:, twin], residue[:, twin]
+                allowed[:, p] &= possible[:, twin]
+                continue
+            of_value = _rules(pool, values)
+            if len(values):
+                modulus[:, p], residue[:, p] = of_value[0][which], of_value[1][which]
+            for block, parts in members.items():
+                rule: Congruence | None = Congruence()
+                for i in parts:
+                    rule = rule and rule.and_also(_rule(pool, self.buffers[i].alignment, int(self.part_low[i])))
+                if rule is None:
+                    allowed[block, p] = possible[block, p] = False
+                else:
+                    rule = _storable(rule)
+                    modulus[block, p], residue[block, p] = rule.modulus, rule.residue
+            for i in np.flatnonzero(self.alignment[first] == 0).tolist():
+                if i not in members:
+                    rule = _storable(_rule(pool, self.buffers[first[i]].alignment, 0))
+                    modulus[i, p], residue[i, p] = rule.modulus, rule.residue
+        return modulus, residue, allowed
+
+    def _allowed(self, first: Ints, members: dict[int, tuple[int, ...]]) -> Bools:
+        allowed = np.ones((self.blocks, len(self.pools)), dtype=bool)
+        for i, buffer in self.special:
+            if buffer.pools is None and buffer.fixed is None:
+                continue
+            here = np.zeros(len(self.pools), dtype=bool)
+            here[[self.pool_index[name] for name in (self.pool_index if buffer.pools is None else buffer.pools)]] = True
+            if buffer.fixed is not None:
+                only = np.zeros(len(self.pools), dtype=bool)
+                only[self.pool_index[buffer.fixed.pool]] = True
+                here &= only
+            allowed[self.part_block[i]] &= here
+        return allowed
+
+    def _bounds(
+        self,
+        first: Ints,
+        members: dict[int, tuple[int, ...]],
+        height: Ints,
+        modulus: Ints,
+        residue: Ints,
+        allowed: Bools,
+    ) -> tuple[Ints, Ints]:
+        """Least and greatest base of every block in every pool."""
+        horizon = self._horizon(height, modulus)
+        lowest = residue.copy()
+        highest = np.empty_like(residue)
+        for p, pool in enumerate(self.pools):
+            ceiling = horizon if pool.size is None else min(pool.size, horizon)
+            highest[:, p] = ceiling - height
+        for i, buffer in self.special:
+            if buffer.max_offset is not None:
+                block = self.part_block[i]
+                np.minimum(highest[block], buffer.max_offset - self.part_low[i], out=highest[block])
+        for i, buffer in self.special:
+            if buffer.fixed is not None and buffer.fixed.offset is not None:
+                block, p = self.part_block[i], self.pool_index[buffer.fixed.pool]
+                base = buffer.fixed.offset - self.part_low[i]
+                fits = (
+                    lowest[block, p] <= base <= highest[block, p]
+                    and (base - residue[block, p]) % modulus[block, p] == 0
+                )
+                lowest[block, p] = base if fits else 0
+                highest[block, p] = base if fits else -1
+        highest -= (highest - residue) % modulus
+        return lowest, highest
+
+    def _horizon(self, height: Ints, modulus: Ints) -> int:
+        """An end that no sensible plan exceeds: everything stacked above all that is fixed or reserved."""
+        stacked: int = sum(height.tolist())
+        if stacked >= ADDRESS_LIMIT:
+            raise BadInput(
+                Finding(
+                    Code.TOO_LARGE,
+                    "/buffers",
+                    "the sizes add up to 2^62 bytes or more; split the problem or use a larger unit than bytes",
+                )
+            )
+        fixed = [b.fixed.offset + b.size for _, b in self.special if b.fixed is not None and b.fixed.offset is not None]
+        floor = max([0, *fixed, *(end for pool in self.pools for _, end in pool.reserved)])
+        padding: int = sum(modulus.max(axis=1, initial=1).tolist())
+        return min(floor + stacked + padding, ADDRESS_LIMIT - 1)
+
+    def _pool_classes(self) -> Ints:
+        """Blocks that must share a pool get the number of the least of them."""
+        root = list(range(self.blocks))
+
+        def find(i: int) -> int:
+            while root[i] != i:
+                root[i] = root[root[i]]
+                i = root[i]
+            return i
+
+        for group in self.problem.constraints.same_pool:
+            blocks = [find(int(self.part_block[self.index[id_]])) for id_ in group]
+            for other in blocks[1:]:
+                a, b = sorted((find(blocks[0]), find(other)))
+                root[b] = a
+        return (
+            np.array([find(i) for i in range(self.blocks)], dtype=np.int64)
+            if self.problem.constraints.same_pool
+            else np.arange(self.blocks)
+        )
+
+    def _rects(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Live intervals in ranks of time; nothing of an empty interval or an empty buffer remains."""
+        parts: list[int] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        for i, buffer in enumerate(self.buffers):
+            if buffer.size and buffer.live:
+                for start, end in buffer.live if len(buffer.live) == 1 else merged(buffer.live):
+                    if end > start:
+                        parts.append(i)
+                        starts.append(start)
+                        ends.append(end)
+        both = np.array(starts + ends, dtype=np.int64)
+        times, rank = np.unique(both, return_inverse=True)
+        rank = rank.reshape(-1).astype(np.int64)
+        return np.array(parts, dtype=np.int64), rank[: len(parts)], rank[len(parts) :], times
+
+    def _hints(self) -> tuple[Ints, Bools]:
+        hint, hinted = np.zeros(self.blocks, dtype=np.int64), np.zeros(self.blocks, dtype=bool)
+        for i, buffer in self.special:
+            block = self.part_block[i]
+            if buffer.hint is not None and not hinted[block]:
+                hint[block], hinted[block] = max(buffer.hint - int(self.part_low[i]), 0), True
+        return hint, hinted
+
+    def _access_cost(self) -> Ints:
+        """What the members' uses cost in each pool."""
+        total = np.zeros((self.blocks, len(self.pools)), dtype=np.int64)
+        if WEIGHS_ACCESS.intersection(self.problem.terms):
+            for i, costs in costs_of(self.problem):
+                total[self.part_block[i]] += costs
+        return total
+
+    def _preferences(self, first: Ints) -> Ints:
+        by_rank = sorted(range(len(self.pools)), key=lambda p: (self.pools[p].rank, p))
+        usual = np.empty(len(self.pools), dtype=np.int64)
+        usual[by_rank] = np.arange(len(self.pools))
+        preference = np.tile(usual, (self.blocks, 1))
+        places: dict[int, Ints] = {}
+        """Of lists, which live as long as the problem."""
+        for i, buffer in self.special:
+            block, chosen = self.part_block[i], buffer.pools
+            if chosen is not None and first[block] == i:
+                if id(chosen) not in places:
+                    named = dict.fromkeys(self.pool_index[name] for name in chosen)
+                    order = [*named, *(p for p in by_rank if p not in named)]
+                    places[id(chosen)] = np.argsort(order, kind="stable")
+                preference[block] = places[id(chosen)]
+        return preference
+
+    def _pinned(self) -> tuple[Bools, Bools]:
+        """Whose pool the user decided, and whose offset too."""
+        pinned, placed = np.zeros(self.blocks, dtype=bool), np.zeros(self.blocks, dtype=bool)
+        for i, buffer in self.special:
+            if buffer.fixed is not None:
+                block = self.part_block[i]
+                pinned[block], placed[block] = True, placed[block] or buffer.fixed.offset is not None
+        return pinned, placed
+
+    def _apart(self) -> Ints:
+        # One member more than there are pools can never all be in different ones: so many of a group say already that nothing fits,
+        # and the pairs of the others, of which a large group has millions, would add nothing to that.
+        enough = len(self.pools) + 1
+        found = np.zeros(0, dtype=np.int64)
+        fresh: list[Ints] = []
+        waiting = 0
+        for group in self.problem.constraints.different_pool:
+            blocks = self.part_block[[self.index[id_] for id_ in group[:enough]]]
+            n, m = np.triu_indices(len(blocks), 1)
+            a, b = blocks[n], blocks[m]
+            fresh.append(np.minimum(a, b) * self.blocks + np.maximum(a, b))
+            waiting += len(n)
+            if waiting > MOST_PAIRS:
+                found, fresh, waiting = np.unique(np.concatenate([found, *fresh])), [], 0
+        if fresh:  # not for nothing: a part of numpy would be imported that takes long
+            found = np.unique(np.concatenate([found, *fresh]))
+        return np.stack([found // max(self.blocks, 1), found % max(self.blocks, 1)], axis=1)
+
+    def _pairs(self, pairs: Sequence[Pair]) -> Ints:
+        return np.array([(self.index[a], self.index[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2)
+
+
+def _agree(allowed: Bools, pool_class: Ints) -> Bools:
+    """A pool that one member of a class may not use is closed to all of the class."""
+    common = np.ones_like(allowed)
+    np.logical_and.at(common, pool_class, allowed)
+    agreed: Bools = common[pool_class]
+    return agreed
+
+
+def _rule(pool: Pool, alignment: int, low: int) -> Congruence:
+    """What the alignment of a member that begins `low` above the block's base says of that base."""
+    modulus = lcm(pool.alignment, max(alignment, 1))
+    return Congruence(modulus, -(low + (pool.base or 0)) % modulus)
+
+
+def _rules(pool: Pool, alignments: Ints) -> tuple[Ints, Ints]:
+    """Modulus and residue of the base of plain blocks, for each of these alignments."""
+    if pool.alignment * max(int(alignments.max(initial=1)), 1) < ADDRESS_LIMIT:
+        moduli = np.lcm(pool.alignment, np.maximum(alignments, 1))
+        return moduli, -(pool.base or 0) % moduli
+    rules = [_storable(_rule(pool, int(a), 0)) for a in alignments.tolist()]
+    return np.array([r.modulus for r in rules], dtype=np.int64), np.array([r.residue for r in rules], dtype=np.int64)
+
+
+def _storable(rule: Congruence) -> Congruence:
+    """Beyond the addresses there are, a modulus says no more than that the base is the residue."""
+    if rule.modulus < ADDRESS_LIMIT:
+        return rule
+    return Congruence(ADDRESS_LIMIT - 1, min(rule.residue, ADDRESS_LIMIT - 2))

@@ -1,0 +1,156 @@
+"""The path of one problem to its answer, a plan or a sharing: from a start, through the solvers, to what its verification leaves of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import ClassVar, Generic, TypeVar
+
+from solvers.model.errors import SolverError, StopReason, Unavailable, UnknownSolver, Unsupported
+from solvers.model.instance import Instance, Placement
+from solvers.model.solver import Limits
+
+from ...model.errors import CannotSolve, Code, Finding
+from ...model.plan import Plan, PlanStatus, Run, TracePoint
+from ...model.problem import Problem
+from ...model.storage import Sharing
+from ...model.versions import cores, machine
+from ...options.options import Options
+from ...verifying.findings import AnswerFinding
+from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
+
+WORK_PER_SECOND = 750_000
+"""The default work limit for each second of the time limit: about half of what a machine does, so that work ends ordinary runs, not the clock."""
+
+REPORT = "please report this problem"
+
+Answer = TypeVar("Answer", Plan, Sharing)
+Known = TypeVar("Known")
+"""The solvers' form of an answer."""
+
+
+class AnswerPath(ABC, Generic[Answer, Known]):
+    """One lowered problem on its way; the abstract steps are those that plans and sharings take each in their own way."""
+
+    name: ClassVar[str]
+    """Of the answer, in warnings."""
+    claims: ClassVar[frozenset[StrEnum]]
+    """Findings about what an answer claims to be proven: the rest of it may be right all the same."""
+
+    def __init__(self, problem: Problem, instance: Instance, options: Options, clock: Clock) -> None:
+        self.problem, self.instance, self.options, self.clock = problem, instance, options, clock
+
+    @abstractmethod
+    def lower_start(self, start: Answer) -> Known | None:
+        """The start in the solvers' form; None if it leaves buffers out or tears blocks apart. Other rules are not looked at."""
+
+    @abstractmethod
+    def of_placement(self, placement: Placement) -> Known:
+        """What solvers found, in the form of this path."""
+
+    @abstractmethod
+    def bare(self, known: Known) -> Answer:
+        """The answer of a run that was cancelled when it knew this much; it claims no bound."""
+
+    @abstractmethod
+    def solve(self, known: Known | None, limits: Limits, watch: Watch) -> Answer:
+        """What the solvers find, lifted. Raises SolverError."""
+
+    @abstractmethod
+    def verify(self, made: Answer) -> Sequence[AnswerFinding]:
+        """What is wrong with the answer."""
+
+    @abstractmethod
+    def entries(self, made: Answer) -> Sequence[object]:
+        """Its placements or assignments."""
+
+    @abstractmethod
+    def without_entries(self, made: Answer) -> Answer:
+        """The answer without these and what they add up to."""
+
+    def follow(
+        self,
+        start: Answer | None,
+        on_progress: OnProgress | None,
+        cancelled: Cancelled | None,
+        on_log: OnLog | None,
+    ) -> Answer:
+        """All steps after lowering. Raises CannotSolve."""
+        known = None if start is None else self._known(start)
+        limits = limits_of(self.options, self.clock)
+        watch = Watch(self.clock, limits.deadline, self.instance, self._so_far, on_progress, cancelled, on_log)
+        try:
+            made = self.solve(known, limits, watch)
+        except SolverError as refusal:
+            raise cannot_solve(refusal) from refusal
+        if start is not None:
+            made = self._with_start(start, made, used=known is not None)
+        return self._finished(made, tuple(watch.trace))
+
+    def _known(self, start: Answer) -> Known | None:
+        """The start, if it keeps every rule. Its claims are not taken over, so they may be what they are."""
+        known = self.lower_start(start)
+        if known is None:
+            return None
+        bare = self.bare(known)
+        return None if bare.status is PlanStatus.UNKNOWN or self.verify(bare) else known
+
+    def _so_far(self, placement: Placement) -> Answer:
+        return self._finished(self.bare(self.of_placement(placement)))
+
+    def _with_start(self, start: Answer, made: Answer, *, used: bool) -> Answer:
+        """The answer of a run that was given a start."""
+        if not used:
+            text = f"the {self.name} to start from is no {self.name} of this problem and was left aside"
+            return replace(made, warnings=(*made.warnings, text))
+        return replace(made, reproducible=False, solver=made.solver or (start.solver if self.entries(made) else None))
+
+    def _finished(self, made: Answer, trace: tuple[TracePoint, ...] = ()) -> Answer:
+        """The answer as it is given out: no more of it than its verification leaves."""
+        findings = self.verify(made)
+        if findings:
+            made = self._withdrawn(made, findings)
+        return replace(made, run=Run(round(self.clock.seconds, 6), trace, machine()))
+
+    def _withdrawn(self, made: Answer, findings: Sequence[AnswerFinding]) -> Answer:
+        """The answer without its claims if they are all that is wrong with it; otherwise one that says that nothing is known."""
+        first = findings[0]
+        if self.entries(made) and all(finding.kind in self.claims for finding in findings):
+            text = f"a bound could not be verified and is withheld ({first.message}); {REPORT}"
+            humble = self.without_claims(made, text)
+            if not self.verify(humble):
+                return humble
+        text = f"the {self.name} that was made failed verification and is withheld ({first.kind}: {first.message}); {REPORT}"
+        empty = self.without_entries(self.without_claims(made, text))
+        return replace(empty, status=PlanStatus.UNKNOWN, shortage=None)
+
+    def without_claims(self, made: Answer, warning: str) -> Answer:
+        """The answer without anything that it says is proven."""
+        return replace(
+            made,
+            status=PlanStatus.FEASIBLE,
+            stop=StopReason.SOLVER_FAILED,
+            bound=0,
+            gap=None,
+            pools=tuple(replace(pool, bound=0) for pool in made.pools),
+            reproducible=False,
+            certificates=(),
+            warnings=(*made.warnings, warning),
+        )
+
+
+def limits_of(options: Options, clock: Clock) -> Limits:
+    """What the solvers may use."""
+    work = options.work_limit
+    if work is None and options.time_limit is not None:
+        work = int(WORK_PER_SECOND * options.time_limit)
+    return Limits(clock.deadline(), work, options.memory_limit_bytes, options.workers or cores())
+
+
+def cannot_solve(error: SolverError) -> CannotSolve:
+    """A solver's refusal in the words of users' errors."""
+    codes = {UnknownSolver: Code.UNKNOWN_SOLVER, Unavailable: Code.UNAVAILABLE, Unsupported: Code.UNSUPPORTED}
+    code = next((code for kind, code in codes.items() if isinstance(error, kind)), Code.SOLVER_FAILED)
+    return CannotSolve(Finding(code, "/options/solver", str(error)))

@@ -1,0 +1,129 @@
+"""Planning again and again: a session remembers the answers to the problems it has seen, up to so many bytes of memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable
+from dataclasses import astuple, replace
+from threading import Lock
+from typing import NamedTuple
+
+from ...checks import require_sound
+from ...facts.digest import digest
+from ...model.errors import echo
+from ...model.plan import Plan
+from ...model.problem import Buffer, Constraints, Pool, Problem
+from ...options.capacity import planned_problem
+from ...options.options import Options, bad_option, require_valid
+from .solving import plan
+from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of
+
+MOST_BYTES = 64 << 20
+NO_CONSTRAINTS = Constraints()
+PLAN_BYTES, PLACEMENT_BYTES = 4096, 160
+"""What a plan takes by itself, and for each of its placements and buffers named in certificates."""
+
+
+class Session:
+    """A planner for searches that ask for many variants of one problem, some of them again and again.
+
+    Each answer is the one that `plan` gives: a plan is kept only if it is reproducible, so what was asked before has no effect but on time.
+    Threads may share a session.
+    """
+
+    def __init__(self, max_bytes: int = MOST_BYTES) -> None:
+        if max_bytes < 0:
+            raise bad_option("max_bytes", f"{echo(max_bytes)} is out of range: it must be 0 or more")
+        self.max_bytes = max_bytes
+        self.bytes = 0
+        """What is kept takes about so many."""
+        self.hits = 0
+        self.misses = 0
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        """The one that was asked for longest ago comes first."""
+        self._lock = Lock()
+
+    def plan(self, problem: Problem, options: Options | None = None) -> Plan:
+        """As `plan` of the library. Raises what it raises."""
+        options = options or Options()
+        same = _of_the_same_objects(problem, options)
+        known = self._known(same)
+        if known is not None:
+            return known
+        require_valid(options)
+        planned = replace(planned_problem(problem, options.capacity, options.prefer))  # a copy that nobody else knows
+        require_sound(planned)
+        planned.facts.is_sound = True
+        usual = replace(options, capacity=None, prefer=None)
+        key = (digest(planned), planned.constraints.listed, astuple(usual))
+        known = self._known(key)
+        if known is None:
+            with self._lock:
+                self.misses += 1
+            known = plan(planned, usual)
+            if not known.reproducible:
+                return known
+            self._keep(key, known, ())
+        if _cannot_change(problem):
+            self._keep(same, known, (problem.buffers,))
+        return known
+
+    def plan_memory(
+        self,
+        pools: Iterable[Pool | tuple[str, int | None]],
+        buffers: Iterable[Buffer | BufferInfo],
+        options: Options | None = None,
+    ) -> list[TensorPlacement]:
+        """As `plan_memory` of the library. Raises what it raises."""
+        return placements_of(self.plan(problem_of(pools, buffers), options))
+
+    def _known(self, key: Hashable | None) -> Plan | None:
+        with self._lock:
+            known = self._kept.get(key)
+            if known is None or key is None:
+                return None
+            self._kept.move_to_end(key)
+            self.hits += 1
+            return known.plan
+
+    def _keep(self, key: Hashable | None, made: Plan, asked: tuple[object, ...]) -> None:
+        """`asked` is what must live as long as the key does."""
+        size = bytes_of(made)
+        if key is None or size > self.max_bytes:
+            return
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = _Kept(made, asked, size)
+            self.bytes += size
+            while self.bytes > self.max_bytes:
+                _, oldest = self._kept.popitem(last=False)
+                self.bytes -= oldest.size
+
+
+class _Kept(NamedTuple):
+    plan: Plan
+    asked: tuple[object, ...]
+    size: int
+
+
+def _of_the_same_objects(problem: Problem, options: Options) -> Hashable | None:
+    """A key that only a problem of the very same buffers has; None where there is more to it than buffers and pools."""
+    if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed:
+        return None
+    return (tuple(map(id, problem.buffers)), repr((problem.pools, problem.terms, problem.peak_price, options)))
+
+
+def _cannot_change(problem: Problem) -> bool:
+    """True if there are no lists in its buffers, which somebody might change."""
+    try:
+        hash(problem.buffers)
+    except TypeError:
+        return False
+    return True
+
+
+def bytes_of(plan: Plan) -> int:
+    """What a plan takes in memory, about."""
+    named = sum(len(certificate.buffers) + len(certificate.weights) for certificate in plan.certificates)
+    return PLAN_BYTES + PLACEMENT_BYTES * (len(plan.placements) + named + len(plan.run.trace))

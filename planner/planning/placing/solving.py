@@ -1,0 +1,218 @@
+"""A plan for a problem: check, lower, solve, lift, verify."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from solvers.model.errors import StopReason
+from solvers.model.instance import Placement
+from solvers.model.objective import evaluate
+from solvers.model.outcome import Outcome
+from solvers.model.registry import AUTO
+from solvers.model.solver import Goal, Limits, Task
+from solvers.portfolio.solve import solve
+
+from ...checks import require_sound
+from ...facts.constants import spell_out_constants
+from ...model.errors import BadInput, Code, Finding
+from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue
+from ...model.plan import Placement as PlanPlacement
+from ...model.problem import Problem
+from ...options.capacity import planned_problem
+from ...options.options import Options, bad_option, require_valid
+from ...verifying.findings import CLAIMS, VerifyFinding
+from ...verifying.verify import verify
+from .lifting import lift
+from .lowering import Lowered, has_many_pools, lower, lower_start, place_blocks
+from .path import AnswerPath, limits_of
+from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
+
+if TYPE_CHECKING:
+    from .choosing import Choosing
+    from .many_pools import ManyPools
+
+SUBSET_SECONDS = 10.0
+"""Time for finding an irreducible subset, where the run has no time limit of its own."""
+
+
+def plan(
+    problem: Problem,
+    options: Options | None = None,
+    on_progress: OnProgress | None = None,
+    cancelled: Cancelled | None = None,
+    on_log: OnLog | None = None,
+    begun: float | None = None,
+    start: Plan | None = None,
+) -> Plan:
+    """An address for every buffer, the smallest peak that was found, and what is proven of it.
+
+    The time limit counts from `begun` (on time.monotonic(); default: now), so that a caller may count reading the problem in.
+    `start` is a plan that is known already, from an earlier run, say: solvers begin with its addresses, and the answer is no worse. It is
+    verified first; if it breaks a rule of the problem it is left aside, with a warning. An answer that had a start is not reproducible.
+    Raises BadInput for a problem or option that is wrong in itself, CannotSolve for a solver that does not exist or does not take the problem.
+    """
+    options = options or Options()
+    require_valid(options)
+    clock = Clock(options.time_limit, begun)
+    problem = planned_problem(problem, options.capacity, options.prefer)
+    require_sound(problem)
+    if problem.variants is not None:
+        return choosing(problem, options, clock, cancelled).best(on_progress)
+    if options.max_cost is not None:
+        raise bad_option("max_cost", "the problem has no variants, so there is nothing that costs")
+    problem = spell_out_constants(problem)
+    with clock.while_lowering():
+        many = None
+        if has_many_pools(problem):
+            from .many_pools import ManyPools  # what most problems do without
+
+            many = ManyPools(problem, lambda: clock.reason_to_stop(cancelled))
+        lowered = lower(problem if many is None else many.part)
+    path = _PlanPath(problem, lowered, options, clock, cancelled, many)
+    return path.follow(start, on_progress, cancelled, on_log)
+
+
+def pareto(
+    problem: Problem,
+    options: Options | None = None,
+    points: int | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
+    cancelled: Cancelled | None = None,
+    begun: float | None = None,
+) -> Frontier:
+    """The frontier of memory and cost of a problem with variants: each point a plan, verified, with what is proven of it.
+
+    With `points` it is so many at most, spread evenly over the memory that they need. `on_plan` is told of points as they are found; later
+    ones may beat them. Raises BadInput and CannotSolve as `plan` does.
+    """
+    options = options or Options()
+    require_valid(options)
+    if points is not None and points < 1:
+        raise bad_option("points", "a frontier has one point at least")
+    if options.prefer is not None:
+        raise bad_option("prefer", "a frontier prefers nothing: it is all that there is between size and speed")
+    clock = Clock(options.time_limit, begun)
+    problem = planned_problem(problem, options.capacity, None)
+    require_sound(problem)
+    if problem.variants is None:
+        raise BadInput(
+            Finding(Code.MISSING_FIELD, "/variants", "without variants there is nothing to choose, and no frontier")
+        )
+    return choosing(problem, options, clock, cancelled).frontier(points, on_plan)
+
+
+def choosing(problem: Problem, options: Options, clock: Clock, cancelled: Cancelled | None) -> Choosing:
+    """The choice among the variants of a problem that is sound. Raises BadInput."""
+    from .choosing import Choosing, require_choosable  # what most problems do without
+
+    require_choosable(options)
+
+    def plan_one(chosen: Problem, limited: Options) -> Plan:
+        return plan(chosen, limited, cancelled=cancelled)
+
+    return Choosing(problem, options, clock, cancelled, plan_one)
+
+
+class _PlanPath(AnswerPath[Plan, Placement]):
+    """The path to a plan."""
+
+    name = "plan"
+    claims = CLAIMS
+
+    def __init__(
+        self,
+        problem: Problem,
+        lowered: Lowered,
+        options: Options,
+        clock: Clock,
+        cancelled: Cancelled | None,
+        many: ManyPools | None,
+    ) -> None:
+        super().__init__(problem, lowered.instance, options, clock)
+        self._lowered, self._cancelled, self._many = lowered, cancelled, many
+        self._solved = problem if many is None else many.part
+        """What solvers see of the problem."""
+
+    def lower_start(self, start: Plan) -> Placement | None:
+        return lower_start(self._solved, self._lowered, start)
+
+    def of_placement(self, placement: Placement) -> Placement:
+        return placement
+
+    def bare(self, known: Placement) -> Plan:
+        value = evaluate(self.instance, known)
+        return self._lifted(Outcome(StopReason.CANCELLED, known, value, reproducible=False))
+
+    def _lifted(self, outcome: Outcome) -> Plan:
+        made = lift(self._solved, self._lowered, outcome, self.options.seed)
+        return made if self._many is None else self._many.whole(made)
+
+    def solve(self, known: Placement | None, limits: Limits, watch: Watch) -> Plan:
+        options = self.options
+        if known is None and self._many is not None and self._many.start is not None:
+            known = self.lower_start(self._many.start)
+        task = Task(limits, options.goal, options.seed, known, warm=options.warm, verbose=options.verbose)
+        outcome = solve(self.instance, task, watch, options.solver)
+        if outcome.placement is None and not outcome.infeasible and outcome.stop is not StopReason.CANCELLED:
+            outcome = self._by_birth(outcome)
+        made = self._lifted(outcome)
+        if made.status is not PlanStatus.INFEASIBLE:
+            return made
+        why = self._shortage(made)
+        return replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
+
+    def _by_birth(self, outcome: Outcome) -> Outcome:
+        """The outcome of solvers that found nothing, with a plan that is made without them, if that is what they were to find."""
+        if self.options.solver != AUTO or not self._solved.buffers:
+            return outcome
+        from ...facts.places import Places
+        from .by_birth import plan_by_birth
+
+        order = sorted(self._solved.pools, key=lambda pool: pool.rank)
+        made = plan_by_birth(Places(self._solved), [pool.name for pool in order], lambda: self.clock.is_over)
+        if made is None:
+            return outcome
+        ids = (buffer.id for buffer in self._solved.buffers)
+        found = place_blocks(self._solved, self._lowered, {id_: made[i] for i, id_ in enumerate(ids)})
+        if found is None:
+            return outcome
+        value = evaluate(self.instance, found)
+        return replace(outcome, placement=found, value=value, solver=outcome.solver or "greedy")
+
+    def verify(self, made: Plan) -> Sequence[VerifyFinding]:
+        return verify(self.problem, made, made.problem_digest)
+
+    def entries(self, made: Plan) -> Sequence[PlanPlacement]:
+        return made.placements
+
+    def without_entries(self, made: Plan) -> Plan:
+        terms = tuple(TermValue(term.name, None, None) for term in made.objective.terms)
+        pools = tuple(replace(use, peak=None) for use in made.pools)
+        return replace(made, peak=None, objective=Objective(None, None, terms), pools=pools, placements=())
+
+    def without_claims(self, made: Plan, warning: str) -> Plan:
+        terms = tuple(replace(term, bound=None) for term in made.objective.terms)
+        return replace(super().without_claims(made, warning), objective=Objective(made.objective.value, None, terms))
+
+    def _shortage(self, made: Plan) -> Shortage:
+        """Why nothing fits; on request with a set of buffers that cannot be placed together."""
+        from ...reporting.subset import irreducible_subset
+        from ...verifying.shortage import shortage
+
+        options, clock = self.options, self.clock
+        why = shortage(self.problem, made.certificates)
+        if not options.explain:
+            return why
+        small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None)
+
+        def fits(part: Problem) -> bool | None:
+            left = None if clock.end is None else max(clock.end - clock.begun - clock.seconds, 0.0)
+            work = limits_of(options, clock).work
+            answer = plan(part, replace(small, time_limit=left, work_limit=work), None, self._cancelled)
+            return {PlanStatus.INFEASIBLE: False, PlanStatus.UNKNOWN: None}.get(answer.status, True)
+
+        deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()
+        subset, irreducible = irreducible_subset(self.problem, fits, deadline, why.buffers)
+        return replace(why, subset=subset, irreducible=irreducible)

@@ -1,0 +1,102 @@
+"""One call for compilers: pools and buffers in, (tensor, pool, offset) out.
+
+This is the interface that the TVM forum's thread on a global memory planner asks for, `PlanMemory(pools, function)`, without the function: a
+list of buffers with sizes and lifetimes, or sizes and conflicts, from whatever intermediate representation they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...checks.pairs import from_lists
+from ...checks.report import Report
+from ...model.errors import Code, Finding, NoPlan
+from ...model.plan import Plan, PlanStatus
+from ...model.problem import Buffer, BufferId, Interval, Pool, Problem
+from ...options.options import Options
+from .solving import plan
+
+
+@dataclass(frozen=True, slots=True)
+class BufferInfo:
+    """A tensor as a compiler sees it, with the field names of TVM's USMP: a size, and when it is live or what it conflicts with."""
+
+    name_hint: BufferId
+    size_bytes: int
+    pool_candidates: tuple[str, ...] | None = None
+    """In order of preference; None: every pool. Tensors of different devices name different pools."""
+    alignment: int = 1
+    conflicts: tuple[BufferId, ...] = ()
+    """Names of tensors that must be apart from this one; naming on one side is enough."""
+    live: tuple[Interval, ...] | None = None
+    """Half-open ranges of steps; None: only the conflicts count."""
+    kind: str | None = None
+    reads: int = 0
+    """How often all of it is read, where the pools' speeds count."""
+    writes: int = 0
+
+
+class TensorPlacement(NamedTuple):
+    """Where one tensor lies."""
+
+    tensor_id: BufferId
+    pool_name: str
+    pool_offset: int
+
+
+def plan_memory(
+    pools: Iterable[Pool | tuple[str, int | None]],
+    buffers: Iterable[Buffer | BufferInfo],
+    options: Options | None = None,
+) -> list[TensorPlacement]:
+    """An address for every buffer, in the order of the buffers.
+
+    A pool is a Pool, or a name and a size in bytes (None: unlimited), in order of preference. Raises NoPlan, which carries the Plan with its
+    reasons, where the buffers do not fit or no plan was found in time; BadInput and CannotSolve as `plan` does.
+    """
+    return placements_of(plan(problem_of(pools, buffers), options))
+
+
+def placements_of(answer: Plan) -> list[TensorPlacement]:
+    """The addresses of a plan. Raises NoPlan where it has none."""
+    if answer.status in (PlanStatus.INFEASIBLE, PlanStatus.UNKNOWN):
+        raise NoPlan(_why(answer), answer)
+    return [TensorPlacement(place.id, place.pool, place.offset) for place in answer.placements]
+
+
+def problem_of(pools: Iterable[Pool | tuple[str, int | None]], buffers: Iterable[Buffer | BufferInfo]) -> Problem:
+    """The Problem that they describe. Raises BadInput for names of tensors that are not there."""
+    given = tuple(buffers)
+    report = Report()
+    lists = [(b.id, ()) if isinstance(b, Buffer) else (b.name_hint, b.conflicts) for b in given]
+    constraints = from_lists(lists, report)
+    report.raise_if_any()
+    return Problem(
+        tuple(b if isinstance(b, Buffer) else _buffer(b) for b in given),
+        tuple(p if isinstance(p, Pool) else Pool(p[0], p[1], rank=rank) for rank, p in enumerate(pools)),
+        constraints,
+    )
+
+
+def _buffer(info: BufferInfo) -> Buffer:
+    return Buffer(
+        info.name_hint,
+        info.size_bytes,
+        info.alignment,
+        live=None if info.live is None else tuple(info.live),
+        pools=None if info.pool_candidates is None else tuple(info.pool_candidates),
+        kind=info.kind,
+        reads=info.reads,
+        writes=info.writes,
+    )
+
+
+def _why(answer: Plan) -> Finding:
+    if answer.status is PlanStatus.INFEASIBLE:
+        shortage = answer.shortage
+        text = "proven: no plan fits within the capacities" if shortage is None else shortage.message
+        return Finding(Code.INFEASIBLE, "", text)
+    reason = answer.stop.value.replace("_", " ")
+    return Finding(Code.NO_PLAN_FOUND, "", f"neither a plan nor a proof that there is none was found ({reason})")

@@ -1,0 +1,135 @@
+"""Time and progress of one run: when it must stop, and what it found when."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
+
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Placement
+from solvers.model.objective import evaluate
+from solvers.model.outcome import Value
+
+from ...model.plan import Plan, TracePoint
+from ...model.storage import Sharing
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The best value and bound of the objective's first term so far; None: none yet."""
+
+    seconds: float
+    value: int | None
+    bound: int | None
+    answer: Callable[[], Plan | Sharing] | None = field(default=None, compare=False, repr=False)
+    """Writes out the best plan or sharing so far; None: there is none yet. Costs nothing unless it is called, from any thread, at any time."""
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+Cancelled: TypeAlias = Callable[[], bool]
+OnLog: TypeAlias = Callable[[str], None]
+
+RESERVED_AT_LEAST = 0.02
+RESERVED_PER_SECOND = 6.0
+"""Lifting, verifying and writing a plan take about this many times as long as lowering its problem did."""
+
+
+class Clock:
+    """The time since a run began, and until its solvers must have ended. To be made when planning begins, whenever it was asked for."""
+
+    def __init__(self, time_limit: float | None, begun: float | None = None) -> None:
+        self.begun = time.monotonic() if begun is None else begun
+        self._lowering = 0.0
+        self._limit = time_limit
+        self.end = None if time_limit is None else self.begun + time_limit
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.begun
+
+    @property
+    def is_over(self) -> bool:
+        """Has all the time been used?"""
+        return self.end is not None and time.monotonic() >= self.end
+
+    def reason_to_stop(self, cancelled: Cancelled | None) -> StopReason | None:
+        """Why nothing more is to be done before solving, if so: a third of the time is the most that this takes of it."""
+        if cancelled is not None and cancelled():
+            return StopReason.CANCELLED
+        over = self.end is not None and self._limit is not None and time.monotonic() >= self.end - self._limit / 3
+        return StopReason.TIME_LIMIT if over else None
+
+    @contextmanager
+    def while_lowering(self) -> Iterator[None]:
+        """How long this takes says how long what follows the solvers will take. Checking does not: it may have been done before."""
+        before = time.monotonic()
+        yield
+        self._lowering = time.monotonic() - before
+
+    def deadline(self) -> float | None:
+        """The end, less what must be done after solving."""
+        if self.end is None or self._limit is None:
+            return None
+        reserved = RESERVED_AT_LEAST + RESERVED_PER_SECOND * self._lowering
+        return self.end - min(reserved, self._limit / 3)
+
+
+class Watch:
+    """The solvers' line to the caller: keeps the trace, passes progress on, says when to stop."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        deadline: float | None,
+        instance: Instance,
+        write: Callable[[Placement], Plan | Sharing],
+        on_progress: OnProgress | None = None,
+        cancelled: Cancelled | None = None,
+        on_log: OnLog | None = None,
+    ) -> None:
+        self._clock = clock
+        self._deadline = deadline
+        self._instance = instance
+        self._write = write
+        self._on_progress = on_progress
+        self._cancelled = cancelled
+        self._on_log = on_log
+        self._best: Placement | None = None
+        self._value: Value | None = None
+        self._bound: Value = ()
+        self.trace: list[TracePoint] = []
+
+    def incumbent(self, placement: Placement) -> None:
+        value = evaluate(self._instance, placement)
+        if self._value is None or value < self._value:
+            self._value, self._best = value, placement
+            self._record()
+
+    def bound(self, bound: Value) -> None:
+        if bound > self._bound:
+            self._bound = bound
+            self._record()
+
+    def log(self, line: str) -> None:
+        if self._on_log is not None:
+            self._on_log(line)
+
+    def stopped(self) -> StopReason | None:
+        if self._cancelled is not None and self._cancelled():
+            return StopReason.CANCELLED
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            return StopReason.TIME_LIMIT
+        return None
+
+    def _record(self) -> None:
+        value = None if self._value is None else self._value[0]
+        bound = self._bound[0] if self._bound else None
+        seconds = self._clock.seconds
+        self.trace.append(TracePoint(round(seconds, 6), value, bound))
+        if self._on_progress is not None:
+            answer = None if self._best is None else partial(self._write, self._best)
+            self._on_progress(Progress(seconds, value, bound, answer))

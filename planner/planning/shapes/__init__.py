@@ -1,0 +1,28 @@
+"""Sizes that depend on symbols: room for the largest, one set of offsets for a list of shapes, or offsets as expressions with a proof."""
+
+from __future__ import annotations
+
+from .answer import Behind, Mode, PoolPeak, Row, ShapesPlan
+from .c_source import c_source
+from .expression import Expression, ExpressionError, parse
+from .modes import parse_shape, plan_shapes
+from .shaped import ShapedProblem, shaped, usual_shapes
+from .verify import verify_shapes
+
+__all__ = [
+    "Behind",
+    "Expression",
+    "ExpressionError",
+    "Mode",
+    "PoolPeak",
+    "Row",
+    "ShapedProblem",
+    "ShapesPlan",
+    "c_source",
+    "parse",
+    "parse_shape",
+    "plan_shapes",
+    "shaped",
+    "usual_shapes",
+    "verify_shapes",
+]

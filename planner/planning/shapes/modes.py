@@ -1,0 +1,182 @@
+"""Plans for all shapes, in three modes: room for the largest sizes, one set of offsets for a list of shapes, offsets as expressions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from ...facts.digest import digest
+from ...facts.variants import require_nothing_to_choose
+from ...model.errors import BadInput, CannotSolve, Code, Finding, NoPlan, echo
+from ...model.plan import Plan, PlanStatus
+from ...model.problem import Problem
+from ...options.capacity import with_capacity
+from ...options.options import Options, bad_option
+from ...options.preference import with_preference
+from ..placing.path import WORK_PER_SECOND
+from ..placing.solving import plan
+from .answer import Mode, Row, ShapesPlan
+from .expression import Values
+from .order import Closed, conflicts, order_of, require_plain, used
+from .shaped import ShapedProblem, require_shape, usual_shapes
+from .zero_sizes import for_all_at_once
+
+MOST_SHAPES = 4096
+
+
+def plan_shapes(
+    problem: ShapedProblem,
+    mode: Mode = Mode.EXPRESSIONS,
+    shapes: Sequence[Mapping[str, int]] = (),
+    options: Options | None = None,
+) -> ShapesPlan:
+    """A plan for every shape, or in the mode `buckets` for those that are listed.
+
+    In the other modes `shapes` are those that are compared with the best plan for each, and from which the order of the expressions is
+    taken; by default some from the whole range. The time limit is for all of it. Raises BadInput, CannotSolve for rules that the mode cannot
+    keep, and NoPlan where there is no plan or none was found.
+    """
+    begun = time.monotonic()
+    options = options or Options()
+    mode = Mode(mode)
+    require_nothing_to_choose(problem.largest)
+    problem = _replaced(problem, options)
+    options = replace(options, capacity=None, prefer=None)
+    if mode is Mode.BUCKETS and not shapes:
+        raise bad_option("at", "say which shapes the offsets are for, as in n=128")
+    listed = [dict(each) for each in shapes] or usual_shapes(problem)
+    if len(listed) > MOST_SHAPES:
+        raise bad_option("at", f"these are {len(listed)} shapes, and {MOST_SHAPES} are the most")
+    for each in listed:
+        require_shape(problem, each)
+    share = _Shares(options, len(listed) + 1, begun)
+    if mode is Mode.EXPRESSIONS:
+        require_plain(problem.largest)
+        return _expressions(problem, listed, share)
+    best = [plan(problem.at(values), share.next()) for values in listed]
+    return _fixed(problem, mode, listed, best, share)
+
+
+def _replaced(problem: ShapedProblem, options: Options) -> ShapedProblem:
+    largest = with_preference(with_capacity(problem.largest, options.capacity), options.prefer)
+    return replace(problem, largest=largest)
+
+
+class _Shares:
+    """Equal shares of the limits."""
+
+    def __init__(self, options: Options, count: int, begun: float) -> None:
+        self._options, self._left = options, count
+        self._end = None if options.time_limit is None else begun + options.time_limit
+        work = options.work_limit
+        if work is None and options.time_limit is not None:
+            work = int(WORK_PER_SECOND * options.time_limit)
+        self._work = None if work is None else work // count
+
+    def is_over(self) -> bool:
+        """Has all the time been used?"""
+        return self._end is not None and time.monotonic() >= self._end
+
+    def next(self) -> Options:
+        left = None if self._end is None else max(self._end - time.monotonic(), 0.0) / max(self._left, 1)
+        self._left -= 1
+        return replace(self._options, time_limit=left, work_limit=self._work)
+
+
+def _row(values: Values, taken: int, best: Plan) -> Row:
+    return Row(dict(values), taken, best.peak, best.bound)
+
+
+def _fixed(
+    problem: ShapedProblem, mode: Mode, shapes: Sequence[Values], best: Sequence[Plan], share: _Shares
+) -> ShapesPlan:
+    """Offsets that do not change."""
+    target = problem.largest
+    if mode is Mode.BUCKETS:
+        target = _largest_of(problem, shapes)
+    made = plan(target, share.next())
+    exact = made.status is PlanStatus.OPTIMAL
+    if mode is Mode.BUCKETS and any(not buffer.size for values in shapes for buffer in problem.at(values).buffers):
+        together = for_all_at_once(target, [problem.at(values) for values in shapes], share.next())
+        exact = together is not None and together.status is PlanStatus.OPTIMAL
+        made = made if together is None or not together.status.has_plan else together
+    _require_plan(made)
+    rows = []
+    for values, alone in zip(shapes, best, strict=True):
+        sizes = {buffer.id: buffer.size for buffer in problem.at(values).buffers}
+        peaks: dict[str, int] = {}
+        for place in made.placements:
+            if sizes[place.id]:
+                peaks[place.pool] = max(peaks.get(place.pool, 0), place.offset + sizes[place.id])
+        rows.append(_row(values, sum(peaks.values()), alone))
+    return ShapesPlan(mode, problem.symbols, digest(problem.largest), made, (), (), tuple(rows), exact)
+
+
+def _largest_of(problem: ShapedProblem, shapes: Sequence[Values]) -> Problem:
+    """Every buffer at its largest size among these shapes."""
+    sizes = [max(size.at(values) for values in shapes) for size in problem.sizes]
+    buffers = tuple(replace(b, size=size) for b, size in zip(problem.largest.buffers, sizes, strict=True))
+    return replace(problem.largest, buffers=buffers)
+
+
+def _expressions(problem: ShapedProblem, shapes: Sequence[Values], share: _Shares) -> ShapesPlan:
+    """The order of the plan of which the worst shape takes least, compared with the best plan for it alone."""
+    best = [plan(problem.at(values), share.next()) for values in shapes]
+    apart = conflicts(problem.largest)
+    found: list[tuple[Fraction, Fraction, int]] = []
+    orders = {}
+    taken: dict[int, list[int]] = {}
+    for number, each in enumerate(best):
+        if not each.status.has_plan:
+            continue
+        orders[number] = order_of(each, apart)
+        taken[number] = [sum(used(problem, each, orders[number], values).values()) for values in shapes]
+        ratios = [
+            Fraction(peak, max(alone.peak or alone.bound, 1)) for peak, alone in zip(taken[number], best, strict=True)
+        ]
+        found.append((max(ratios), sum(ratios, Fraction(0)), number))
+    if not found:
+        _require_plan(best[-1])
+        raise AssertionError("a plan without placements was let through")
+    refusal: CannotSolve | None = None
+    for _, _, number in sorted(found):
+        closed = Closed(problem, best[number], orders[number], share.is_over)
+        try:
+            pools = closed.pools()
+        except CannotSolve as error:
+            refusal = refusal or error
+            continue
+        behind = closed.behind()
+        rows = tuple(_row(values, peak, alone) for values, peak, alone in zip(shapes, taken[number], best, strict=True))
+        exact = all(each.exact for each in behind) and all(each.exact for each in pools)
+        return ShapesPlan(Mode.EXPRESSIONS, problem.symbols, digest(problem.largest), None, behind, pools, rows, exact)
+    assert refusal is not None
+    raise refusal
+
+
+def _require_plan(made: Plan) -> None:
+    if made.status.has_plan:
+        return
+    code = Code.INFEASIBLE if made.status is PlanStatus.INFEASIBLE else Code.NO_PLAN_FOUND
+    text = (
+        made.shortage.message
+        if made.shortage is not None
+        else "neither a plan nor a proof that there is none was found"
+    )
+    raise NoPlan(Finding(code, "", text), made)
+
+
+def parse_shape(text: str) -> dict[str, int]:
+    """`n=128,m=4`. Raises BadInput."""
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        name, digits = name.strip(), value.strip()
+        if not equals or not digits.removeprefix("-").isdecimal() or not digits.isascii() or len(digits) > 20:
+            raise BadInput(Finding(Code.INVALID_OPTION, "/options/at", f"{echo(part)} is not of the form n=128"))
+        if name in found:
+            raise BadInput(Finding(Code.INVALID_OPTION, "/options/at", f"{echo(name)} is given twice"))
+        found[name] = int(digits)
+    return found

@@ -1,0 +1,217 @@
+"""Offsets that hold for every shape: an order of the buffers, taken from a plan, and for each the ends that it lies behind.
+
+Of two buffers that must not share addresses one is above the other in the order, and lies behind the other's end, whatever the shape is: so
+nothing overlaps in any shape, as long as no size is negative. What lies behind a buffer that lies behind a third need not name the third.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import lcm
+
+from ...model.errors import CannotSolve, Code, Finding, echo
+from ...model.plan import Plan
+from ...model.problem import BufferId, Problem
+from .answer import Behind, PoolPeak
+from .expression import LIMIT, Values, ceildiv, largest, number
+from .polynomial import (
+    Polynomial,
+    above_all,
+    alternatives,
+    constant,
+    envelope,
+    expression,
+    is_multiple,
+    never_below,
+    plus,
+)
+from .ranges import bounds, greatest, said
+from .shaped import ShapedProblem
+
+MOST_SUMS = 24
+"""Of one offset; beyond it a single sum stands for all."""
+
+Order = tuple[Sequence[int], Mapping[int, tuple[int, ...]]]
+"""Buffers by address, and of each those that it lies behind."""
+
+
+def require_plain(problem: Problem) -> None:
+    """Raises CannotSolve for rules that offsets which change with the shape cannot keep."""
+    for i, buffer in enumerate(problem.buffers):
+        if buffer.max_offset is not None:
+            raise _refused(f"/buffers/{i}/max_offset", f"buffer {echo(buffer.id)} has a greatest offset")
+        if buffer.fixed is not None and buffer.fixed.offset is not None:
+            raise _refused(f"/buffers/{i}/fixed", f"buffer {echo(buffer.id)} has a fixed offset")
+    if problem.constraints.colocations:
+        raise _refused("/constraints/colocations", "there are colocations")
+    for p, pool in enumerate(problem.pools):
+        if pool.reserved:
+            raise _refused(f"/pools/{p}/reserved", f"pool {echo(pool.name)} has reserved ranges")
+        for buffer in problem.buffers:
+            if pool.base is not None and pool.base % buffer.alignment:
+                raise _refused(
+                    f"/pools/{p}/base", f"the base of pool {echo(pool.name)} is no multiple of {buffer.alignment}"
+                )
+
+
+def _refused(place: str, why: str) -> CannotSolve:
+    text = f"{why}: offsets as expressions cannot keep to that; use the mode maximum or buckets"
+    return CannotSolve(Finding(Code.UNSUPPORTED, place, text))
+
+
+def conflicts(problem: Problem) -> list[list[int]]:
+    """Of each buffer those that it must not share addresses with."""
+    index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+    apart: list[set[int]] = [set() for _ in problem.buffers]
+    events = sorted(
+        (time, is_start, i)
+        for i, buffer in enumerate(problem.buffers)
+        for start, end in buffer.live or ()
+        if start < end
+        for time, is_start in ((start, True), (end, False))
+    )
+    live: list[int] = [0] * len(problem.buffers)
+    now: set[int] = set()
+    for _, is_start, i in events:
+        if is_start:
+            for other in now - {i}:
+                apart[i].add(other)
+                apart[other].add(i)
+            now.add(i)
+        live[i] += 1 if is_start else -1
+        if not live[i]:
+            now.discard(i)
+    for a, b in problem.constraints.exclusions:
+        apart[index[a]].discard(index[b])
+        apart[index[b]].discard(index[a])
+    for a, b in problem.constraints.conflicts:
+        apart[index[a]].add(index[b])
+        apart[index[b]].add(index[a])
+    return [sorted(others) for others in apart]
+
+
+def order_of(plan: Plan, apart: Sequence[Sequence[int]]) -> Order:
+    """The order that the plan's offsets say."""
+    place = [(p.offset, p.size, i) for i, p in enumerate(plan.placements)]
+    pool = [p.pool for p in plan.placements]
+    by_address = sorted(range(len(place)), key=lambda i: place[i])
+    beneath = [0] * len(place)
+    """As bits: all that a buffer lies behind, directly or not."""
+    after: dict[int, tuple[int, ...]] = {}
+    for i in by_address:
+        lower = [j for j in apart[i] if pool[j] == pool[i] and place[j] < place[i]]
+        direct: list[int] = []
+        for j in sorted(lower, key=lambda j: place[j], reverse=True):
+            if not beneath[i] >> j & 1:
+                direct.append(j)
+                beneath[i] |= beneath[j] | 1 << j
+        after[i] = tuple(sorted(direct))
+    return by_address, after
+
+
+def used(problem: ShapedProblem, plan: Plan, order: Order, values: Values) -> dict[str, int]:
+    """Of each pool the largest end offset in one shape."""
+    by_address, after = order
+    peaks = {pool.name: 0 for pool in problem.largest.pools}
+    ends: dict[int, int] = {}
+    for i in by_address:
+        step = alignment_of(problem.largest, i, plan.placements[i].pool)
+        start = -(-max((ends[j] for j in after[i]), default=0) // step) * step
+        ends[i] = start + problem.sizes[i].at(values)
+        name = plan.placements[i].pool
+        peaks[name] = max(peaks[name], ends[i])
+    return peaks
+
+
+def alignment_of(problem: Problem, buffer: int, pool: str) -> int:
+    """What a buffer's offset must be a multiple of."""
+    return lcm(problem.buffers[buffer].alignment, next(p.alignment for p in problem.pools if p.name == pool))
+
+
+class Closed:
+    """Closed expressions for an order: of each offset sums of sizes, the greatest of which it is."""
+
+    def __init__(
+        self, problem: ShapedProblem, plan: Plan, order: Order, is_over: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._problem, self._plan, self._is_over = problem, plan, is_over
+        self._order, self._after = order
+        self._sizes = [alternatives(size) for size in problem.sizes]
+        self._sums: dict[int, list[Polynomial]] = {}
+        self._exact: dict[int, bool] = {}
+        for i in self._order:
+            self._close(i)
+
+    def _close(self, i: int) -> None:
+        step = alignment_of(self._problem.largest, i, self._plan.placements[i].pool)
+        found: list[Polynomial] = []
+        exact = True
+        for j in self._after[i]:
+            exact = exact and self._exact[j]
+            for offset in self._sums[j]:
+                for size in self._sizes[j]:
+                    behind, is_exact = _aligned(offset, size, step)
+                    found.append(behind)
+                    exact = exact and is_exact
+        kept, is_all = self._kept(found)
+        self._sums[i], self._exact[i] = kept, exact and is_all
+
+    def _kept(self, sums: Sequence[Polynomial]) -> tuple[list[Polynomial], bool]:
+        """Those of the sums that matter; of too many, or when time is over, one that is above all."""
+        box = self._problem.symbols
+        if not sums:
+            return [constant(0)], True
+        if not self._is_over():
+            kept = envelope(sums, box)
+            if len(kept) <= MOST_SUMS:
+                return kept, True
+            sums = kept
+        return [above_all(sums, box)], len(sums) == 1
+
+    def behind(self) -> tuple[Behind, ...]:
+        """In the order, so that those behind which a buffer lies come before it."""
+        ids: list[BufferId] = [buffer.id for buffer in self._problem.largest.buffers]
+        return tuple(
+            Behind(
+                ids[i],
+                self._plan.placements[i].pool,
+                self._problem.sizes[i],
+                alignment_of(self._problem.largest, i, self._plan.placements[i].pool),
+                tuple(ids[j] for j in self._after[i]),
+                largest([expression(each) for each in self._sums[i]]),
+                self._exact[i],
+            )
+            for i in self._order
+        )
+
+    def pools(self) -> tuple[PoolPeak, ...]:
+        """What each takes at most. Raises CannotSolve where that is more than it has, or cannot be told."""
+        return tuple(self._pool(p) for p in range(len(self._problem.largest.pools)))
+
+    def _pool(self, number_of_pool: int) -> PoolPeak:
+        pool, box = self._problem.largest.pools[number_of_pool], self._problem.symbols
+        below = {j for after in self._after.values() for j in after}
+        last = [i for i in self._order if i not in below and self._plan.placements[i].pool == pool.name]
+        sums = [plus(offset, size) for i in last for offset in self._sums[i] for size in self._sizes[i]]
+        kept, is_all = self._kept(sums)
+        exact = is_all and all(self._exact[i] for i in last)
+        peak = largest([expression(each) for each in kept])
+        room = LIMIT - 1 if pool.size is None else pool.size
+        if not all(never_below(constant(room), each, box) for each in kept):
+            most = greatest(peak, box)
+            if most is None or most.value > room or bounds(peak, box)[1] >= LIMIT:
+                where = "" if most is None else f" ({most.value} where {said(most.at)})"
+                text = f"pool {echo(pool.name)} has {room} bytes, and the offsets can take {peak}{where}"
+                raise CannotSolve(Finding(Code.UNSUPPORTED, f"/pools/{number_of_pool}/size", text))
+        return PoolPeak(pool.name, pool.size, peak, exact)
+
+
+def _aligned(offset: Polynomial, size: Polynomial, step: int) -> tuple[Polynomial, bool]:
+    """The next multiple behind, and whether it is that exactly or perhaps a little more."""
+    end = plus(offset, size)
+    if step == 1 or is_multiple(end, step):
+        return end, True
+    if is_multiple(offset, step):
+        quotient = ceildiv(expression(size), number(step))
+        return plus(offset, {((quotient, 1),): step}), True
+    return plus(end, constant(step - 1)), False

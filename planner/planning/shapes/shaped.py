@@ -1,0 +1,111 @@
+"""A problem whose sizes depend on symbols, and what it is for given values of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+
+from ...model.errors import BadInput, Code, Finding, echo
+from ...model.problem import Problem
+from .expression import LIMIT, NAME, Expression, ExpressionError, Values, parse
+from .ranges import Box, Effort, size_range
+
+MOST_SYMBOLS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ShapedProblem:
+    """Buffers, some of whose sizes are expressions over bounded symbols."""
+
+    largest: Problem
+    """With every buffer at its largest size."""
+    symbols: Box
+    sizes: tuple[Expression, ...]
+    """Of each buffer, in the problem's order. Where only a range of sizes is known, the largest."""
+    least: tuple[Expression | None, ...] = ()
+    """Of buffers of which only a range is known, the least size; None for the others."""
+
+    def at(self, values: Values) -> Problem:
+        """The problem for one shape. Raises BadInput for values that are missing, unknown or out of range."""
+        require_shape(self, values)
+        buffers = tuple(
+            replace(buffer, size=size.at(values)) for buffer, size in zip(self.largest.buffers, self.sizes, strict=True)
+        )
+        return replace(self.largest, buffers=buffers)
+
+
+def shaped(problem: Problem, symbols: Mapping[str, tuple[int, int]], sizes: Mapping[int | str, str]) -> ShapedProblem:
+    """The problem with these sizes, by the buffers' ids, in place of its own. Raises BadInput, with the place of what is wrong."""
+    findings = list(check_symbols(symbols))
+    if findings:
+        raise BadInput(*findings)
+    unknown = [id_ for id_ in sizes if id_ not in {buffer.id for buffer in problem.buffers}]
+    if unknown:
+        raise BadInput(Finding(Code.UNKNOWN_BUFFER, "/buffers", f"there is no buffer {echo(unknown[0])}"))
+    texts = [sizes.get(buffer.id, str(buffer.size)) for buffer in problem.buffers]
+    made, most = [], []
+    effort = Effort()
+    for i, text in enumerate(texts):
+        try:
+            made.append(parse(text, symbols))
+            most.append(size_range(made[-1], symbols, effort)[1].value)
+        except ExpressionError as error:
+            findings.append(Finding(Code.INVALID_EXPRESSION, f"/buffers/{i}/size", str(error)))
+    if findings:
+        raise BadInput(*findings)
+    buffers = tuple(replace(buffer, size=size) for buffer, size in zip(problem.buffers, most, strict=True))
+    return ShapedProblem(replace(problem, buffers=buffers), dict(symbols), tuple(made), (None,) * len(buffers))
+
+
+def check_symbols(symbols: Mapping[str, Sequence[int]]) -> Iterator[Finding]:
+    """What is wrong with the symbols and their ranges."""
+    if len(symbols) > MOST_SYMBOLS:
+        yield Finding(Code.TOO_LARGE, "/symbols", f"there are {len(symbols)} symbols, and {MOST_SYMBOLS} are the most")
+    for name, span in symbols.items():
+        place = f"/symbols/{name.replace('~', '~0').replace('/', '~1')}"
+        if not NAME.fullmatch(name) or name in ("max", "min", "ceildiv"):
+            text = (
+                f"{echo(name)} cannot name a symbol: a letter, then letters, digits and _, 64 in all, and no function"
+            )
+            yield Finding(Code.INVALID_VALUE, place, text)
+        elif not -LIMIT < span[0] <= span[1] < LIMIT:
+            yield Finding(Code.OUT_OF_RANGE, place, f"from {span[0]} to {span[1]} is no range within 2^62")
+
+
+def require_shape(problem: ShapedProblem, values: Values) -> None:
+    """Raises BadInput unless every symbol, and nothing else, has a value within its range."""
+    for name in problem.symbols:
+        if name not in values:
+            raise BadInput(Finding(Code.INVALID_OPTION, "/options/at", f"the symbol {name} has no value"))
+    for name, value in values.items():
+        if name not in problem.symbols:
+            raise BadInput(Finding(Code.INVALID_OPTION, "/options/at", f"there is no symbol {echo(name)}"))
+        low, high = problem.symbols[name]
+        if not low <= value <= high:
+            raise BadInput(
+                Finding(Code.INVALID_OPTION, "/options/at", f"{name} is {value}, and must be from {low} to {high}")
+            )
+
+
+MOST_USUAL = 27
+
+
+def usual_shapes(problem: ShapedProblem) -> list[dict[str, int]]:
+    """The least and the greatest value of every symbol, and some between them, in all combinations while these are few."""
+    for count in (5, 3, 2):
+        each = [_between(*span, count) for span in problem.symbols.values()]
+        if prod(map(len, each)) <= MOST_USUAL:
+            return [dict(zip(problem.symbols, values, strict=True)) for values in product(*each)]
+    ends = [{name: span[end] for name, span in problem.symbols.items()} for end in (0, 1)]
+    return ends if ends[0] != ends[1] else ends[:1]
+
+
+def _between(low: int, high: int, count: int) -> list[int]:
+    """So many values from low to high; where there are many, each some times the one before."""
+    found = {low, high}
+    for step in range(1, count - 1):
+        share = step / (count - 1)
+        found.add(min(max(low + round((high - low + 1) ** share) - 1, low), high))
+    return sorted(found)

@@ -1,0 +1,48 @@
+"""Storage objects instead of offsets: for runtimes that allocate whole objects and cannot place anything inside one.
+
+What solves is imported when it is first called for: whoever plans offsets does not wait for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.storage import Sharing
+
+if TYPE_CHECKING:
+    from ...model.problem import Problem
+    from ...options.options import Options
+    from ..placing.watching import Cancelled, OnLog, OnProgress
+    from .findings import SharingFinding
+
+
+def share(
+    problem: Problem,
+    options: Options | None = None,
+    on_progress: OnProgress | None = None,
+    cancelled: Cancelled | None = None,
+    on_log: OnLog | None = None,
+    begun: float | None = None,
+    start: Sharing | None = None,
+) -> Sharing:
+    """A storage object for every buffer, the smallest sum of object sizes that was found, and what is proven of it.
+
+    Takes and raises what planner.plan does, `start` being a sharing that is known already; a problem that speaks of offsets, or leaves a choice
+    of pools, is refused as CannotSolve.
+    """
+    from .solving import find
+
+    return find(problem, options, on_progress, cancelled, on_log, begun, start)
+
+
+def verify_sharing(problem: Problem, sharing: Sharing) -> tuple[SharingFinding, ...]:
+    """Everything that is wrong with the sharing; empty if it may be trusted.
+
+    Raises CannotSolve or BadInput for a problem whose buffers cannot share objects, of which no sharing can be right.
+    """
+    from .verify import verify
+
+    return verify(problem, sharing)
+
+
+__all__ = ["Sharing", "share", "verify_sharing"]

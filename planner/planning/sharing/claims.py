@@ -1,0 +1,99 @@
+"""What a sharing says of itself: status, totals and gap, computed once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from solvers.model.errors import StopReason
+
+from ...model.errors import echo
+from ...model.plan import PlanStatus, gap_to
+from ...model.problem import Problem
+from ...model.storage import Kind, Sharing, SharingProof, StorageObject
+from ...verifying.claims import misplaced_shortage, same_gap
+from .bounds import check_bounds
+from .findings import SharingFinding, SharingFindingKind
+from .users import Users, plain_totals
+
+
+def check_claims(users: Users, sharing: Sharing, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
+    """Findings about everything but the assignments; `where` has each buffer's object."""
+    problem = users.problem
+    has_plan = sharing.status.has_plan
+    yield from _status(problem, sharing, has_plan)
+    if sharing.shortage is not None:
+        for wrong in misplaced_shortage(sharing.status, sharing.shortage):
+            yield SharingFinding(SharingFindingKind.WRONG_SHORTAGE, wrong)
+        if sharing.shortage.subset is not None or sharing.shortage.irreducible is not None:
+            text = "the shortage has a subset of buffers, which a sharing's never has"
+            yield SharingFinding(SharingFindingKind.WRONG_SHORTAGE, text)
+    if sharing.seed < 0:
+        text = f"the seed is {sharing.seed}, but no seed is below 0"
+        yield SharingFinding(SharingFindingKind.WRONG_SEED, text)
+    if has_plan and None in where:
+        return  # something else is wrong already: sums over half a sharing would only add noise
+    yield from _totals(problem, sharing, has_plan)
+    yield from check_bounds(problem, sharing)
+    yield from _check_against(users, sharing)
+
+
+def _check_against(users: Users, sharing: Sharing) -> Iterator[SharingFinding]:
+    """Certificates that the sharing's own objects show to be wrong; where it has none, such as are plain to see."""
+    sums: dict[Kind, int] | None = None
+    if sharing.status.has_plan:
+        sums = {}
+        for thing in sharing.objects:
+            sums[thing.kind] = sums.get(thing.kind, 0) + thing.size
+    elif any(certificate.proof is SharingProof.SEARCH for certificate in sharing.certificates):
+        sums = plain_totals(users)
+    if sums is None:
+        return
+    for certificate in sharing.certificates:
+        if certificate.value > sums.get(certificate.kind, 0):
+            text = f"a certificate ({certificate.proof}) says {certificate.value} of objects that can add up to {sums.get(certificate.kind, 0)}"
+            yield SharingFinding(SharingFindingKind.WRONG_CERTIFICATE, text)
+
+
+def _status(problem: Problem, sharing: Sharing, has_plan: bool) -> Iterator[SharingFinding]:
+    def wrong(message: str) -> SharingFinding:
+        return SharingFinding(SharingFindingKind.WRONG_STATUS, message)
+
+    status, stop = sharing.status, sharing.stop
+    if has_plan and problem.buffers and not sharing.assignments:
+        yield wrong(f"the status is {status}, but there are no assignments")
+    if not has_plan and (sharing.assignments or sharing.objects):
+        yield wrong(f"the status is {status}, but there are objects or assignments")
+    if status in (PlanStatus.INFEASIBLE, PlanStatus.OPTIMAL) and stop is not StopReason.PROVED:
+        yield wrong(f"the status is {status}, but the run stopped with {stop}, not with a proof")
+    if status in (PlanStatus.FEASIBLE, PlanStatus.UNKNOWN) and stop is StopReason.PROVED:
+        yield wrong(f"the run stopped with a proof, but the status is {status}")
+    if sharing.reproducible and not stop.is_repeatable:
+        yield wrong(f"the run stopped with {stop}, but calls itself reproducible")
+
+
+def _totals(problem: Problem, sharing: Sharing, has_plan: bool) -> Iterator[SharingFinding]:
+    if [pool.name for pool in sharing.pools] != [pool.name for pool in problem.pools]:
+        text = "the sharing does not list the problem's pools, in their order"
+        yield SharingFinding(SharingFindingKind.WRONG_POOL_TOTAL, text)
+        return
+    sums = {pool.name: 0 for pool in problem.pools}
+    for thing in sharing.objects:
+        sums[thing.kind.pool] = sums.get(thing.kind.pool, 0) + thing.size
+    for pool, said in zip(problem.pools, sharing.pools, strict=True):
+        total = sums[pool.name] if has_plan else None
+        if said.total != total:
+            text = f"the objects of pool {echo(pool.name)} add up to {total}, the sharing says {said.total}"
+            yield SharingFinding(SharingFindingKind.WRONG_TOTAL, text)
+        if said.size != pool.size:
+            text = f"pool {echo(pool.name)} has the size {pool.size} in the problem, {said.size} in the sharing"
+            yield SharingFinding(SharingFindingKind.WRONG_POOL_TOTAL, text)
+        if pool.size is not None and total is not None and total > pool.size:
+            text = f"the objects of pool {echo(pool.name)} add up to {total} bytes, but it has only {pool.size}"
+            yield SharingFinding(SharingFindingKind.OVER_CAPACITY, text)
+    whole = sum(thing.size for thing in sharing.objects) if has_plan else None
+    if sharing.total != whole:
+        text = f"all objects add up to {whole}, the sharing says {sharing.total}"
+        yield SharingFinding(SharingFindingKind.WRONG_TOTAL, text)
+    gap = gap_to(sharing.bound, sharing.total)
+    if not same_gap(gap, sharing.gap):
+        yield SharingFinding(SharingFindingKind.WRONG_GAP, f"the gap is {gap}, the sharing says {sharing.gap}")

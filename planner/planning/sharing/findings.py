@@ -1,0 +1,64 @@
+"""What can be wrong with a sharing: kinds of findings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ...verifying.findings import AnswerFinding
+
+
+class SharingFindingKind(StrEnum):
+    """Stable names of everything that verification can object to."""
+
+    MISSING_BUFFER = "missing_buffer"
+    UNKNOWN_BUFFER = "unknown_buffer"
+    DUPLICATE_ASSIGNMENT = "duplicate_assignment"
+    WRONG_ORDER = "wrong_order"
+    UNKNOWN_OBJECT = "unknown_object"
+    DUPLICATE_OBJECT = "duplicate_object"
+    UNUSED_OBJECT = "unused_object"
+    """No buffer is assigned to it, so it is no part of the answer, whatever its size."""
+    OBJECT_TOO_SMALL = "object_too_small"
+    WRONG_POOL = "wrong_pool"
+    WRONG_DEVICE = "wrong_device"
+    WRONG_DTYPE = "wrong_dtype"
+    CLASH = "clash"
+    """Two users of one object are needed at the same time, or must not share whatever their lifetimes."""
+    COLOCATION_BROKEN = "colocation_broken"
+    OVER_CAPACITY = "over_capacity"
+    WRONG_STATUS = "wrong_status"
+    WRONG_POOL_TOTAL = "wrong_pool_total"
+    """The sharing lists other pools, or other sizes of pools, than the problem has."""
+    WRONG_TOTAL = "wrong_total"
+    WRONG_GAP = "wrong_gap"
+    CLAIMED_OPTIMAL_ABOVE_BOUND = "claimed_optimal_above_bound"
+    BOUND_ABOVE_TOTAL = "bound_above_total"
+    UNPROVEN_BOUND = "unproven_bound"
+    """A bound is greater than what the certificates prove of it."""
+    UNPROVEN_INFEASIBILITY = "unproven_infeasibility"
+    WRONG_SHORTAGE = "wrong_shortage"
+    WRONG_SEED = "wrong_seed"
+    WRONG_CERTIFICATE = "wrong_certificate"
+    WRONG_DIGEST = "wrong_digest"
+
+
+CLAIMS: frozenset[StrEnum] = frozenset(
+    {
+        SharingFindingKind.WRONG_CERTIFICATE,
+        SharingFindingKind.UNPROVEN_BOUND,
+        SharingFindingKind.BOUND_ABOVE_TOTAL,
+        SharingFindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND,
+        SharingFindingKind.WRONG_STATUS,
+        SharingFindingKind.WRONG_GAP,
+    }
+)
+"""About what a sharing claims to be proven. Its assignments may be right all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharingFinding(AnswerFinding):
+    """One thing that is wrong with a sharing, and the objects concerned."""
+
+    kind: SharingFindingKind
+    objects: tuple[int, ...] = ()

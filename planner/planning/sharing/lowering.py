@@ -1,0 +1,74 @@
+"""From names to numbers: every kind of storage becomes a pool of its own, and every buffer as large as the object that it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solvers.sharing.arrangement import Arrangement
+
+from ...model.errors import CannotSolve, Code, Finding
+from ...model.problem import Buffer, Constraints, Pool, Problem
+from ...model.storage import Kind, Sharing
+from ..placing.lowering import Lowered, lower
+from .kinds import kinds_of, need
+
+FEW_KINDS = 16
+"""So many are taken however many buffers there are."""
+MOST_CELLS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredSharing:
+    """An instance whose pools are kinds of storage, and what is needed to speak of it in the user's words again."""
+
+    lowered: Lowered
+    kinds: tuple[Kind, ...]
+    """Of each pool of the instance."""
+
+
+def lower_sharing(problem: Problem) -> LoweredSharing:
+    """The instance of a sound problem. Raises what kinds_of raises, and CannotSolve for too many kinds."""
+    kinds = kinds_of(problem)
+    number = {kind: str(n) for n, kind in enumerate(dict.fromkeys(kinds))}
+    _refuse_many(len(number), len(problem.buffers))
+    homes = {kind: (name,) for kind, name in number.items()}
+    pools = {pool.name: pool for pool in problem.pools}
+
+    def bare(buffer: Buffer, kind: Kind) -> Buffer:
+        return Buffer(buffer.id, need(buffer, pools[kind.pool]), live=buffer.live, pools=homes[kind])
+
+    constraints = problem.constraints
+    stripped = replace(
+        problem,
+        buffers=tuple(bare(buffer, kind) for buffer, kind in zip(problem.buffers, kinds, strict=True)),
+        pools=tuple(Pool(name) for name in number.values()) or (Pool("0"),),
+        constraints=Constraints(constraints.conflicts, constraints.exclusions, constraints.colocations),
+        terms=Problem(()).terms,
+    )
+    return LoweredSharing(lower(stripped), tuple(number) or (Kind(problem.pools[0].name),))
+
+
+def _refuse_many(kinds: int, buffers: int) -> None:
+    """Solvers keep tables of buffers times kinds."""
+    if kinds > FEW_KINDS and kinds * buffers > MOST_CELLS:
+        text = (
+            f"the {buffers} buffers need {kinds} kinds of storage objects (one for each pool, device and type), "
+            f"and the two multiplied may be {MOST_CELLS:,} at most; kinds share nothing, so plan some of them at a time"
+        )
+        raise CannotSolve(Finding(Code.TOO_LARGE, "/buffers", text))
+
+
+def lower_start(problem: Problem, lowered: Lowered, start: Sharing) -> Arrangement | None:
+    """Which of the problem's blocks use one object; None if a sharing leaves buffers out or tears blocks apart. Other rules are not looked at."""
+    object_of = {each.id: each.object for each in start.assignments}
+    if not all(buffer.id in object_of for buffer in problem.buffers):
+        return None
+    number: dict[int, int] = {}
+    found = [number.setdefault(object_of[buffer.id], len(number)) for buffer in problem.buffers]
+    of_part = np.array(found, dtype=np.int64)
+    part_block = lowered.instance.part_block
+    storage = np.zeros(lowered.instance.blocks, dtype=np.int64)
+    storage[part_block] = of_part
+    return Arrangement(storage) if (storage[part_block] == of_part).all() else None

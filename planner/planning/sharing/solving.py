@@ -1,0 +1,95 @@
+"""A sharing for a problem: check, lower, solve, lift, verify."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from solvers.model.instance import Placement
+from solvers.model.solver import Goal, Limits
+from solvers.sharing.adapters import AsSharingControl
+from solvers.sharing.arrangement import Arrangement, from_placement
+from solvers.sharing.portfolio import solve
+from solvers.sharing.solver import SharingTask
+
+from ...checks import require_sound
+from ...facts.variants import require_nothing_to_choose
+from ...model.problem import Problem
+from ...model.storage import Assignment, Sharing
+from ...options.capacity import with_capacity
+from ...options.options import Options, bad_option, require_valid
+from ..placing.path import AnswerPath
+from ..placing.watching import Cancelled, Clock, OnLog, OnProgress, Watch
+from .findings import CLAIMS, SharingFinding
+from .lifting import Lift
+from .lowering import LoweredSharing, lower_sharing, lower_start
+from .verify import verify
+
+
+def find(
+    problem: Problem,
+    options: Options | None = None,
+    on_progress: OnProgress | None = None,
+    cancelled: Cancelled | None = None,
+    on_log: OnLog | None = None,
+    begun: float | None = None,
+    start: Sharing | None = None,
+) -> Sharing:
+    """What planner.share promises."""
+    options = options or Options()
+    require_valid(options)
+    _require_of_use(options)
+    clock = Clock(options.time_limit, begun)
+    problem = with_capacity(problem, options.capacity)
+    require_sound(problem)
+    require_nothing_to_choose(problem)
+    with clock.while_lowering():
+        low = lower_sharing(problem)
+    return _SharingPath(problem, low, options, clock).follow(start, on_progress, cancelled, on_log)
+
+
+class _SharingPath(AnswerPath[Sharing, Arrangement]):
+    """The path to a sharing."""
+
+    name = "sharing"
+    claims = CLAIMS
+
+    def __init__(self, problem: Problem, low: LoweredSharing, options: Options, clock: Clock) -> None:
+        super().__init__(problem, low.lowered.instance, options, clock)
+        self._lowered, self._lift = low.lowered, Lift(problem, low, options.seed)
+
+    def lower_start(self, start: Sharing) -> Arrangement | None:
+        return lower_start(self.problem, self._lowered, start)
+
+    def of_placement(self, placement: Placement) -> Arrangement:
+        return from_placement(self.instance, placement)
+
+    def bare(self, known: Arrangement) -> Sharing:
+        return self._lift.bare(known)
+
+    def solve(self, known: Arrangement | None, limits: Limits, watch: Watch) -> Sharing:
+        task = SharingTask(limits, self.options.seed, known, verbose=self.options.verbose)
+        control = AsSharingControl(self.instance, watch)
+        return self._lift.sharing(solve(self.instance, task, control, self.options.solver, self._lift.may_fit))
+
+    def verify(self, made: Sharing) -> Sequence[SharingFinding]:
+        return verify(self.problem, made, made.problem_digest)
+
+    def entries(self, made: Sharing) -> Sequence[Assignment]:
+        return made.assignments
+
+    def without_entries(self, made: Sharing) -> Sharing:
+        pools = tuple(replace(pool, total=None) for pool in made.pools)
+        return replace(made, total=None, pools=pools, objects=(), assignments=())
+
+
+def _require_of_use(options: Options) -> None:
+    """Raises BadInput for options that only mean something where offsets are planned."""
+    if options.goal is not Goal.MINIMISE:
+        raise bad_option("goal", "with shared objects the sum of sizes is always minimised")
+    if options.warm is not None:
+        raise bad_option(
+            "warm", "with shared objects there is nothing to choose: solvers are told the best known total"
+        )
+    if options.explain:
+        raise bad_option("explain", "there is no explanation for shared objects but their certificates")

@@ -1,0 +1,108 @@
+"""Who may share with whom, read from the problem alone: buffers in groups that begin together, when each is needed, and what each group needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+
+from ...facts.intervals import merged, overlap
+from ...facts.places import Places
+from ...model.problem import Interval, Problem
+from ...model.storage import Kind
+from .kinds import kinds_of, need
+
+
+class Users:
+    """Answers about the buffers of a problem, by index. A group are the buffers that colocations put into one object."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.places = Places(problem)
+        self.index = self.places.index
+        constraints = problem.constraints
+        self._conflicts = {frozenset((self.index[a], self.index[b])) for a, b in constraints.conflicts}
+        self._exclusions = {frozenset((self.index[a], self.index[b])) for a, b in constraints.exclusions}
+        self._live: dict[int, tuple[Interval, ...]] = {}
+
+    def group(self, buffer: int) -> int:
+        """The first of the buffer's group stands for all of it."""
+        return self.places.group(buffer).members[0]
+
+    def members(self, buffer: int) -> tuple[int, ...]:
+        return self.places.group(buffer).members
+
+    def live(self, buffer: int) -> tuple[Interval, ...]:
+        """When the buffer's bytes are needed; a buffer without bytes is in nobody's way."""
+        if buffer not in self._live:
+            data = self.problem.buffers[buffer]
+            self._live[buffer] = merged(data.live or ()) if data.size else ()
+        return self._live[buffer]
+
+    def is_live_at(self, buffer: int, time: int) -> bool:
+        return any(start <= time < end for start, end in self.live(buffer))
+
+    def may_overlap(self, a: int, b: int) -> bool:
+        """True if the two may be in one object although they are needed at the same time."""
+        return self.group(a) == self.group(b) or frozenset((a, b)) in self._exclusions
+
+    def excluded_pairs(self, buffers: Iterable[int]) -> list[tuple[int, int]]:
+        """Two of these at a time, of different groups, of whose members an exclusion names a pair."""
+        of_group = {self.group(buffer): buffer for buffer in buffers}
+        groups = (frozenset(self.group(i) for i in pair) for pair in self._exclusions)
+        found = (
+            sorted(of_group[group] for group in pair) for pair in groups if len(pair) == 2 and pair <= of_group.keys()
+        )
+        return sorted({(a, b) for a, b in found})
+
+    def groups_clash(self, a: int, b: int, time: int | None = None) -> bool:
+        """True if the groups of the two must use different objects, by what happens at the time (None: at any)."""
+        if self.group(a) == self.group(b):
+            return False
+        for one, other in product(self.members(a), self.members(b)):
+            if time is None and self.conflict(one, other):
+                return True
+            if frozenset((one, other)) in self._exclusions:
+                continue
+            if time is None:
+                if overlap(self.live(one), self.live(other)):
+                    return True
+            elif self.is_live_at(one, time) and self.is_live_at(other, time):
+                return True
+        return False
+
+    def conflict(self, a: int, b: int) -> bool:
+        """True if the two are named as a conflict, and both have bytes to share."""
+        buffers = self.problem.buffers
+        return frozenset((a, b)) in self._conflicts and bool(buffers[a].size and buffers[b].size)
+
+    def need_in(self, buffer: int, pool: str) -> int:
+        """How large an object for the buffer's group must be."""
+        there = self.places.pools[pool]
+        return max(need(self.problem.buffers[member], there) for member in self.members(buffer))
+
+    def pools(self, buffer: int) -> list[str]:
+        """The pools that the buffer and those that must share its pool may use."""
+        return list(self.places.allowed_pools(self.places.tied(buffer)))
+
+
+MOST_PLAIN = 400
+"""Of more buffers no sharing is tried: it would take longer than it is worth."""
+
+
+def plain_totals(users: Users) -> dict[Kind, int] | None:
+    """What the objects of each kind add up to in a sharing that is plain to see: the largest first, each into the first object that is free."""
+    if len(users.index) > MOST_PLAIN:
+        return None
+    sums: dict[Kind, int] = {}
+    objects: dict[Kind, list[list[int]]] = {}
+    kinds = kinds_of(users.problem)
+    heads = dict.fromkeys(users.group(i) for i in range(len(kinds)))
+    for head in sorted(heads, key=lambda i: -users.need_in(i, kinds[i].pool)):
+        of_kind = objects.setdefault(kinds[head], [])
+        free = next((there for there in of_kind if not any(users.groups_clash(head, other) for other in there)), None)
+        if free is None:
+            of_kind.append([head])
+            sums[kinds[head]] = sums.get(kinds[head], 0) + users.need_in(head, kinds[head].pool)
+        else:
+            free.append(head)
+    return sums

@@ -1,0 +1,169 @@
+"""The verification of a sharing: every rule of the problem and every claim of the sharing, checked again in exact integers.
+
+Knows nothing of how sharings are made: it reads the user's Problem and the Sharing, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+
+from ...facts.digest import digest as digest_of
+from ...model.errors import echo
+from ...model.problem import BufferId, Problem
+from ...model.storage import Sharing, StorageObject
+from ...verifying.findings import LISTED_PER_KIND, Findings
+from .certificates import objections
+from .claims import check_claims
+from .findings import SharingFinding, SharingFindingKind
+from .kinds import kinds_of, need
+from .users import Users
+
+
+def verify(problem: Problem, sharing: Sharing, digest: str | None = None) -> tuple[SharingFinding, ...]:
+    """Everything that is wrong with the sharing; empty if it may be trusted. `digest` spares computing the problem's once more.
+
+    Raises CannotSolve or BadInput for a problem whose buffers cannot share objects, of which no sharing can be right.
+    """
+    kinds_of(problem)
+    report: Findings[SharingFinding] = Findings()
+    report.extend(_findings(problem, sharing, digest))
+    return tuple(report.listed)
+
+
+def _findings(problem: Problem, sharing: Sharing, digest: str | None) -> Iterator[SharingFinding]:
+    users = Users(problem)
+    objects: dict[int, StorageObject] = {}
+    for thing in sharing.objects:
+        if thing.id in objects:
+            text = f"object {thing.id} is there more than once"
+            yield SharingFinding(SharingFindingKind.DUPLICATE_OBJECT, text, (), (thing.id,))
+        objects[thing.id] = thing
+    where: list[StorageObject | None] = [None] * len(problem.buffers)
+    yield from _locate(problem, sharing, objects, where)
+    used = {each.object for each in sharing.assignments}
+    for id_ in objects:
+        if id_ not in used:
+            yield SharingFinding(SharingFindingKind.UNUSED_OBJECT, f"no buffer uses object {id_}", (), (id_,))
+    yield from _check_each(problem, where)
+    yield from _check_clashes(users, where)
+    yield from _check_ties(users, where)
+    yield from check_claims(users, sharing, where)
+    for certificate, wrong in objections(users, sharing.certificates):
+        named = tuple(dict.fromkeys(id_ for each in certificate.sets for id_ in each.buffers))
+        yield SharingFinding(SharingFindingKind.WRONG_CERTIFICATE, wrong, named)
+    if sharing.problem_digest != (digest_of(problem) if digest is None else digest):
+        text = "the sharing was made for another problem: the digests differ"
+        yield SharingFinding(SharingFindingKind.WRONG_DIGEST, text)
+
+
+def _locate(
+    problem: Problem, sharing: Sharing, objects: dict[int, StorageObject], where: list[StorageObject | None]
+) -> Iterator[SharingFinding]:
+    """Fills in each buffer's object, where there is one that makes sense."""
+    if not sharing.assignments and not sharing.objects:
+        return  # whether there ought to be some is a matter of the status
+    index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+    found: dict[BufferId, int] = {}
+    for each in sharing.assignments:
+        if each.id not in index:
+            text = f"buffer {echo(each.id)} is not in the problem"
+            yield SharingFinding(SharingFindingKind.UNKNOWN_BUFFER, text, (each.id,))
+        elif each.id in found:
+            text = f"buffer {echo(each.id)} is assigned more than once"
+            yield SharingFinding(SharingFindingKind.DUPLICATE_ASSIGNMENT, text, (each.id,))
+        else:
+            found[each.id] = each.object
+            where[index[each.id]] = objects.get(each.object)
+            if each.object not in objects:
+                text = f"buffer {echo(each.id)} uses object {each.object}, which is not there"
+                yield SharingFinding(SharingFindingKind.UNKNOWN_OBJECT, text, (each.id,), (each.object,))
+    for buffer in problem.buffers:
+        if buffer.id not in found:
+            text = f"buffer {echo(buffer.id)} has no object"
+            yield SharingFinding(SharingFindingKind.MISSING_BUFFER, text, (buffer.id,))
+    if list(found) != [buffer.id for buffer in problem.buffers if buffer.id in found]:
+        text = "the assignments are not in the order of the problem's buffers"
+        yield SharingFinding(SharingFindingKind.WRONG_ORDER, text)
+
+
+def _check_each(problem: Problem, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
+    pools = {pool.name: pool for pool in problem.pools}
+    for buffer, thing in zip(problem.buffers, where, strict=True):
+        if thing is None:
+            continue
+        kind = thing.kind
+        id_, concerned = echo(buffer.id), ((buffer.id,), (thing.id,))
+        allowed = buffer.pools is None or kind.pool in buffer.pools
+        if kind.pool not in pools or not allowed or (buffer.fixed is not None and buffer.fixed.pool != kind.pool):
+            text = f"buffer {id_} is in pool {echo(kind.pool)}, where it may not be"
+            yield SharingFinding(SharingFindingKind.WRONG_POOL, text, *concerned)
+        elif thing.size < need(buffer, pools[kind.pool]):
+            text = f"buffer {id_} needs {need(buffer, pools[kind.pool])} bytes, but object {thing.id} has {thing.size}"
+            yield SharingFinding(SharingFindingKind.OBJECT_TOO_SMALL, text, *concerned)
+        if buffer.device != kind.device:
+            text = f"buffer {id_} is on {_named('device', buffer.device)}, object {thing.id} on {_named('device', kind.device)}"
+            yield SharingFinding(SharingFindingKind.WRONG_DEVICE, text, *concerned)
+        if buffer.dtype != kind.dtype:
+            text = (
+                f"buffer {id_} is of {_named('type', buffer.dtype)}, object {thing.id} of {_named('type', kind.dtype)}"
+            )
+            yield SharingFinding(SharingFindingKind.WRONG_DTYPE, text, *concerned)
+
+
+def _named(what: str, value: str | None) -> str:
+    return f"no {what}" if value is None else f"{what} {echo(value)}"
+
+
+def _check_clashes(users: Users, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
+    """Per object, its users by the time at which they begin: who is still there then must be allowed to."""
+    of_object: dict[int, list[int]] = {}
+    for i, thing in enumerate(where):
+        if thing is not None:
+            of_object.setdefault(thing.id, []).append(i)
+    for id_, members in of_object.items():
+        yield from _clashes_in_time(users, id_, members)
+    for a, b in users.problem.constraints.conflicts:
+        one, other = where[users.index[a]], where[users.index[b]]
+        if (
+            one is not None
+            and other is not None
+            and one.id == other.id
+            and users.conflict(users.index[a], users.index[b])
+        ):
+            text = f"buffers {echo(a)} and {echo(b)} must not share storage, but share object {one.id}"
+            yield SharingFinding(SharingFindingKind.CLASH, text, (a, b), (one.id,))
+
+
+def _clashes_in_time(users: Users, id_: int, members: Sequence[int]) -> Iterator[SharingFinding]:
+    """One object's users. Of those present at a time all but the new one's own group are looked at: each may share by exclusion, or is a finding."""
+    buffers = users.problem.buffers
+    spans = sorted((start, end, i) for i in members for start, end in users.live(i))
+    ends: list[tuple[int, int]] = []
+    present: dict[int, dict[int, None]] = {}
+    """By group."""
+    seen: set[frozenset[int]] = set()
+    for start, end, i in spans:
+        while ends and ends[0][0] <= start:
+            _, gone = heappop(ends)
+            del present[users.group(gone)][gone]
+            if not present[users.group(gone)]:
+                del present[users.group(gone)]
+        for group, others in present.items():
+            for j in others if group != users.group(i) else ():
+                if frozenset((i, j)) not in seen and not users.may_overlap(i, j):
+                    seen.add(frozenset((i, j)))
+                    text = f"buffers {echo(buffers[j].id)} and {echo(buffers[i].id)} are needed at the same time, but share object {id_}"
+                    yield SharingFinding(SharingFindingKind.CLASH, text, (buffers[j].id, buffers[i].id), (id_,))
+                    if len(seen) > LISTED_PER_KIND:
+                        return  # no more are listed
+        present.setdefault(users.group(i), {})[i] = None
+        heappush(ends, (end, i))
+
+
+def _check_ties(users: Users, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
+    for tie in users.problem.constraints.colocations:
+        mine, base = where[users.index[tie.buffer]], where[users.index[tie.base]]
+        if mine is not None and base is not None and mine.id != base.id:
+            text = f"buffers {echo(tie.buffer)} and {echo(tie.base)} begin together, but use objects {mine.id} and {base.id}"
+            yield SharingFinding(SharingFindingKind.COLOCATION_BROKEN, text, (tie.buffer, tie.base), (mine.id, base.id))

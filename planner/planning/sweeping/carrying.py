@@ -1,0 +1,141 @@
+"""What one configuration says of another: a plan for less memory is one for more, and what is proven with more memory holds with less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+
+from ...facts.digest import digest
+from ...model.plan import Objective, Plan, PlanStatus, PoolUse, Run, TermValue, gap_to
+from ...model.problem import Problem
+from ...verifying.objective import term_value
+from ...verifying.verify import verify
+from .configurations import Capacity, holds
+
+Value: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A plan of one configuration, as it was solved."""
+
+    capacity: Capacity
+    plan: Plan
+
+    @property
+    def peaks(self) -> dict[str, int]:
+        return {use.name: use.peak for use in self.plan.pools if use.peak is not None}
+
+    @property
+    def value(self) -> Value | None:
+        """None without a plan."""
+        if not self.plan.status.has_plan:
+            return None
+        return tuple(term.value for term in self.plan.objective.terms if term.value is not None)
+
+    @property
+    def bound(self) -> Value:
+        return proven(self.plan)
+
+
+class Facts:
+    """All that was solved so far."""
+
+    def __init__(self) -> None:
+        self._facts: list[Fact] = []
+        self._least: tuple[str, int] | None = None
+        self._is_hopeless = False
+
+    def add(self, fact: Fact) -> None:
+        self._facts.append(fact)
+
+    def fits_not_below(self, pool: str, bound: int) -> None:
+        """Proven by another problem: nothing fits where this pool is smaller."""
+        self._least = (pool, bound)
+
+    def nothing_fits(self) -> None:
+        """Proven by another problem: not with any of these capacities."""
+        self._is_hopeless = True
+
+    def is_impossible(self, capacity: Capacity) -> bool:
+        """Is it proven that nothing fits?"""
+        if self._is_hopeless:
+            return True
+        if self._least is not None and capacity.get(self._least[0], self._least[1]) < self._least[1]:
+            return True
+        return any(f.plan.status is PlanStatus.INFEASIBLE and holds(f.capacity, capacity) for f in self._facts)
+
+    def best(self, capacity: Capacity) -> Fact | None:
+        """The best plan that fits; of several the one for the smallest peaks, then the first."""
+        fitting = [f for f in self._facts if f.value is not None and all(f.peaks[p] <= s for p, s in capacity.items())]
+        return min(fitting, key=lambda f: (f.value, sum(f.peaks.values())), default=None)
+
+    def strongest(self, capacity: Capacity) -> Fact | None:
+        """The one that proves most."""
+        larger = [f for f in self._facts if f.plan.status is not PlanStatus.INFEASIBLE and holds(f.capacity, capacity)]
+        return max(larger, key=lambda f: f.bound, default=None)
+
+    def carried(self, capacity: Capacity, problem: Problem) -> Plan | None:
+        """The plan of this configuration that follows, if it stands its verification; whether its value is proven is another matter."""
+        best, strongest = self.best(capacity), self.strongest(capacity)
+        if best is None or strongest is None:
+            return None
+        plan = combined(problem, best.plan, strongest.plan)
+        return None if verify(problem, plan) else plan
+
+
+def proven(plan: Plan) -> Value:
+    """The objective's bounds, as far as there are any."""
+    found: list[int] = []
+    for term in plan.objective.terms:
+        if term.bound is None:
+            break
+        found.append(term.bound)
+        if term.value != term.bound:
+            break
+    return tuple(found)
+
+
+def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
+    """The addresses of one plan with the proofs of the other, as a plan of the problem."""
+    uses = tuple(
+        PoolUse(pool.name, pool.size, mine.peak, theirs.bound)
+        for pool, mine, theirs in zip(problem.pools, best.pools, proof.pools, strict=True)
+    )
+    terms: list[TermValue] = []
+    met = True
+    for mine, theirs in zip(best.objective.terms, proof.objective.terms, strict=True):
+        terms.append(TermValue(mine.name, mine.value, theirs.bound if met else None))
+        met = met and mine.value == theirs.bound
+    optimal = met and proof.status is PlanStatus.OPTIMAL
+    value, bound = terms[0].value, terms[0].bound
+    cut_short = [each.stop for each in (proof, best) if each.stop is not StopReason.PROVED]
+    stop = StopReason.PROVED if optimal else next(iter(cut_short), StopReason.WORK_LIMIT)
+    return replace(
+        best,
+        status=PlanStatus.OPTIMAL if optimal else PlanStatus.FEASIBLE,
+        stop=stop,
+        bound=proof.bound,
+        gap=gap_to(bound, value) if len(terms) == 1 else None,
+        objective=Objective(value, bound, tuple(terms)),
+        pools=uses,
+        reproducible=best.reproducible and proof.reproducible,
+        versions=best.versions | proof.versions,
+        problem_digest=digest(problem),
+        certificates=proof.certificates,
+        shortage=None,
+        warnings=tuple(dict.fromkeys((*best.warnings, *proof.warnings))),
+        run=Run(0.0, (), best.run.machine),
+    )
+
+
+def figure(problem: Problem, plan: Plan, term: Term) -> int | None:
+    """What the term is worth in a plan, be it one of the objective's or not."""
+    if not plan.status.has_plan:
+        return None
+    peaks: Mapping[str, int] = {use.name: use.peak or 0 for use in plan.pools}
+    return term_value(problem, plan.placements, peaks, term)

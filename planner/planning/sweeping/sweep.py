@@ -1,0 +1,222 @@
+"""A sweep: solve the ends, then the middles of what is still open, and let every plan and every proof speak for all configurations it holds for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TypeAlias
+
+from solvers.model.instance import Term
+
+from ...checks import require_sound
+from ...facts.digest import digest
+from ...facts.variants import require_nothing_to_choose
+from ...model.errors import BadInput
+from ...model.plan import Plan, PlanStatus
+from ...model.problem import Problem
+from ...model.versions import cores
+from ...options.capacity import with_capacity
+from ...options.options import Options, bad_option, require_valid
+from ...options.preference import with_preference
+from ..placing.path import WORK_PER_SECOND
+from ..placing.watching import Cancelled
+from .answer import SmallestCapacity, Sweep, SweepPoint
+from .carrying import Fact, Facts, figure
+from .configurations import Capacity, combinations
+from .side_by_side import SideBySide, side_by_side
+
+OnSolved: TypeAlias = Callable[[int, int], None]
+"""Told how many configurations are settled, and of how many."""
+
+PROCESSES = 2
+
+
+def sweep(
+    problem: Problem,
+    sizes: Mapping[str, Sequence[int]],
+    options: Options | None = None,
+    *,
+    processes: int = PROCESSES,
+    cancelled: Cancelled | None = None,
+    on_solved: OnSolved | None = None,
+) -> Sweep:
+    """What can be had with each combination of the pools' sizes, and, where one pool is swept, the smallest size there is room in.
+
+    The options' time limit is for all of it; so is a work limit. The objective is the same everywhere: `prefer` balanced weighs as it does
+    with the largest sizes. Raises BadInput and CannotSolve as `plan` does.
+    """
+    begun = time.monotonic()
+    options = options or Options()
+    require_valid(options)
+    if processes < 1:
+        raise bad_option("processes", "there must be 1 process or more")
+    if options.capacity is not None:
+        problem = with_capacity(problem, options.capacity)
+    configurations = combinations(sizes, problem)
+    largest = {name: max(each) for name, each in sizes.items()}
+    require_sound(with_capacity(problem, largest))
+    require_nothing_to_choose(problem)
+    found = with_preference(with_capacity(problem, largest), options.prefer)
+    problem = replace(problem, terms=found.terms, peak_price=found.peak_price)
+    with side_by_side(processes, cancelled) as planners:
+        run = _Run(problem, configurations, options, planners, processes, begun)
+        run.settle(cancelled, on_solved)
+        return run.answer()
+
+
+class _Run:
+    """One sweep on its way."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        configurations: Sequence[Capacity],
+        options: Options,
+        planners: SideBySide,
+        processes: int,
+        begun: float,
+    ) -> None:
+        self._problem, self._configurations, self._planners = problem, configurations, planners
+        self._processes, self._begun = processes, begun
+        self._options = replace(
+            options, capacity=None, prefer=None, explain=False, workers=options.workers or max(cores() // processes, 1)
+        )
+        self._facts = Facts()
+        self._own: dict[int, Plan | BadInput] = {}
+        """Of the configurations that were solved themselves; BadInput where a fixed buffer has no room any more, say."""
+        self._carried: dict[int, Plan] = {}
+        """Of those that need not be: best as can be, and verified."""
+        self._smallest: SmallestCapacity | None = None
+        self._waves = (len(configurations) - 1).bit_length() + 2
+        """There are no more: each halves what is open."""
+
+    def settle(self, cancelled: Cancelled | None, on_solved: OnSolved | None) -> None:
+        swept = [*self._configurations[0]]
+        if len(swept) == 1:
+            self._find_smallest(swept[0])
+        wanted = sorted({0, len(self._configurations) - 1})
+        while wanted and not (cancelled is not None and cancelled()):
+            self._solve(wanted)
+            open_ = [i for i in range(len(self._configurations)) if not self._is_settled(i)]
+            if on_solved is not None:
+                on_solved(len(self._configurations) - len(open_), len(self._configurations))
+            wanted = list(self._middles(open_))
+
+    def _find_smallest(self, pool: str) -> None:
+        alone = least_capacity_problem(self._problem, pool)
+        (plan,) = self._planners.plan_all([(alone, self._limited(1))])
+        use = next(use for use in plan.pools if use.name == pool)
+        bound = max(plan.objective.bound or 0, use.bound)
+        self._smallest = SmallestCapacity(pool, use.peak, bound, plan)
+        self._facts.fits_not_below(pool, bound)
+        if plan.status is PlanStatus.INFEASIBLE:
+            self._facts.nothing_fits()
+
+    def _solve(self, wanted: Sequence[int]) -> None:
+        """These configurations, all with the same share of time and work."""
+        todo = [i for i in wanted if not self._facts.is_impossible(self._configurations[i])]
+        sound: list[int] = []
+        for i in todo:
+            try:
+                require_sound(self.problem_of(i))
+                sound.append(i)
+            except BadInput as error:
+                self._own[i] = error
+        options = self._limited(len(sound))
+        for i, plan in zip(sound, self._planners.plan_all([(self.problem_of(i), options) for i in sound]), strict=True):
+            self._own[i] = plan
+            self._facts.add(Fact(self._configurations[i], plan))
+
+    def _limited(self, count: int) -> Options:
+        """A wave's share of the limits, for each of so many plans."""
+        limit, work = self._options.time_limit, self._options.work_limit
+        if work is None and limit is not None:
+            work = (
+                int(WORK_PER_SECOND * limit) * PROCESSES
+            )  # whatever the number of processes: the answer must not depend on it
+        if work is not None:
+            work //= self._waves * max(count, PROCESSES)
+        share = None
+        if limit is not None:
+            rounds = max(-(-count // self._processes), 1)
+            left = max(self._begun + limit - time.monotonic(), 0.0)
+            share = min(limit / self._waves, left) / rounds
+        return replace(self._options, time_limit=share, work_limit=work)
+
+    def problem_of(self, index: int) -> Problem:
+        return with_capacity(self._problem, self._configurations[index])
+
+    def _is_settled(self, index: int) -> bool:
+        """True if there is nothing to gain from solving this one."""
+        capacity = self._configurations[index]
+        if index in self._own or index in self._carried or self._facts.is_impossible(capacity):
+            return True
+        best, strongest = self._facts.best(capacity), self._facts.strongest(capacity)
+        if best is None or strongest is None or best.value != strongest.bound:
+            return False
+        carried = self._facts.carried(capacity, self.problem_of(index))
+        if carried is not None:
+            self._carried[index] = carried
+        return carried is not None
+
+    def _middles(self, open_: Sequence[int]) -> Iterator[int]:
+        """The middle of each run of neighbours that are open and differ in the last pool's size alone."""
+        row = len({tuple(c.values())[-1] for c in self._configurations})
+        runs = groupby(enumerate(open_), lambda pair: (pair[1] - pair[0], pair[1] // row))
+        for _, run in runs:
+            members = [index for _, index in run]
+            yield members[len(members) // 2]
+
+    def answer(self) -> Sweep:
+        points = tuple(self._point(i) for i in range(len(self._configurations)))
+        plans = [p for p in self._own.values() if isinstance(p, Plan)]
+        plans += [] if self._smallest is None else [self._smallest.plan]
+        return Sweep(
+            self._problem.name,
+            digest(self._problem),
+            self._problem.terms,
+            self._problem.peak_price,
+            points,
+            self._smallest,
+            all(plan.reproducible for plan in plans)
+            and not any(p.status is PlanStatus.UNKNOWN and p.plan is None for p in points),
+            round(time.monotonic() - self._begun, 6),
+        )
+
+    def _point(self, index: int) -> SweepPoint:
+        capacity, own = self._configurations[index], self._own.get(index)
+        problem = self.problem_of(index)
+        if isinstance(own, BadInput) or (own is None and self._facts.is_impossible(capacity)):
+            return SweepPoint(capacity, PlanStatus.INFEASIBLE, None, (), None, None, None, None, solved=own is not None)
+        plan = own if isinstance(own, Plan) and own.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE) else None
+        plan = plan or self._carried.get(index) or self._facts.carried(capacity, problem)
+        plan = plan or (own if isinstance(own, Plan) else None)
+        if plan is None:
+            return SweepPoint(capacity, PlanStatus.UNKNOWN, None, (), None, None, None, None, solved=False)
+        return point_of(problem, capacity, plan, solved=own is not None)
+
+
+def point_of(problem: Problem, capacity: Capacity, plan: Plan, *, solved: bool) -> SweepPoint:
+    """A point's figures, from its plan."""
+    fact = Fact(capacity, plan)
+    return SweepPoint(
+        capacity,
+        plan.status,
+        fact.value,
+        () if plan.status is PlanStatus.INFEASIBLE else fact.bound,
+        fact.peaks if plan.status.has_plan else None,
+        figure(problem, plan, Term.ACCESS_COST),
+        figure(problem, plan, Term.SPILLED_BYTES),
+        plan,
+        solved,
+    )
+
+
+def least_capacity_problem(problem: Problem, pool: str) -> Problem:
+    """The same buffers and rules, this pool without an end, and nothing to minimise but its peak."""
+    pools = tuple(
+        replace(each, size=None, cost=1) if each.name == pool else replace(each, cost=0) for each in problem.pools
+    )
+    return replace(problem, pools=pools, terms=(Term.SUM_OF_PEAKS,))

@@ -1,0 +1,136 @@
+"""Is a sweep right? From the problem and the sweep alone: every plan is verified, every figure is worked out again, and what has no plan must follow from a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from solvers.model.instance import Term
+
+from ...checks import check
+from ...facts.digest import digest
+from ...model.plan import Plan, PlanStatus
+from ...model.problem import Problem
+from ...verifying.objective import term_value
+from ...verifying.verify import verify
+from .answer import Sweep, SweepPoint
+
+
+def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
+    """Everything that is wrong with the sweep, in sentences; empty if it may be trusted."""
+    problem = replace(problem, terms=found.terms, peak_price=found.peak_price)
+    wrong = (
+        []
+        if found.problem_digest == digest(problem)
+        else ["the sweep was made for another problem: the digests differ"]
+    )
+    of_smallest = list(_of_smallest(problem, found))
+    wrong += of_smallest
+    proven = _proven_impossible(problem, found)
+    for point in found.points:
+        where = ", ".join(f"{name}={size}" for name, size in point.capacity.items())
+        wrong += [f"{where}: {text}" for text in _of_point(_sized(problem, point), point)]
+        if point.plan is None and point.status is PlanStatus.INFEASIBLE:
+            by_smallest = not of_smallest and _is_too_small(point, found)
+            if not by_smallest and not any(_holds(other, point) for other in proven):
+                wrong.append(f"{where}: nothing proves that it is too small")
+    wrong += _of_order(found)
+    return tuple(wrong)
+
+
+def _holds(larger: SweepPoint, smaller: SweepPoint) -> bool:
+    return all(larger.capacity[name] >= size for name, size in smaller.capacity.items())
+
+
+def _is_too_small(point: SweepPoint, found: Sweep) -> bool:
+    """True if the proof of the smallest capacity says so, which is another's to check."""
+    least = found.smallest
+    if least is None:
+        return False
+    return least.plan.status is PlanStatus.INFEASIBLE or point.capacity[least.pool] < least.bound
+
+
+def _sized(problem: Problem, point: SweepPoint) -> Problem:
+    """The problem that the point is about."""
+    pools = tuple(replace(pool, size=point.capacity.get(pool.name, pool.size)) for pool in problem.pools)
+    return replace(problem, pools=pools)
+
+
+def _of_smallest(problem: Problem, found: Sweep) -> Iterator[str]:
+    least = found.smallest
+    if least is None:
+        return
+    alone = replace(
+        problem,
+        pools=tuple(
+            replace(pool, size=None, cost=1) if pool.name == least.pool else replace(pool, cost=0)
+            for pool in problem.pools
+        ),
+        terms=(Term.SUM_OF_PEAKS,),
+    )
+    yield from (f"the smallest capacity's plan: {finding.message}" for finding in verify(alone, least.plan))
+    peak = next((use.peak for use in least.plan.pools if use.name == least.pool), None)
+    if peak != least.capacity:
+        yield f"the smallest capacity is {least.capacity}, its plan needs {peak}"
+    bounds = [use.bound for use in least.plan.pools if use.name == least.pool]
+    if least.plan.status is not PlanStatus.INFEASIBLE and least.bound > max([*bounds, least.plan.objective.bound or 0]):
+        yield f"nothing proves that the smallest capacity is {least.bound} or more"
+
+
+def _proven_impossible(problem: Problem, found: Sweep) -> list[SweepPoint]:
+    """Configurations that a plan's own certificates refute."""
+    return [
+        point
+        for point in found.points
+        if point.plan is not None
+        and point.plan.status is PlanStatus.INFEASIBLE
+        and not verify(_sized(problem, point), point.plan)
+    ] + [point for point in found.points if point.plan is None and check(_sized(problem, point))]
+
+
+def _of_point(problem: Problem, point: SweepPoint) -> Iterator[str]:
+    plan = point.plan
+    if plan is None:
+        if point.status.has_plan:
+            yield f"it is {point.status}, but has no plan"
+        return
+    findings = [finding.message for finding in verify(problem, plan)]
+    yield from findings
+    if plan.status is not point.status:
+        yield f"it is {point.status}, its plan {plan.status}"
+    if findings or not plan.status.has_plan:
+        return
+    yield from _of_figures(problem, point, plan)
+
+
+def _of_figures(problem: Problem, point: SweepPoint, plan: Plan) -> Iterator[str]:
+    peaks = {pool.name: 0 for pool in problem.pools}
+    for place in plan.placements:
+        peaks[place.pool] = max(peaks[place.pool], place.offset + place.size)
+    if point.peaks != peaks:
+        yield f"the peaks are {peaks}, not {point.peaks}"
+    values = tuple(term_value(problem, plan.placements, peaks, term) for term in problem.terms)
+    if point.value != values:
+        yield f"the objective is {values}, not {point.value}"
+    for name, term, said in (
+        ("accesses cost", Term.ACCESS_COST, point.access_cost),
+        ("spilled bytes are", Term.SPILLED_BYTES, point.spilled_bytes),
+    ):
+        value = term_value(problem, plan.placements, peaks, term)
+        if value != said:
+            yield f"{name} {value}, not {said}"
+
+
+def _of_order(found: Sweep) -> Iterator[str]:
+    """More memory is never worse, and never proven better than less memory shows it can be."""
+    for point in found.points:
+        for other in found.points:
+            if not _holds(other, point):
+                continue
+            where = ", ".join(f"{name}={size}" for name, size in other.capacity.items())
+            if other.status is PlanStatus.INFEASIBLE and point.status.has_plan:
+                yield f"{where} is said to be too small, but a plan for less is there"
+            if point.value is not None and (other.value is None or other.value > point.value):
+                yield f"{where} has no plan as good as one for less"
+            if point.value is not None and other.bound > point.value:
+                yield f"{where} is proven to need {other.bound}, but {point.value} can be had with less"

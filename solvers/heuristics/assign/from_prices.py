@@ -1,0 +1,79 @@
+"""A placement to begin with: everybody goes where prices on room make it cheapest, and who finds none there goes to the next best pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...bounds.room_prices import Floats, Market
+from ...fitting.orders import Fit
+from ...geometry.rules import violation
+from ...model.instance import Instance, Ints, Placement
+from ...model.solver import Control, Task
+from .packing import ORDERS, packed
+
+WORK_OF_PACKING = 2
+SHARE_OF_WORK = 8
+"""Looking for prices takes an eighth of the work at most."""
+PRIORITY = "priority"
+"""Those first who lose most, for their size, by going elsewhere."""
+
+
+def from_prices(instance: Instance, task: Task, control: Control) -> tuple[Placement | None, int]:
+    """The placement, if everybody found room; and the work it took."""
+    market = Market(instance)
+    share = None if task.limits.work is None else task.limits.work // SHARE_OF_WORK
+    prices, work, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=share)), control)
+    wanted = market.asked(prices)
+    classes, number = np.unique(instance.pool_class, return_inverse=True)
+    number = number.reshape(-1)
+    pool_of, offset = np.full(instance.blocks, -1, dtype=np.int64), np.zeros(instance.blocks, dtype=np.int64)
+    open_to = np.isfinite(wanted)
+    rows = np.arange(len(classes))
+    for pool in _in_turn(instance):
+        left = np.where(open_to, wanted, np.inf)
+        wants = (left.argmin(axis=1) == pool) & open_to[:, pool]
+        mine = wants[number] & (pool_of < 0)
+        blocks = np.flatnonzero(mine)
+        open_to[:, pool] = False
+        if not len(blocks):
+            continue
+        elsewhere = np.where(open_to, wanted, np.inf).min(axis=1) - np.where(wants, wanted[rows, pool], 0.0)
+        found, spent = _best_packing(instance, pool, blocks, elsewhere[number[blocks]])
+        work += spent
+        if found is None:
+            return None, work
+        bases, excess = found
+        lost = np.isin(number[blocks], number[blocks[excess > 0]])
+        pool_of[blocks[~lost]], offset[blocks[~lost]] = pool, bases[~lost]
+    placement = Placement(pool_of, offset)
+    if (pool_of < 0).any() or violation(instance, placement) is not None:
+        return None, work
+    return placement, work
+
+
+def _in_turn(instance: Instance) -> list[int]:
+    """Pools without an end come last, since whoever found no room elsewhere goes there."""
+    pools = instance.pools
+    return sorted(range(len(pools)), key=lambda p: (pools[p].capacity is None, pools[p].rank, p))
+
+
+def _best_packing(instance: Instance, pool: int, blocks: Ints, loss: Floats) -> tuple[tuple[Ints, Ints] | None, int]:
+    """Of all orders' packings, the one in which least is lost by those who have to go."""
+    best: tuple[Ints, Ints] | None = None
+    least = np.inf
+    work = 0
+    area = instance.block_high[blocks].astype(np.float64)
+    for order in (*ORDERS, PRIORITY):
+        sequence = (
+            np.argsort(-np.minimum(loss, 1e30) / np.maximum(area, 1.0), kind="stable") if order == PRIORITY else order
+        )
+        found = packed(instance, pool, blocks, sequence, Fit.LOWEST)
+        work += WORK_OF_PACKING * len(blocks) + 500
+        if found is None:
+            continue
+        lost = float(np.minimum(loss[found[1] > 0], 1e30).sum())
+        if lost < least:
+            best, least = found, lost
+    return best, work

@@ -1,0 +1,118 @@
+"""A placement that can be changed: classes of blocks are lifted out and set down elsewhere, and everything can be put back."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+import numpy as np
+
+from ...bounds.weighted_sections import homes_of_classes
+from ...fitting.gaps import Span
+from ...fitting.neighbours import neighbours
+from ...fitting.orders import Fit
+from ...fitting.reserved import Reserved
+from ...model.instance import Instance, Ints, Placement
+from ...model.objective import peaks
+
+Spots = list[tuple[int, int, int]]
+"""(block, pool, base)"""
+
+
+class Layout:
+    """Where every block is. Blocks of one class, which must share a pool, come and go together."""
+
+    def __init__(self, instance: Instance, start: Placement) -> None:
+        self.instance = instance
+        self.pool, self.offset = start.pool.copy(), start.offset.copy()
+        self.homes = homes_of_classes(instance)
+        self.members: dict[int, list[int]] = {}
+        for block, group in enumerate(instance.pool_class.tolist()):
+            self.members.setdefault(group, []).append(block)
+        self.high: list[int] = instance.block_high.tolist()
+        self._near = neighbours(instance)
+        self._reserved = Reserved(instance)
+        self._top = [0] * len(instance.pools)
+        """Nothing was ever placed higher in the pool."""
+        for block, pool, base in zip(range(instance.blocks), start.pool.tolist(), start.offset.tolist(), strict=True):
+            self._put(block, pool, base)
+        self.work_of_look = max(self._near.work // max(instance.blocks, 1), 1)
+        """What it takes to look for a place for a block in a pool."""
+        self._spans = [
+            [Span(*row) for row in zip(*columns, strict=True)]
+            for columns in zip(
+                *(table.tolist() for table in (instance.lowest, instance.highest, instance.modulus, instance.residue)),
+                strict=True,
+            )
+        ]
+        self._apart: dict[int, list[int]] = {}
+        for a, b in instance.apart.tolist():
+            self._apart.setdefault(a, []).append(b)
+            self._apart.setdefault(b, []).append(a)
+
+    @property
+    def placement(self) -> Placement:
+        return Placement(self.pool.copy(), self.offset.copy())
+
+    def peaks(self) -> list[int]:
+        """Of each pool, lifted blocks counting as if they were still there."""
+        return list(peaks(self.instance, Placement(self.pool, self.offset)))
+
+    def lift(self, groups: Iterable[int]) -> Spots:
+        """Take these classes out; what it takes to put them back."""
+        spots = [
+            (block, int(self.pool[block]), int(self.offset[block])) for group in groups for block in self.members[group]
+        ]
+        for block, _, _ in spots:
+            self._near.lift(block)
+        return spots
+
+    def set_down(self, spots: Spots) -> None:
+        """Put lifted blocks there; that nothing is in their way is the caller's business."""
+        for block, pool, base in spots:
+            self._put(block, pool, base)
+            self.pool[block], self.offset[block] = pool, base
+
+    def room(self, group: int, pool: int, fit: Fit) -> Spots | None:
+        """Where the lifted class would lie in the pool; None if it has no room. The blocks are not set down."""
+        blocks = self.members[group]
+        if len(blocks) == 1:
+            base = self._base(blocks[0], pool, fit)
+            return None if base is None else [(blocks[0], pool, base)]
+        spots: Spots = []
+        for block in sorted(blocks, key=lambda b: (-self.high[b], b)):
+            base = self._base(block, pool, fit)
+            if base is None:
+                break
+            spots.append((block, pool, base))
+            self._put(block, pool, base)
+        for block, _, _ in spots:
+            self._near.lift(block)
+        return spots if len(spots) == len(blocks) else None
+
+    def _put(self, block: int, pool: int, base: int) -> None:
+        self._near.place(block, pool, base)
+        self._top[pool] = max(self._top[pool], base + self.high[block])
+
+    def _base(self, block: int, pool: int, fit: Fit) -> int | None:
+        span = self._spans[block][pool]
+        extra = self._reserved.closed(block, pool, span, self._top[pool], fit)
+        return self._near.open_base(block, pool, span, extra, fit)
+
+    def is_open(self, group: int, pool: int, lifted: set[int]) -> bool:
+        """Is nothing there that the class must be apart from? `lifted` are classes that are nowhere."""
+        class_of = self.instance.pool_class
+        return not any(
+            int(class_of[other]) not in lifted and int(self.pool[other]) == pool
+            for block in self.members[group]
+            for other in self._apart.get(block, ())
+        )
+
+    def must_part(self, group: int, others: Container[int]) -> bool:
+        """Must the class be in another pool than one of these?"""
+        class_of = self.instance.pool_class
+        return any(
+            int(class_of[other]) in others for block in self.members[group] for other in self._apart.get(block, ())
+        )
+
+    def blocks_in(self, pool: int) -> Ints:
+        return np.flatnonzero(self.pool == pool)

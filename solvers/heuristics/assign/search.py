@@ -1,0 +1,304 @@
+"""Local search over assignments behind the Solver protocol: a few classes of blocks are lifted out and set down where they cost less.
+
+Two kinds of change, in turns. The small one lifts what lives beside some class that costs more than it need, or that ends where a peak is,
+and sets it all down again one after the other, each in the pool in which it costs least, peaks included. The large one packs a whole pool
+anew together with some who would gain by being there; who then ends above its capacity has to leave. What is worse than before is undone,
+so the answer is never worse than the start. Work is counted, and what is drawn depends on the seed alone.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ...fitting.orders import Fit
+from ...model.errors import StopReason
+from ...model.instance import Instance, Ints, Placement
+from ...model.objective import evaluate
+from ...model.outcome import Outcome
+from ...model.solver import Control, Feature, Goal, Solver, Task
+from ...model.splitmix import SplitMix64
+from .from_prices import from_prices
+from .layout import Layout, Spots
+from .packing import ORDERS, packed
+from .worth import Worth
+
+FEWEST, MOST = 3, 20
+"""How many classes a small change lifts."""
+PACK_EVERY = 40
+"""So many small changes, then a large one."""
+SHARE_OF_A_POOL = 8
+"""A large change brings in as much as an eighth of those that are there, at most."""
+CANDIDATES = 4
+"""Of so many that are drawn, the one with most to gain is looked at."""
+CHECK_EVERY = 16
+WORK_OF_LOOKING = 20
+TOLERANCE = 0.01
+"""How much worse than the last a layout may be at first, and still be gone on from."""
+WORK_OF_A_BLOCK = 0.1
+"""What evaluating a placement takes for each block."""
+WORK_OF_PACKING = 2
+"""What packing takes for each block."""
+
+
+class Assign(Solver):
+    """Improves the choice of pools of a known placement; proves nothing."""
+
+    name: ClassVar[str] = "assign"
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        """The best placement that changes lead to from the start; nothing without one."""
+        if task.start is None or not instance.has_choice:
+            value = None if task.start is None else evaluate(instance, task.start)
+            return Outcome(StopReason.WORK_LIMIT, task.start, value, task.bound, task.pool_bounds)
+        start, work = task.start, 0
+        if task.goal is Goal.MINIMISE and len(instance.rect_part):
+            found, work = from_prices(instance, task, control)
+            if found is not None and evaluate(instance, found) < evaluate(instance, start):
+                start = found
+                control.incumbent(found)
+        return _Search(instance, task, start, work, control).run()
+
+
+class _Search:
+    """One run."""
+
+    def __init__(self, instance: Instance, task: Task, start: Placement, work: int, control: Control) -> None:
+        self.instance, self.task, self.control = instance, task, control
+        self.layout = Layout(instance, start)
+        self.best, self.value = start, evaluate(instance, start)
+        self.current = self.value
+        self.found_any = start is not task.start
+        self.random = SplitMix64(task.seed)
+        self.work = float(work)
+        self.worth = Worth(instance, self.layout)
+        self.movable = [group for group, homes in self.layout.homes.items() if len(homes) > 1]
+        self.birth, self.death = _lives(instance)
+        self.packings = 0
+
+    def run(self) -> Outcome:
+        stop: StopReason | None = None
+        number = 0
+        while stop is None:
+            number += 1
+            if number % PACK_EVERY == 0:
+                self._pack_one_pool()
+            else:
+                self._move_some()
+            stop = self._finished(number)
+        return Outcome(
+            stop=stop,
+            placement=self.best,
+            value=self.value,
+            bound=self.task.bound,
+            pool_bounds=self.task.pool_bounds,
+            solver=Assign.name if self.found_any else None,
+            work=int(self.work),
+            reproducible=stop.is_repeatable,
+        )
+
+    def _finished(self, number: int) -> StopReason | None:
+        if self.task.goal is Goal.FIT:
+            return StopReason.GOAL_MET
+        if self.value <= self.task.enough:
+            return StopReason.PROVED
+        if not self.movable or (self.task.limits.work is not None and self.work >= self.task.limits.work):
+            return StopReason.WORK_LIMIT
+        return self.control.stopped() if number % CHECK_EVERY == 0 else None
+
+    def _below(self, count: int) -> int:
+        return self.random.next() * count >> 64
+
+    # Small changes
+
+    def _move_some(self) -> None:
+        """Lift a class and some that live beside it, and set them down one by one."""
+        chosen = self._beside(self._promising())
+        old = self.layout.lift(chosen)
+        lifted = set(chosen)
+        heights = self._peaks_without(lifted)
+        skipped = chosen[0] if self._below(8) == 0 else None
+        for group in self._in_some_order(chosen):
+            spots = self._cheapest(group, heights, lifted, skip_best=group == skipped)
+            if spots is None:
+                break
+            self._set_down(group, spots, heights)
+            lifted.discard(group)
+        if lifted or not self._accept():
+            self.layout.lift(group for group in chosen if group not in lifted)
+            self.layout.set_down(old)
+
+    def _promising(self) -> int:
+        """A class that has something to gain, or that ends at a peak."""
+        if self.worth.counts_peaks and self._below(2):
+            pool = self._below(len(self.instance.pools))
+            ends = np.where(self.layout.pool == pool, self.layout.offset + self.instance.block_high, 0)
+            top = np.flatnonzero(ends == ends.max())
+            group = int(self.instance.pool_class[top[self._below(len(top))]])
+            if len(self.layout.homes[group]) > 1:
+                return group
+        drawn = [self.movable[self._below(len(self.movable))] for _ in range(CANDIDATES)]
+        return max(drawn, key=self._gain)
+
+    def _gain(self, group: int) -> tuple[float, ...]:
+        return self.worth.gain(group, self._pool_of(group))
+
+    def _pool_of(self, group: int) -> int:
+        return int(self.layout.pool[self.layout.members[group][0]])
+
+    def _beside(self, group: int) -> list[int]:
+        """The class, and some of those that live when it does and have a choice, too."""
+        block = self.layout.members[group][0]
+        near = (self.birth < self.death[block]) & (self.death > self.birth[block])
+        classes = np.unique(self.instance.pool_class[near])
+        count = FEWEST + self._below(MOST - FEWEST + 1)
+        found = {group: None}
+        for _ in range(min(2 * count, 2 * len(classes))):
+            other = int(classes[self._below(len(classes))])
+            if len(self.layout.homes[other]) > 1:
+                found.setdefault(other)
+            if len(found) >= count:
+                break
+        return list(found)
+
+    def _in_some_order(self, groups: list[int]) -> list[int]:
+        """By what a byte of room gains, with some noise; by size; or as drawn."""
+        kind = self._below(4)
+        if kind == 0:
+            return sorted(groups, key=lambda g: -max(self.layout.high[b] for b in self.layout.members[g]))
+        if kind == 1:
+            return groups
+        noise = {group: 1 + self._below(1 << 10) / (1 << 10) for group in groups}
+        return sorted(groups, key=lambda g: tuple(-most * noise[g] for most in self.worth.spread(g)))
+
+    def _peaks_without(self, lifted: set[int]) -> list[int]:
+        """The pools' peaks, what is lifted left out."""
+        here = np.ones(self.instance.blocks, dtype=bool)
+        here[[block for group in lifted for block in self.layout.members[group]]] = False
+        tops = np.zeros(len(self.instance.pools), dtype=np.int64)
+        np.maximum.at(tops, self.layout.pool[here], (self.layout.offset + self.instance.block_high)[here])
+        self.work += WORK_OF_A_BLOCK * self.instance.blocks
+        heights: list[int] = tops.tolist()
+        return heights
+
+    def _cheapest(self, group: int, heights: list[int], lifted: set[int], *, skip_best: bool = False) -> Spots | None:
+        """Where the class costs least as things are; with skip_best, where it costs second least, if anywhere."""
+        found: list[tuple[tuple[int, ...], int, Spots]] = []
+        for place, pool in enumerate(self.worth.choices[group]):
+            if found and not skip_best and self.worth.least[group][pool] > found[0][0]:
+                break
+            if not self.layout.is_open(group, pool, lifted):
+                continue
+            spots = self.layout.room(group, pool, Fit.BEST if self._below(4) == 0 else Fit.LOWEST)
+            self.work += (WORK_OF_LOOKING + 2 * self.layout.work_of_look) * len(self.layout.members[group])
+            if spots is not None:
+                found.append((self.worth.added(group, pool, spots, heights), place, spots))
+                found.sort(key=lambda row: row[:2])
+        if not found:
+            return None
+        return found[1 if skip_best and len(found) > 1 else 0][2]
+
+    def _set_down(self, group: int, spots: Spots, heights: list[int]) -> None:
+        self.layout.set_down(spots)
+        for block, pool, base in spots:
+            heights[pool] = max(heights[pool], base + self.layout.high[block])
+
+    # Large changes
+
+    def _pack_one_pool(self) -> None:
+        """Pack a pool anew, with some who would gain by being there; who has no room goes elsewhere."""
+        self.packings += 1
+        pool = self.packings % len(self.instance.pools)
+        inside = self.layout.blocks_in(pool)
+        joining = self._would_join(pool, 1 + self._below(1 + len(inside) // SHARE_OF_A_POOL))
+        moved = sorted({*self.instance.pool_class[inside].tolist(), *joining})
+        blocks = np.array(sorted(block for group in moved for block in self.layout.members[group]), dtype=np.int64)
+        if not len(blocks):
+            return
+        order = ORDERS[self._below(len(ORDERS))]
+        answer = packed(self.instance, pool, blocks, order, Fit.BEST if self._below(4) == 0 else Fit.LOWEST)
+        self.work += WORK_OF_PACKING * len(blocks) + 500
+        if answer is None:
+            return
+        bases, excess = answer
+        old = self.layout.lift(moved)
+        lifted = {int(group) for group in self.instance.pool_class[blocks[excess > 0]]}
+        staying = [group for group in moved if group not in lifted]
+        spots = [
+            (block, pool, base)
+            for block, base in zip(blocks.tolist(), bases.tolist(), strict=True)
+            if int(self.instance.pool_class[block]) not in lifted
+        ]
+        self.layout.set_down(spots)
+        heights = self._peaks_without(lifted)
+        down = list(staying)
+        for group in self._in_some_order(sorted(lifted)):
+            found = self._cheapest(group, heights, lifted)
+            if found is None:
+                break
+            self._set_down(group, found, heights)
+            lifted.discard(group)
+            down.append(group)
+        if lifted or not self._accept():
+            self.layout.lift(down)
+            self.layout.set_down(old)
+
+    def _would_join(self, pool: int, most: int) -> list[int]:
+        """Classes that would gain by being in the pool, those that gain most for their size more likely than others."""
+        found: dict[int, None] = {}
+        for _ in range(4 * most):
+            if len(found) >= most:
+                break
+            drawn = [self.movable[self._below(len(self.movable))] for _ in range(CANDIDATES)]
+            gaining = [group for group in drawn if self._gains_by(group, pool)]
+            if gaining:
+                group = max(gaining, key=self._gain)
+                if self.layout.is_open(group, pool, set()) and not self.layout.must_part(group, found):
+                    found.setdefault(group)
+        self.work += most
+        return list(found)
+
+    def _gains_by(self, group: int, pool: int) -> bool:
+        here = self._pool_of(group)
+        return (
+            here != pool
+            and pool in self.layout.homes[group]
+            and self.worth.least[group][pool] < self.worth.least[group][here]
+        )
+
+    def _accept(self) -> bool:
+        """Is the layout worth going on from? A little worse than the last is, the less the longer it goes on."""
+        self.work += WORK_OF_A_BLOCK * self.instance.blocks + 200
+        value = evaluate(self.instance, Placement(self.layout.pool, self.layout.offset))
+        if value > self.current and value[0] > self.current[0] + self._tolerance():
+            return False
+        if value > self.current and value[0] == self.current[0]:
+            return False
+        self.current = value
+        if value < self.value:
+            self.best, self.value, self.found_any = self.layout.placement, value, True
+            self.control.incumbent(self.best)
+        return True
+
+    def _tolerance(self) -> int:
+        """How much worse in the first term the next layout may be."""
+        limit = self.task.limits.work
+        left = 1.0 - self.work / limit if limit else 1.0 / (1.0 + self.work / 1e6)
+        draw = self._below(1 << 16) / (1 << 16)
+        return int(self.value[0] * max(left, 0.0) * draw * TOLERANCE)
+
+
+def _lives(instance: Instance) -> tuple[Ints, Ints]:
+    """First and last section of each block; of those without, all time."""
+    block = instance.part_block[instance.rect_part]
+    birth, death = (
+        np.full(instance.blocks, instance.sections, dtype=np.int64),
+        np.zeros(instance.blocks, dtype=np.int64),
+    )
+    np.minimum.at(birth, block, instance.rect_start)
+    np.maximum.at(death, block, instance.rect_end)
+    timeless = death == 0
+    birth[timeless], death[timeless] = 0, instance.sections + 1
+    return birth, death

@@ -1,0 +1,107 @@
+"""Greedy where there is a choice of pools, or where more than peaks counts: many cheap placements, the best one kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from ...fitting.neighbours import neighbours
+from ...fitting.orders import Fit, orders
+from ...fitting.placing import PoolPolicy, place_all
+from ...geometry.tie_breaks import rank_tie
+from ...model.errors import StopReason
+from ...model.instance import Instance, Ints, Placement
+from ...model.objective import evaluate
+from ...model.outcome import Outcome, Value
+from ...model.solver import Control, Goal, Task
+
+
+def solve_many_pools(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
+    """The best that all combinations of order, fit and policy find, or the first that is good enough."""
+    search = _Best(solver, instance, task, control)
+    near = neighbours(instance)
+    soft = _unwelcome(instance)
+    for number, (order, fit, policy, heed) in enumerate(_strategies(instance, bool(soft))):
+        # However little time there is, the first pass is made: it hurries if it must.
+        if (stop := search.finished(number * near.work)) is not None and (number or search.placement is not None):
+            return search.outcome(stop)
+        placement = place_all(
+            instance,
+            order,
+            near.fresh(),
+            fit,
+            policy,
+            lambda: control.stopped() is not None,
+            soft if heed else None,
+            finish=search.placement is None,
+        )
+        if placement is not None:
+            search.offer(placement)
+    return search.outcome(search.finished(search.work + near.work) or StopReason.WORK_LIMIT)
+
+
+def _strategies(instance: Instance, has_soft: bool) -> Iterator[tuple[Ints, Fit, PoolPolicy, bool]]:
+    """All combinations that differ on this instance, the most promising first."""
+    policies = tuple(PoolPolicy) if instance.has_choice else (PoolPolicy.PREFERRED,)
+    sequences = list(orders(instance).values())
+    for fit, heed in product(Fit, (True, False) if has_soft else (False,)):
+        for sequence, policy in product(sequences, policies):
+            yield sequence, fit, policy, heed
+
+
+def _unwelcome(instance: Instance) -> dict[int, list[int]]:
+    """Whose addresses each block should rather not share, if the objective asks."""
+    soft: dict[int, list[int]] = {}
+    if instance.weighs_reuse:
+        for a, b in instance.part_block[instance.penalties[:, :2]].tolist():
+            if a != b:
+                soft.setdefault(a, []).append(b)
+                soft.setdefault(b, []).append(a)
+    return soft
+
+
+class _Best:
+    """The best placement so far."""
+
+    def __init__(self, solver: str, instance: Instance, task: Task, control: Control) -> None:
+        self.solver = solver
+        self.instance = instance
+        self.task = task
+        self.control = control
+        self.placement = task.start
+        self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
+        self.found_any = False
+        self.work = 0
+
+    def offer(self, placement: Placement) -> None:
+        value = evaluate(self.instance, placement)
+        better = self.value is None or value < self.value
+        if not better and value == self.value and self.placement is not None and len(self.instance.pools) > 1:
+            better = rank_tie(self.instance, placement) < rank_tie(self.instance, self.placement)
+        if better:
+            self.placement, self.value, self.found_any = placement, value, True
+            self.control.incumbent(placement)
+
+    def finished(self, work: int) -> StopReason | None:
+        """Is it time to stop, with so much work done?"""
+        self.work = work
+        if self.value is not None:
+            if self.task.goal is Goal.FIT:
+                return StopReason.GOAL_MET
+            if self.value <= self.task.enough:
+                return StopReason.PROVED
+        if self.task.limits.work is not None and work >= self.task.limits.work:
+            return StopReason.WORK_LIMIT
+        return self.control.stopped()
+
+    def outcome(self, stop: StopReason) -> Outcome:
+        return Outcome(
+            stop=stop,
+            placement=self.placement,
+            value=self.value,
+            bound=self.task.bound,
+            pool_bounds=self.task.pool_bounds,
+            solver=self.solver if self.found_any else None,
+            work=self.work,
+            reproducible=stop.is_repeatable,
+        )

@@ -1,0 +1,230 @@
+"""Problems with variants: what is chosen, against trying every choice; what is proven, and how runs end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from planner.formats import read_plan, read_problem, write_plan, write_problem
+from planner.generate import Request, generate
+from planner.model.errors import BadInput
+from planner.model.plan import Plan, PlanStatus
+from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
+from planner.options.options import Options
+from planner.options.preference import Preference
+from planner.planning.placing.choosing import Choosing
+from planner.planning.placing.solving import pareto, plan
+from planner.verifying.verify import verify
+from solvers.choice import frontier as search
+from solvers.model.errors import StopReason
+from tests.planner.planning.placing.random_variants import best_of, every_choice, random_problem
+
+OPTIONS = Options(workers=1)
+
+
+def known(plans: tuple[Plan, ...]) -> list[tuple[int, int]]:
+    """Cost and memory of each."""
+    return [(each.choice.cost, each.objective.value or 0) for each in plans if each.choice is not None]
+
+
+def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
+    tried = 0
+    for seed in range(2_000 if nightly else 24):
+        problem = random_problem(seed)
+        if problem is None:
+            continue
+        tried += 1
+        every = every_choice(problem)
+        found = pareto(problem, OPTIONS)
+        assert known(found.points) == best_of(every), seed
+        assert found.is_infeasible == (not every), seed
+        assert found.is_complete == bool(every), seed
+        assert found.stop is StopReason.PROVED, seed
+        for each in found.points:
+            assert each.status is PlanStatus.OPTIMAL
+            assert not verify(problem, each)
+    assert tried >= 5
+
+
+def test_the_smallest_the_fastest_and_what_is_within_a_cost() -> None:
+    for seed in range(100, 116):
+        problem = random_problem(seed)
+        if problem is None:
+            continue
+        every = every_choice(problem)
+        smallest, fastest = plan(problem, OPTIONS), plan(problem, replace(OPTIONS, prefer=Preference.SPEED))
+        for made in (smallest, fastest):
+            assert not verify(problem, made), seed
+            assert made.status is (PlanStatus.OPTIMAL if every else PlanStatus.INFEASIBLE), seed
+        if not every:
+            continue
+        best = best_of(every)
+        assert known((smallest,)) == [best[-1]], seed
+        assert known((fastest,)) == [best[0]], seed
+        most = (best[0][0] + best[-1][0]) // 2
+        within = plan(problem, replace(OPTIONS, max_cost=most))
+        assert known((within,)) == [[x for x in best if x[0] <= most][-1]], seed
+        assert within.status is PlanStatus.OPTIMAL
+        assert plan(problem, replace(OPTIONS, max_cost=best[0][0] - 1)).status is PlanStatus.INFEASIBLE
+
+
+def tiled(capacity: int | None = None) -> Problem:
+    """One group: whole and fast, or in stripes and slow."""
+    return Problem(
+        (Buffer("in", 100, live=((0, 2),)),),
+        (Pool("sram", capacity),),
+        variants=Variants(
+            (
+                VariantGroup(
+                    "conv",
+                    (
+                        Alternative("whole", (10,), (Buffer("out", 200, live=((1, 3),)),)),
+                        Alternative("stripes", (13,), (Buffer("out", 50, live=((1, 3),)),)),
+                    ),
+                ),
+            ),
+            (CostTerm("cycles"),),
+        ),
+    )
+
+
+def test_a_plan_names_what_it_chose() -> None:
+    made = plan(tiled(), OPTIONS)
+    assert made.choice is not None
+    assert made.choice.alternatives == (("conv", "stripes"),)
+    assert made.choice.costs == (("cycles", 13),)
+    assert (made.peak, made.bound, made.choice.cost, made.choice.cost_bound) == (150, 150, 13, 13)
+    assert [place.id for place in made.placements] == ["in", "out"]
+
+
+def test_the_fastest_is_the_fastest_that_fits() -> None:
+    fast = replace(OPTIONS, prefer=Preference.SPEED)
+    assert known((plan(tiled(), fast),)) == [(10, 300)]
+    assert known((plan(tiled(299), fast),)) == [(13, 150)]
+    nothing = plan(tiled(149), fast)
+    assert (nothing.status, nothing.choice, nothing.placements) == (PlanStatus.INFEASIBLE, None, ())
+    assert nothing.shortage is not None
+    assert nothing.shortage.message == "no choice of alternatives fits into the capacities"
+    assert not verify(tiled(149), nothing)
+    assert known((plan(tiled(), replace(fast, capacity=200)),)) == [(13, 150)]
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        (Options(prefer=Preference.BALANCED), "/options/prefer"),
+        (Options(max_cost=1 << 62), "/options/max_cost"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: Options, place: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        plan(tiled(), options)
+    assert caught.value.findings[0].pointer == place
+
+
+def test_what_needs_variants_says_so() -> None:
+    plain = replace(tiled(), variants=None)
+    with pytest.raises(BadInput) as caught:
+        plan(plain, Options(max_cost=3))
+    assert caught.value.findings[0].pointer == "/options/max_cost"
+    with pytest.raises(BadInput) as caught:
+        pareto(plain)
+    assert caught.value.findings[0].pointer == "/variants"
+    with pytest.raises(BadInput) as caught:
+        pareto(tiled(), points=0)
+    assert caught.value.findings[0].pointer == "/options/points"
+
+
+def test_several_memories_and_the_largest_peak() -> None:
+    """Bounds are of the bytes in all memories together, so what is found may remain unproven; it is never wrong."""
+    for seed in range(200, 210):
+        problem = random_problem(seed)
+        if problem is None:
+            continue
+        problem = replace(problem, pools=(Pool("a", 25, cost=2), Pool("b", 25)))
+        every = every_choice(problem)
+        found = pareto(problem, OPTIONS)
+        for each in found.points:
+            assert not verify(problem, each)
+            assert each.choice is not None
+            assert (each.choice.cost, each.objective.value) in every
+            no_dearer = [value for cost, value in every if cost <= each.choice.cost]
+            assert each.objective.bound is not None
+            assert each.objective.bound <= min(no_dearer)
+            assert each.choice.cost_bound is not None
+            assert each.choice.cost_bound <= min(cost for cost, value in every if value <= (each.objective.value or 0))
+        if found.is_complete:
+            assert known(found.points) == best_of(every)
+
+
+def test_the_same_frontier_again_and_in_the_file() -> None:
+    problem = generate("variants", Request(15, 3, parameters={"groups": 4, "alternatives": 3}))
+    again, _ = read_problem(write_problem(problem))
+    one, two = pareto(problem, OPTIONS), pareto(again, replace(OPTIONS, workers=2))
+    assert one.is_complete
+    assert len(one.points) > 3
+    assert [replace(each, run=one.run) for each in one.points] == [replace(each, run=one.run) for each in two.points]
+    for each in one.points:
+        assert read_plan(write_plan(each)) == each
+
+
+def test_a_limit_on_work_leaves_points_that_are_right() -> None:
+    problem = generate("variants", Request(30, 5, parameters={"groups": 10}))
+    found = pareto(problem, replace(OPTIONS, time_limit=None, work_limit=150_000))
+    assert not found.is_complete
+    assert found.stop is StopReason.WORK_LIMIT
+    assert found.reproducible
+    for each in found.points:
+        assert not verify(problem, each)
+
+
+def test_some_points_of_the_frontier_are_spread() -> None:
+    problem = generate("variants", Request(30, 5, parameters={"groups": 10}))
+    seen: list[Plan] = []
+    found = pareto(problem, OPTIONS, points=4, on_plan=seen.append)
+    assert 2 <= len(found.points) <= 4
+    assert set(known(found.points)) <= set(known(tuple(seen)))
+    every = known(pareto(problem, OPTIONS).points)
+    assert (every[0], every[-1]) == (known(found.points)[0], known(found.points)[-1])
+
+
+def test_a_run_that_is_cancelled_says_what_it_has() -> None:
+    problem = generate("variants", Request(30, 5, parameters={"groups": 10}))
+    seen: list[Plan] = []
+    found = pareto(problem, OPTIONS, on_plan=seen.append, cancelled=lambda: len(seen) >= 2)
+    assert found.stop is StopReason.CANCELLED
+    assert not found.is_complete
+    assert not found.reproducible
+    assert found.points
+    for each in found.points:
+        assert not verify(problem, each)
+
+
+def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A placer that proves little and places badly: nothing that is then said is false."""
+    problem = generate("variants", Request(12, 1, parameters={"groups": 4, "alternatives": 3}))
+    every = every_choice(problem)
+    honest = Choosing._place
+
+    def badly(self: Choosing, choice: tuple[int, ...]) -> search.Placed:
+        placed = honest(self, choice)
+        if placed.value is None or sum(choice) % 3 == 0:
+            return placed
+        return replace(placed, value=placed.value + 64 * (sum(choice) % 3), bound=placed.value - 100)
+
+    def lift(self: Choosing, point: search.Point, *_: object) -> SimpleNamespace:
+        return SimpleNamespace(point=point, reproducible=True)
+
+    monkeypatch.setattr(Choosing, "_place", badly)
+    monkeypatch.setattr(Choosing, "_lift", lift)
+    seen: list[search.Point] = []
+    monkeypatch.setattr(
+        "planner.planning.placing.choosing.Frontier", lambda points, **_: seen.extend(each.point for each in points)
+    )
+    pareto(problem, OPTIONS)
+    assert seen
+    for point in seen:
+        assert point.bound <= min(value for cost, value in every if cost <= point.cost)
+        assert point.cost_bound <= min(cost for cost, value in every if value <= point.value)

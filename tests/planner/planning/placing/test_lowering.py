@@ -1,0 +1,145 @@
+"""Names become numbers without losing a rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.facts.colocation import Congruence, groups
+from planner.model.errors import BadInput
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
+from planner.planning.placing.lowering import lower
+from solvers.model.instance import PoolSpec, Term
+
+
+def test_buffers_become_blocks_in_input_order() -> None:
+    problem = Problem(
+        (Buffer("b", 4, 2, ((0, 5),)), Buffer("a", 3, 1, ((5, 9),)), Buffer(7, 2)),
+        (Pool("p", 20, 4, reserved=((8, 9),)),),
+    )
+    lowered = lower(problem)
+    i = lowered.instance
+    assert i.pools == (PoolSpec(20, ((8, 9),), 1, 0),)
+    assert i.part_high.tolist() == [4, 3, 2]
+    assert i.modulus[:, 0].tolist() == [4, 4, 4]
+    assert i.highest[:, 0].tolist() == [16, 16, 16]
+    assert (i.rect_start.tolist(), i.rect_end.tolist()) == ([0, 1], [1, 2])
+    assert lowered.times.tolist() == [0, 5, 9]
+    assert i.name_rank.tolist() == [2, 1, 0]
+
+
+def test_a_pools_base_shifts_the_alignment() -> None:
+    i = lower(Problem((Buffer("a", 4, 8),), (Pool("p", None, 4, base=12),))).instance
+    assert (i.modulus[0, 0], i.residue[0, 0], i.lowest[0, 0]) == (8, 4, 4)
+
+
+def test_colocated_members_become_parts_of_one_block() -> None:
+    problem = Problem(
+        (Buffer("view", 4, 1, ((5, 6),)), Buffer("x", 1), Buffer("base", 10, 4, ((0, 5),))),
+        (Pool("p"),),
+        Constraints(colocations=(Colocation("view", "base", 6),)),
+    )
+    i = lower(problem).instance
+    assert i.part_block.tolist() == [0, 1, 0]
+    assert i.part_low.tolist() == [6, 0, 0]
+    assert i.input_rank.tolist() == [0, 1]
+    assert i.modulus[0, 0] == 4
+
+
+def test_members_alignments_combine_by_congruence() -> None:
+    problem = Problem(
+        (Buffer("base", 20, 3), Buffer("view", 4, 4)),
+        (Pool("p"),),
+        Constraints(colocations=(Colocation("view", "base", 6),)),
+    )
+    i = lower(problem).instance
+    assert (i.modulus[0, 0], i.residue[0, 0]) == (12, 6)
+
+
+def test_fixed_and_max_offset_bound_the_base() -> None:
+    i = lower(
+        Problem((Buffer("a", 4, fixed=Fixed("p", 12)), Buffer("b", 4, max_offset=7)), (Pool("p", 100, 4),))
+    ).instance
+    assert (i.lowest[0, 0], i.highest[0, 0]) == (12, 12)
+    assert (i.lowest[1, 0], i.highest[1, 0]) == (0, 4)
+
+
+def test_pools_are_allowed_preferred_and_shared() -> None:
+    pools = (Pool("slow", rank=1), Pool("fast", 8, rank=0), Pool("tiny", 2, rank=2))
+    problem = Problem(
+        (Buffer("a", 4), Buffer("b", 4, pools=("slow", "fast")), Buffer("c", 4, fixed=Fixed("slow"))),
+        pools,
+        Constraints(same_pool=(("a", "c"),), different_pool=(("b", "c"),)),
+    )
+    i = lower(problem).instance
+    assert i.allowed.tolist() == [[True, False, False], [True, True, False], [True, False, False]]
+    assert i.preference.tolist() == [[1, 0, 2], [0, 1, 2], [1, 0, 2]]
+    assert i.pool_class.tolist() == [0, 1, 0]
+    assert i.apart.tolist() == [[1, 2]]
+
+
+def test_a_group_that_needs_more_pools_than_there_are_says_so_in_few_pairs() -> None:
+    names = tuple(f"b{i}" for i in range(50))
+    group = Constraints(different_pool=(names,))
+    lowered = lower(Problem(tuple(Buffer(name, 1) for name in names), (Pool("p"), Pool("q"), Pool("r")), group))
+    assert lowered.instance.apart.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+
+
+def test_a_group_with_a_pool_for_each_member_keeps_all_its_pairs() -> None:
+    group = Constraints(different_pool=(("c", "a", "b"),))
+    buffers = (Buffer("a", 1), Buffer("b", 1), Buffer("c", 1))
+    lowered = lower(Problem(buffers, (Pool("p"), Pool("q"), Pool("r")), group))
+    assert lowered.instance.apart.tolist() == [[0, 1], [0, 2], [1, 2]]
+
+
+def test_pairs_penalties_and_accesses_are_translated() -> None:
+    problem = Problem(
+        (Buffer("a", 4, accesses=3), Buffer("b", 4), Buffer("c", 4)),
+        (Pool("p"), Pool("q", rank=2)),
+        Constraints(conflicts=(("a", "c"),), exclusions=(("b", "c"),), reuse_penalties=(ReusePenalty("a", "b", 9),)),
+        (Term.ACCESS_COST,),
+    )
+    i = lower(problem).instance
+    assert i.conflicts.tolist() == [[0, 2]]
+    assert i.exclusions.tolist() == [[1, 2]]
+    assert i.penalties.tolist() == [[0, 1, 9]]
+    assert i.access_cost.tolist() == [[0, 6], [0, 0], [0, 0]]
+
+
+def test_empty_intervals_and_empty_buffers_are_never_live() -> None:
+    i = lower(Problem((Buffer("a", 4, live=((3, 3),)), Buffer("b", 0, live=((0, 9),))))).instance
+    assert len(i.rect_part) == 0
+    assert i.sections == 0
+
+
+def test_touching_intervals_are_one() -> None:
+    i = lower(Problem((Buffer("a", 4, live=((5, 7), (0, 2), (2, 3), (6, 9))),))).instance
+    assert (i.rect_start.tolist(), i.rect_end.tolist()) == ([0, 2], [1, 3])
+
+
+def test_reserved_ranges_are_merged() -> None:
+    i = lower(Problem((Buffer("a", 4),), (Pool("p", reserved=((8, 10), (2, 5), (4, 8))),))).instance
+    assert i.pools[0].reserved == ((2, 10),)
+
+
+def test_alignments_beyond_all_addresses_leave_one_place() -> None:
+    i = lower(Problem((Buffer("a", 4, 2**61 - 1), Buffer("b", 4, 2**61)), (Pool("p", None, 3),))).instance
+    assert i.allowed.all()
+    assert i.highest[0, 0] - i.lowest[0, 0] < i.modulus[0, 0]
+
+
+def test_sizes_that_cannot_be_added_are_refused() -> None:
+    with pytest.raises(BadInput, match=r"2\^62"):
+        lower(Problem((Buffer("a", 2**61), Buffer("b", 2**61))))
+
+
+def test_congruences_combine() -> None:
+    assert Congruence(4, 1).and_also(Congruence(6, 3)) == Congruence(12, 9)
+    assert Congruence(4, 1).and_also(Congruence(6, 2)) is None
+    assert Congruence(5, 2).at_least(8) == 12
+    assert Congruence(5, 2).at_most(8) == 7
+
+
+def test_chains_of_colocations_form_one_group() -> None:
+    (group,) = groups("dcba", [Colocation("b", "a", 4), Colocation("c", "b", 4), Colocation("d", "a", 2)])
+    assert group.members == (0, 1, 2, 3)
+    assert group.offsets == (2, 8, 4, 0)

@@ -1,0 +1,158 @@
+"""Problems with more buffers and pools than solvers can weigh against each other: their quick plan, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+
+from planner.checks import check
+from planner.facts.places import Places
+from planner.model.plan import PlanStatus
+from planner.model.problem import Buffer, Constraints, Pool, Problem
+from planner.options.options import Options
+from planner.planning.placing import by_birth, lowering, many_pools
+from planner.planning.placing.by_birth import plan_by_birth
+from planner.planning.placing.many_pools import ManyPools
+from planner.planning.placing.solving import plan
+from planner.verifying.verify import verify
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+from tests.judge import judge
+from tests.oracle import solve
+from tests.plans import make_plan
+from tests.strategies import effort, problems
+
+
+@effort(150, 3000)
+@given(problems())
+def test_a_plan_by_birth_keeps_every_rule(problem: Problem) -> None:
+    order = [pool.name for pool in problem.pools]
+    spots = plan_by_birth(Places(problem), order, lambda: None)
+    if spots is not None:
+        at = {buffer.id: spots[i] for i, buffer in enumerate(problem.buffers)}
+        made = make_plan(problem, at)
+        assert not verify(problem, made, made.problem_digest)
+
+
+@pytest.mark.parametrize("most_places", [0, 4])
+@effort(60, 1500)
+@given(problem=problems())
+def test_what_is_claimed_of_a_part_holds_of_the_whole(most_places: int, problem: Problem) -> None:
+    with (
+        patch.object(lowering, "FEW_POOLS", 0),
+        patch.object(lowering, "MOST_PLACES", most_places),
+        patch.object(many_pools, "FEW_POOLS", 1),
+        patch.object(many_pools, "MOST_PLACES", most_places),
+    ):
+        made = plan(problem, Options(time_limit=None, work_limit=20_000))
+    assert judge(problem, made, solve(problem)) == []
+
+
+def crowd(pools: int, size: int | None, buffers: list[Buffer], **rest: object) -> Problem:
+    return Problem(tuple(buffers), tuple(Pool(f"p{i}", size, rank=i) for i in range(pools)), **rest)  # type: ignore[arg-type]
+
+
+def test_many_small_pools_are_filled_where_any_order_fits() -> None:
+    made = plan(crowd(1000, 64, [Buffer(i, 8, live=((0, 9),)) for i in range(1000)]), Options(time_limit=1.0))
+    assert made.status is PlanStatus.OPTIMAL
+    assert made.peak == 8000
+
+
+def test_pools_that_are_full_do_not_use_up_the_tries() -> None:
+    problem = crowd(200, 64, [Buffer(i, 8, live=((0, 9),)) for i in range(1000)])
+    with patch.object(by_birth, "FREE_TRIES", 0):
+        spots = plan_by_birth(Places(problem), [pool.name for pool in problem.pools], lambda: True)
+    assert spots is not None
+    assert len({name for name, _ in spots.values()}) == 125
+
+
+def test_a_plan_that_the_clock_ended_before_it_was_there_does_not_call_itself_reproducible() -> None:
+    # Nine buffers for each eight places, but no moment at which all of them are live.
+    buffers = [Buffer(i, 8 + i % 57, live=((i % 11, 9 + i % 13),)) for i in range(1400)]
+    problem = crowd(900, 64, buffers)
+    with patch.object(by_birth, "FREE_TRIES", 0), patch.object(by_birth, "FREE_TRIES_PER_BUFFER", 0):
+        part = ManyPools(problem, lambda: StopReason.TIME_LIMIT)
+        made = part.whole(plan(replace(part.part, buffers=(), constraints=Constraints())))
+    assert made.status is PlanStatus.UNKNOWN
+    assert made.stop is StopReason.TIME_LIMIT
+    assert not made.reproducible
+
+
+def test_buffers_that_must_all_be_apart_get_a_pool_each() -> None:
+    apart = Constraints(different_pool=(tuple(range(1500)),))
+    problem = crowd(1500, None, [Buffer(i, 1 + i % 7, live=((i, i + 2),)) for i in range(1500)], constraints=apart)
+    made = plan(problem, Options(time_limit=1.0))
+    assert made.status is PlanStatus.FEASIBLE
+    assert len({place.pool for place in made.placements}) == 1500
+    too_few = replace(problem, pools=problem.pools[:1499])
+    assert check(too_few) == ()
+    refused = plan(too_few, Options(time_limit=1.0))
+    assert refused.status is PlanStatus.INFEASIBLE
+    assert refused.shortage is not None
+
+
+def test_what_fits_nowhere_and_what_is_too_much_together_is_refused_with_the_reason() -> None:
+    buffers = [Buffer(i, 8, live=((0, 9),)) for i in range(1000)]
+    large = plan(crowd(1000, 64, [*buffers, Buffer("large", 65, live=((3, 4),))]))
+    assert large.status is PlanStatus.INFEASIBLE
+    assert large.shortage is not None
+    assert large.shortage.buffers == ("large",)
+    full = plan(crowd(1000, 15, [replace(buffer, size=15) for buffer in buffers] + [Buffer("more", 1, live=((0, 1),))]))
+    assert full.status is PlanStatus.INFEASIBLE
+    assert full.certificates[0].time == 0
+
+
+ALL = tuple(range(1000))
+FEW = ("p3", "p7")
+TOO_MUCH: dict[str, tuple[Problem, str]] = {
+    "for any pool that they must share": (
+        crowd(1000, 64, [Buffer(i, 8, live=((0, 9),)) for i in ALL], constraints=Constraints(same_pool=(ALL[:9],))),
+        "must share a pool, need 72 bytes at one time, 8 bytes more",
+    ),
+    "for the pools on their list": (
+        crowd(1000, 64, [Buffer(i, 8, live=((0, 9),), pools=FEW if i < 17 else None) for i in ALL]),
+        "pools 'p3', 'p7' are too small together (128 bytes)",
+    ),
+    "to be apart in the pools on their list": (
+        crowd(
+            1000,
+            64,
+            [Buffer(i, 8, live=((i, i + 1),), pools=FEW if i < 3 else None) for i in ALL],
+            constraints=Constraints(different_pool=(ALL,)),
+        ),
+        "must all be in different pools, but only 2 pools are open to them",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TOO_MUCH)
+def test_what_is_too_much(case: str) -> None:
+    problem, reason = TOO_MUCH[case]
+    made = plan(problem, Options(time_limit=1.0))
+    assert made.status is PlanStatus.INFEASIBLE
+    assert made.shortage is not None
+    assert reason in made.shortage.message
+    assert verify(problem, made) == ()
+    more = replace(made, certificates=(replace(made.certificates[0], value=made.certificates[0].value + 1000),))
+    assert verify(problem, more), "a certificate proves no more than it does"
+    fewer = replace(made, certificates=(replace(made.certificates[0], buffers=made.certificates[0].buffers[1:]),))
+    if len(made.certificates[0].buffers) > 1:
+        assert verify(problem, fewer), "nor with fewer buffers"
+
+
+def test_what_must_share_a_pool_fits_if_its_members_are_needed_one_after_the_other() -> None:
+    buffers = [Buffer(i, 8, live=((i, i + 8),)) for i in ALL]
+    made = plan(crowd(1000, 64, buffers, constraints=Constraints(same_pool=(ALL,))), Options(time_limit=1.0))
+    assert made.status.has_plan
+    assert len({place.pool for place in made.placements}) == 1
+
+
+def test_the_cheapest_pools_are_tried_first() -> None:
+    buffers = [Buffer(i, 4, live=((i, i + 3),), accesses=2) for i in range(600)]
+    problem = crowd(600, 100, buffers, terms=(Term.ACCESS_COST, Term.SUM_OF_PEAKS))
+    made = plan(replace(problem, pools=problem.pools[::-1]), Options(time_limit=1.0))
+    assert made.objective.value == 0
+    assert {place.pool for place in made.placements} == {"p0"}

@@ -1,0 +1,237 @@
+"""planner.plan as its callers see it: options, capacity, progress, repeatability, and what happens when a solver lies."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from planner import (
+    BadInput,
+    Buffer,
+    CannotSolve,
+    Code,
+    Colocation,
+    Constraints,
+    Goal,
+    Options,
+    PlanStatus,
+    Pool,
+    Problem,
+    Progress,
+    ReusePenalty,
+    StopReason,
+    Term,
+    plan,
+)
+from planner.formats import write_plan
+from planner.model.plan import Plan, Run
+from solvers.model.errors import SolverFailed
+from solvers.model.instance import Placement
+from solvers.model.outcome import Outcome
+from solvers.portfolio.solve import solve
+
+
+def tangle(count: int = 120, seed: int = 12) -> Problem:
+    """Buffers that no greedy order places at their bound."""
+    rng = random.Random(seed)
+    rows = [(rng.randrange(40), rng.randrange(1, 14), rng.randrange(1, 40)) for _ in range(count)]
+    return Problem(tuple(Buffer(i, 16 * size, live=((s, s + w),)) for i, (s, w, size) in enumerate(rows)))
+
+
+PAIR = Problem((Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((1, 3),))), (Pool("arena", 100),))
+
+
+def lasting(made: Plan) -> bytes:
+    """All of a plan that does not depend on the clock."""
+    return write_plan(replace(made, run=Run(0.0)))
+
+
+@pytest.mark.parametrize("seed", [0, 8, 10, 12])
+def test_the_same_bytes_with_one_worker_and_with_two(seed: int) -> None:
+    options = [Options(time_limit=30, work_limit=400_000, workers=workers) for workers in (1, 2, 2)]
+    plans = [plan(tangle(seed=seed), option) for option in options]
+    assert all(made.reproducible for made in plans)
+    assert len({lasting(made) for made in plans}) == 1
+
+
+def test_progress_only_ever_gets_better() -> None:
+    seen: list[Progress] = []
+    made = plan(tangle(), Options(work_limit=300_000), seen.append)
+    values = [p.value for p in seen if p.value is not None]
+    bounds = [p.bound for p in seen if p.bound is not None]
+    assert values == sorted(values, reverse=True)
+    assert bounds == sorted(bounds)
+    assert values[-1] == made.peak
+    assert [(point.value, point.bound) for point in made.run.trace] == [(p.value, p.bound) for p in seen]
+
+
+def test_a_cancelled_run_returns_the_best_so_far() -> None:
+    found: list[Progress] = []
+    made = plan(tangle(), Options(), found.append, lambda: any(p.value is not None for p in found))
+    assert made.status is PlanStatus.FEASIBLE
+    assert made.stop is StopReason.CANCELLED
+    assert not made.reproducible
+
+
+def test_time_spent_before_counts() -> None:
+    made = plan(tangle(200), Options(time_limit=5), begun=time.monotonic() - 60)
+    assert made.stop is StopReason.TIME_LIMIT
+    assert made.placements
+
+
+def test_capacity_replaces_pool_sizes() -> None:
+    assert plan(PAIR, Options(capacity=95)).status is PlanStatus.INFEASIBLE
+    assert plan(PAIR, Options(capacity={"arena": 96})).status is PlanStatus.OPTIMAL
+    assert plan(PAIR, Options(capacity=96)).pools[0].size == 96
+
+
+def test_fit_is_content_with_any_plan_that_fits() -> None:
+    made = plan(replace(tangle(), pools=(Pool("arena", 1 << 20),)), Options(goal=Goal.FIT))
+    assert (made.status, made.stop) == (PlanStatus.FEASIBLE, StopReason.GOAL_MET)
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer"),
+    [
+        (Options(time_limit=-1), "/options/time_limit"),
+        (Options(time_limit=float("nan")), "/options/time_limit"),
+        (Options(work_limit=-1), "/options/work_limit"),
+        (Options(memory_limit_bytes=0), "/options/memory_limit_bytes"),
+        (Options(workers=0), "/options/workers"),
+        (Options(seed=-1), "/options/seed"),
+        (Options(capacity={"attic": 4}), "/options/capacity"),
+        (Options(capacity=-4), "/options/capacity"),
+    ],
+)
+def test_options_that_make_no_sense_are_named(options: Options, pointer: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        plan(PAIR, options)
+    assert caught.value.findings[0].pointer == pointer
+
+
+def test_one_capacity_for_several_pools_is_ambiguous() -> None:
+    with pytest.raises(BadInput, match="say which one"):
+        plan(Problem((Buffer("a", 4),), (Pool("p"), Pool("q"))), Options(capacity=4))
+
+
+def test_an_unknown_solver_is_named_with_those_that_are_known() -> None:
+    with pytest.raises(CannotSolve, match="known are auto, greedy"):
+        plan(PAIR, Options(solver="magic"))
+
+
+def test_a_helper_that_only_proves_is_no_solver() -> None:
+    with pytest.raises(CannotSolve, match="no solver is named"):
+        plan(PAIR, Options(solver="pool_sharing"))
+
+
+def test_a_plan_that_fails_verification_is_never_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
+
+    def lying(instance: Any, *rest: Any) -> Outcome:
+        outcome = solve(instance, *rest)
+        assert outcome.placement is not None
+        return replace(outcome, placement=Placement(outcome.placement.pool, outcome.placement.offset * 0))
+
+    monkeypatch.setattr("planner.planning.placing.solving.solve", lying)
+    made = plan(PAIR)
+    assert (made.status, made.stop) == (PlanStatus.UNKNOWN, StopReason.SOLVER_FAILED)
+    assert made.placements == ()
+    assert made.peak is None
+    assert any("failed verification" in warning for warning in made.warnings)
+
+
+def test_a_solver_that_breaks_before_anything_is_found_is_told_as_an_error_of_the_planner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: Any) -> Outcome:
+        raise SolverFailed("greedy", "it broke")
+
+    monkeypatch.setattr("planner.planning.placing.solving.solve", broken)
+    with pytest.raises(CannotSolve) as caught:
+        plan(PAIR)
+    assert [finding.code for finding in caught.value.findings] == [Code.SOLVER_FAILED]
+
+
+def test_explaining_names_buffers_that_cannot_be_placed_together() -> None:
+    problem = replace(PAIR, buffers=(*PAIR.buffers, Buffer("c", 8, live=((5, 6),))))
+    made = plan(problem, Options(capacity=90, explain=True))
+    assert made.shortage is not None
+    assert (made.shortage.subset, made.shortage.irreducible) == (("a", "b"), True)
+    assert made.shortage.bytes_short == 6
+    assert plan(problem, Options(capacity=90)).shortage is not None
+
+
+def test_nothing_to_plan_is_a_plan() -> None:
+    made = plan(Problem(()))
+    assert (made.status, made.peak, made.bound, made.gap) == (PlanStatus.OPTIMAL, 0, 0, None)
+
+
+def test_what_fits_nowhere_is_told_although_another_part_was_refuted_too() -> None:
+    pool = Pool("p0", alignment=3, base=0, reserved=((3, 8), (13, 14)), cost=0)
+    buffers = (
+        Buffer("kept low", 6, live=((2, 2),), max_offset=6),
+        Buffer("b", 6, live=((1, 3),)),
+        Buffer("c", 4, 4),
+    )
+    made = plan(Problem(buffers, (pool,)))
+    assert (made.status, made.warnings) == (PlanStatus.INFEASIBLE, ())
+
+
+def test_a_buffer_that_fits_nowhere_spoils_no_claim_about_access() -> None:
+    pools = (Pool("fast", 0), Pool("slow", reserved=((0, 1),), rank=1))
+    buffers = (Buffer("a", 1), Buffer("b", 0, accesses=1), Buffer("low", 0, max_offset=0))
+    ties = Constraints(colocations=(Colocation("low", "a", 0),), same_pool=(("a", "b"),))
+    made = plan(Problem(buffers, pools, ties, (Term.ACCESS_COST,)), Options(solver="greedy"))
+    assert made.warnings == ()
+    assert made.status in (PlanStatus.UNKNOWN, PlanStatus.INFEASIBLE)
+
+
+def test_among_equal_sums_the_pools_to_use_first_are_used() -> None:
+    pools = (Pool("slow", rank=1), Pool("fast", 40, rank=0))
+    buffers = tuple(Buffer(i, size, live=((0, 2),)) for i, size in enumerate((30, 25, 20, 15)))
+    made = plan(Problem(buffers, pools))
+    assert made.status is PlanStatus.OPTIMAL
+    assert {use.name: use.peak for use in made.pools} == {"fast": 40, "slow": 50}
+    assert made.reproducible
+
+
+@pytest.mark.parametrize("solver", ["auto", "cpsat", "cpsat_peak"])
+def test_a_model_over_whose_symmetries_ortools_trips_is_solved_all_the_same(solver: str) -> None:
+    """OR-Tools 9.15 raises an IndexError where it looks for this model's symmetries."""
+    buffers = (
+        Buffer("a", 1, 3, ((1, 3),), hint=8, accesses=3),
+        Buffer("b", 7, 1, ((2, 3), (6, 10)), hint=8, max_offset=7),
+        Buffer("c", 7, 1, ((6, 7),), accesses=3),
+        Buffer("d", 5, 1, ((6, 10),), hint=0, max_offset=8),
+        Buffer("e", 7, 1, ((1, 5),), hint=6, max_offset=10, accesses=1),
+    )
+    pools = (
+        Pool("p0", 17, 6, reserved=((13, 15),), rank=1),
+        Pool("p1", None, 4, base=16, reserved=((9, 12),), rank=1),
+        Pool("p2", None, 4, cost=2, rank=1),
+    )
+    constraints = Constraints(
+        conflicts=(("b", "c"), ("a", "e")),
+        reuse_penalties=(ReusePenalty("a", "e", 1), ReusePenalty("c", "d", 3), ReusePenalty("c", "e", 4)),
+    )
+    made = plan(Problem(buffers, pools, constraints, (Term.ACCESS_COST, Term.SUM_OF_PEAKS)), Options(solver=solver))
+    assert (made.status, made.warnings) == (PlanStatus.OPTIMAL, ())
+
+
+@pytest.mark.parametrize("cost", [0, 1])
+def test_pools_that_are_too_small_together_are_proven_so_whatever_their_bytes_cost(cost: int) -> None:
+    buffers = tuple(Buffer(name, 1, 1, ((0, 1),)) for name in "abc")
+    made = plan(Problem(buffers, (Pool("one", 1), Pool("two", 1, cost=cost)), terms=(Term.ACCESS_COST,)))
+    assert (made.status, made.warnings) == (PlanStatus.INFEASIBLE, ())
+    assert made.shortage is not None
+    assert "too small together (2 bytes)" in made.shortage.message
+
+
+def test_devices_that_share_a_pool_are_warned_of() -> None:
+    apart = replace(PAIR, buffers=tuple(replace(b, device=f"gpu{b.id}") for b in PAIR.buffers))
+    assert any("give each device a pool of its own" in warning for warning in plan(apart).warnings)
+    alike = replace(PAIR, buffers=tuple(replace(b, device="gpu") for b in PAIR.buffers))
+    assert plan(alike).warnings == plan(PAIR).warnings == ()

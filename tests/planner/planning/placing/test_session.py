@@ -1,0 +1,97 @@
+"""A session answers as fresh calls do, whatever it was asked before, and keeps no more than it may."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from planner import BadInput, Buffer, NoPlan, Options, Plan, Pool, Problem, Session, plan, plan_memory
+from planner.generate import Request, generate
+from planner.model.plan import Run
+from planner.model.problem import Constraints
+
+OPTIONS = Options(time_limit=None, work_limit=100_000, workers=1)
+
+
+def timeless(made: Plan) -> Plan:
+    return replace(made, run=Run(0.0))
+
+
+def variants(seed: int, count: int) -> list[Problem]:
+    """Neighbours of one problem, some of them several times; with other capacities too."""
+    chance = random.Random(seed)
+    base = generate("random", Request(12, seed))
+    found = [base]
+    for _ in range(count):
+        one = chance.choice(found)
+        i = chance.randrange(len(one.buffers))
+        size = max(one.buffers[i].size + chance.choice((-8, 0, 8)), 0)
+        buffers = (*one.buffers[:i], replace(one.buffers[i], size=size), *one.buffers[i + 1 :])
+        pools = (replace(one.pools[0], size=chance.choice((None, 10, 1 << 20))),)
+        found.append(chance.choice((one, replace(one, buffers=buffers), replace(one, pools=pools))))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_answers_are_those_of_fresh_calls(seed: int) -> None:
+    session = Session()
+    for problem in variants(seed, 40):
+        assert timeless(session.plan(problem, OPTIONS)) == timeless(plan(problem, OPTIONS))
+    assert session.hits > 5
+    assert session.hits + session.misses == 41
+
+
+@pytest.mark.parametrize("most", [0, 5_000, 20_000])
+def test_it_keeps_no_more_than_it_may(most: int) -> None:
+    session = Session(most)
+    for problem in variants(1, 30):
+        session.plan(problem, OPTIONS)
+        assert 0 <= session.bytes <= most
+    assert (session.hits == 0) == (most == 0) or most == 5_000
+
+
+def test_what_a_list_in_a_buffer_becomes_is_seen() -> None:
+    live = [(0, 2)]
+    problem = Problem((Buffer("a", 4, live=live), Buffer("b", 4, live=((1, 3),))))  # type: ignore[arg-type]
+    session = Session()
+    assert session.plan(problem, OPTIONS).peak == 8
+    live[0] = (0, 1)
+    assert session.plan(problem, OPTIONS).peak == 4
+
+
+def test_options_and_what_is_no_buffer_count() -> None:
+    a, b = Buffer("a", 4, live=((0, 2),)), Buffer("b", 4, live=((0, 2),))
+    session = Session()
+    assert session.plan(Problem((a, b)), OPTIONS).peak == 8
+    assert session.plan(Problem((a, b), constraints=Constraints(exclusions=(("a", "b"),))), OPTIONS).peak == 4
+    assert session.plan(Problem((a, b)), replace(OPTIONS, seed=5)).seed == 5
+    assert session.plan(Problem((a, b)), replace(OPTIONS, capacity=7)).status == "infeasible"
+    assert session.plan(Problem((b, a)), OPTIONS).placements[0].id == "b"
+    assert session.hits == 0
+
+
+def test_bad_input_is_refused_every_time_also_where_a_good_one_equals_it() -> None:
+    session = Session()
+    session.plan(Problem((Buffer("a", 1),)), OPTIONS)
+    for size in (1.0, True, -1):
+        for _ in range(2):
+            with pytest.raises(BadInput):
+                session.plan(Problem((Buffer("a", size),)), OPTIONS)  # type: ignore[arg-type]
+    with pytest.raises(BadInput):
+        Session(-1)
+
+
+def test_plan_memory_is_the_library_s() -> None:
+    session, problem = Session(), generate("random", Request(20, 3))
+    first = session.plan_memory(problem.pools, problem.buffers, OPTIONS)
+    assert (
+        first
+        == session.plan_memory(problem.pools, problem.buffers, OPTIONS)
+        == plan_memory(problem.pools, problem.buffers, OPTIONS)
+    )
+    assert session.hits == 1
+    for _ in range(2):
+        with pytest.raises(NoPlan):
+            session.plan_memory((Pool("p", 3),), problem.buffers, OPTIONS)

@@ -1,0 +1,142 @@
+"""Expressions: what is read, what it is worth, and what is refused, with its place."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from planner.planning.shapes.expression import Expression, ExpressionError, parse
+from planner.planning.shapes.ranges import Effort, bounds, greatest, least, size_range
+
+NAMES = ("n", "m")
+BOX = {"n": (0, 6), "m": (1, 5)}
+
+
+def made_up(chance: random.Random, depth: int) -> tuple[str, str]:
+    """An expression, and the same as Python writes it."""
+    kind = chance.randrange(8) if depth else chance.randrange(2)
+    if kind == 0:
+        number = str(chance.randint(0, 9))
+        return number, number
+    if kind == 1:
+        name = chance.choice(NAMES)
+        return name, name
+    (a, x), (b, y) = (made_up(chance, depth - 1) for _ in range(2))
+    match kind:
+        case 2 | 3:
+            return f"({a}) + {b}", f"(({x}) + ({y}))"
+        case 4:
+            return f"({a})*({b})", f"(({x}) * ({y}))"
+        case 5:
+            return f"{a} - ({b})", f"(({x}) - ({y}))"
+        case 6:
+            word = chance.choice(("max", "min"))
+            return f"{word}({a}, {b})", f"{word}({x}, {y})"
+        case _:
+            divisor = chance.randint(1, 4)
+            return f"ceildiv({a}, {divisor})", f"(-(-({x}) // {divisor}))"
+
+
+def of_python(text: str, **values: int) -> int:
+    found = eval(text, {"__builtins__": {}, "max": max, "min": min}, values)
+    assert isinstance(found, int)
+    return found
+
+
+SHAPES = [{"n": n, "m": m} for n in range(7) for m in range(1, 6)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_values_ranges_and_texts_against_python(seed: int) -> None:
+    text, python = made_up(random.Random(seed), 4)
+    expression = parse(text, NAMES)
+    truth = [of_python(python, **values) for values in SHAPES]
+    assert [expression.at(values) for values in SHAPES] == truth
+    arrays = {name: np.array([values[name] for values in SHAPES]) for name in NAMES}
+    assert np.broadcast_to(expression.at_many(arrays), len(SHAPES)).tolist() == truth
+    again = parse(str(expression), NAMES)
+    assert [again.at(values) for values in SHAPES] == truth
+    low, high = bounds(expression, BOX)
+    assert low <= min(truth)
+    assert max(truth) <= high
+    for found, extreme in ((least(expression, BOX), min(truth)), (greatest(expression, BOX), max(truth))):
+        assert found is not None
+        assert found.value == extreme == expression.at(found.at)
+
+
+def test_what_binds_tighter() -> None:
+    assert [parse(text, NAMES).at({"n": 3, "m": 2}) for text in ("1+2*n-m", "-n*m+10", "2*-m+9", "(n - m) - 1")] == [
+        5,
+        4,
+        5,
+        0,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is missing at character 1, where it ends"),
+        ("n +", "is missing at character 4, where it ends"),
+        ("n m", "an operator or the end is missing at character 3"),
+        ("4n", "character 2"),
+        ("n**2", "character 3"),
+        ("n/2", "'/' at character 2 means nothing here"),
+        ("n\u0663", "character 2"),
+        ("k*2", "'k' at character 1 is no symbol that has a range"),
+        ("pow(n, 2)", "no function 'pow'"),
+        ("max(n)", "takes two values or more, not 1"),
+        ("ceildiv(n, 2, 3)", "takes two values, not 3"),
+        ("__import__('os')", "character"),
+        ("n.__class__", "character 2"),
+        ("n(2)", "no function 'n'"),
+        ("99999999999999999999", "above 2^62"),
+        ("4611686018427387905", "above 2^62"),
+        ("(" * 40 + "n" + ")" * 40, "deeper than 32"),
+        ("-" * 40 + "n", "deeper than 32"),
+        ("+".join("n" * 401), "more than 400 parts"),
+        ("n" + " " * 1024, "1025 characters"),
+        ("(n", "')' is missing"),
+        ("n)", "an operator or the end"),
+    ],
+)
+def test_what_is_no_expression(text: str, says: str) -> None:
+    with pytest.raises(ExpressionError) as refused:
+        parse(text, NAMES)
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("n - m", "it is -5 where n=0, m=5"),
+        ("3*m - n*n", "can be negative"),
+        ("n*4611686018427387904", "can reach 2^62"),
+        ("(n+1)*2147483648*2147483648*0", "can reach 2^62"),
+        ("ceildiv(n, m - 1)", "is not always 1 or more"),
+        ("ceildiv(n, n - 3)", "is not always 1 or more"),
+        ("min(n, n - 1)", "it is -1 where n=0"),
+    ],
+)
+def test_what_is_no_size(text: str, says: str) -> None:
+    with pytest.raises(ExpressionError) as refused:
+        size_range(parse(text, NAMES), BOX)
+    assert says in str(refused.value)
+
+
+def test_sizes_over_wide_ranges_are_found_without_looking_at_all() -> None:
+    wide = {"n": (0, 1 << 29), "m": (1, 1000)}
+    low, high = size_range(parse("n*n - n + m", NAMES), wide)
+    assert (low.value, high.value) == (1, (1 << 58) - (1 << 29) + 1000)
+
+
+def test_what_is_too_entangled_is_refused_in_a_while() -> None:
+    tangled = parse("max(n*m - n*m*ceildiv(n, m) + 99999999999999, 0) + ceildiv(n, 7)*m - ceildiv(n*m, 7)+1000", NAMES)
+    with pytest.raises(ExpressionError, match="entangled"):
+        size_range(tangled, {"n": (0, 1 << 20), "m": (1, 1 << 10)}, Effort(1000))
+
+
+def test_numbers_are_as_large_as_addresses() -> None:
+    assert parse("4611686018427387904", ()) == Expression(parse("1", ()).kind, value=1 << 62)

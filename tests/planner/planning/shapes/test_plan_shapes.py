@@ -1,0 +1,343 @@
+"""Plans for all shapes: nothing overlaps in any shape, closed expressions say what is so, fixed offsets are the best there are, and the verifier sees faults."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import shutil
+import subprocess
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from planner import BadInput, Buffer, CannotSolve, Code, Colocation, Constraints, Fixed, NoPlan, Options, Pool, Problem
+from planner.generate import shaped_transformer
+from planner.planning.shapes import (
+    Mode,
+    ShapedProblem,
+    ShapesPlan,
+    c_source,
+    parse,
+    parse_shape,
+    plan_shapes,
+    shaped,
+    usual_shapes,
+    verify_shapes,
+)
+from scripts.measure.shapes import faults
+
+OPTIONS = Options(time_limit=60, workers=1)
+FORMS = (
+    "{a}*n", "{a}*n*m", "{a}*m + {b}", "max({a}*n, {b}*m)", "min({a}*n, {b}*m) + 1", "{a}*ceildiv(n, {c})", "{b}", "n*n", "({a}+n)*({b}-m)",
+)  # fmt: skip
+SYMBOLS = {"n": (1, 6), "m": (0, 4)}
+SHAPES = [{"n": n, "m": m} for n in range(1, 7) for m in range(5)]
+
+
+def random_problem(seed: int, count: int = 8) -> ShapedProblem:
+    chance = random.Random(seed)
+    buffers, sizes = [], {}
+    for i in range(count):
+        start = chance.randrange(8)
+        buffers.append(Buffer(i, 0, chance.choice((1, 1, 4, 6)), ((start, start + chance.randint(1, 4)),)))
+        sizes[i] = chance.choice(FORMS).format(a=chance.randint(1, 9), b=chance.randint(10, 20), c=chance.randint(2, 4))
+    excluded = [(a, b) for a, b in (chance.sample(range(count), 2) for _ in range(2))]
+    constraints = Constraints(
+        exclusions=tuple(excluded),
+        conflicts=((0, count - 1),) if (0, count - 1) not in excluded and (count - 1, 0) not in excluded else (),
+    )
+    problem = Problem(tuple(buffers), (Pool("arena", alignment=chance.choice((1, 2))),), constraints)
+    return shaped(problem, SYMBOLS, sizes)  # type: ignore[arg-type]
+
+
+def overlaps(problem: ShapedProblem, found: ShapesPlan, values: dict[str, int]) -> bool:
+    """By looking at every pair."""
+    offsets, buffers = found.offsets(values), problem.at(values).buffers
+    constraints = problem.largest.constraints
+    for i, a in enumerate(buffers):
+        for b in buffers[:i]:
+            pair = {a.id, b.id}
+            meet = any(s < v and u < t for s, t in a.live or () for u, v in b.live or ())
+            apart = (meet and pair not in map(set, constraints.exclusions)) or pair in map(set, constraints.conflicts)
+            if (
+                apart
+                and offsets[a.id] < offsets[b.id] + b.size
+                and offsets[b.id] < offsets[a.id] + a.size
+                and a.size
+                and b.size
+            ):
+                return True
+    return False
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_expressions_in_every_shape(seed: int) -> None:
+    problem = random_problem(seed)
+    found = plan_shapes(problem, Mode.EXPRESSIONS, SHAPES[::7], OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    for values in SHAPES:
+        assert not overlaps(problem, found, values)
+        offsets, at = found.offsets(values), problem.at(values)
+        for each in found.behind:
+            closed = each.offset.at(values)
+            assert closed == offsets[each.id] if each.exact else closed >= offsets[each.id]
+        for buffer in at.buffers:
+            assert (
+                offsets[buffer.id]
+                % (
+                    buffer.alignment * at.pools[0].alignment // 2
+                    if buffer.alignment % 2 == 0 and at.pools[0].alignment == 2
+                    else buffer.alignment
+                )
+                == 0
+            )
+        peak = max(offsets[buffer.id] + buffer.size for buffer in at.buffers)
+        assert peak <= found.pools[0].peak.at(values)
+        if found.pools[0].exact:
+            assert peak == found.pools[0].peak.at(values)
+    for row in found.rows:
+        assert row.optimum is not None
+        assert row.used >= row.optimum
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_without_time_one_sum_stands_above_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem(seed)
+    monkeypatch.setattr("planner.planning.shapes.modes._Shares.is_over", lambda _: True)
+    found = plan_shapes(problem, Mode.EXPRESSIONS, SHAPES[::7], OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    for values in SHAPES:
+        offsets = found.offsets(values)
+        peak = max(offsets[buffer.id] + buffer.size for buffer in problem.at(values).buffers)
+        assert peak <= found.pools[0].peak.at(values)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_room_for_the_largest_in_every_shape(seed: int) -> None:
+    problem = random_problem(seed)
+    found = plan_shapes(problem, Mode.MAXIMUM, SHAPES[::9], OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    assert found.exact
+    assert not any(overlaps(problem, found, values) for values in SHAPES)
+    for buffer, size in zip(problem.largest.buffers, problem.sizes, strict=True):
+        assert buffer.size == max(size.at(values) for values in SHAPES)
+
+
+def least_fixed_arena(problem: ShapedProblem, shapes: list[dict[str, int]]) -> int:
+    """The least arena of one set of offsets, by trying all offsets."""
+    at = [problem.at(values).buffers for values in shapes]
+    top = sum(max(buffers[i].size for buffers in at) for i in range(len(at[0])))
+    best = top
+    for offsets in product(range(top), repeat=len(at[0])):
+        peak = max((o + b.size for buffers in at for o, b in zip(offsets, buffers, strict=True) if b.size), default=0)
+        if peak < best and not any(
+            o < p + b.size and p < o + a.size and a.size and b.size
+            for buffers in at
+            for i, (o, a) in enumerate(zip(offsets, buffers, strict=True))
+            for p, b in list(zip(offsets, buffers, strict=True))[:i]
+            if any(s < v and u < t for s, t in a.live or () for u, v in b.live or ())
+        ):
+            best = peak
+    return best
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_offsets_for_a_list_of_shapes_are_the_best_there_are(seed: int) -> None:
+    chance = random.Random(seed)
+    buffers = tuple(Buffer(f"b{i}", 0, live=((chance.randrange(2), 2 + chance.randrange(2)),)) for i in range(3))
+    sizes: dict[int | str, str] = {
+        b.id: chance.choice(("n", "3 - n", "2*n", "max(2 - n, 0)", "1", "3*max(n - 2, 0)")) for b in buffers
+    }
+    problem = shaped(Problem(buffers, (Pool("p"),)), {"n": (0, 3)}, sizes)
+    shapes = [{"n": n} for n in chance.sample(range(4), 2)]
+    found = plan_shapes(problem, Mode.BUCKETS, shapes, OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    assert found.exact
+    assert max(row.used for row in found.rows) == least_fixed_arena(problem, shapes)
+
+
+def test_what_is_never_there_together_may_share() -> None:
+    buffers = (Buffer("prefill", 0, live=((0, 1),)), Buffer("decode", 0, live=((0, 1),)))
+    problem = shaped(Problem(buffers), {"k": (0, 1)}, {"prefill": "64*k", "decode": "64 - 64*k"})
+    found = plan_shapes(problem, Mode.BUCKETS, [{"k": 0}, {"k": 1}], OPTIONS)
+    assert [row.used for row in found.rows] == [64, 64]
+    assert verify_shapes(problem, found) == ()
+
+
+@pytest.mark.parametrize("decode", [False, True])
+def test_a_transformer_takes_the_least_at_every_length_it_is_asked_for(*, decode: bool) -> None:
+    problem = shaped_transformer(longest=512, decode=decode)
+    found = plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    assert found.exact
+    assert all(row.used == row.optimum for row in found.rows)
+    assert faults(problem, found, 20_000) == (0, 0)
+
+
+TWO = shaped(
+    Problem((Buffer("a", 0, live=((0, 2),)), Buffer("b", 0, 8, live=((1, 3),)), Buffer("c", 8, live=((2, 4),)))),
+    {"n": (1, 100)},
+    {"a": "3*n", "b": "max(n, 40)"},
+)
+FOUND = plan_shapes(TWO, Mode.EXPRESSIONS, (), OPTIONS)
+
+
+def changed(number: int, **fields: object) -> ShapesPlan:
+    behind = list(FOUND.behind)
+    behind[number] = replace(behind[number], **fields)  # type: ignore[arg-type]
+    return replace(FOUND, behind=tuple(behind))
+
+
+def test_the_verifier_sees_each_fault() -> None:
+    assert verify_shapes(TWO, FOUND) == ()
+    top = next(i for i, each in enumerate(FOUND.behind) if each.after)
+    faulty = [
+        changed(top, after=()),
+        changed(top, offset=parse("1", ())),
+        changed(top, size=parse("1", ())),
+        changed(top, pool="elsewhere"),
+        changed(top, after=("a", "nobody")),
+        changed(1, alignment=5),
+        replace(FOUND, behind=FOUND.behind[1:]),
+        replace(FOUND, behind=FOUND.behind[::-1]),
+        replace(FOUND, problem_digest="0" * 64),
+        replace(FOUND, symbols={"n": (1, 99)}),
+        replace(FOUND, rows=(replace(FOUND.rows[0], used=1),)),
+        replace(FOUND, rows=(replace(FOUND.rows[0], values={"n": 101}),)),
+        replace(FOUND, pools=(replace(FOUND.pools[0], peak=parse("3*n", ("n",))),)),
+        replace(FOUND, pools=()),
+    ]
+    for each in faulty:
+        assert verify_shapes(TWO, each) != ()
+
+
+def test_the_verifier_sees_faults_of_fixed_offsets() -> None:
+    found = plan_shapes(TWO, Mode.MAXIMUM, (), OPTIONS)
+    assert found.plan is not None
+    moved = tuple(replace(p, offset=0) for p in found.plan.placements)
+    smaller = tuple(replace(p, size=p.size - 1) for p in found.plan.placements)
+    for placements in (moved, smaller, moved[1:]):
+        assert verify_shapes(TWO, replace(found, plan=replace(found.plan, placements=placements))) != ()
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"buffers": (Buffer("a", 4, fixed=Fixed("p", 0)),)}, "/buffers/0/fixed"),
+        ({"buffers": (Buffer("a", 4, max_offset=4),)}, "/buffers/0/max_offset"),
+        ({"pools": (Pool("p", reserved=((0, 4),)),)}, "/pools/0/reserved"),
+        ({"pools": (Pool("p", base=4),), "buffers": (Buffer("a", 4, alignment=8),)}, "/pools/0/base"),
+        (
+            {
+                "buffers": (Buffer("a", 4), Buffer("b", 4)),
+                "constraints": Constraints(colocations=(Colocation("b", "a", 0),)),
+            },
+            "/constraints/colocations",
+        ),
+    ],
+)
+def test_rules_that_expressions_cannot_keep_are_refused(change: dict[str, object], place: str) -> None:
+    problem = Problem((Buffer("a", 4),), (Pool("p"),))
+    with pytest.raises(CannotSolve) as refused:
+        plan_shapes(shaped(replace(problem, **change), {}, {}), Mode.EXPRESSIONS, (), OPTIONS)  # type: ignore[arg-type]
+    assert [(f.code, f.pointer) for f in refused.value.findings] == [(Code.UNSUPPORTED, place)]
+
+
+def test_a_capacity_must_be_enough_for_every_shape() -> None:
+    problem = Problem((Buffer("a", 0, live=((0, 1),)),), (Pool("p", 100),))
+    found = plan_shapes(shaped(problem, {"n": (1, 10)}, {"a": "10*n"}), Mode.EXPRESSIONS, (), OPTIONS)
+    assert str(found.pools[0].peak) == "10*n"
+    with pytest.raises(CannotSolve, match="110 where n=11"):
+        plan_shapes(shaped(problem, {"n": (1, 11)}, {"a": "10*n"}), Mode.EXPRESSIONS, (), OPTIONS)
+    with pytest.raises(NoPlan):
+        plan_shapes(shaped(problem, {"n": (11, 12)}, {"a": "10*n"}), Mode.EXPRESSIONS, (), OPTIONS)
+    with pytest.raises(NoPlan):
+        plan_shapes(shaped(problem, {"n": (1, 11)}, {"a": "10*n"}), Mode.MAXIMUM, (), OPTIONS)
+
+
+def test_several_pools() -> None:
+    buffers = tuple(Buffer(i, 0, live=((0, 2),), pools=(name,)) for i, name in enumerate(("p", "q", "p", "q")))
+    problem = shaped(
+        Problem(buffers, (Pool("p"), Pool("q", 1000))), {"n": (1, 50)}, {0: "n", 1: "2*n", 2: "3*n", 3: "4*n"}
+    )
+    found = plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    assert [str(pool.peak) for pool in found.pools] == ["4*n", "6*n"]
+
+
+def test_bad_sizes_symbols_and_shapes_are_named() -> None:
+    problem = Problem((Buffer("a", 1), Buffer("b", 1)))
+    with pytest.raises(BadInput) as refused:
+        shaped(problem, {"n": (1, 5)}, {"a": "k", "b": "n - 2"})
+    assert [(f.code, f.pointer) for f in refused.value.findings] == [
+        (Code.INVALID_EXPRESSION, "/buffers/0/size"),
+        (Code.INVALID_EXPRESSION, "/buffers/1/size"),
+    ]
+    for symbols in (
+        {"max": (1, 2)},
+        {"1n": (1, 2)},
+        {"n": (2, 1)},
+        {"n": (0, 1 << 62)},
+        {f"n{i}": (0, 1) for i in range(17)},
+    ):
+        with pytest.raises(BadInput):
+            shaped(problem, symbols, {})
+    with pytest.raises(BadInput):
+        shaped(problem, {}, {"z": "1"})
+    refused_shapes: list[list[dict[str, int]]] = [[{}], [{"n": 0}], [{"n": 1, "k": 1}], [{"n": 1}] * 5000]
+    for shapes in refused_shapes:
+        with pytest.raises(BadInput):
+            plan_shapes(TWO, Mode.EXPRESSIONS, shapes, OPTIONS)
+    with pytest.raises(BadInput, match="say which shapes"):
+        plan_shapes(TWO, Mode.BUCKETS, (), OPTIONS)
+
+
+def test_shapes_as_they_are_typed() -> None:
+    assert parse_shape("n=128,m=-4") == {"n": 128, "m": -4}
+    for text in ("n", "n=", "n=x", "n=1,n=2", "n=1.5", "n=\u0663", "n=" + "9" * 30):
+        with pytest.raises(BadInput):
+            parse_shape(text)
+
+
+def test_usual_shapes_go_from_end_to_end_and_are_few() -> None:
+    assert [shape["n"] for shape in usual_shapes(TWO)] == [1, 3, 10, 32, 100]
+    many = shaped(Problem((Buffer("a", 1),)), {f"n{i}": (1, 9) for i in range(12)}, {})
+    assert len(usual_shapes(many)) == 2
+    assert usual_shapes(shaped(Problem(()), {}, {})) == [{}]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_c_functions_compute_the_same(seed: int, tmp_path: Path) -> None:
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.fail("the tests need a C compiler, as the build of the kernels does")
+    problem = random_problem(seed) if seed else shaped_transformer(longest=64)
+    found = plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS)
+    ids = [buffer.id for buffer in problem.largest.buffers]
+    (tmp_path / "offsets.c").write_bytes(c_source(found, ids, "net"))
+    library = tmp_path / "offsets.so"
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wno-unused-function", "-shared", "-fPIC"]
+    subprocess.run([compiler, *strict, "-o", library, tmp_path / "offsets.c"], check=True)
+    net = ctypes.CDLL(str(library))
+    net.net_peak.restype = ctypes.c_int64
+    made = (ctypes.c_int64 * len(ids))()
+    for values in SHAPES if seed else [{"n": n} for n in range(1, 65)]:
+        arguments = [ctypes.c_int64(value) for value in (values[name] for name in problem.symbols)]
+        assert net.net_offsets(*arguments, made) == 0
+        offsets = found.offsets(values)
+        assert list(made) == [offsets[id_] for id_ in ids]
+        assert net.net_peak(*arguments) == max(offsets[b.id] + b.size for b in problem.at(values).buffers)
+    outside = [ctypes.c_int64(high + 1) for _, high in problem.symbols.values()]
+    assert net.net_offsets(*outside, made) == net.net_peak(*outside) == -1
+
+
+def test_c_functions_are_ascii_whatever_buffers_are_called() -> None:
+    problem = shaped(Problem((Buffer("ü*/ int x;\n??/", 4), Buffer(3, 4))), {"n": (1, 2)}, {3: "n"})
+    source = c_source(plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS), ["ü*/ int x;\n??/", 3])
+    assert source.isascii()
+    assert source.count(b"*/") == source.count(b"/*")
+    for prefix in ("1x", "a-b", ""):
+        with pytest.raises(BadInput):
+            c_source(FOUND, ["a", "b", "c"], prefix)

@@ -1,0 +1,254 @@
+"""planner.share as its callers see it: kinds of storage, what is refused and where, capacities, options, repeatability."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planner import (
+    BadInput,
+    Buffer,
+    CannotSolve,
+    Code,
+    Colocation,
+    Constraints,
+    Goal,
+    Options,
+    PlanStatus,
+    Pool,
+    Problem,
+    Progress,
+    ReusePenalty,
+    Sharing,
+    StopReason,
+    Term,
+    Warm,
+    share,
+    verify_sharing,
+    write_sharing,
+)
+from planner.model.errors import PlannerError
+from planner.model.plan import Run
+from planner.model.problem import Fixed
+from planner.model.storage import SharingProof
+from tests.planner.planning.sharing.tangles import FOUND_BY_SEARCH, PROVED_BY_SEARCH
+
+FIRST, SECOND = Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((2, 3),))
+
+
+def storage(made: Sharing) -> list[int]:
+    return [each.object for each in made.assignments]
+
+
+def lasting(made: Sharing) -> bytes:
+    return write_sharing(replace(made, run=Run(0.0)))
+
+
+def refused(problem: Problem, options: Options | None = None) -> list[tuple[Code, str]]:
+    """What is wrong, and where."""
+    with pytest.raises(PlannerError) as caught:
+        share(problem, options)
+    return [(finding.code, finding.pointer) for finding in caught.value.findings]
+
+
+def test_one_object_after_the_other_and_numbers_in_the_order_of_first_use() -> None:
+    made = share(Problem((Buffer("x", 8, live=((0, 3),)), FIRST, SECOND)))
+    assert (made.status, made.total, made.bound, made.gap) == (PlanStatus.OPTIMAL, 72, 72, 0.0)
+    assert storage(made) == [0, 1, 1]
+    assert [(thing.id, thing.size) for thing in made.objects] == [(0, 8), (1, 64)]
+
+
+@pytest.mark.parametrize("field", ["device", "dtype"])
+def test_what_is_of_another_kind_never_shares(field: str) -> None:
+    def two(first: str, second: str) -> Problem:
+        return Problem((replace(FIRST, **{field: first}), replace(SECOND, **{field: second})))  # type: ignore[arg-type]
+
+    assert share(two("one", "other")).total == 96
+    made = share(two("one", "one"))
+    assert made.total == 64
+    assert getattr(made.objects[0].kind, field) == "one"
+
+
+def test_pools_are_kinds_too() -> None:
+    pools = (Pool("p", 100), Pool("q"))
+    made = share(Problem((replace(FIRST, pools=("p",)), replace(SECOND, fixed=Fixed("q"))), pools))
+    assert [(pool.name, pool.total, pool.bound) for pool in made.pools] == [("p", 64, 64), ("q", 32, 32)]
+
+
+def test_a_type_that_is_not_said_is_a_type_of_its_own() -> None:
+    assert share(Problem((replace(FIRST, dtype="f32"), SECOND))).total == 96
+
+
+def test_sizes_count_rounded_up_to_the_alignment() -> None:
+    made = share(Problem((Buffer("a", 10, 8, ((0, 1),)), Buffer("b", 13, live=((1, 2),))), (Pool("p", alignment=3),)))
+    assert [thing.size for thing in made.objects] == [24]
+
+
+def test_empty_buffers_get_an_object_but_need_none() -> None:
+    assert share(Problem(())).status is PlanStatus.OPTIMAL
+    made = share(Problem((Buffer("z", 0, live=((0, 9),)), FIRST)))
+    assert (storage(made), made.total) == ([0, 0], 64)
+    alone = share(Problem((Buffer("z", 0, live=((0, 9),)),)))
+    assert [(thing.id, thing.size) for thing in alone.objects] == [(0, 0)]
+    assert (alone.status, alone.total, alone.gap) == (PlanStatus.OPTIMAL, 0, None)
+
+
+def test_a_buffer_with_a_break_lets_others_in() -> None:
+    gapped = Buffer("a", 8, live=((0, 1), (5, 6)))
+    assert share(Problem((gapped, Buffer("b", 8, live=((2, 4),))))).total == 8
+    assert share(Problem((gapped, Buffer("b", 8, live=((2, 6),))))).total == 16
+
+
+def test_conflicts_exclusions_and_views() -> None:
+    late = replace(SECOND, live=((1, 3),))
+    assert share(Problem((FIRST, SECOND), constraints=Constraints(conflicts=(("a", "b"),)))).total == 96
+    assert share(Problem((FIRST, late))).total == 96
+    assert share(Problem((FIRST, late), constraints=Constraints(exclusions=(("a", "b"),)))).total == 64
+    view = share(Problem((FIRST, late), constraints=Constraints(colocations=(Colocation("b", "a", 0),))))
+    assert (storage(view), view.total) == ([0, 0], 64)
+
+
+def test_a_view_keeps_the_object_of_its_source() -> None:
+    third = Buffer("c", 64, live=((2, 3),))
+    tied = Constraints(colocations=(Colocation("b", "a", 0),))
+    assert share(Problem((FIRST, SECOND, third))).total == 96
+    assert share(Problem((FIRST, SECOND, third), constraints=tied)).total == 128
+
+
+@pytest.mark.parametrize(
+    ("problem", "code", "place"),
+    [
+        (Problem((replace(FIRST, fixed=Fixed("default", 0)),)), Code.UNSUPPORTED, "/buffers/0/fixed/offset"),
+        (Problem((FIRST, replace(SECOND, max_offset=9))), Code.UNSUPPORTED, "/buffers/1/max_offset"),
+        (Problem((FIRST,), (Pool("p", reserved=((0, 4),)),)), Code.UNSUPPORTED, "/pools/0/reserved"),
+        (Problem((FIRST,), (Pool("p"), Pool("q"))), Code.UNSUPPORTED, "/buffers/0/pools"),
+        (
+            Problem((FIRST, SECOND), constraints=Constraints(colocations=(Colocation("b", "a", 16),))),
+            Code.UNSUPPORTED,
+            "/constraints/colocations/0/offset",
+        ),
+        (
+            Problem(
+                (FIRST, SECOND),
+                constraints=Constraints(reuse_penalties=(ReusePenalty("a", "b", 1),)),
+                terms=(Term.SUM_OF_PEAKS, Term.REUSE_COST),
+            ),
+            Code.UNSUPPORTED,
+            "/objective/terms/1",
+        ),
+        (Problem((FIRST, replace(SECOND, device="gpu"))), Code.MISSING_FIELD, "/buffers/0/device"),
+        (Problem((replace(FIRST, dtype=""),)), Code.WRONG_TYPE, "/buffers/0/dtype"),
+        (
+            Problem(
+                (replace(FIRST, dtype="f32"), SECOND), constraints=Constraints(colocations=(Colocation("b", "a", 0),))
+            ),
+            Code.CONTRADICTION,
+            "/constraints/colocations/0",
+        ),
+        (
+            Problem((FIRST, SECOND), constraints=Constraints(different_pool=(("a", "b"),))),
+            Code.CONTRADICTION,
+            "/constraints/different_pool/0",
+        ),
+        (
+            Problem(
+                (replace(FIRST, pools=("p",)), replace(SECOND, pools=("q",))),
+                (Pool("p"), Pool("q")),
+                Constraints(same_pool=(("a", "b"),)),
+            ),
+            Code.UNSUPPORTED,
+            "/buffers/0/pools",
+        ),
+        (Problem((replace(FIRST, alignment=(1 << 61) - 1),), (Pool("p", alignment=3),)), Code.TOO_LARGE, "/buffers"),
+    ],
+)
+def test_what_storage_objects_do_not_have_is_refused_with_its_place(problem: Problem, code: Code, place: str) -> None:
+    assert (code, place) in refused(problem)
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        (Options(goal=Goal.FIT), "/options/goal"),
+        (Options(warm=Warm.HINT), "/options/warm"),
+        (Options(explain=True), "/options/explain"),
+        (Options(seed=-1), "/options/seed"),
+    ],
+)
+def test_options_that_mean_nothing_here_are_refused(options: Options, place: str) -> None:
+    assert refused(Problem((FIRST,)), options) == [(Code.INVALID_OPTION, place)]
+
+
+def test_an_unknown_solver_is_refused_with_those_there_are() -> None:
+    with pytest.raises(CannotSolve, match="known are auto, greedy, largest_first") as caught:
+        share(Problem((FIRST,)), Options(solver="search"))
+    assert caught.value.findings[0].code is Code.UNKNOWN_SOLVER
+
+
+def test_relays_tokens_take_no_explicit_conflicts() -> None:
+    problem = Problem((FIRST, SECOND), constraints=Constraints(conflicts=(("a", "b"),)))
+    assert refused(problem, Options(solver="relay_tokens")) == [(Code.UNSUPPORTED, "/options/solver")]
+
+
+def test_what_does_not_fit_is_proven_and_says_what_is_short() -> None:
+    problem = Problem((FIRST, replace(SECOND, live=((1, 3),))), (Pool("p", 90),))
+    made = share(problem)
+    assert (made.status, made.stop, made.objects, made.assignments) == (
+        PlanStatus.INFEASIBLE,
+        StopReason.PROVED,
+        (),
+        (),
+    )
+    assert made.shortage is not None
+    assert (made.shortage.pool, made.shortage.bytes_short) == ("p", 6)
+    assert verify_sharing(problem, made) == ()
+    assert share(problem, Options(capacity=96)).total == 96
+
+
+def test_only_a_search_proves_that_this_does_not_fit() -> None:
+    problem = replace(PROVED_BY_SEARCH, pools=(Pool("p", 72),))
+    assert share(problem, Options(solver="greedy")).status is PlanStatus.UNKNOWN
+    made = share(problem)
+    assert made.status is PlanStatus.INFEASIBLE
+    assert [certificate.proof for certificate in made.certificates] == [SharingProof.RANKED, SharingProof.SEARCH]
+    assert verify_sharing(problem, made) == ()
+
+
+def test_the_exact_solver_finds_and_proves_more_than_greedy() -> None:
+    greedy = share(FOUND_BY_SEARCH, Options(solver="greedy"))
+    assert (greedy.status, greedy.total, greedy.bound) == (PlanStatus.FEASIBLE, 120, 116)
+    made = share(FOUND_BY_SEARCH)
+    assert (made.status, made.total, made.bound, made.solver) == (PlanStatus.OPTIMAL, 118, 118, "cpsat")
+    assert "ortools" in made.versions
+    assert verify_sharing(FOUND_BY_SEARCH, made) == ()
+
+
+def test_the_same_bytes_every_time() -> None:
+    made = [share(PROVED_BY_SEARCH, Options(work_limit=2_000_000, time_limit=60, workers=n)) for n in (1, 1, 2)]
+    assert all(each.reproducible for each in made)
+    assert len({lasting(each) for each in made}) == 1
+
+
+def test_progress_and_cancelling() -> None:
+    moments: list[Progress] = []
+    made = share(FOUND_BY_SEARCH, on_progress=moments.append, cancelled=lambda: len(moments) > 2)
+    assert made.stop is StopReason.CANCELLED
+    assert not made.reproducible
+    assert verify_sharing(FOUND_BY_SEARCH, made) == ()
+    assert [moment.value for moment in moments if moment.value is not None] == sorted(
+        (moment.value for moment in moments if moment.value is not None), reverse=True
+    )
+
+
+def test_bad_input_is_bad_input_here_too() -> None:
+    with pytest.raises(BadInput):
+        share(Problem((FIRST, FIRST)))
+
+
+def test_very_many_kinds_of_storage_are_refused_with_the_reason() -> None:
+    problem = Problem(tuple(Buffer(i, 8, live=((i, i + 2),), device=f"d{i}") for i in range(2000)))
+    with pytest.raises(CannotSolve) as refused:
+        share(problem, Options(time_limit=1.0))
+    assert [finding.code for finding in refused.value.findings] == [Code.TOO_LARGE]
+    assert "2000 kinds" in refused.value.findings[0].message

@@ -1,0 +1,53 @@
+"""Every solver of shared objects against the truth: nothing it finds, proves or claims to be impossible may contradict exhaustion."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from planner import CannotSolve, Options, PlanStatus, Problem, Sharing, share, verify_sharing
+from solvers.sharing.solver import SHARERS
+from tests.planner.planning.sharing.truth import least_total, sharable
+from tests.strategies import effort
+
+QUICK = tuple(name for name in SHARERS if name != "cpsat")
+
+
+def judged(problem: Problem, solver: str) -> Sharing:
+    """The sharing, of which nothing is untrue."""
+    made = share(problem, Options(solver=solver, work_limit=2_000_000, workers=1))
+    truth = least_total(problem)
+    assert verify_sharing(problem, made) == ()
+    assert not [text for text in made.warnings if "withheld" in text]
+    if truth is None:
+        assert made.status in (PlanStatus.INFEASIBLE, PlanStatus.UNKNOWN)
+        return made
+    assert made.status is not PlanStatus.INFEASIBLE
+    assert made.bound <= truth
+    assert made.total is None or made.total >= truth
+    assert (made.status is PlanStatus.OPTIMAL) == (made.total == made.bound)
+    return made
+
+
+@pytest.mark.parametrize("solver", QUICK)
+@effort(100, 5_000)
+@given(problem=sharable())
+def test_the_quick_ones(solver: str, problem: Problem) -> None:
+    try:
+        judged(problem, solver)
+    except CannotSolve:
+        assert solver == "relay_tokens", "only Relay's tokens know no explicit conflicts"
+        assert problem.constraints.conflicts
+
+
+@effort(60, 5_000)
+@given(sharable())
+def test_auto_settles_six_buffers(problem: Problem) -> None:
+    made = judged(problem, "auto")
+    assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
+
+
+@effort(30, 5_000)
+@given(sharable(plain=True))
+def test_auto_settles_plain_buffers(problem: Problem) -> None:
+    assert judged(problem, "auto").status is PlanStatus.OPTIMAL

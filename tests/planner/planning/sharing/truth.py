@@ -1,0 +1,162 @@
+"""The least total of a small problem by trying every way to share, and random small problems to try it on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import lcm
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from planner.checks import check
+from planner.model.problem import (
+    Buffer,
+    BufferId,
+    Colocation,
+    Constraints,
+    Fixed,
+    Interval,
+    Lifetimes,
+    Pool,
+    Problem,
+)
+
+IDS: tuple[BufferId, ...] = ("a", 1, "1", "d", 5, "f")
+
+
+def least_total(problem: Problem) -> int | None:
+    """By exhaustion; None if nothing fits."""
+    totals = [sum(sums.values()) for objects in ways(problem) if fits(problem, sums := sizes(problem, objects))]
+    return min(totals, default=None)
+
+
+def ways(problem: Problem) -> Iterator[list[list[Buffer]]]:
+    """Every way to share out the buffers among objects."""
+
+    def place(left: tuple[Buffer, ...], objects: list[list[Buffer]]) -> Iterator[list[list[Buffer]]]:
+        if not left:
+            if together(problem, objects):
+                yield objects
+            return
+        first, *rest = left
+        for i, users in enumerate(objects):
+            if all(may_share(problem, first, other) for other in users):
+                yield from place(tuple(rest), [*objects[:i], [*users, first], *objects[i + 1 :]])
+        yield from place(tuple(rest), [*objects, [first]])
+
+    yield from place(problem.buffers, [])
+
+
+def may_share(problem: Problem, a: Buffer, b: Buffer) -> bool:
+    if (home(problem, a), a.device, a.dtype) != (home(problem, b), b.device, b.dtype):
+        return False
+    if not a.size or not b.size:
+        return True
+    pair = {(a.id, b.id), (b.id, a.id)}
+    if pair & set(problem.constraints.conflicts):
+        return False
+    if pair & set(problem.constraints.exclusions) or tied(problem, a.id, b.id):
+        return True
+    return not any(max(s, t) < min(e, f) for s, e in a.live or () for t, f in b.live or ())
+
+
+def tied(problem: Problem, a: BufferId, b: BufferId) -> bool:
+    """Do colocations lead from one to the other?"""
+    near = {a}
+    for _ in problem.buffers:
+        near |= {c.buffer for c in problem.constraints.colocations if c.base in near}
+        near |= {c.base for c in problem.constraints.colocations if c.buffer in near}
+    return b in near
+
+
+def together(problem: Problem, objects: list[list[Buffer]]) -> bool:
+    where = {buffer.id: i for i, users in enumerate(objects) for buffer in users}
+    return all(where[c.buffer] == where[c.base] for c in problem.constraints.colocations)
+
+
+def sizes(problem: Problem, objects: list[list[Buffer]]) -> dict[str, int]:
+    """What the objects of each pool add up to."""
+    sums = {pool.name: 0 for pool in problem.pools}
+    for users in objects:
+        pool = home(problem, users[0])
+        sums[pool.name] += max(
+            -(-b.size // lcm(pool.alignment, b.alignment)) * lcm(pool.alignment, b.alignment) for b in users
+        )
+    return sums
+
+
+def fits(problem: Problem, sums: dict[str, int]) -> bool:
+    return all(pool.size is None or sums[pool.name] <= pool.size for pool in problem.pools)
+
+
+def home(problem: Problem, buffer: Buffer) -> Pool:
+    names = buffer.pools or ((buffer.fixed.pool,) if buffer.fixed is not None else (problem.pools[0].name,))
+    return next(pool for pool in problem.pools if pool.name == names[0])
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> tuple[Interval, ...] | None:
+    kind = draw(st.integers(0, 9))
+    if kind == 0:
+        return None
+    spans = draw(st.lists(st.tuples(st.integers(-2, 6), st.integers(1, 4)), min_size=1, max_size=1 + (kind < 4)))
+    return tuple((start, start + (0 if kind == 1 else length)) for start, length in spans)
+
+
+@st.composite
+def sharable(draw: st.DrawFn, most: int = 6, plain: bool = False) -> Problem:
+    """A sound problem whose buffers can share objects; it may well be infeasible. `plain`: sizes and single lifetimes alone."""
+    count = draw(st.integers(0, most))
+    if plain:
+        spans = [draw(st.tuples(st.integers(0, 6), st.integers(1, 4))) for _ in range(count)]
+        rows = tuple(
+            Buffer(id_, draw(st.integers(1, 9)), live=((s, s + n),)) for id_, (s, n) in zip(IDS, spans, strict=False)
+        )
+        return Problem(rows, lifetimes=Lifetimes.HALF_OPEN)
+    pools = tuple(
+        Pool(name, draw(st.none() | st.integers(0, 40)), draw(st.sampled_from((1, 1, 2, 3))))
+        for name in ("p", "q")[: draw(st.integers(1, 2))]
+    )
+    devices = draw(st.sampled_from(((None,), ("cpu",), ("cpu", "gpu"))))
+    dtypes = draw(st.sampled_from(((None,), (None, "f32"))))
+    buffers = []
+    for id_ in IDS[:count]:
+        pool = draw(st.sampled_from(pools)).name
+        pinned = draw(st.booleans())
+        buffers.append(
+            Buffer(
+                id_,
+                draw(st.integers(0, 9)),
+                draw(st.sampled_from((1, 1, 1, 2, 4))),
+                draw(lives()),
+                pools=None if pinned else (pool,),
+                fixed=Fixed(pool) if pinned else None,
+                device=draw(st.sampled_from(devices)),
+                dtype=draw(st.sampled_from(dtypes)),
+            )
+        )
+    pairs = [(a.id, b.id) for n, a in enumerate(buffers) for b in buffers[n + 1 :]]
+    conflicts: list[tuple[BufferId, BufferId]] = []
+    exclusions: list[tuple[BufferId, BufferId]] = []
+    if draw(st.booleans()) and pairs:
+        conflicts = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=4))
+    if draw(st.booleans()) and pairs:
+        drawn = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=4))
+        exclusions = [pair for pair in drawn if pair not in conflicts]
+    alike = [
+        Colocation(b.id, a.id, 0)
+        for n, a in enumerate(buffers)
+        for b in buffers[n + 1 :]
+        if (a.device, a.dtype) == (b.device, b.dtype) and (a.pools or a.fixed) == (b.pools or b.fixed)
+    ]
+    ties: list[Colocation] = []
+    if draw(st.booleans()) and alike:
+        ties = draw(st.lists(st.sampled_from(alike), unique=True, max_size=2))
+    problem = Problem(
+        tuple(buffers),
+        pools,
+        Constraints(tuple(conflicts), tuple(exclusions), tuple(ties)),
+        lifetimes=Lifetimes.HALF_OPEN,
+    )
+    assume(not check(problem))
+    return problem

@@ -1,0 +1,222 @@
+"""Sweeps: each point is the truth of its configuration, found by trying everything, and the verifier sees what is not."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from planner import (
+    BadInput,
+    Buffer,
+    Code,
+    Fixed,
+    Options,
+    Plan,
+    Pool,
+    Problem,
+    Term,
+    plan,
+    sweep,
+    verify,
+    verify_sweep,
+    with_capacity,
+)
+from planner.generate import Request, generate
+from planner.model.plan import PlanStatus
+from planner.planning.sweeping import Sweep, capacity_range, parse_ranges
+from tests.oracle import solve
+
+OPTIONS = Options(time_limit=60, workers=1)
+
+
+def small_problem(seed: int) -> Problem:
+    """A few buffers, a small fast pool and a large slow one."""
+    chance = random.Random(seed)
+    buffers = []
+    for i in range(chance.randint(2, 4)):
+        start = chance.randrange(4)
+        live = ((start, start + chance.randint(1, 3)),)
+        pools = ("fast",) if chance.random() < 0.3 else None
+        buffers.append(
+            Buffer(f"b{i}", chance.randint(1, 4), chance.choice((1, 1, 2)), live, pools, accesses=chance.randrange(5))
+        )
+    terms = chance.choice(((Term.SUM_OF_PEAKS,), (Term.ACCESS_COST, Term.SUM_OF_PEAKS), (Term.SPILLED_BYTES,)))
+    return Problem(tuple(buffers), (Pool("fast", 8, rank=0), Pool("slow", 12, rank=1)), terms=terms)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_point_is_what_trying_everything_finds(seed: int) -> None:
+    problem = small_problem(seed)
+    sizes = range(13)
+    found = sweep(problem, {"fast": sizes}, OPTIONS, processes=1)
+    assert verify_sweep(problem, found) == ()
+    fits = []
+    for size, point in zip(sizes, found.points, strict=True):
+        truth = solve(with_capacity(problem, {"fast": size}))
+        assert point.status is (PlanStatus.OPTIMAL if truth.is_feasible else PlanStatus.INFEASIBLE)
+        assert point.value == truth.value
+        fits += [size] * truth.is_feasible
+    assert found.smallest is not None
+    assert found.smallest.is_proven
+    assert found.smallest.capacity == min(fits)
+    assert found.reproducible
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_several_pools_are_swept_in_all_combinations(seed: int) -> None:
+    problem = small_problem(seed)
+    found = sweep(problem, {"fast": (2, 4, 8), "slow": (0, 3, 12)}, OPTIONS, processes=1)
+    assert [tuple(p.capacity.values()) for p in found.points] == [(a, b) for a in (2, 4, 8) for b in (0, 3, 12)]
+    assert found.smallest is None
+    assert verify_sweep(problem, found) == ()
+    for point in found.points:
+        assert point.value == solve(with_capacity(problem, dict(point.capacity))).value
+
+
+def test_what_one_configuration_shows_is_not_solved_again() -> None:
+    problem = generate("random", Request(60, 1))
+    found = sweep(problem, {"arena": capacity_range(1000, 1_000_000, 1000)}, OPTIONS)
+    assert len(found.points) == 1000
+    assert sum(point.solved for point in found.points) <= 2
+    for point in found.points[::97]:
+        assert point.plan is None or verify(with_capacity(problem, dict(point.capacity)), point.plan) == ()
+    assert found.smallest is not None
+    assert {p.status.has_plan for p in found.points if p.capacity["arena"] >= (found.smallest.capacity or 0)} == {True}
+
+
+def without_the_clock(found: Sweep) -> Sweep:
+    def timeless(plan: object) -> object:
+        return None if plan is None else replace(plan, run=None)  # type: ignore[type-var]
+
+    points = tuple(replace(point, plan=timeless(point.plan)) for point in found.points)  # type: ignore[arg-type]
+    assert found.smallest is not None
+    least = replace(found.smallest, plan=timeless(found.smallest.plan))  # type: ignore[arg-type]
+    return replace(found, points=points, smallest=least, seconds=0.0)
+
+
+def test_the_answer_is_the_same_with_one_process_and_with_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = generate("pools", Request(12, 2))
+    sizes = {"tcm": capacity_range(0, 600, 60)}
+    options = Options(time_limit=None, work_limit=3_000_000, workers=1)
+    alone = sweep(problem, sizes, options, processes=1)
+    monkeypatch.setattr("planner.planning.sweeping.side_by_side.QUICK", 0.0)
+    together = sweep(problem, sizes, options, processes=2)
+    assert without_the_clock(alone) == without_the_clock(together)
+    assert alone.reproducible
+
+
+def test_no_plan_gets_more_work_with_more_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int | None] = []
+
+    def noted(problem: Problem, options: Options, **rest: Any) -> Plan:
+        asked.append(options.work_limit)
+        return plan(problem, replace(options, time_limit=None, work_limit=1), **rest)
+
+    monkeypatch.setattr("planner.planning.sweeping.side_by_side.plan", noted)
+    monkeypatch.setattr("planner.planning.sweeping.side_by_side.QUICK", 1e9)
+    shares = []
+    for processes in (1, 2, 5):
+        asked.clear()
+        sweep(generate("pools", Request(12, 2)), {"tcm": range(0, 600, 60)}, Options(workers=1), processes=processes)
+        shares.append(list(asked))
+    assert shares[0] == shares[1] == shares[2]
+    assert len(shares[0]) > 5
+
+
+def test_a_refusal_comes_back_from_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planner.planning.sweeping.side_by_side.QUICK", 0.0)
+    problem = generate("random", Request(5, 1))
+    with pytest.raises(Exception, match="no solver is named"):
+        sweep(problem, {"arena": (10, 10**9)}, Options(solver="nobody"))
+
+
+def test_a_sweep_that_is_cancelled_claims_nothing() -> None:
+    problem = generate("random", Request(20, 1))
+    found = sweep(problem, {"arena": (1 << 20, 1 << 21)}, OPTIONS, processes=1, cancelled=lambda: True)
+    assert {point.status for point in found.points} <= {PlanStatus.UNKNOWN, PlanStatus.FEASIBLE, PlanStatus.OPTIMAL}
+    assert verify_sweep(problem, found) == ()
+
+
+def test_where_a_fixed_buffer_ends_there_is_no_room_below() -> None:
+    problem = Problem((Buffer("a", 4, live=((0, 1),), fixed=Fixed("p", 8)),), (Pool("p"),))
+    found = sweep(problem, {"p": (4, 11, 12, 13)}, OPTIONS)
+    assert [point.status.has_plan for point in found.points] == [False, False, True, True]
+    assert verify_sweep(problem, found) == ()
+
+
+def test_nothing_fits_at_any_size() -> None:
+    problem = Problem((Buffer("a", 4, live=((0, 1),), pools=("q",)),), (Pool("p"), Pool("q", 3)))
+    found = sweep(problem, {"p": (1, 2)}, OPTIONS)
+    assert {point.status for point in found.points} == {PlanStatus.INFEASIBLE}
+    assert found.smallest is not None
+    assert found.smallest.capacity is None
+    assert verify_sweep(problem, found) == ()
+
+
+PROBLEM = small_problem(3)
+FOUND = sweep(PROBLEM, {"fast": range(0, 13, 2)}, OPTIONS, processes=1)
+
+
+def test_the_verifier_sees_wrong_figures() -> None:
+    assert verify_sweep(PROBLEM, FOUND) == ()
+    assert verify_sweep(small_problem(4), FOUND) != ()
+    last = FOUND.points[-1]
+    assert last.plan is not None
+    assert last.value is not None
+    for wrong in (
+        replace(last, value=(last.value[0] - 1, *last.value[1:])),
+        replace(last, access_cost=-1),
+        replace(last, spilled_bytes=7**9),
+        replace(last, peaks={}),
+        replace(last, status=PlanStatus.FEASIBLE),
+        replace(last, plan=None, value=None, status=PlanStatus.INFEASIBLE),
+        replace(last, plan=replace(last.plan, placements=last.plan.placements[1:])),
+    ):
+        assert verify_sweep(PROBLEM, replace(FOUND, points=(*FOUND.points[:-1], wrong))) != ()
+
+
+def test_the_verifier_sees_a_wrong_smallest_capacity() -> None:
+    least = FOUND.smallest
+    assert least is not None
+    assert least.capacity is not None
+    for wrong in (replace(least, capacity=least.capacity - 1), replace(least, bound=least.bound + 1)):
+        assert verify_sweep(PROBLEM, replace(FOUND, smallest=wrong)) != ()
+
+
+def test_ranges_as_they_are_typed() -> None:
+    problem = Problem((), (Pool("sram"), Pool("a=b")))
+    assert parse_ranges(["sram=64KiB..96KiB"], problem) == {"sram": (65536, 81920, 98304)}
+    assert parse_ranges(["sram=1k..10k"], problem, 4096) == {"sram": (1024, 5120, 9216, 10240)}
+    assert parse_ranges(["a=b=3,1,2,1"], problem) == {"a=b": (1, 2, 3)}
+    assert parse_ranges(["8"], Problem(())) == {"default": (8,)}
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        (["64k"], "say which one"),
+        (["sram=2..1"], "before it begins"),
+        (["sram=1..1G"], "larger step"),
+        (["sram=1..x"], "is not a number of bytes"),
+        (["sram="], "is not a number of bytes"),
+        (["sram=1", "sram=2"], "given twice"),
+    ],
+)
+def test_ranges_that_make_no_sense(texts: list[str], says: str) -> None:
+    with pytest.raises(BadInput, match=says) as refused:
+        parse_ranges(texts, Problem((), (Pool("sram"), Pool("dram"))))
+    assert refused.value.findings[0].code is Code.INVALID_OPTION
+
+
+@pytest.mark.parametrize("sizes", [{}, {"q": (1,)}, {"p": ()}, {"p": (-1,)}, {"p": (1 << 63,)}, {"p": range(2000)}])
+def test_configurations_that_make_no_sense(sizes: dict[str, tuple[int, ...]]) -> None:
+    with pytest.raises(BadInput):
+        sweep(Problem((), (Pool("p"),)), sizes)
+
+
+def test_no_process_is_no_number_of_processes() -> None:
+    with pytest.raises(BadInput):
+        sweep(Problem((), (Pool("p"),)), {"p": (1,)}, processes=0)

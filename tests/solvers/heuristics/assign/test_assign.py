@@ -1,0 +1,145 @@
+"""Local search over assignments: never worse than its start, never better than the best, alike for the same seed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from planner.generate import Request, generate
+from planner.model.problem import Problem
+from planner.options.preference import Preference, with_preference
+from planner.planning.placing.lowering import lower
+from solvers.bounds.room_prices import RoomPrices
+from solvers.fitting.orders import Fit
+from solvers.geometry.rules import violation
+from solvers.heuristics.assign.from_prices import from_prices
+from solvers.heuristics.assign.layout import Layout
+from solvers.heuristics.assign.packing import ORDERS, packed
+from solvers.heuristics.assign.search import Assign
+from solvers.heuristics.greedy.solver import Greedy
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.objective import evaluate
+from solvers.model.solver import Goal, Limits, Silent, Task
+from solvers.portfolio.execute import execute
+from tests import oracle
+from tests.solvers.kernels.kernel_sets import use_reference
+from tests.strategies import effort, problems
+from tests.support import make_instance, plain
+
+WORK = Limits(work=60_000)
+
+
+def started(instance: Instance) -> Placement | None:
+    return Greedy().solve(instance, Task(limits=Limits(work=1)), Silent()).placement
+
+
+@effort(60, 2000)
+@given(problems(max_buffers=6))
+def test_it_is_valid_no_worse_than_its_start_and_no_better_than_the_best(problem: Problem) -> None:
+    instance = lower(problem).instance
+    start = started(instance)
+    if start is None or not instance.blocks:
+        return
+    task = Task(limits=Limits(work=3_000), start=start)
+    outcome = execute("assign", instance, task, Silent())
+    assert outcome.placement is not None
+    assert outcome.value is not None
+    assert violation(instance, outcome.placement) is None
+    assert outcome.value <= evaluate(instance, start)
+    best = oracle.solve(problem).value
+    assert best is not None
+    assert outcome.value >= best
+
+
+@pytest.mark.parametrize("prefer", Preference)
+@pytest.mark.parametrize("kind", ["hot", "memories"])
+def test_it_gains_over_greedy_and_stays_above_the_bound(kind: str, prefer: Preference) -> None:
+    instance = lower(with_preference(generate(kind, Request(120, 2)), prefer)).instance
+    start = started(instance)
+    assert start is not None
+    outcome = Assign().solve(instance, Task(limits=WORK, start=start), Silent())
+    assert outcome.value is not None
+    assert outcome.value < evaluate(instance, start)
+    bound = RoomPrices().solve(instance, Task(), Silent()).bound
+    assert bound[0] <= outcome.value[0]
+
+
+def test_the_same_seed_ends_alike_with_either_kernels_and_another_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = lower(generate("hot", Request(120, 2))).instance
+    task = Task(limits=WORK, start=started(instance))
+    first = Assign().solve(instance, task, Silent())
+    assert first.stop is StopReason.WORK_LIMIT
+    assert first.reproducible
+    use_reference(monkeypatch)
+    again = Assign().solve(instance, task, Silent())
+    assert again.placement is not None
+    assert first.placement is not None
+    assert (again.value, again.work) == (first.value, first.work)
+    assert (again.placement.offset == first.placement.offset).all()
+    other = Assign().solve(instance, replace(task, seed=5), Silent())
+    assert other.placement is not None
+    assert (other.placement.offset != first.placement.offset).any()
+
+
+def test_without_a_start_or_a_choice_there_is_nothing_to_do() -> None:
+    choice = make_instance([(0, 1, 4)], pools=[PoolSpec(8), PoolSpec(None, rank=1)])
+    assert Assign().solve(choice, Task(), Silent()).placement is None
+    single = make_instance([(0, 1, 4)])
+    start = Placement(np.zeros(1, dtype=np.int64), np.array([3]))
+    outcome = Assign().solve(single, Task(start=start), Silent())
+    assert (outcome.placement, outcome.value, outcome.solver) == (start, (7,), None)
+
+
+def test_whatever_fits_is_good_enough_for_the_goal_of_fitting() -> None:
+    instance = make_instance([(0, 1, 4)], pools=[PoolSpec(8), PoolSpec(None, rank=1)])
+    start = Placement(np.ones(1, dtype=np.int64), np.array([3]))
+    outcome = Assign().solve(instance, Task(start=start, goal=Goal.FIT), Silent())
+    assert outcome.stop is StopReason.GOAL_MET
+
+
+def test_a_start_from_prices_gives_room_to_those_that_gain_most() -> None:
+    pools = [PoolSpec(10), PoolSpec(None, rank=1)]
+    blocks = [plain(0, 2, 10, access=[0, 50]), plain(1, 3, 10, access=[0, 70]), plain(5, 6, 9, access=[0, 1])]
+    instance = make_instance(blocks, pools=pools, terms=[Term.ACCESS_COST])
+    placement, work = from_prices(instance, Task(), Silent())
+    assert placement is not None
+    assert placement.pool.tolist() == [1, 0, 0]
+    assert work > 0
+
+
+def test_blocks_that_must_be_apart_never_join_the_same_pool() -> None:
+    pools = [PoolSpec(40), PoolSpec(None, rank=1), PoolSpec(None, rank=2)]
+    blocks = [plain(n, n + 2, 10, access=[0, 5 + n, 9 + n]) for n in range(8)]
+    apart = [(a, b) for a in range(0, 8, 2) for b in range(1, 8, 2)]
+    instance = make_instance(blocks, pools=pools, terms=[Term.ACCESS_COST], apart=apart)
+    start = Placement(np.array([1, 2] * 4), np.array([0, 0, 10, 10] * 2))
+    assert violation(instance, start) is None
+    outcome = execute("assign", instance, Task(limits=Limits(work=40_000), start=start), Silent())
+    assert outcome.value is not None
+    assert outcome.value < evaluate(instance, start)
+
+
+def test_packing_says_who_ends_too_high() -> None:
+    instance = make_instance([(0, 2, 6), (1, 3, 6), (5, 6, 9)], pools=[PoolSpec(10), PoolSpec(None, rank=1)])
+    for order in ORDERS:
+        answer = packed(instance, 0, np.arange(3), order, Fit.LOWEST)
+        assert answer is not None
+        bases, excess = answer
+        assert sorted(bases[:2].tolist()) == [0, 6]
+        assert sorted(excess.tolist()) == [0, 0, 2]
+
+
+def test_a_layout_puts_everything_back() -> None:
+    blocks = [plain(0, 2, 6, pool_class=0), plain(1, 3, 3, pool_class=0), plain(0, 3, 4)]
+    instance = make_instance(blocks, pools=[PoolSpec(20), PoolSpec(20, rank=1)])
+    layout = Layout(instance, Placement(np.zeros(3, dtype=np.int64), np.array([0, 6, 9])))
+    old = layout.lift([0])
+    assert layout.room(0, 0, Fit.LOWEST) == [(0, 0, 0), (1, 0, 6)]
+    assert layout.room(0, 1, Fit.LOWEST) == [(0, 1, 0), (1, 1, 6)]
+    layout.set_down(old)
+    assert layout.offset.tolist() == [0, 6, 9]
+    assert layout.peaks() == [13, 0]

@@ -1,0 +1,135 @@
+"""The beam keeps all rules and gets no worse, leaves what it does not take as it is, and the native kernel decides as the reference does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from planner.generate import Request, generate
+from planner.planning.placing.lowering import lower
+from solvers.geometry.rules import violation
+from solvers.heuristics.greedy.solver import Greedy
+from solvers.heuristics.improve.beam import Beam
+from solvers.kernels import BadKernelInput, Kernels, Origin
+from solvers.kernels.columns import columns
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, PoolSpec
+from solvers.model.solver import Limits, Silent, Task
+from tests.solvers.heuristics.improve.improvers import first_placement, never, peak, placement, recurrent
+from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference, where_native_run
+from tests.support import Block, make_instance, plain
+
+
+@pytest.fixture
+def kernel() -> Kernels:
+    return native()
+
+
+@pytest.fixture(params=["native", "reference"])
+def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Beam:
+    """The solver, with either kernel."""
+    if request.param == "native":
+        request.getfixturevalue("kernel")
+    else:
+        use_reference(monkeypatch)
+    return Beam()
+
+
+def aligned(seed: int) -> Instance:
+    """Plain blocks, some of them aligned."""
+    rng = np.random.default_rng(seed)
+    count, times = int(rng.integers(3, 40)), int(rng.integers(2, 25))
+    starts, lengths, sizes = (rng.integers(low, high, count).tolist() for low, high in ((0, times), (1, 12), (0, 30)))
+    alignments = rng.choice([1, 1, 4, 6], count).tolist()
+    rows = zip(starts, lengths, sizes, alignments, strict=True)
+    return make_instance([plain(s, s + w, z, alignment=a) for s, w, z, a in rows])
+
+
+def bound_of(instance: Instance) -> int:
+    live = np.zeros(instance.sections + 1, dtype=np.int64)
+    np.add.at(live, instance.rect_start, instance.part_high)
+    np.subtract.at(live, instance.rect_end, instance.part_high)
+    return int(np.cumsum(live).max())
+
+
+@pytest.mark.parametrize("seeds", [range(first, first + 20) for first in range(0, 80, 20)], ids=str)
+def test_the_kernel_decides_as_the_reference(kernel: Kernels, seeds: range) -> None:
+    better = 0
+    for seed in seeds:
+        instance = aligned(seed)
+        start = first_placement(instance, seed)
+        assert start is not None
+        enough = (80 + seed % 20) * peak(instance, start) // 100
+        expected, work = reference().beam(instance.sections, columns(instance), start, enough, seed, 600, never)
+        found, spent = kernel.beam(instance.sections, columns(instance), start, enough, seed, 600, never)
+        assert (found.tolist(), spent) == (expected.tolist(), work), seed
+        assert violation(instance, placement(found)) is None, seed
+        assert peak(instance, found) <= peak(instance, start)
+        better += peak(instance, found) < peak(instance, start)
+    assert better > 5
+
+
+def test_it_lowers_the_peak_of_a_recurrent_network(solve: Beam) -> None:
+    instance = recurrent(200)
+    start = first_placement(instance)
+    assert start is not None
+    task = Task(limits=Limits(work=3_000), start=placement(start), bound=(bound_of(instance),))
+    outcome = solve.solve(instance, task, Silent())
+    assert outcome.placement is not None
+    assert outcome.value is not None
+    assert violation(instance, outcome.placement) is None
+    assert bound_of(instance) <= outcome.value[0] < peak(instance, start)
+
+
+@where_native_run("these are too many for the beam in Python")
+def test_it_meets_the_bound_where_greedy_does_not() -> None:
+    hard = met = 0
+    for seed in range(8):
+        instance = lower(generate("recurrent", Request(400, seed))).instance
+        bound = bound_of(instance)
+        start = Greedy().solve(instance, Task(target=(bound,)), Silent()).placement
+        assert start is not None
+        if peak(instance, start.offset) == bound:
+            continue
+        hard += 1
+        outcome = Beam().solve(instance, Task(limits=Limits(work=100_000), start=start, bound=(bound,)), Silent())
+        assert outcome.placement is not None
+        assert violation(instance, outcome.placement) is None
+        met += outcome.stop is StopReason.PROVED and outcome.value == (bound,)
+    assert met == hard > 0
+
+
+def test_what_it_does_not_take_stays_as_it_is(solve: Beam) -> None:
+    blocks = [plain(0, 2, 5), plain(0, 2, 5)]
+    start = placement(np.array([0, 40], dtype=np.int64))
+    for instance in (
+        make_instance([plain(0, 2, 5), Block([(0, 5, [(0, 2)])], fixed=40)]),
+        make_instance([plain(0, 2, 5), Block([(0, 5, [(0, 1), (2, 3)])])]),
+        make_instance(blocks, pools=[PoolSpec(None, ((20, 30),))]),
+        make_instance(blocks, exclusions=[(0, 1)]),
+        make_instance(blocks, conflicts=[(0, 1)]),
+    ):
+        outcome = solve.solve(instance, Task(start=start), Silent())
+        assert (outcome.placement, outcome.stop, outcome.work) == (start, StopReason.WORK_LIMIT, 0)
+
+
+def test_it_gives_up_where_nothing_lower_exists(solve: Beam) -> None:
+    instance = make_instance([plain(0, 2, 5), plain(1, 3, 5)])
+    outcome = solve.solve(instance, Task(start=placement(np.array([0, 5], dtype=np.int64))), Silent())
+    assert (outcome.value, outcome.stop) == ((10,), StopReason.WORK_LIMIT)
+
+
+@pytest.mark.parametrize("kind", Origin)
+def test_what_cannot_be_is_refused(kind: Origin) -> None:
+    kernel = of_origin(kind)
+    instance = recurrent(50)
+    given = columns(instance)
+    with pytest.raises(BadKernelInput):
+        kernel.beam(instance.sections, given, np.zeros(3, dtype=np.int64), 0, 0, 100, never)
+    with pytest.raises(BadKernelInput):
+        kernel.beam(instance.sections, given, np.zeros(instance.blocks, dtype=np.int64), 0, 0, -1, never)
+    with pytest.raises(BadKernelInput, match="out of its block's bounds"):
+        kernel.beam(instance.sections, given, np.full(instance.blocks, -8, dtype=np.int64), 0, 0, 100, never)
+    paired = make_instance([plain(0, 2, 5), plain(0, 2, 5)], exclusions=[(0, 1)])
+    with pytest.raises(BadKernelInput):
+        kernel.beam(paired.sections, columns(paired), np.zeros(2, dtype=np.int64), 0, 0, 100, never)

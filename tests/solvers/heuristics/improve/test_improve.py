@@ -1,0 +1,163 @@
+"""A placement that is improved keeps all rules and gets no worse, and the native kernel improves it as the reference in Python does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.geometry.rules import violation
+from solvers.heuristics.greedy.solver import Greedy
+from solvers.heuristics.improve.ejection import Improve
+from solvers.kernels import BadKernelInput, Kernels, Origin
+from solvers.kernels.columns import columns
+from solvers.model.errors import StopReason, Unsupported
+from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.solver import Goal, Limits, Silent, Task
+from tests.solvers.heuristics.improve.improvers import first_placement, never, peak, placement
+from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference
+from tests.solvers.kernels.test_greedy_native import random_instance
+from tests.support import Block, make_instance, plain
+
+
+@pytest.fixture
+def kernel() -> Kernels:
+    return native()
+
+
+@pytest.fixture(params=["native", "reference"])
+def solve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Improve:
+    """The solver, with either kernel."""
+    if request.param == "native":
+        request.getfixturevalue("kernel")
+    else:
+        use_reference(monkeypatch)
+    return Improve()
+
+
+def dense(seed: int, blocks: int = 60, times: int = 40) -> Instance:
+    rng = np.random.default_rng(seed)
+    starts, lengths, sizes = (rng.integers(low, high, blocks) for low, high in ((0, times), (1, 12), (1, 30)))
+    rows = zip(starts.tolist(), (starts + lengths).tolist(), sizes.tolist(), strict=True)
+    return make_instance([plain(start, end, size) for start, end, size in rows])
+
+
+@pytest.mark.parametrize("seeds", [range(first, first + 25) for first in range(0, 250, 25)], ids=str)
+def test_the_kernel_makes_the_moves_of_the_reference(kernel: Kernels, seeds: range) -> None:
+    better = 0
+    for seed in seeds:
+        instance = random_instance(seed)
+        start = first_placement(instance, seed)
+        if start is None:
+            continue
+        enough = 9 * peak(instance, start) // 10
+        expected, work = reference().improve(instance.sections, columns(instance), start, enough, seed, 300, never)
+        given = columns(instance)
+        found, spent = kernel.improve(instance.sections, given, start, enough, seed, 300, never)
+        assert (found.tolist(), spent) == (expected.tolist(), work), seed
+        assert violation(instance, placement(found)) is None, seed
+        assert peak(instance, found) <= peak(instance, start)
+        better += peak(instance, found) < peak(instance, start)
+    assert better > 5
+
+
+def test_the_kernel_makes_the_moves_of_the_reference_among_many_blocks(kernel: Kernels) -> None:
+    for seed in range(2):
+        instance = dense(seed, blocks=300, times=30)
+        start = first_placement(instance)
+        assert start is not None
+        enough = 99 * peak(instance, start) // 100
+        expected = reference().improve(instance.sections, columns(instance), start, enough, seed, 300, never)
+        found = kernel.improve(instance.sections, columns(instance), start, enough, seed, 300, never)
+        assert (found[0].tolist(), found[1]) == (expected[0].tolist(), expected[1])
+        assert peak(instance, found[0]) < peak(instance, start)
+
+
+def test_it_meets_the_bound_where_greedy_does_not(solve: Improve) -> None:
+    met = 0
+    for seed in range(8):
+        instance = dense(seed)
+        live = np.zeros(instance.sections + 1, dtype=np.int64)
+        np.add.at(live, instance.rect_start, instance.part_high)
+        np.subtract.at(live, instance.rect_end, instance.part_high)
+        bound = int(np.cumsum(live).max())
+        start = Greedy().solve(instance, Task(target=(bound,)), Silent()).placement
+        assert start is not None
+        if peak(instance, start.offset) == bound:
+            continue
+        task = Task(limits=Limits(work=3_000), start=start, bound=(bound,))
+        outcome = solve.solve(instance, task, Silent())
+        assert outcome.placement is not None
+        assert violation(instance, outcome.placement) is None
+        ended = peak(instance, outcome.placement.offset)
+        assert bound <= ended <= peak(instance, start.offset)
+        assert (outcome.stop is StopReason.PROVED) == (ended == bound)
+        met += ended == bound
+    assert met > 0
+
+
+def test_what_is_fixed_and_reserved_stays(solve: Improve) -> None:
+    blocks = [Block([(0, 4, [(0, 4)])], fixed=8), plain(0, 4, 6), plain(1, 3, 3), plain(0, 2, 2, alignment=4)]
+    instance = make_instance(blocks, pools=[PoolSpec(None, ((3, 6),))])
+    start = np.array([8, 40, 60, 80], dtype=np.int64)
+    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=placement(start)), Silent())
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert outcome.placement.offset.tolist() == [8, 12, 0, 20] or peak(instance, outcome.placement.offset) < 62
+    assert outcome.placement.offset[0] == 8
+
+
+def test_nothing_is_lowered_below_what_is_fixed(solve: Improve) -> None:
+    instance = make_instance([Block([(0, 4, [(0, 4)])], fixed=50), plain(0, 4, 6)])
+    start = placement(np.array([50, 0], dtype=np.int64))
+    outcome = solve.solve(instance, Task(start=start), Silent())
+    assert (outcome.value, outcome.work) == ((54,), 0)
+
+
+def test_pairs_that_may_share_and_pairs_that_may_not(solve: Improve) -> None:
+    # The first two may share; the last lives later, but must not share with the first.
+    blocks = [plain(0, 2, 10), plain(0, 2, 10), plain(2, 4, 10)]
+    instance = make_instance(blocks, exclusions=[(0, 1)], conflicts=[(0, 2)])
+    start = placement(np.array([0, 10, 20], dtype=np.int64))
+    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=start, bound=(20,)), Silent())
+    assert outcome.placement is not None
+    assert outcome.value == (20,)
+    assert violation(instance, outcome.placement) is None
+
+
+def test_without_a_start_it_has_nothing_to_say(solve: Improve) -> None:
+    outcome = solve.solve(make_instance([plain(0, 2, 3)]), Task(), Silent())
+    assert (outcome.placement, outcome.stop, outcome.work) == (None, StopReason.WORK_LIMIT, 0)
+
+
+def test_any_placement_is_good_enough_where_one_has_to_fit(solve: Improve) -> None:
+    start = placement(np.array([7], dtype=np.int64))
+    outcome = solve.solve(make_instance([plain(0, 2, 3)]), Task(start=start, goal=Goal.FIT), Silent())
+    assert (outcome.placement, outcome.stop) == (start, StopReason.GOAL_MET)
+
+
+def test_no_block_and_blocks_without_size(solve: Improve) -> None:
+    nothing = Placement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    assert solve.solve(make_instance([]), Task(start=nothing), Silent()).value == (0,)
+    instance = make_instance([plain(0, 2, 0), plain(0, 2, 5)])
+    outcome = solve.solve(instance, Task(start=placement(np.array([40, 0], dtype=np.int64)), bound=(5,)), Silent())
+    assert outcome.value == (5,)
+
+
+@pytest.mark.parametrize("kind", Origin)
+def test_a_start_that_cannot_be_is_refused(kind: Origin) -> None:
+    kernel = of_origin(kind)
+    instance = dense(9)
+    given = columns(instance)
+    for start in (np.zeros(3, dtype=np.int64), np.full(instance.blocks, -1, dtype=np.int64)):
+        with pytest.raises(BadKernelInput):
+            kernel.improve(instance.sections, given, start, 0, 0, 100, never)
+    with pytest.raises(BadKernelInput):
+        kernel.improve(instance.sections, given, np.zeros(instance.blocks, dtype=np.int64), 0, 0, -1, never)
+
+
+def test_more_than_one_peak_is_refused(solve: Improve) -> None:
+    two_pools = make_instance([plain(0, 2, 3)], pools=[PoolSpec(), PoolSpec()])
+    shared = make_instance([plain(0, 2, 3), plain(2, 3, 3)], terms=[Term.REUSE_COST], penalties=[(0, 1, 5)])
+    for instance in (two_pools, shared):
+        with pytest.raises(Unsupported):
+            solve.solve(instance, Task(), Silent())
