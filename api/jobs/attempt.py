@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -42,11 +42,13 @@ class Posted:
     """Options that were said besides."""
     seconds: float
     """Reading it may take so long."""
+    door: str = "plans"
+    """Where it was sent to."""
 
     @property
     def header(self) -> dict[str, Any]:
         """What whoever reads it must know."""
-        return {"format": self.format, "media_type": self.media_type, "query": self.query}
+        return {"format": self.format, "media_type": self.media_type, "query": self.query, "door": self.door}
 
 
 class Attempt:
@@ -143,8 +145,7 @@ class Attempt:
             raise why from None
         if best is None:
             raise otherwise
-        objects = bool(self.about.result().options.get("objects"))
-        header = {"task": "cut_short", "objects": objects, "stop": stop.value}
+        header = {"task": "cut_short", "kind": self.about.result().kind, "stop": stop.value}
         return await processes.do(Task(header, (best,), seconds=self.task.seconds))
 
     async def _best(self) -> bytes | None:
@@ -194,11 +195,13 @@ class Attempt:
             self._loop.call_soon_threadsafe(self._understood, about)
             return
         if job is None:
+            if (before := self._unnoted.get(header["kind"])) is not None and points_of(before):
+                header["points"] = [*points_of(before), *points_of(reply)]
             self._unnoted[header["kind"]] = reply
             return
         try:
             if header["kind"] == "plan":
-                counts = self._store.save(job.id, job.attempt, as_stored(reply))
+                counts = self._store.save(job.id, job.attempt, as_stored(reply), points_of(reply))
             else:
                 counts = self._store.improve(job.id, job.attempt, header["best"], header["bound"], header["seconds"])
         except StoreUnavailable as error:
@@ -214,14 +217,23 @@ class Attempt:
 
 def solving(about: About, problem: bytes, best: bytes | None = None) -> Task:
     """To plan a problem that was read before, from the best plan that is known."""
-    header = {"task": "solve", "format": about.format, "options": dict(about.options), "notes": list(about.notes)}
+    header = {"task": "solve", **about.header, "notes": list(about.notes)}
     return Task(header, (problem,) if best is None else (problem, best), seconds=about.options["time_limit"])
 
 
 def about_in(header: Mapping[str, Any]) -> About:
     """What a worker says of a problem that it has read."""
     key, digest, name = header["key"], header["digest"], header["name"]
-    return About(key, digest, name, header["buffers"], header["options"], tuple(header["notes"]), header["format"])
+    return About(
+        key,
+        digest,
+        name,
+        header["buffers"],
+        header["options"],
+        tuple(header["notes"]),
+        header["format"],
+        header["job_kind"],
+    )
 
 
 class Endings:
@@ -268,17 +280,23 @@ class Endings:
         cancelled = plan.summary.stop == "cancelled"
         if cancelled and is_put_back:
             if plan.summary.best is not None:
-                self._store.save(job.id, job.attempt, plan)
+                self._store.save(job.id, job.attempt, plan, points_of(reply))
             self._store.release(job.id, job.attempt)
             return
         if reply.header["lasting"]:
             self._store.keep([Kept(job.owner, job.about.key, plan)])
         state = JobState.CANCELLED if cancelled else JobState.SUCCEEDED
-        self._store.finish(job.id, job.attempt, End(state, plan.summary, plan))
+        self._store.finish(job.id, job.attempt, End(state, plan.summary, plan, points=points_of(reply)))
 
     def _fail(self, job: Job, refusal: Refusal) -> None:
         failure = {name: value for name, value in as_message(refusal).items() if name not in ("kind", "headers")}
         self._store.finish(job.id, job.attempt, End(JobState.FAILED, failure=failure))
+
+
+def points_of(reply: Reply) -> Sequence[Mapping[str, Any]]:
+    """Figures of an answer's points that have not been told before."""
+    points: Sequence[Mapping[str, Any]] = reply.header.get("points", ())
+    return points
 
 
 def as_stored(reply: Reply) -> StoredPlan:

@@ -1,79 +1,20 @@
-"""Options of a plan over HTTP: what may be asked for, and what of it the service's limits leave."""
+"""Options over HTTP: from the query and the body to what the service's limits leave of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import ValidationError
 
 from planner.checks.report import printable
 from planner.model.errors import MAX_ECHO, Code, Finding
-from planner.options.options import DECLARED, GREATEST, Declared, OptionKind, Options, chosen
+from planner.options.options import DECLARED, Options
 
 from ..errors import Refusal, bad_option, refused_findings
 from ..settings import Settings
-
-Size = Annotated[int, Field(ge=0, le=GREATEST)]
-OFFERED = {row.said: row for row in DECLARED.values() if row.over_http}
-"""The library's options, by their names over HTTP."""
-
-
-def meant(row: Declared, word: object) -> object:
-    """A choice may be written in more than one way."""
-    with suppress(ValueError):
-        return chosen(row, word).value if isinstance(word, str) else word
-    return word
-
-
-def field_of(row: Declared) -> tuple[Any, Any]:
-    """The option as pydantic reads it."""
-    types: dict[OptionKind, Any] = {
-        OptionKind.SECONDS: Annotated[float, Field(gt=0, allow_inf_nan=False)],
-        OptionKind.COUNT: Annotated[int, Field(ge=row.least, lt=GREATEST)],
-        OptionKind.BYTES: Annotated[int, Field(ge=row.least, lt=GREATEST)],
-        OptionKind.NAME: Annotated[str, Field(min_length=1, max_length=100)],
-        OptionKind.CHOICE: Annotated[
-            Literal[tuple(each.value for each in row.choices or ())], BeforeValidator(partial(meant, row))
-        ],
-        OptionKind.FLAG: bool,
-        OptionKind.SIZES: Size | dict[str, Size],
-    }
-    default = None if row.kind is OptionKind.SECONDS else row.default  # the service has a limit of its own
-    return (types[row.kind] | None if default is None else types[row.kind]), Field(
-        default=default, description=row.help
-    )
-
-
-FIELDS: dict[str, Any] = {name: field_of(row) for name, row in OFFERED.items()}
-
-
-class RequestOptions(BaseModel):
-    """What a request may ask for, wherever it says so."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    objects: bool = Field(
-        default=False,
-        description="Let buffers share storage objects instead of giving them offsets: the answer is a memplan-sharing/1.",
-    )
-
-    def said(self) -> dict[str, Any]:
-        """What was asked for, without what was left to defaults."""
-        return self.model_dump(exclude_unset=True)
-
-
-class StrictRequestOptions(RequestOptions):
-    """The same in JSON, where a number is no string."""
-
-    model_config = ConfigDict(strict=True)
-
-
-SolveOptions = create_model("SolveOptions", __base__=RequestOptions, **FIELDS)
-StrictSolveOptions = create_model("StrictSolveOptions", __base__=StrictRequestOptions, **FIELDS)
+from .doors import DOOR_OF, OFFERED, PLANS, Door, RequestOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +23,19 @@ class Clipped:
 
     options: Options
     notes: tuple[str, ...]
-    objects: bool = False
+    own: Mapping[str, Any]
+    """What the door alone knows, without what was left to defaults."""
 
 
-def from_body(solve: object) -> RequestOptions:
+def from_body(solve: object, door: Door = PLANS) -> RequestOptions:
     """The options under `solve`. Raises Refusal."""
     try:
-        return StrictSolveOptions.model_validate(solve)
+        return door.strict.model_validate(solve)
     except ValidationError as error:
         raise wrong_options(error.errors(include_url=False, include_input=False), "/solve") from None
 
 
-def merged(query: RequestOptions, body: RequestOptions | None) -> RequestOptions:
+def merged(query: RequestOptions, body: RequestOptions | None, door: Door = PLANS) -> RequestOptions:
     """Both together; to say one thing in both places is to be sure of it only if it is the same. Raises Refusal."""
     if body is None:
         return query
@@ -101,18 +43,24 @@ def merged(query: RequestOptions, body: RequestOptions | None) -> RequestOptions
     for name in said.keys() & also.keys():
         if said[name] != also[name]:
             raise bad_option(name, "the query and the body's 'solve' say different things")
-    return SolveOptions.model_validate(said | also)
+    return door.loose.model_validate(said | also)
 
 
-def options_of(request: RequestOptions) -> Options:
+def options_of(request: RequestOptions, door: Door = PLANS) -> Options:
     """The library's options: what was asked for, and the library's defaults."""
-    said = request.said()
-    return from_document({OFFERED[name].name: value for name, value in said.items() if name in OFFERED})
+    said = {name: value for name, value in request.said().items() if name in OFFERED and name not in door.own}
+    return from_document({OFFERED[name].name: value for name, value in said.items()})
 
 
-def clipped(wanted: RequestOptions, settings: Settings) -> Clipped:
+def own_of(request: RequestOptions, door: Door) -> dict[str, Any]:
+    """What was asked for of the door's own, without what says no more than the default."""
+    fields = type(request).model_fields
+    return {name: value for name, value in request.said().items() if name in door.own and value != fields[name].default}
+
+
+def clipped(wanted: RequestOptions, settings: Settings, door: Door = PLANS) -> Clipped:
     """What the service's limits leave of it. Raises Refusal for a solver that this service does not offer."""
-    asked, said = options_of(wanted), wanted.model_fields_set
+    asked, said = options_of(wanted, door), wanted.model_fields_set
     if asked.solver != "auto" and settings.allowed_solvers and asked.solver not in settings.allowed_solvers:
         found = Finding(Code.UNKNOWN_SOLVER, "/options/solver", "this service does not offer that solver")
         raise refused_findings([found])
@@ -134,13 +82,12 @@ def clipped(wanted: RequestOptions, settings: Settings) -> Clipped:
         if value is not None and value > most:
             notes.append(f"the {what} was clipped from {value:.15g} to {most:.15g}{unit}, the most that is allowed")
             options = replace(options, **{name: most})  # type: ignore[arg-type]
-    return Clipped(options, tuple(notes), wanted.objects)
+    return Clipped(options, tuple(notes), own_of(wanted, door))
 
 
-def as_document(options: Options, *, objects: bool = False) -> dict[str, Any]:
-    """The options as JSON can hold them, for a job's record and on the way to a worker. `objects` is there only if it is asked for."""
-    document = {row.name: getattr(options, row.name) for row in OFFERED.values()}
-    return document | {"objects": True} if objects else document
+def as_document(options: Options, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The options as JSON can hold them, for a job's record and on the way to a worker; a door's own only if they are asked for."""
+    return {row.name: getattr(options, row.name) for row in OFFERED.values()} | dict(own or {})
 
 
 def from_document(document: Mapping[str, Any]) -> Options:
@@ -151,6 +98,12 @@ def from_document(document: Mapping[str, Any]) -> Options:
         if choices is not None and value is not None:
             known[name] = choices(value)
     return Options(**known)
+
+
+def from_record(document: Mapping[str, Any], kind: str) -> tuple[Options, dict[str, Any]]:
+    """The options of a job of that kind, and what its door alone knows of them."""
+    own = {name: value for name, value in document.items() if name in DOOR_OF[kind].own}
+    return from_document({name: value for name, value in document.items() if name not in own}), own
 
 
 def wrong_options(errors: Sequence[Any], root: str = "/options") -> Refusal:

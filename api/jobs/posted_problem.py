@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from planner import solver_list
-from planner.facts.digest import digest
 from planner.formats import is_sharing, read_plan, read_sharing
 from planner.formats.documents import Source
 from planner.formats.json.scan import scan
@@ -19,72 +17,83 @@ from planner.model.errors import BadInput, Code, Finding, PlannerError
 from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.model.versions import versions
-from planner.options.capacity import planned_problem
-from planner.options.options import Options
 from planner.planning.sharing import Sharing
 from solvers.model.registry import SOLVERS
-from solvers.sharing.solver import SHARERS
 
-from ..errors import Refusal, refused_findings, too_large, unsupported
+from ..errors import Refusal, too_large, unsupported
 from ..settings import Settings
-from .options import RequestOptions, as_document, clipped, from_body, merged
+from .doors import PLANS, Door, RequestOptions
+from .kinds import kind_of
+from .kinds.kind import Asked, Kind, Subject
+from .options import as_document, clipped, from_body, merged
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """A posted problem, read and found sound, and how it will be planned."""
+    """What was posted, read and found sound, and how it will be worked on."""
 
-    problem: Problem
-    digest: str
-    options: Options
-    warnings: tuple[str, ...]
-    """Of the reader, and of the service where it clipped something."""
+    kind: Kind
+    subject: Subject
+    asked: Asked
+    """Its notes are of the reader, and of the service where it clipped something."""
     document: dict[str, Any]
     """The same options, as JSON can hold them."""
-    objects: bool
-    """Are objects to be shared, and not offsets given?"""
     format: str
     """What it was written in."""
 
     @property
     def key(self) -> str:
-        """Equal for requests that must have equal plans: the problem, options and versions that count, and what is said besides."""
+        """Equal for requests that must have equal answers: the problem, options and versions that count, and what is said besides."""
         options = {name: value for name, value in self.document.items() if name != "workers"}
         content = [
-            self.digest,
-            self.problem.constraints.listed,
+            self.kind.name,
+            self.subject.digest,
+            self.subject.problem.constraints.listed,
             options,
-            self.warnings,
+            self.asked.notes,
             all_versions(),
         ]
         return hashlib.sha256(json.dumps(content, allow_nan=False).encode("ascii")).hexdigest()
 
 
 def understand(
-    data: bytes, format_: str | None, query: RequestOptions, settings: Settings, media_type: str = BYTES
+    data: bytes,
+    format_: str | None,
+    query: RequestOptions,
+    settings: Settings,
+    media_type: str = BYTES,
+    door: Door = PLANS,
 ) -> Understood:
-    """The problem and the options. Raises PlannerError and Refusal."""
+    """What it is, and what is asked for. Raises PlannerError and Refusal."""
     data, solve = separate(data, format_)
-    options = clipped(merged(query, None if solve is None else from_body(solve)), settings)
-    row, problem, warnings = read(data, format_, settings, media_type)
-    planned_problem(problem, options.options.capacity, options.options.prefer)
-    require_solver(options.options.solver, objects=options.objects)
-    document = as_document(options.options, objects=options.objects)
-    notes = (*warnings, *options.notes)
-    return Understood(problem, digest(problem), options.options, notes, document, options.objects, row.name)
+    wanted = clipped(merged(query, None if solve is None else from_body(solve, door), door), settings, door)
+    kind = kind_of(door.kind(wanted.own))
+    row, subject = read_subject(kind, data, format_, settings, media_type)
+    asked = Asked(wanted.options, wanted.own, (*subject.warnings, *wanted.notes))
+    kind.check(subject, asked, settings)
+    return Understood(kind, subject, asked, as_document(wanted.options, wanted.own), row.name)
+
+
+def read_subject(
+    kind: Kind, data: bytes, format_: str | None, settings: Settings, media_type: str = BYTES
+) -> tuple[Format, Subject]:
+    """As the kind reads it, if it is no larger than the service takes and was sent as what it is."""
+    source = Source(data)
+    row = recognised(source, media_type) if format_ is None else format_named(format_)
+    require_format(row, media_type, settings)
+    subject = kind.read(row, source)
+    count = len(subject.problem.buffers)
+    if count > settings.max_buffers:
+        raise too_large(f"the problem has {count} buffers; at most {settings.max_buffers} are taken")
+    return row, subject
 
 
 def read(
     data: bytes, format_: str | None, settings: Settings, media_type: str = BYTES
 ) -> tuple[Format, Problem, tuple[str, ...]]:
-    """The problem, what it was written in, and warnings, if it is no larger than the service takes and was sent as what it is."""
-    source = Source(data)
-    row = recognised(source, media_type) if format_ is None else format_named(format_)
-    require_format(row, media_type, settings)
-    problem, warnings = row.read(source)
-    if len(problem.buffers) > settings.max_buffers:
-        raise too_large(f"the problem has {len(problem.buffers)} buffers; at most {settings.max_buffers} are taken")
-    return row, problem, warnings
+    """A problem that nothing is asked of, what it was written in, and warnings."""
+    row, subject = read_subject(kind_of("plan"), data, format_, settings, media_type)
+    return row, subject.problem, subject.warnings
 
 
 def require_format(row: Format, media_type: str, settings: Settings) -> None:
@@ -93,21 +102,6 @@ def require_format(row: Format, media_type: str, settings: Settings) -> None:
         raise unsupported(f"the format {row.name} is not sent as {media_type}, but as {' or '.join(row.media_types)}")
     if row.name not in settings.formats:
         raise unsupported(f"this service does not read the format {row.name}")
-
-
-def require_solver(name: str, *, objects: bool = False) -> None:
-    """Raises Refusal at once for a solver that does not exist or cannot run here."""
-    if name == "auto" or (objects and name in SHARERS):
-        return
-    if objects:
-        text = f"there is no such solver for storage objects; known are auto, {', '.join(SHARERS)}"
-        raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])
-    known = {solver.name: solver for solver in solver_list()}
-    if name not in known:
-        text = f"there is no such solver; known are auto, {', '.join(known)}"
-        raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])
-    if not known[name].available:
-        raise refused_findings([Finding(Code.UNAVAILABLE, "/options/solver", known[name].reason or "not available")])
 
 
 def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:

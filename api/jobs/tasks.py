@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
-from typing import Any, Protocol, TypeVar
+from dataclasses import asdict
+from typing import Any
 
 import planner
 from planner.drawing import memory_map, svg
 from planner.facts.digest import digest
-from planner.formats import read_plan, read_problem, read_sharing, write_plan, write_problem, write_sharing
+from planner.formats import read_plan, write_problem
 from planner.formats.answers.write_map import write_map
-from planner.formats.table import BYTES
+from planner.formats.documents import Source
+from planner.formats.table import BYTES, format_named, recognised
 from planner.generate import Request, generate
 from planner.model.errors import PlannerError
-from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Buffer, Problem
 from planner.options.capacity import planned_problem
 from planner.options.options import Options
-from planner.planning.placing.watching import Progress
 from planner.planning.sharing import Sharing
 from planner.planning.sharing.bounds import notes as notes_on_sharing
 from planner.planning.sharing.findings import SharingFinding
@@ -32,28 +30,14 @@ from solvers.model.errors import StopReason
 
 from ..errors import Refusal
 from ..settings import Settings
-from .options import SolveOptions, from_body, from_document, options_of
+from .doors import DOORS, PLANS
+from .kinds import kind_of
+from .kinds.kind import Answer, Asked, Kind, Line, Subject
+from .options import from_body, from_record, options_of
 from .posted_problem import Understood, below, problem_and_plan, read, read_answer, separate, understand
 
 READY_SECONDS = 5.0
 FIVE_BUFFERS = Problem(tuple(Buffer(i, 16 + 16 * i, live=((i, i + 2),)) for i in range(5)), name="five")
-
-
-class Line(Protocol):
-    """A task's line to whoever asked for it."""
-
-    def understood(self, fields: dict[str, Any]) -> None:
-        """What the problem is that is going to be planned."""
-
-    def progress(self, moment: Progress) -> None:
-        """Something got better."""
-
-    def cancelled(self) -> bool:
-        """Is the answer not wanted any more?"""
-
-
-Answer = tuple[dict[str, Any], bytes]
-"""A header, and bytes that are passed on as they are."""
 
 
 def do(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Line) -> Answer:
@@ -67,96 +51,53 @@ def _read(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Lin
 
 
 def _read_and_solve(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Line) -> Answer:
-    """Both in one go: what the problem is is told in between, so that whoever has its plan already can say so."""
+    """Both in one go: what it is is told in between, so that whoever has the answer already can say so."""
     begun = time.monotonic()
     found = _understood(header, parts, settings)
     line.understood(about(found))
-    return _planned(found.problem, found.options, list(found.warnings), line, begun, objects=found.objects)
+    return found.kind.run(found.subject, found.asked, line, begun, None)
 
 
 def _understood(header: dict[str, Any], parts: list[bytes], settings: Settings) -> Understood:
-    query = SolveOptions.model_validate(header["query"])
-    return understand(parts[0], header["format"], query, settings, header.get("media_type", BYTES))
+    door = DOORS[header.get("door", PLANS.name)]
+    query = door.loose.model_validate(header["query"])
+    return understand(parts[0], header["format"], query, settings, header.get("media_type", BYTES), door)
 
 
 def about(found: Understood) -> dict[str, Any]:
-    """What the service must know of a problem."""
+    """What the service must know of it."""
     return {
         "key": found.key,
-        "digest": found.digest,
-        "name": found.problem.name,
+        "digest": found.subject.digest,
+        "name": found.subject.problem.name,
         "format": found.format,
-        "buffers": len(found.problem.buffers),
+        "buffers": len(found.subject.problem.buffers),
         "options": found.document,
-        "notes": list(found.warnings),
+        "notes": list(found.asked.notes),
+        "job_kind": found.kind.name,
     }
 
 
-def _solve(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Line) -> Answer:
-    """Plan a problem that `read` has found sound, from the best plan that is known if there is one."""
+def _solve(header: dict[str, Any], parts: list[bytes], _settings: Settings, line: Line) -> Answer:
+    """Work on what `read` has found sound, from the best that is known if there is any."""
     begun = time.monotonic()
-    data, _solve_options = separate(parts[0], header["format"])
-    problem, _warnings = read_problem(data, format=header["format"])
-    options, objects = from_document(header["options"]), bool(header["options"].get("objects"))
-    best = parts[1] if len(parts) > 1 else None
-    return _planned(problem, options, header["notes"], line, begun, objects=objects, best=best)
+    kind, subject, asked = _again(header, parts[0])
+    return kind.run(subject, asked, line, begun, parts[1] if len(parts) > 1 else None)
 
 
-def _planned(
-    problem: Problem,
-    options: Options,
-    notes_before: list[str],
-    line: Line,
-    begun: float,
-    *,
-    objects: bool,
-    best: bytes | None = None,
-) -> Answer:
-    if objects:
-        known = _known(best, read_sharing)
-        sharing = planner.share(problem, options, line.progress, line.cancelled, begun=begun, start=known)
-        return described(sharing, notes_before)
-    start = _known(best, read_plan)
-    plan = planner.plan(problem, options, line.progress, line.cancelled, begun=begun, start=start)
-    return described(plan, notes_before)
+def _again(header: dict[str, Any], problem: bytes) -> tuple[Kind, Subject, Asked]:
+    """A job's problem and what is asked of it, which were found sound before."""
+    kind = kind_of(header.get("kind", "plan"))
+    data, _solve_options = separate(problem, header["format"])
+    source = Source(data)
+    row = recognised(source) if header["format"] is None else format_named(header["format"])
+    options, own = from_record(header["options"], kind.name)
+    return kind, kind.read(row, source), Asked(options, own, tuple(header.get("notes", ())))
 
 
 def _cut_short(header: dict[str, Any], parts: list[bytes], _settings: Settings, _line: Line) -> Answer:
     """The answer of a run that was killed when this was the best it had."""
-    best = read_sharing(parts[0]) if header["objects"] else read_plan(parts[0])
-    if best.status is PlanStatus.FEASIBLE:
-        stop = StopReason(header["stop"])
-        when = "when it ran out of memory" if stop is StopReason.MEMORY_LIMIT else "after its time limit"
-        warning = f"the run was ended from outside, {when}: this is the best that was known by then"
-        best = replace(best, stop=stop, reproducible=False, warnings=(*best.warnings, warning))
-    return described(best, [])
-
-
-Known = TypeVar("Known")
-
-
-def _known(best: bytes | None, read_it: Callable[[bytes], Known]) -> Known | None:
-    """The best answer of an earlier attempt. One that cannot be read any more, in a newer version perhaps, is found again."""
-    try:
-        return None if best is None else read_it(best)
-    except PlannerError:
-        return None
-
-
-def described(plan: Plan | Sharing, notes_before: list[str]) -> Answer:
-    """The plan's bytes, or the sharing's, and what the service must know of it."""
-    plan = replace(plan, warnings=(*notes_before, *plan.warnings))
-    final = plan.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
-    data = write_sharing(plan) if isinstance(plan, Sharing) else write_plan(plan)
-    return {
-        "etag": f'"{hashlib.sha256(data).hexdigest()[:32]}"',
-        "status": plan.status.value,
-        "stop": plan.stop.value,
-        "best": plan.total if isinstance(plan, Sharing) else plan.objective.value,
-        "bound": plan.bound if isinstance(plan, Sharing) else plan.objective.bound,
-        "gap": plan.gap,
-        "lasting": final or plan.reproducible,
-    }, data
+    return kind_of(header["kind"]).cut_short(parts[0], StopReason(header["stop"]))
 
 
 def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _line: Line) -> Answer:
@@ -184,7 +125,7 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
 
 def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Is this plan a plan of this problem, and are its claims possible?"""
-    options = options_of(SolveOptions.model_validate(header["query"]))
+    options = options_of(PLANS.loose.model_validate(header["query"]))
     problem, warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_answer)
     problem = planned_problem(problem, options.capacity, options.prefer)
     findings: Sequence[VerifyFinding | SharingFinding]
@@ -197,12 +138,10 @@ def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: L
     return {}, as_json(answer)
 
 
-def _explain(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
+def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
     """The arguments of a plan, in words."""
-    data, _solve_options = separate(parts[0], header["format"])
-    problem, _warnings = read_problem(data, format=header["format"])
-    options = from_document(header["options"])
-    problem = planned_problem(problem, options.capacity, options.prefer)
+    _kind, subject, asked = _again(header, parts[0])
+    problem = planned_problem(subject.problem, asked.options.capacity, asked.options.prefer)
     plan = read_plan(parts[1])
     document = json.loads(parts[1])
     answer = {
@@ -219,26 +158,21 @@ def _explain(header: dict[str, Any], parts: list[bytes], settings: Settings, _: 
 
 
 def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
-    """A picture of a plan, and of what is wrong with it; or what there is to draw, for a page that draws it itself.
-
-    One part is a problem with somebody's plan, two are a problem and the plan that was made for it here.
-    """
-    if len(parts) == 1:
-        options = options_of(SolveOptions.model_validate(header["query"]))
-        problem, _warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_plan)
-        problem = planned_problem(problem, options.capacity, options.prefer)
-        wrong = planner.verify(problem, plan)
-    else:
-        data, _solve_options = separate(parts[0], header["format"])
-        problem, _warnings = read_problem(data, format=header["format"])
-        options = from_document(header["options"])
-        problem = planned_problem(problem, options.capacity, options.prefer)
-        plan, wrong = read_plan(parts[1]), ()
+    """A picture of somebody's plan, and of what is wrong with it; or what there is to draw, for a page that draws it itself."""
+    options = options_of(PLANS.loose.model_validate(header["query"]))
+    problem, _warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_plan)
+    problem = planned_problem(problem, options.capacity, options.prefer)
     try:
-        drawn = memory_map(problem, plan, wrong)
+        drawn = memory_map(problem, plan, planner.verify(problem, plan))
     except PlannerError as error:
         raise below("plan", error) from None
     return {}, svg(drawn) if header["as"] == "svg" else write_map(drawn)
+
+
+def _draw_job(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
+    """The same of a job's answer, or of a part of it."""
+    kind, subject, asked = _again(header, parts[0])
+    return {}, kind.draw(subject, asked, parts[1], header.get("part"), header["as"])
 
 
 def _example(header: dict[str, Any], _parts: list[bytes], settings: Settings, _: Line) -> Answer:
@@ -277,6 +211,7 @@ TASKS: dict[str, Callable[[dict[str, Any], list[bytes], Settings, Line], Answer]
     "verify": _verify,
     "explain": _explain,
     "draw": _draw,
+    "draw_job": _draw_job,
     "example": _example,
     "ready": _ready,
 }

@@ -10,22 +10,24 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
 import planner
 from planner.model.errors import PlannerError
-from planner.model.plan import Plan, PlanStatus
+from planner.model.plan import PlanStatus
 from planner.planning.placing.watching import Progress
-from planner.planning.sharing import Sharing
 
 from ..errors import Refusal, refused
 from ..garbage import Trimmer, collect_rarely
 from ..memory_budget import limit_this_process
 from ..settings import Settings
+from .kinds.kind import Answer
+from .kinds.plans import described
 from .messages import pack, unpack
 from .posted_problem import as_message
-from .tasks import FIVE_BUFFERS, described, do
+from .tasks import FIVE_BUFFERS, do
 
 TOLD_SECONDS = 0.1
 """Progress is told no more often."""
@@ -44,6 +46,9 @@ class Reporter:
         self._moment: Progress | None = None
         self._told: Progress | None = None
         self._saved: int | None = None
+        self._points: list[Mapping[str, Any]] = []
+        """Of the answer, that have not been told."""
+        self._so_far: Callable[[], Answer] | None = None
         self._next_save = time.monotonic()
         self._turn = threading.Lock()
         self._is_over = False
@@ -55,13 +60,19 @@ class Reporter:
     def progress(self, moment: Progress) -> None:
         self._moment = moment
 
+    def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None:
+        with self._turn:
+            self._points.append(figures)
+            self._so_far = so_far
+
     def cancelled(self) -> bool:
         return self._number in self._worker.cancelled
 
-    def end(self) -> None:
-        """Say nothing more."""
+    def end(self) -> list[Mapping[str, Any]]:
+        """Say nothing more; what there is left to say of points."""
         with self._turn:
             self._is_over = True
+            return self._points
 
     def tell(self) -> None:
         """What there is to say since the last time."""
@@ -69,6 +80,7 @@ class Reporter:
             if not self._is_over:
                 self._tell_progress()
                 self._tell_best()
+                self._tell_points()
 
     def _tell_progress(self) -> None:
         moment = self._moment
@@ -84,8 +96,20 @@ class Reporter:
             return
         plan = best()
         if plan.status in (PlanStatus.FEASIBLE, PlanStatus.OPTIMAL):
-            self._worker.send_plan(self._number, plan, self._notes)
+            self._worker.send_best(self._number, described(plan, tuple(self._notes)))
         self._saved = told.value
+        self._has_saved(begun)
+
+    def _tell_points(self) -> None:
+        """With an answer that has them, so that whoever hears of them can have them."""
+        begun = time.monotonic()
+        if not self._points or self._so_far is None or begun < self._next_save:
+            return
+        self._worker.send_best(self._number, self._so_far(), self._points)
+        self._points = []
+        self._has_saved(begun)
+
+    def _has_saved(self, begun: float) -> None:
         now = time.monotonic()
         self._next_save = now + max(SAVED_SECONDS, SAVED_SHARE * (now - begun))
 
@@ -149,10 +173,12 @@ class Worker:
         with self._sending:
             self._connection.send_bytes(pack(header, payload))
 
-    def send_plan(self, number: int, plan: Plan | Sharing, notes: list[str]) -> None:
-        """The best so far."""
-        fields, data = described(plan, notes)
-        del fields["lasting"]
+    def send_best(self, number: int, best: Answer, points: Sequence[Mapping[str, Any]] = ()) -> None:
+        """The best so far, and which of its points are new."""
+        fields, data = best
+        fields = {name: value for name, value in fields.items() if name != "lasting"}
+        if points:
+            fields["points"] = list(points)
         self.send({"kind": "plan", "number": number, **fields}, data)
 
     def _listen(self) -> None:
@@ -188,7 +214,9 @@ class Worker:
             message, data = {"kind": "fault", "trace": traceback.format_exc(limit=-8)[-4000:]}, b""
         finally:
             self._teller.listen_to(None)
-            reporter.end()
+            points = reporter.end()
+        if points:
+            message["points"] = points
         self.send({**message, "number": number}, data)
 
 

@@ -57,6 +57,7 @@ def job_document(job: Job) -> dict[str, Any]:
     here = f"/v1/jobs/{job.id}"
     return {
         "id": job.id,
+        "kind": job.about.kind,
         "state": job.state.value,
         "cancelling": job.cancelling and not job.state.is_final,
         "created": moment(job.created),

@@ -19,7 +19,7 @@ from planner.model.errors import Code
 
 from ..errors import HttpCode, Refusal, too_large
 from ..garbage import forget_frames
-from ..jobs.options import RequestOptions
+from ..jobs.doors import RequestOptions
 from ..jobs.process_pool import WorkerDied, WorkerFault
 from ..service import Service
 from ..store import Store, StoreUnavailable
@@ -30,7 +30,7 @@ from .body import LINES, Bodies, format_of, read_body, require_type
 from .jobs import ID, not_found
 from .openapi.examples import BATCH_ANSWERS, BATCH_BODY
 from .plans import Behind
-from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
+from .query import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, once_of
 from .sending import Following, in_pieces
 from .steps import enqueue, fingerprint_of, look_up, understand, until_over
 
@@ -50,7 +50,7 @@ async def add(
     """A problem on each line, each perhaps with its `solve`. Every line becomes a job; answers come in the order of finishing."""
     require_type(request, LINES)
     format_ = format_of(JSON, query.format, service.settings)
-    options = query.options()
+    options = PLAN_QUERY.options(query)
     once_of(idempotency_key, "", "")
     body = await read_body(request, service.settings)
     lines = await asyncio.to_thread(_lines, body, request.state.bodies, service.settings.max_batch)

@@ -15,7 +15,7 @@ from planner.options.preference import Preference
 from .body import PROBLEM_TYPES, format_of, read_body, require_type
 from .openapi.examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
 from .plans import Behind
-from .query import PlanQuery
+from .query import PLAN_QUERY
 from .steps import while_there
 
 router = APIRouter(tags=["checks"])
@@ -38,7 +38,7 @@ class VerifyQuery(FormatQuery):
     def asked(self) -> dict[str, Any]:
         """Those of them that were given, as options of a plan."""
         given = self.model_dump(exclude_unset=True, include={"capacity", "prefer"})
-        return PlanQuery.model_validate(given).options().said()
+        return PLAN_QUERY.options(PLAN_QUERY.model.model_validate(given)).said()
 
 
 @router.post("/v1/verify", summary="Verify a plan", responses=VERIFY_ANSWERS, openapi_extra=VERIFY_BODY)

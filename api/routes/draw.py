@@ -72,8 +72,8 @@ async def drawn(
     plan = await loaded(bodies, head.size, partial(_plan_data, store, job.id))
     if plan is None or problem is None:
         raise failure_of(job)
-    header = {"format": job.about.format, "options": dict(job.about.options), "as": wanted}
-    reply = await while_there(request, service.read("draw", problem, plan, owner=job.owner, **header))
+    header = {**job.about.header, "as": wanted}
+    reply = await while_there(request, service.read("draw_job", problem, plan, owner=job.owner, **header))
     return drawing(reply.payload, wanted)
 
 

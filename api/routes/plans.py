@@ -79,10 +79,8 @@ async def explain(
         answer = await Exchange.of(request, service, got, prefer, idempotency_key).answer()
     except NotYet as other:
         return other.response
-    about = {"format": answer.about.format, "options": dict(answer.about.options)}
-    reply = await while_there(
-        request, service.read("explain", got.posted.body, answer.plan.data, owner=got.posted.owner, **about)
-    )
+    work = service.read("explain", got.posted.body, answer.plan.data, owner=got.posted.owner, **answer.about.header)
+    reply = await while_there(request, work)
     return Response(reply.payload, 200, {"ETag": answer.plan.etag}, JSON)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_origin
 
 from fastapi import Depends, Header
 from pydantic import Field, ValidationError, create_model
@@ -16,7 +16,8 @@ from planner.options.capacity import parse_capacities
 from planner.options.options import OptionKind
 
 from ..errors import HttpCode, Refusal, refused
-from ..jobs.options import FIELDS, OFFERED, RequestOptions, SolveOptions, wrong_options
+from ..jobs.doors import DOORS, FIELDS, OFFERED, PLANS, Door, RequestOptions
+from ..jobs.options import wrong_options
 from ..store.records import Once
 
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -37,54 +38,61 @@ class RequestQuery(RequestOptions):
         default=None, description="`feasible`: an answer without a plan is an error (422)."
     )
 
-    def options(self) -> RequestOptions:
-        """The options among it. Raises Refusal."""
-        said = {name: value for name, value in self.said().items() if name not in ("format", "name", "require")}
-        for name in LISTS & said.keys():
+
+class DoorQuery:
+    """The query of requests at one door."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        sizes = {name for name, row in OFFERED.items() if row.kind is OptionKind.SIZES and name not in door.own}
+        self._sizes = sizes
+        fields: dict[str, Any] = FIELDS | dict(door.own)
+        for name in sizes:
+            told = f"{OFFERED[name].help} `NAME=BYTES`, and `64KiB` works too."
+            fields[name] = (list[str], Field(default=[], description=told))
+        self._lists = {name for name, (type_, _) in fields.items() if get_origin(type_) is list}
+        """What may be said more than once."""
+        self.model: type[RequestQuery] = create_model(f"{door.name.title()}Query", __base__=RequestQuery, **fields)
+        self._nothing = self.model()
+
+    async def __call__(self, request: Request) -> RequestQuery:
+        """What the query says. Raises Refusal. FastAPI's own way takes longer than all else that it does, even where nothing is said."""
+        if not request.scope["query_string"]:
+            return self._nothing
+        said: dict[str, list[str]] = {}
+        for name, value in request.query_params.multi_items():
+            said.setdefault(name, []).append(value)
+        try:
+            return self.model.model_validate(
+                {name: values if name in self._lists else values[-1] for name, values in said.items()}
+            )
+        except ValidationError as error:
+            raise wrong_options(error.errors(include_url=False, include_input=False)) from None
+
+    def options(self, query: RequestQuery) -> RequestOptions:
+        """The options among what was said. Raises Refusal."""
+        said = {name: value for name, value in query.said().items() if name not in RequestQuery.model_fields}
+        for name in self._sizes & said.keys():
             try:
                 said[name] = parse_capacities(said[name])
             except BadInput as error:
                 raise refused(error) from None
-        return SolveOptions.model_validate(said)
+        return self._door.loose.model_validate(said)
+
+    def parameters(self) -> dict[str, Any]:
+        """The same for OpenAPI."""
+        found = []
+        for name, said in self.model.model_json_schema()["properties"].items():
+            schema = {key: value for key, value in said.items() if (key, value) != ("default", None)}
+            about = {"in": "query", "required": False, "description": schema["description"]}
+            found.append({"name": name, **about, "schema": schema})
+        return {"parameters": found}
 
 
-LISTS = {name for name, row in OFFERED.items() if row.kind is OptionKind.SIZES}
-"""What may be said more than once."""
-QUERY_FIELDS: dict[str, Any] = FIELDS | {
-    name: (list[str], Field(default=[], description=f"{OFFERED[name].help} `NAME=BYTES`, and `64KiB` works too."))
-    for name in LISTS
-}
-PlanQuery = create_model("PlanQuery", __base__=RequestQuery, **QUERY_FIELDS)
-NOTHING_SAID = PlanQuery()
-
-
-async def plan_query(request: Request) -> RequestQuery:
-    """What the query says. Raises Refusal. FastAPI's own way takes longer than all else that it does, even where nothing is said."""
-    if not request.scope["query_string"]:
-        return NOTHING_SAID
-    said: dict[str, list[str]] = {}
-    for name, value in request.query_params.multi_items():
-        said.setdefault(name, []).append(value)
-    try:
-        return PlanQuery.model_validate(
-            {name: values if name in LISTS else values[-1] for name, values in said.items()}
-        )
-    except ValidationError as error:
-        raise wrong_options(error.errors(include_url=False, include_input=False)) from None
-
-
-def _parameters() -> list[dict[str, Any]]:
-    found = []
-    for name, said in PlanQuery.model_json_schema()["properties"].items():
-        schema = {key: value for key, value in said.items() if (key, value) != ("default", None)}
-        about = {"in": "query", "required": False, "description": schema["description"]}
-        found.append({"name": name, **about, "schema": schema})
-    return found
-
-
-PlanOptions = Annotated[RequestQuery, Depends(plan_query)]
-PLAN_PARAMETERS = {"parameters": _parameters()}
-"""The same for OpenAPI."""
+QUERIES = {name: DoorQuery(door) for name, door in DOORS.items()}
+PLAN_QUERY = QUERIES[PLANS.name]
+PlanOptions = Annotated[RequestQuery, Depends(PLAN_QUERY)]
+PLAN_PARAMETERS = PLAN_QUERY.parameters()
 IdempotencyKey = Annotated[
     str | None, Header(description="Sent again with the same key, a request has the effect of one.")
 ]

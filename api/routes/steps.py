@@ -17,12 +17,12 @@ from planner.model.errors import Code, Finding
 
 from ..errors import HttpCode, Refusal
 from ..jobs.attempt import Attempt, Posted, about_in, as_stored
-from ..jobs.options import RequestOptions
+from ..jobs.doors import PLANS, Door, RequestOptions
 from ..service import Service
 from ..store import KeyReused, QueueFull, StoreUnavailable
 from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
 from .body import PROBLEM_TYPES, format_of, read_body, require_type
-from .query import RequestQuery
+from .query import QUERIES, RequestQuery
 from .sending import until_gone
 
 Result = TypeVar("Result")
@@ -62,25 +62,31 @@ class Received:
         return Asked(self.posted.owner, self.posted.body, named, self.fingerprint)
 
 
-async def receive(request: Request, service: Service, query: RequestQuery) -> Received:
+async def receive(request: Request, service: Service, query: RequestQuery, door: Door = PLANS) -> Received:
     """Read the body, without looking at it. Raises Refusal."""
     kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)
-    options = query.options()
+    options = QUERIES[door.name].options(query)
     body = await read_body(request, service.settings)
-    got = await fingerprint_of(service, request.state.owner, body, format_, kind, options)
+    got = await fingerprint_of(service, request.state.owner, body, format_, kind, options, door)
     return replace(got, name=query.name)
 
 
 async def fingerprint_of(
-    service: Service, owner: str, body: bytes, format_: str | None, media_type: str, options: RequestOptions
+    service: Service,
+    owner: str,
+    body: bytes,
+    format_: str | None,
+    media_type: str,
+    options: RequestOptions,
+    door: Door = PLANS,
 ) -> Received:
     """With what tells whether the same was received before."""
     said = options.model_dump(exclude_unset=True)
-    rest = json.dumps([format_, media_type, said], sort_keys=True).encode("ascii")
+    rest = json.dumps([door.name, format_, media_type, said], sort_keys=True).encode("ascii")
     hashed = hashlib.sha256(body) if len(body) <= SMALL else await asyncio.to_thread(hashlib.sha256, body)
     hashed.update(rest)
-    posted = Posted(owner, body, format_, media_type, said, service.settings.max_explain_seconds)
+    posted = Posted(owner, body, format_, media_type, said, service.settings.max_explain_seconds, door.name)
     return Received(posted, hashed.hexdigest())
 
 

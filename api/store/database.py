@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,7 +91,7 @@ class DatabaseStore(Intake, Lookups):
                 self._change(connection, row, {"best": best, "bound": bound, "gap": gap}, *said)
             return True
 
-    def save(self, id_: str, attempt: int, plan: StoredPlan) -> bool:
+    def save(self, id_: str, attempt: int, plan: StoredPlan, points: Sequence[Mapping[str, Any]] = ()) -> bool:
         with self.write() as connection:
             row = self._running(connection, id_, attempt)
             if row is None:
@@ -99,6 +99,8 @@ class DatabaseStore(Intake, Lookups):
             if not self._is_worse(connection, id_, plan.summary):
                 self._put_plan(connection, id_, plan)
                 connection.execute(update(jobs).where(jobs.c.id == id_).values(has_plan=True))
+            if points:
+                self._change(connection, row, {}, *((EventKind.POINT, point) for point in points))
             return True
 
     def finish(self, id_: str, attempt: int, end: End) -> bool:

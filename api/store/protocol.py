@@ -5,8 +5,8 @@ Writes of a running job carry its attempt: when it is another's by now, nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from .records import (
     Added,
@@ -66,8 +66,8 @@ class Store(Protocol):
     def improve(self, id_: str, attempt: int, best: int | None, bound: int | None, seconds: float) -> bool:
         """Note a better best or bound."""
 
-    def save(self, id_: str, attempt: int, plan: StoredPlan) -> bool:
-        """Keep the best plan so far."""
+    def save(self, id_: str, attempt: int, plan: StoredPlan, points: Sequence[Mapping[str, Any]] = ()) -> bool:
+        """Keep the best plan so far, and note which of its points are new."""
 
     def finish(self, id_: str, attempt: int, end: End) -> bool:
         """The job has ended. A better plan that is kept from before stands."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -32,6 +32,8 @@ class EventKind(StrEnum):
     STATE = "state"
     INCUMBENT = "incumbent"
     BOUND = "bound"
+    POINT = "point"
+    """A part of the answer was found, and is kept."""
     DONE = "done"
 
 
@@ -47,6 +49,13 @@ class About:
     options: Mapping[str, Any]
     notes: tuple[str, ...]
     format: str | None
+    kind: str = "plan"
+    """Of job."""
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What whoever reads it again must know."""
+        return {"kind": self.kind, "format": self.format, "options": dict(self.options)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +151,8 @@ class End:
     summary: Summary | None = None
     plan: StoredPlan | None = None
     failure: Mapping[str, Any] | None = None
+    points: Sequence[Mapping[str, Any]] = ()
+    """Of the plan, that have not been told before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from .turns import priority_of
 def job_of(row: Row[Any] | SimpleNamespace) -> Job:
     """A row of `jobs`, or the values of one."""
     about = row.about
+    if "kind" not in about:  # it was queued by an earlier version
+        about = about | {"kind": "sharing" if about["options"].get("objects") else "plan"}
     return Job(
         id=row.id,
         owner=row.owner,

@@ -43,4 +43,5 @@ class Part:
             "failure": None if end.failure is None else dict(end.failure),
         }
         ended = {**facts, "finished": time.time(), "has_plan": has_plan}
-        self._change(connection, row, ended, (EventKind.DONE, facts))
+        points = ((EventKind.POINT, point) for point in end.points)
+        self._change(connection, row, ended, *points, (EventKind.DONE, facts))

@@ -70,6 +70,7 @@ REFUSAL = {
 }
 JOB = {
     "id": "1a1f92db7dd6fdd0775a76f2769308d3ab2",
+    "kind": "plan",
     "state": "running",
     "cancelling": False,
     "created": "2026-01-31T12:00:00.000Z",

@@ -7,6 +7,7 @@ from typing import Any
 from planner.model.plan import PlanStatus
 from solvers.model.errors import StopReason
 
+from ...jobs.kinds import KINDS
 from ...store.records import EventKind, JobState
 
 Schema = dict[str, Any]
@@ -76,6 +77,7 @@ PARTS: dict[str, Schema] = {
     ),
     "Job": record(
         id=TEXT,
+        kind=words(*KINDS),
         state=words(*JobState),
         cancelling=YES_OR_NO,
         created=MOMENT,

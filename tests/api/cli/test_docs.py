@@ -12,8 +12,8 @@ import typer
 from typer.testing import CliRunner
 
 from api.cli.app import app
-from api.jobs.options import SolveOptions
-from api.routes.query import PlanQuery
+from api.jobs.doors import PLANS
+from api.routes.query import PLAN_QUERY
 from planner.options.options import DECLARED
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -75,8 +75,8 @@ def test_every_door_offers_the_options_of_the_library() -> None:
     library = {row.said for row in DECLARED.values()}
     over_http = {row.said for row in DECLARED.values() if row.over_http}
     assert library - over_http == {"verbose"}
-    assert set(SolveOptions.model_fields) - {"objects"} == over_http
-    assert set(PlanQuery.model_fields) - {"objects", "format", "name", "require"} == over_http
+    assert set(PLANS.loose.model_fields) - set(PLANS.own) == over_http
+    assert set(PLAN_QUERY.model.model_fields) - {*PLANS.own, "format", "name", "require"} == over_http
     offered = {option[2:].replace("-", "_") for option in options(COMMANDS[("plan",)])}
     assert offered - {"out", "json", "quiet", "report", "arenas", "proof", "format"} == library
 
@@ -87,8 +87,8 @@ def test_help_at_every_door_is_the_library_s() -> None:
         assert row.help
         assert row.help in shown
         if row.over_http:
-            assert row.help in str(SolveOptions.model_fields[row.said].description)
-            assert row.help in str(PlanQuery.model_fields[row.said].description)
+            assert row.help in str(PLANS.loose.model_fields[row.said].description)
+            assert row.help in str(PLAN_QUERY.model.model_fields[row.said].description)
 
 
 def test_the_list_of_commands_cuts_no_sentence() -> None:

@@ -66,8 +66,9 @@ class Rig:
 def add(
     store: Store, problem: bytes = EASY, options: Options | None = None, *, objects: bool = False, owner: str = "me"
 ) -> Job:
-    document = as_document(options or Options(workers=1), objects=objects)
-    about = About("key", "digest", None, 5, document, ("a note",), None)
+    document = as_document(options or Options(workers=1))
+    kind = "sharing" if objects else "plan"
+    about = About("key", "digest", None, 5, document, ("a note",), None, kind)
     return store.add(NewJob(owner, about), problem, LIMITS).job
 
 

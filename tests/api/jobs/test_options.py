@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from api.errors import Refusal
-from api.jobs.options import RequestOptions, SolveOptions, as_document, clipped, from_body, from_document, merged
+from api.jobs.doors import PLANS, RequestOptions
+from api.jobs.options import as_document, clipped, from_body, from_document, merged
 from api.jobs.posted_problem import separate, understand
 from api.settings import Settings
 from planner.model.errors import BadInput, Code
@@ -21,7 +22,7 @@ SETTINGS = Settings(max_time_limit=20, max_work_limit=1000, max_solver_memory=10
 
 def solve(**said: Any) -> RequestOptions:
     """What a request says under `solve`."""
-    return SolveOptions.model_validate(said)
+    return PLANS.loose.model_validate(said)
 
 
 def test_what_is_not_said_is_the_services_default() -> None:
@@ -118,7 +119,7 @@ def test_lists_of_conflicts_that_only_some_planners_heed_count_too() -> None:
 
     one_side, other_side = usmp(["b"], [], []), usmp([], ["a"], [])
     assert key(one_side) != key(other_side)
-    assert understand(json.dumps(one_side).encode(), "usmp", solve(), SETTINGS).problem.constraints.listed
+    assert understand(json.dumps(one_side).encode(), "usmp", solve(), SETTINGS).subject.problem.constraints.listed
 
 
 def test_jobs_of_an_older_version_can_still_be_read() -> None:

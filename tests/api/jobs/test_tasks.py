@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
+from api.jobs.kinds.kind import Answer
 from api.jobs.options import as_document
 from api.jobs.tasks import do
 from api.settings import Settings
@@ -28,14 +30,16 @@ class Line:
 
     def progress(self, moment: Progress) -> None: ...
 
+    def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None: ...
+
     def cancelled(self) -> bool:
         return False
 
 
 def solved(*parts: bytes, problem: bytes = PROBLEM, objects: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
     """With greedy, which alone does not find the best plan."""
-    options = as_document(GREEDY, objects=objects)
-    order: dict[str, Any] = {"task": "solve", "format": None, "options": options, "notes": []}
+    kind = "sharing" if objects else "plan"
+    order: dict[str, Any] = {"task": "solve", "kind": kind, "format": None, "options": as_document(GREEDY), "notes": []}
     header, payload = do(order, [problem, *parts], Settings(), Line())
     return header, json.loads(payload)
 

@@ -1,0 +1,103 @@
+"""The paths that take problems: what may be asked for at each, and which kinds of jobs that makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+
+from planner.options.options import DECLARED, GREATEST, Declared, OptionKind, chosen
+
+Size = Annotated[int, Field(ge=0, le=GREATEST)]
+OFFERED = {row.said: row for row in DECLARED.values() if row.over_http}
+"""The library's options, by their names over HTTP."""
+
+
+def meant(row: Declared, word: object) -> object:
+    """A choice may be written in more than one way."""
+    with suppress(ValueError):
+        return chosen(row, word).value if isinstance(word, str) else word
+    return word
+
+
+def field_of(row: Declared) -> tuple[Any, Any]:
+    """The option as pydantic reads it."""
+    types: dict[OptionKind, Any] = {
+        OptionKind.SECONDS: Annotated[float, Field(gt=0, allow_inf_nan=False)],
+        OptionKind.COUNT: Annotated[int, Field(ge=row.least, lt=GREATEST)],
+        OptionKind.BYTES: Annotated[int, Field(ge=row.least, lt=GREATEST)],
+        OptionKind.NAME: Annotated[str, Field(min_length=1, max_length=100)],
+        OptionKind.CHOICE: Annotated[
+            Literal[tuple(each.value for each in row.choices or ())], BeforeValidator(partial(meant, row))
+        ],
+        OptionKind.FLAG: bool,
+        OptionKind.SIZES: Size | dict[str, Size],
+    }
+    default = None if row.kind is OptionKind.SECONDS else row.default  # the service has a limit of its own
+    return (types[row.kind] | None if default is None else types[row.kind]), Field(
+        default=default, description=row.help
+    )
+
+
+FIELDS: dict[str, Any] = {name: field_of(row) for name, row in OFFERED.items()}
+
+
+class RequestOptions(BaseModel):
+    """What a request may ask for, wherever it says so."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def said(self) -> dict[str, Any]:
+        """What was asked for, without what was left to defaults."""
+        return self.model_dump(exclude_unset=True)
+
+
+class StrictRequestOptions(RequestOptions):
+    """The same in JSON, where a number is no string."""
+
+    model_config = ConfigDict(strict=True)
+
+
+@dataclass(frozen=True)
+class Door:
+    """A path that takes problems."""
+
+    name: str
+    """What stands behind /v1/ in its path."""
+    own: Mapping[str, tuple[Any, Any]]
+    """What may be asked for here besides the library's options, as pydantic reads it. What is called as one of these takes its place."""
+    kinds: tuple[str, ...]
+    """Of jobs."""
+    kind: Callable[[Mapping[str, Any]], str]
+    """Which of them it is, from what was asked for of the door's own."""
+    loose: type[RequestOptions] = field(init=False)
+    strict: type[RequestOptions] = field(init=False)
+    """In JSON, where a number is no string."""
+
+    def __post_init__(self) -> None:
+        fields: dict[str, Any] = {**FIELDS, **self.own}
+        for name, base in (("loose", RequestOptions), ("strict", StrictRequestOptions)):
+            model = create_model(f"{name.title()}{self.name.title()}Options", __base__=base, **fields)
+            object.__setattr__(self, name, model)
+
+
+PLANS = Door(
+    "plans",
+    {
+        "objects": (
+            bool,
+            Field(
+                default=False,
+                description="Let buffers share storage objects instead of giving them offsets: the answer is a memplan-sharing/1.",
+            ),
+        ),
+    },
+    ("plan", "sharing"),
+    lambda own: "sharing" if own.get("objects") else "plan",
+)
+DOORS = {door.name: door for door in (PLANS,)}
+DOOR_OF = {kind: door for door in DOORS.values() for kind in door.kinds}

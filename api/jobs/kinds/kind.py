@@ -1,0 +1,126 @@
+"""What every kind of job can do: read what was posted, work on it, write its answer out, and draw it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+from planner.facts.digest import digest
+from planner.formats.documents import Source
+from planner.formats.table import Format
+from planner.model.problem import Problem
+from planner.options.options import Options
+from planner.planning.placing.watching import Progress
+from solvers.model.errors import StopReason
+
+from ...errors import HttpCode, Refusal
+from ...settings import Settings
+
+Answer: TypeAlias = tuple[dict[str, Any], bytes]
+"""A header, and bytes that are passed on as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What was posted, read and found sound in itself."""
+
+    problem: Problem
+    """Its largest sizes, or all of a program in one arena, where it is more than a problem."""
+    warnings: tuple[str, ...]
+    more: Any = None
+    """What only its kind knows."""
+    digest: str = ""
+    """Equal for all that say the same."""
+
+    @classmethod
+    def of(cls, problem: Problem, warnings: tuple[str, ...]) -> Subject:
+        """A problem that is nothing more."""
+        return cls(problem, warnings, None, digest(problem))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How it is to be worked on."""
+
+    options: Options
+    own: Mapping[str, Any]
+    """What its door alone knows."""
+    notes: tuple[str, ...] = ()
+    """For the answer's warnings."""
+
+
+class Line(Protocol):
+    """A task's line to whoever asked for it."""
+
+    def understood(self, fields: dict[str, Any]) -> None:
+        """What it is that is going to be worked on."""
+
+    def progress(self, moment: Progress) -> None:
+        """Something got better."""
+
+    def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None:
+        """A part of the answer was found: its figures, and how to write out all that there is by now. That may be called from any thread."""
+
+    def cancelled(self) -> bool:
+        """Is the answer not wanted any more?"""
+
+
+class Kind(ABC):
+    """One kind of job."""
+
+    name: ClassVar[str]
+
+    def read(self, row: Format, source: Source) -> Subject:
+        """What the bytes say. Raises PlannerError."""
+        return Subject.of(*row.read(source))
+
+    @abstractmethod
+    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
+        """Raises PlannerError or Refusal where it makes no sense to begin."""
+
+    @abstractmethod
+    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+        """The answer. `begun` is when its time began, `best` what an earlier attempt had come to."""
+
+    @abstractmethod
+    def cut_short(self, best: bytes, stop: StopReason) -> Answer:
+        """The answer of a run that was killed when this was the best it had told."""
+
+    def part(self, answer: bytes, name: str) -> bytes:
+        """One of the plans that the answer is made of. Raises Refusal."""
+        raise Refusal(404, HttpCode.NOT_FOUND, "this answer is not made of parts")
+
+    @abstractmethod
+    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
+        """A picture (`svg`) of the answer or of a part of it, or what there is to draw (`map`), as JSON. Raises PlannerError and Refusal."""
+
+
+def answer(
+    data: bytes,
+    *,
+    status: str,
+    stop: str,
+    best: int | None = None,
+    bound: int | None = None,
+    gap: float | None = None,
+    lasting: bool,
+) -> Answer:
+    """The bytes, and what the service must know of them. What lasts is given to whoever asks for the same again."""
+    etag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+    return {
+        "etag": etag, "status": status, "stop": stop, "best": best, "bound": bound, "gap": gap, "lasting": lasting
+    }, data  # fmt: skip
+
+
+def stop_in_words(stop: StopReason) -> str:
+    """That a run was ended from outside, as a warning of what it had found."""
+    when = "when it ran out of memory" if stop is StopReason.MEMORY_LIMIT else "after its time limit"
+    return f"the run was ended from outside, {when}: this is the best that was known by then"
+
+
+def no_such_part(name: str) -> Refusal:
+    return Refusal(404, HttpCode.NOT_FOUND, f"the answer has no part {json.dumps(name[:60])}")

@@ -1,0 +1,118 @@
+"""An address for every buffer, or storage objects for them to share: jobs whose answer gets better until nothing better can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+import planner
+from planner.drawing import memory_map, svg
+from planner.formats import read_plan, read_sharing, write_plan, write_sharing
+from planner.formats.answers.write_map import write_map
+from planner.model.errors import Code, Finding, PlannerError
+from planner.model.plan import Plan, PlanStatus
+from planner.model.problem import Problem
+from planner.options.capacity import planned_problem
+from planner.planning.sharing import Sharing
+from solvers.model.errors import StopReason
+from solvers.sharing.solver import SHARERS
+
+from ...errors import refused_findings
+from ...settings import Settings
+from .kind import Answer, Asked, Kind, Line, Subject, answer, stop_in_words
+
+Known = TypeVar("Known")
+
+
+class PlanKind(Kind):
+    """An address for every buffer."""
+
+    name = "plan"
+
+    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
+        planned_problem(subject.problem, asked.options.capacity, asked.options.prefer)
+        require_solver(asked.options.solver)
+
+    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+        start = known(best, read_plan)
+        plan = planner.plan(subject.problem, asked.options, line.progress, line.cancelled, begun=begun, start=start)
+        return described(plan, asked.notes)
+
+    def cut_short(self, best: bytes, stop: StopReason) -> Answer:
+        return described(_ended(read_plan(best), stop))
+
+    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
+        return drawn(
+            planned_problem(subject.problem, asked.options.capacity, asked.options.prefer), read_plan(answer), wanted
+        )
+
+
+class SharingKind(PlanKind):
+    """Storage objects."""
+
+    name = "sharing"
+
+    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
+        planned_problem(subject.problem, asked.options.capacity, asked.options.prefer)
+        if asked.options.solver not in ("auto", *SHARERS):
+            text = f"there is no such solver for storage objects; known are auto, {', '.join(SHARERS)}"
+            raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])
+
+    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+        start = known(best, read_sharing)
+        sharing = planner.share(subject.problem, asked.options, line.progress, line.cancelled, begun=begun, start=start)
+        return described(sharing, asked.notes)
+
+    def cut_short(self, best: bytes, stop: StopReason) -> Answer:
+        return described(_ended(read_sharing(best), stop))
+
+
+def described(plan: Plan | Sharing, notes: tuple[str, ...] = ()) -> Answer:
+    """The plan's bytes, or the sharing's, and what the service must know of it."""
+    plan = replace(plan, warnings=(*notes, *plan.warnings))
+    final = plan.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
+    return answer(
+        write_sharing(plan) if isinstance(plan, Sharing) else write_plan(plan),
+        status=plan.status.value,
+        stop=plan.stop.value,
+        best=plan.total if isinstance(plan, Sharing) else plan.objective.value,
+        bound=plan.bound if isinstance(plan, Sharing) else plan.objective.bound,
+        gap=plan.gap,
+        lasting=final or plan.reproducible,
+    )
+
+
+Ended = TypeVar("Ended", Plan, Sharing)
+
+
+def _ended(best: Ended, stop: StopReason) -> Ended:
+    if best.status is not PlanStatus.FEASIBLE:
+        return best
+    return replace(best, stop=stop, reproducible=False, warnings=(*best.warnings, stop_in_words(stop)))
+
+
+def known(best: bytes | None, read_it: Callable[[bytes], Known]) -> Known | None:
+    """The best answer of an earlier attempt. One that cannot be read any more, in a newer version perhaps, is found again."""
+    try:
+        return None if best is None else read_it(best)
+    except PlannerError:
+        return None
+
+
+def drawn(problem: Problem, plan: Plan, wanted: str) -> bytes:
+    """The memory map of a plan that was made here, as a picture or as what there is to draw."""
+    drawing = memory_map(problem, plan, ())
+    return svg(drawing) if wanted == "svg" else write_map(drawing)
+
+
+def require_solver(name: str) -> None:
+    """Raises Refusal at once for a solver that does not exist or cannot run here."""
+    if name == "auto":
+        return
+    listed = {solver.name: solver for solver in planner.solver_list()}
+    if name not in listed:
+        text = f"there is no such solver; known are auto, {', '.join(listed)}"
+        raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])
+    if not listed[name].available:
+        raise refused_findings([Finding(Code.UNAVAILABLE, "/options/solver", listed[name].reason or "not available")])
