@@ -28,7 +28,7 @@ from .jobs.options import wrong_options
 from .jobs.process_pool import WorkerDied, WorkerFault
 from .memory_budget import Shares, share_out
 from .metrics import Metrics
-from .routes import about, batches, checks, draw, events, jobs, page, plans, site
+from .routes import about, batches, checks, draw, events, jobs, page, plans, site, studies
 from .routes.guard import OPEN_PATHS, Guard
 from .routes.openapi import reference
 from .routes.openapi.examples import ERRORS, components
@@ -147,7 +147,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
         redirect_slashes=False,
         responses=ERRORS,
     )
-    for part in (plans, jobs, events, batches, checks, draw, about, page, reference, site):
+    for part in (plans, studies, jobs, events, batches, checks, draw, about, page, reference, site):
         app.include_router(part.router)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, _without_traceback(handler))

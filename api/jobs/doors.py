@@ -99,5 +99,19 @@ PLANS = Door(
     ("plan", "sharing"),
     lambda own: "sharing" if own.get("objects") else "plan",
 )
-DOORS = {door.name: door for door in (PLANS,)}
+PARETO = Door(
+    "pareto",
+    {
+        "points": (
+            Annotated[int, Field(ge=1, lt=GREATEST)] | None,
+            Field(
+                default=None,
+                description="So many points at most, spread evenly over memory; by default the whole frontier.",
+            ),
+        ),
+    },
+    ("frontier",),
+    lambda _: "frontier",
+)
+DOORS = {door.name: door for door in (PLANS, PARETO)}
 DOOR_OF = {kind: door for door in DOORS.values() for kind in door.kinds}

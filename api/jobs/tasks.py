@@ -32,7 +32,7 @@ from ..errors import Refusal
 from ..settings import Settings
 from .doors import DOORS, PLANS
 from .kinds import kind_of
-from .kinds.kind import Answer, Asked, Kind, Line, Subject
+from .kinds.kind import Answer, Asked, Kind, Line, Subject, etag_of
 from .options import from_body, from_record, options_of
 from .posted_problem import Understood, below, problem_and_plan, read, read_answer, separate, understand
 
@@ -175,6 +175,12 @@ def _draw_job(header: dict[str, Any], parts: list[bytes], _settings: Settings, _
     return {}, kind.draw(subject, asked, parts[1], header.get("part"), header["as"])
 
 
+def _part(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
+    """One of the plans that a job's answer is made of."""
+    plan = kind_of(header["kind"]).part(parts[0], header["part"])
+    return {"etag": etag_of(plan)}, plan
+
+
 def _example(header: dict[str, Any], _parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """One of the problems that the page offers."""
     return {}, write_problem(generate(header["kind"], Request(header["buffers"], header["seed"])))
@@ -212,6 +218,7 @@ TASKS: dict[str, Callable[[dict[str, Any], list[bytes], Settings, Line], Answer]
     "explain": _explain,
     "draw": _draw,
     "draw_job": _draw_job,
+    "part": _part,
     "example": _example,
     "ready": _ready,
 }

@@ -14,10 +14,9 @@ from starlette.responses import Response
 from planner.formats.table import BYTES, FORMATS, JSON, USUAL
 
 from ..errors import HttpCode, Refusal
-from ..store import Store
 from .body import format_of, read_body, require_type
 from .checks import VerifyQuery
-from .jobs import job_of
+from .jobs import Part, answer_of, job_of
 from .openapi.examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .plans import Behind
 from .sending import Stream, in_pieces, loaded
@@ -60,20 +59,19 @@ async def drawn(
     service: Behind,
     id: str,  # noqa: A002 - the name in the path
     wanted: Annotated[Wanted, Query(alias="as", description=WHAT)] = "svg",
+    part: Part = None,
 ) -> Response:
-    """The memory map of the best plan so far."""
+    """The memory map of the best plan so far; of a frontier the curve, and the map of each `part`."""
     job = await job_of(request, service, id)
-    store, bodies = service.store, request.state.bodies
-    head = await asyncio.to_thread(store.plan_head, job.id)
-    size = await asyncio.to_thread(store.problem_size, job.id)
-    if head is None or size is None:
+    answer = await answer_of(request, service, job)
+    size = await asyncio.to_thread(service.store.problem_size, job.id)
+    problem = None
+    if size is not None:
+        problem = await loaded(request.state.bodies, size, partial(service.store.problem, job.id))
+    if problem is None:
         raise failure_of(job)
-    problem = await loaded(bodies, size, partial(store.problem, job.id))
-    plan = await loaded(bodies, head.size, partial(_plan_data, store, job.id))
-    if plan is None or problem is None:
-        raise failure_of(job)
-    header = {**job.about.header, "as": wanted}
-    reply = await while_there(request, service.read("draw_job", problem, plan, owner=job.owner, **header))
+    header = {**job.about.header, "as": wanted, "part": part}
+    reply = await while_there(request, service.read("draw_job", problem, answer, owner=job.owner, **header))
     return drawing(reply.payload, wanted)
 
 
@@ -87,11 +85,6 @@ async def problem(request: Request, service: Behind, id: str) -> Response:  # no
     pieces = in_pieces(size, partial(service.store.problem_piece, job.id))
     kind = FORMATS[job.about.format or USUAL].media_types[0]
     return Stream(pieces, KEPT | {"Content-Length": str(size)}, kind)
-
-
-def _plan_data(store: Store, id_: str) -> bytes | None:
-    found = store.plan(id_)
-    return None if found is None else found.data
 
 
 def drawing(data: bytes, wanted: Wanted) -> Response:

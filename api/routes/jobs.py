@@ -16,17 +16,28 @@ from planner.formats.table import JSON
 
 from ..errors import HttpCode, Refusal
 from ..service import Service
+from ..store import Store
 from ..store.records import Job, JobFilter, JobState
 from .answers import job_response, json_response, listed_job, not_modified, plan_headers, plan_response
 from .body import Bodies
 from .openapi.examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
-from .sending import Stream, in_pieces
+from .sending import Stream, in_pieces, loaded
 from .steps import enqueue, failure_of, look_up, receive, stop_job, understand, while_there
 
 router = APIRouter(tags=["jobs"])
 ID = re.compile(r"^[0-9a-f]{1,40}$")
+
+
+Part = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=1000,
+        description="Of an answer that is made of several plans one of them, as its events call it: a point of a frontier by its cost.",
+    ),
+]
 
 
 class JobsQuery(BaseModel):
@@ -76,9 +87,11 @@ async def one(request: Request, service: Behind, id: str) -> Response:  # noqa: 
 
 
 @router.get("/v1/jobs/{id}/plan", summary="A job's plan", responses=PLAN_ANSWERS)
-async def plan(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
+async def plan(request: Request, service: Behind, id: str, part: Part = None) -> Response:  # noqa: A002
     """The best plan so far. Once the job has ended, it is the answer."""
     job = await job_of(request, service, id)
+    if part is not None:
+        return await part_of(request, service, job, part)
     head = await asyncio.to_thread(service.store.plan_head, job.id)
     if head is None:
         raise failure_of(job)
@@ -95,6 +108,31 @@ async def plan(request: Request, service: Behind, id: str) -> Response:  # noqa:
     if found is None:
         raise failure_of(job)
     return plan_response(request, found, hit=False)
+
+
+async def part_of(request: Request, service: Service, job: Job, name: str) -> Response:
+    """One of the plans that the answer is made of. Raises Refusal."""
+    answer = await answer_of(request, service, job)
+    work = service.read("part", answer, owner=job.owner, kind=job.about.kind, part=name)
+    reply = await while_there(request, work)
+    headers = {"ETag": reply.header["etag"], "Cache-Control": "private, no-cache"}
+    return not_modified(request, headers) or Response(reply.payload, 200, headers, JSON)
+
+
+async def answer_of(request: Request, service: Service, job: Job) -> bytes:
+    """The best answer so far, all of it. Raises Refusal."""
+    head = await asyncio.to_thread(service.store.plan_head, job.id)
+    if head is None:
+        raise failure_of(job)
+    found = await loaded(request.state.bodies, head.size, partial(_answer_data, service.store, job.id))
+    if found is None:
+        raise failure_of(job)
+    return found
+
+
+def _answer_data(store: Store, id_: str) -> bytes | None:
+    found = store.plan(id_)
+    return None if found is None else found.data
 
 
 @router.delete("/v1/jobs/{id}", summary="Stop a job", responses=JOB_ANSWERS)

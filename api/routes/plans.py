@@ -14,11 +14,12 @@ from starlette.responses import Response
 from planner.formats.table import JSON
 
 from ..jobs.attempt import Attempt
+from ..jobs.doors import PLANS, Door
 from ..service import Service
 from ..store.records import About, Job, NewJob, Once, StoredPlan
 from .answers import job_response, plan_response
 from .openapi.examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
-from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, Prefer, Preferences, once_of
+from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, Prefer, Preferences, RequestQuery, once_of
 from .steps import (
     Asked,
     Received,
@@ -55,9 +56,16 @@ async def make_plan(
     request: Request, service: Behind, query: PlanOptions, prefer: Prefer = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """The plan, when it is done within the service's budget for waiting (`sync_seconds`); otherwise a job that goes on."""
-    got = await receive(request, service, query)
+    return await answered(request, service, query, prefer, idempotency_key)
+
+
+async def answered(
+    request: Request, service: Service, query: RequestQuery, prefer: str | None, key: str | None, door: Door = PLANS
+) -> Response:
+    """What was asked for at a door, or the job that will have it."""
+    got = await receive(request, service, query, door)
     try:
-        answer = await Exchange.of(request, service, got, prefer, idempotency_key).answer()
+        answer = await Exchange.of(request, service, got, prefer, key).answer()
     except NotYet as other:
         return other.response
     return plan_response(request, answer.plan, hit=answer.hit, require=query.require)

@@ -137,11 +137,18 @@ def write_plan(plan: Plan) -> bytes:
     return write_plan_json(plan)
 
 
-def write_frontier(frontier: Frontier, files: Sequence[str]) -> bytes:
-    """The frontier as JSON, format memplan-frontier/1: what each point is worth, and the file in which its plan is."""
+def write_frontier(frontier: Frontier, files: Sequence[str] | None = None, warnings: Sequence[str] = ()) -> bytes:
+    """The frontier as JSON, format memplan-frontier/1: what each point is worth, and its plan; or the file in which that is."""
     from .answers.frontier_writer import write_frontier_json
 
-    return write_frontier_json(frontier, files)
+    return write_frontier_json(frontier, files, warnings)
+
+
+def read_frontier(data: bytes) -> Frontier:
+    """The Frontier in the bytes (JSON, format memplan-frontier/1), if its plans stand in it."""
+    from .answers.frontier_reader import read_frontier_json
+
+    return read_frontier_json(data)
 
 
 def write_usmp(problem: Problem, plan: Plan | None = None) -> bytes:
@@ -163,6 +170,7 @@ __all__ = [
     "Format",
     "is_shapes_plan",
     "is_sharing",
+    "read_frontier",
     "read_graph",
     "read_plan",
     "read_problem",

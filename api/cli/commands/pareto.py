@@ -62,9 +62,9 @@ def run(request: Request, options: Options) -> ExitCode:
                 f"point-{number:0{len(str(len(found.points)))}}.json" for number in range(1, len(found.points) + 1)
             ]
             if folder is not None:
-                _write(folder, problem, found, files)
+                _write(folder, problem, found, files, warnings)
         if request.as_json or not is_terminal(sys.stdout):
-            print_document(write_frontier(found, files))
+            print_document(write_frontier(found, files, warnings))
         elif not request.quiet:
             _show(found, in_bytes=in_bytes)
     return _exit_code(found)
@@ -83,12 +83,12 @@ def _folder(name: str) -> Path:
     return path
 
 
-def _write(folder: Path, problem: Problem, found: Frontier, files: Sequence[str]) -> None:
+def _write(folder: Path, problem: Problem, found: Frontier, files: Sequence[str], warnings: Sequence[str]) -> None:
     for plan, file in zip(found.points, files, strict=True):
         OutputFile(str(folder / file)).write(write_plan(plan))
     if found.points:
         OutputFile(str(folder / PICTURE)).write(frontier_curve(problem, found))
-    OutputFile(str(folder / INDEX)).write(write_frontier(found, files))
+    OutputFile(str(folder / INDEX)).write(write_frontier(found, files, warnings))
 
 
 def _show(found: Frontier, *, in_bytes: bool) -> None:

@@ -10,6 +10,7 @@ from .kind import Kind
 KINDS = {
     "plan": "plans:PlanKind",
     "sharing": "plans:SharingKind",
+    "frontier": "frontiers:FrontierKind",
 }
 """Each is loaded when there is the first job of it."""
 

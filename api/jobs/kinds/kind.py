@@ -110,10 +110,13 @@ def answer(
     lasting: bool,
 ) -> Answer:
     """The bytes, and what the service must know of them. What lasts is given to whoever asks for the same again."""
-    etag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
-    return {
-        "etag": etag, "status": status, "stop": stop, "best": best, "bound": bound, "gap": gap, "lasting": lasting
-    }, data  # fmt: skip
+    worth = {"status": status, "stop": stop, "best": best, "bound": bound, "gap": gap}
+    return {"etag": etag_of(data), **worth, "lasting": lasting}, data
+
+
+def etag_of(data: bytes) -> str:
+    """As the header has it."""
+    return f'"{hashlib.sha256(data).hexdigest()[:32]}"'
 
 
 def stop_in_words(stop: StopReason) -> str:

@@ -59,6 +59,64 @@ PLAN: dict[str, Any] = {
     "warnings": [],
     "run": {"seconds": 0.01, "trace": [], "machine": {}},
 }
+VARIANTS = {
+    "format": "memplan/1",
+    "name": "stripes",
+    "lifetimes": "half_open",
+    "pools": [{"name": "sram", "size": 65536}],
+    "buffers": [{"id": "image", "size": 20000, "live": [[0, 2]]}],
+    "variants": {
+        "costs": [{"name": "cycles"}],
+        "groups": [
+            {
+                "name": "conv",
+                "alternatives": [
+                    {
+                        "name": "whole",
+                        "costs": {"cycles": 1000},
+                        "buffers": [{"id": "features", "size": 40000, "live": [[1, 3]]}],
+                    },
+                    {
+                        "name": "stripes",
+                        "costs": {"cycles": 1400},
+                        "buffers": [{"id": "features", "size": 5000, "live": [[1, 3]]}],
+                        "live": [{"buffer": "image", "live": [[2, 3]]}],
+                    },
+                ],
+            }
+        ],
+    },
+}
+FRONTIER: dict[str, Any] = {
+    "format": "memplan-frontier/1",
+    "complete": True,
+    "infeasible": False,
+    "stop": "proved",
+    "reproducible": True,
+    "problem_digest": PLAN["problem_digest"],
+    "points": [
+        {
+            "status": "optimal",
+            "cost": 1000,
+            "cost_bound": 1000,
+            "costs": {"cycles": 1000},
+            "memory": 60000,
+            "memory_bound": 60000,
+            "plan": {},
+        },
+        {
+            "status": "optimal",
+            "cost": 1400,
+            "cost_bound": 1400,
+            "costs": {"cycles": 1400},
+            "memory": 25000,
+            "memory_bound": 25000,
+            "plan": {},
+        },
+    ],
+    "warnings": [],
+    "run": {"seconds": 0.02, "trace": [], "machine": {}},
+}
 REFUSAL = {
     "type": "urn:memplan:problem:out_of_range",
     "title": "Unprocessable Entity",
@@ -140,6 +198,14 @@ PLAN_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: shown("The plan; its `status` says what it is worth.", PLAN, JSON, part("Plan")),
     202: JOB_ACCEPTED,
     304: {"description": "The plan is the one whose ETag was sent in If-None-Match."},
+}
+VARIANTS_BODY = body(
+    {JSON: {"schema": part("Problem"), "examples": {"variants": {"summary": "two ways", "value": VARIANTS}}}}
+)
+FRONTIER_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("The frontier; in each point its plan.", FRONTIER, JSON, part("Frontier")),
+    202: JOB_ACCEPTED,
+    304: PLAN_ANSWERS[304],
 }
 EXPLANATION_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: shown("The arguments.", EXPLANATION, JSON, part("Explanation")),

@@ -75,6 +75,27 @@ PARTS: dict[str, Schema] = {
         warnings=listed(TEXT),
         run=OBJECT,
     ),
+    "Frontier": record(
+        format={"const": "memplan-frontier/1"},
+        complete=YES_OR_NO,
+        infeasible=YES_OR_NO,
+        stop=STOP,
+        reproducible=YES_OR_NO,
+        problem_digest=TEXT,
+        points=listed(
+            record(
+                status=STATUS,
+                cost=WHOLE,
+                cost_bound=perhaps(WHOLE),
+                costs=OBJECT,
+                memory=WHOLE,
+                memory_bound=WHOLE,
+                plan=OBJECT,
+            )
+        ),
+        warnings=listed(TEXT),
+        run=OBJECT,
+    ),
     "Job": record(
         id=TEXT,
         kind=words(*KINDS),

@@ -88,19 +88,25 @@ def pareto(
     ones may beat them. Raises BadInput and CannotSolve as `plan` does.
     """
     options = options or Options()
+    clock = Clock(options.time_limit, begun)
+    problem = frontier_problem(problem, options, points)
+    require_sound(problem)
+    return choosing(problem, options, clock, cancelled).frontier(points, on_plan)
+
+
+def frontier_problem(problem: Problem, options: Options, points: int | None) -> Problem:
+    """The problem whose frontier `pareto` finds. Raises BadInput for what has none, and for options that mean nothing for it."""
     require_valid(options)
     if points is not None and points < 1:
         raise bad_option("points", "a frontier has one point at least")
     if options.prefer is not None:
         raise bad_option("prefer", "a frontier prefers nothing: it is all that there is between size and speed")
-    clock = Clock(options.time_limit, begun)
     problem = planned_problem(problem, options.capacity, None)
-    require_sound(problem)
     if problem.variants is None:
         raise BadInput(
             Finding(Code.MISSING_FIELD, "/variants", "without variants there is nothing to choose, and no frontier")
         )
-    return choosing(problem, options, clock, cancelled).frontier(points, on_plan)
+    return problem
 
 
 def choosing(problem: Problem, options: Options, clock: Clock, cancelled: Cancelled | None) -> Choosing:

@@ -1,0 +1,127 @@
+"""The frontier of memory and cost: a plan for each point, kept and told of as it is found."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import planner
+from planner.drawing import frontier_curve
+from planner.formats import read_frontier, write_frontier, write_plan
+from planner.formats.answers.frontier_writer import point_fields
+from planner.model.plan import Frontier, Plan, PlanStatus
+from planner.model.problem import measures_bytes
+from planner.planning.placing.frontiers import joined, undominated, worth
+from planner.planning.placing.solving import frontier_problem
+from solvers.model.errors import StopReason
+
+from ...settings import Settings
+from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
+from .plans import drawn, known, require_solver
+
+MOST_POINTS = 1024
+MOST_PLACEMENTS = 1_000_000
+"""Of all points together. A frontier with more is cut off there."""
+
+
+class FrontierKind(Kind):
+    """A frontier. Its parts are called as what they cost."""
+
+    name = "frontier"
+
+    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
+        frontier_problem(subject.problem, asked.options, asked.own.get("points"))
+        require_solver(asked.options.solver)
+
+    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+        before = known(best, read_frontier)
+        points = _Points(subject, asked, line, begun, () if before is None else before.points)
+        wanted = asked.own.get("points")
+        found = planner.pareto(subject.problem, asked.options, wanted, points.add, points.are_over, begun)
+        notes = asked.notes
+        if found.stop is StopReason.CANCELLED and not line.cancelled():
+            found = replace(found, stop=StopReason.WORK_LIMIT)
+            notes = (*notes, f"the frontier was cut off after {points.most} points: ask for fewer with points")
+        return described(joined(found, points.before), notes)
+
+    def cut_short(self, best: bytes, stop: StopReason) -> Answer:
+        found = read_frontier(best)
+        warnings = json.loads(best).get("warnings", ())
+        return described(replace(found, stop=stop, reproducible=False), (*warnings, stop_in_words(stop)))
+
+    def part(self, answer: bytes, name: str) -> bytes:
+        return write_plan(_point(read_frontier(answer), name))
+
+    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
+        problem = frontier_problem(subject.problem, asked.options, None)
+        found = read_frontier(answer)
+        if part is not None:
+            return drawn(problem, _point(found, part), wanted)
+        if wanted == "svg":
+            return frontier_curve(problem, found)
+        document = json.loads(write_frontier(found, [_name(plan) for plan in found.points]))
+        return json.dumps({"problem": problem.name, "in_bytes": measures_bytes(problem), **document}).encode("ascii")
+
+
+def described(found: Frontier, notes: Sequence[str]) -> Answer:
+    """The frontier with its plans in it, and what the service must know of it."""
+    status = PlanStatus.FEASIBLE if found.points else PlanStatus.UNKNOWN
+    if found.is_complete or found.is_infeasible:
+        status = PlanStatus.OPTIMAL if found.points else PlanStatus.INFEASIBLE
+    gaps = [plan.gap for plan in found.points]
+    return answer(
+        write_frontier(found, None, notes),
+        status=status.value,
+        stop=found.stop.value,
+        gap=None if None in gaps else max((gap for gap in gaps if gap is not None), default=None),
+        lasting=status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE) or found.reproducible,
+    )
+
+
+def _name(plan: Plan) -> str:
+    return str(worth(plan)[0])
+
+
+def _point(found: Frontier, name: str) -> Plan:
+    for plan in found.points:
+        if _name(plan) == name:
+            return plan
+    raise no_such_part(name)
+
+
+class _Points:
+    """Those that were found so far, by this attempt and by earlier ones."""
+
+    def __init__(self, subject: Subject, asked: Asked, line: Line, begun: float, before: Sequence[Plan]) -> None:
+        self.before = tuple(before)
+        self.most = max(min(MOST_POINTS, MOST_PLACEMENTS // max(len(subject.problem.buffers), 1)), 1)
+        self._found: tuple[Plan, ...] = self.before
+        self._digest, self._notes, self._line, self._begun = subject.digest, asked.notes, line, begun
+
+    def add(self, plan: Plan) -> None:
+        found = undominated((*self._found, plan))
+        if not any(each is plan for each in found):  # an earlier attempt knew it, or one that is better
+            return
+        self._found = found
+        self._line.point({"part": _name(plan), **self._figures(plan)}, self._so_far)
+
+    def are_over(self) -> bool:
+        """Is that enough, or is nobody interested any more?"""
+        return self._line.cancelled() or len(self._found) >= self.most
+
+    def _figures(self, plan: Plan) -> dict[str, Any]:
+        return {**point_fields(plan), "seconds": round(time.monotonic() - self._begun, 6)}
+
+    def _so_far(self) -> Answer:
+        found = Frontier(
+            points=self._found,
+            is_complete=False,
+            is_infeasible=False,
+            stop=StopReason.CANCELLED,
+            reproducible=False,
+            problem_digest=self._digest,
+        )
+        return described(found, self._notes)
