@@ -12,7 +12,10 @@ import pytest
 import yaml
 from check_jsonschema.builtin_schemas import get_builtin_schema
 
+from api import machine
 from api.cli.app import app
+from api.machine import Cores, Memory
+from api.memory_budget import share_out
 from api.routes import about
 from api.settings import PREFIX, Settings, read_settings
 from tests.containers.dockerfile import ROOT, read_dockerfile
@@ -63,6 +66,23 @@ def test_compose_names_only_what_there_is(name: str) -> None:
     read_settings(**{key.removeprefix(PREFIX).lower(): value for key, value in service["environment"].items()})
 
 
+MIB = 1 << 20
+UNITS = {"m": MIB, "g": 1 << 30, "Mi": MIB, "Gi": 1 << 30}
+
+
+def size(text: str) -> int:
+    """`512m` is what Compose calls what `512Mi` is to Kubernetes."""
+    digits = text.rstrip("mgMGi")
+    return int(digits) * UNITS[text.removeprefix(digits)]
+
+
+def test_every_container_of_compose_has_so_much_memory_and_no_more() -> None:
+    limits = {name: size(service["mem_limit"]) for name, service in compose()["services"].items()}
+    assert sum(limit for name, limit in limits.items() if name != "migrate") <= 8 << 30
+    for service in own_services().values():
+        assert service["memswap_limit"] == service["mem_limit"], "what is swapped out is no memory to be divided"
+
+
 def test_compose_publishes_on_loopback_alone() -> None:
     ports = [port for service in compose()["services"].values() for port in service.get("ports", ())]
     assert len(ports) == 3
@@ -87,6 +107,45 @@ def pods() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         if manifest["kind"] in ("Deployment", "Job"):
             (container,) = manifest["spec"]["template"]["spec"]["containers"]
             yield manifest, container
+
+
+def divided() -> Iterator[tuple[str, str, int, float, int]]:
+    """Where memplan runs: its name, its command, the memory and the cores that its container has, and what its folders may take of the memory."""
+    for name, service in own_services().items():
+        folders = [option.rpartition("size=")[2] for option in service["tmpfs"]]
+        cores = float(service.get("cpus", 2))
+        command = (service.get("command") or ["serve"])[0]
+        yield f"compose: {name}", command, size(service["mem_limit"]), cores, sum(map(size, folders))
+    for manifest, container in pods():
+        limits = container["resources"]["limits"]
+        name = f"kubernetes: {manifest['metadata']['name']}"
+        yield name, container["args"][0], size(limits["memory"]), float(limits["cpu"]), 0
+
+
+@pytest.mark.parametrize(
+    ("command", "memory", "cores", "folders"),
+    [each[1:] for each in divided() if each[1] != "migrate"],
+    ids=[each[0] for each in divided() if each[1] != "migrate"],
+)
+def test_containers_have_memory_for_their_processes(
+    monkeypatch: pytest.MonkeyPatch, command: str, memory: int, cores: float, folders: int
+) -> None:
+    monkeypatch.setattr(machine, "memory", lambda: Memory(64 << 30, 64 << 30, memory))
+    monkeypatch.setattr(machine, "cores", lambda: Cores(64, cores))
+    settings = Settings()
+    readers, workers = (settings.reader_processes, 0) if command == "serve" else (0, settings.solver_processes)
+    shares = share_out(settings, service=command == "serve", readers=readers, workers=workers)
+    assert (shares.readers, shares.workers) == (readers, workers), "there are as many as without a limit"
+    assert shares.process >= 400 * MIB
+    assert shares.sum + folders <= memory
+
+
+def test_folders_in_memory_and_on_a_node_s_disk_are_bounded() -> None:
+    for service in own_services().values():
+        assert all("size=" in option for option in service["tmpfs"])
+    for manifest, _ in pods():
+        for volume in manifest["spec"]["template"]["spec"]["volumes"]:
+            assert volume["emptyDir"]["sizeLimit"]
 
 
 def test_kubernetes_has_services_workers_and_a_migration() -> None:
