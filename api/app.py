@@ -82,7 +82,7 @@ class Application:
         """The service behind it. Raises WrongSettings."""
         log.info("memory", **self._shares.in_mib())
         try:
-            return await Service.start(settings, metrics)
+            return await Service.start(settings, metrics, self._shares)
         except WrongSettings as error:
             self.wrong = error
             raise
@@ -96,7 +96,7 @@ def _shares_of(settings: Settings) -> Shares:
     with contextlib.suppress(StoreUnavailable):  # it is not opened here
         elsewhere = settings.store_url is not None and is_shared(settings.store_url)
     workers = 0 if elsewhere else settings.solver_processes
-    return share_out(settings, service=True, readers=settings.readers, workers=workers)
+    return share_out(settings, service=True, readers=settings.reader_processes, workers=workers)
 
 
 def cross_origin(origins: tuple[str, ...]) -> dict[str, Any]:

@@ -63,8 +63,6 @@ class Shares:
         """The settings, with what there is room for in place of the most that may be."""
         return settings.model_copy(
             update={
-                "readers": self.readers or settings.readers,  # a worker has none
-                "workers": self.workers or None,
                 "service_memory": self.service,
                 "worker_memory": self.process,
                 "max_solver_memory": self.solver,
@@ -73,21 +71,22 @@ class Shares:
 
 
 def share_out(settings: Settings, *, service: bool, readers: int, workers: int) -> Shares:
-    """Raises WrongSettings where there is too little for so many processes, unless their numbers were left open: then there are fewer."""
+    """For so many processes, or fewer where there is too little. Raises WrongSettings if that would be fewer than are set, or none."""
     total = settings.memory if settings.memory is not None else _found()
-    wanted = readers, workers
+    least_workers = settings.workers or 1
+    least_readers = settings.readers if "readers" in settings.model_fields_set else 1
     while True:
         shares = _shares(settings, total, service=service, readers=readers, workers=workers)
         if total is None or shares.process >= min(LEAST_PROCESS, settings.worker_memory):
             return shares
-        if workers > 1 and settings.workers is None:
+        if workers > least_workers:
             workers -= 1
-        elif readers > 1 and "readers" not in settings.model_fields_set:
+        elif readers > least_readers:
             readers -= 1
         else:
             break
     text = (
-        f"memory: {total // MIB} MiB are too little for {wanted[1]} workers and {wanted[0]} readers, each with {LEAST_PROCESS // MIB} MiB at least: "
+        f"memory: {total // MIB} MiB are too little for {workers} workers and {readers} readers, each with {LEAST_PROCESS // MIB} MiB at least: "
         "set fewer workers or readers, or more memory"
     )
     raise WrongSettings(text)

@@ -23,6 +23,7 @@ from .garbage import Trimmer, keep_little
 from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from .jobs.hub import Hub
 from .jobs.process_pool import ProcessPool, Reply, Task, WorkerLate
+from .memory_budget import Shares
 from .metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable
@@ -166,13 +167,14 @@ class Service:
     _ready_turn: asyncio.Lock | None = None
 
     @classmethod
-    async def start(cls, settings: Settings, metrics: Metrics) -> Service:
-        """Raises WrongSettings."""
+    async def start(cls, settings: Settings, metrics: Metrics, shares: Shares) -> Service:
+        """With as many processes as those shares are for. Raises WrongSettings."""
         settings.require_safe_host()
         with contextlib.ExitStack() as resources:
             store = await asyncio.to_thread(open_store_of, settings, resources)
-            readers = ProcessPool(settings.readers, settings, "reader", large=max(1, settings.readers - 1))
-            solvers = None if store.shared else ProcessPool(settings.solver_processes, settings, "solver")
+            count = shares.readers
+            readers = ProcessPool(count, settings, "reader", large=max(1, count - 1), started=settings.readers)
+            solvers = None if store.shared else ProcessPool(shares.workers, settings, "solver", started=settings.workers)
             runner = SubmittingRunner() if solvers is None else EmbeddedRunner(store, solvers)
             service = cls(
                 settings,

@@ -28,7 +28,7 @@ FILE_VARIABLE = f"{PREFIX}SETTINGS"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 HASH = re.compile(r"[0-9a-f]{64}")
 MIB = 1 << 20
-LEAST_WORKERS = 2
+LEAST_PROCESSES = 2
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """In a variable: separated by commas."""
@@ -57,9 +57,13 @@ class Settings(BaseSettings):
     )
     workers: Count | None = Field(
         default=None,
-        description="Solver processes; by default one for each core that the machine or container allows, but two at least: one is left to what is short.",
+        description="Solver processes; by default one for each core that the machine or container allows. "
+        "With `1` a second one is started once something short would wait for something long.",
     )
-    readers: Count = Field(default=2, description="Processes that read, check and verify what was sent.")
+    readers: Count = Field(
+        default=2,
+        description="Processes that read, check and verify what was sent. With `1` a second one is started likewise.",
+    )
 
     tokens: Annotated[dict[str, str], NoDecode] = Field(
         default={},
@@ -230,11 +234,15 @@ class Settings(BaseSettings):
 
     @property
     def solver_processes(self) -> int:
-        """How many solver processes run side by side."""
-        if self.workers is not None:
-            return self.workers
+        """How many solver processes run side by side at most: one is left to what is short."""
         found = machine.cores()
-        return max(LEAST_WORKERS, found.usable if found.quota is None else min(found.usable, math.ceil(found.quota)))
+        cores = found.usable if found.quota is None else min(found.usable, math.ceil(found.quota))
+        return max(LEAST_PROCESSES, self.workers or cores)
+
+    @property
+    def reader_processes(self) -> int:
+        """The same of those that read."""
+        return max(LEAST_PROCESSES, self.readers)
 
     @property
     def is_open(self) -> bool:

@@ -214,12 +214,15 @@ def hand_over(task: Task, connection: Connection) -> None:
 class ProcessPool:
     """Workers that are borrowed for a task each."""
 
-    def __init__(self, size: int, settings: Settings, name: str, *, large: int | None = None) -> None:
-        """`large`: how many of them may be busy with large parts at a time."""
+    def __init__(
+        self, size: int, settings: Settings, name: str, *, large: int | None = None, started: int | None = None
+    ) -> None:
+        """`large`: how many of them may be busy with large parts at a time. `started`: how many there are from the start; others come when they are needed."""
         self.size = size
         self.name = name
         self._slots = [Slot(settings) for _ in range(size)]
-        self._free = list(self._slots)
+        self._started = size if started is None else started
+        self._free = self._slots[::-1]
         self._line = WaitingLine(size, size if large is None else large)
         self._threads = ThreadPoolExecutor(size, thread_name_prefix=name)
         self.deaths = 0
@@ -234,9 +237,10 @@ class ProcessPool:
         return [slot.pid for slot in self._slots if slot.pid is not None]
 
     async def start(self) -> None:
-        """Have all workers ready."""
+        """Have workers ready."""
         loop = asyncio.get_running_loop()
-        await asyncio.gather(*(loop.run_in_executor(self._threads, slot.start) for slot in self._slots))
+        first = self._slots[: self._started]
+        await asyncio.gather(*(loop.run_in_executor(self._threads, slot.start) for slot in first))
 
     async def do(self, task: Task) -> Reply:
         """As soon as a worker is free. If the caller is cancelled, so is the task."""
@@ -256,6 +260,7 @@ class ProcessPool:
                 raise
             finally:
                 self._free.append(slot)
+                self._free.sort(key=self._slots.index, reverse=True)
 
     async def close(self) -> None:
         """End all workers, whatever they are doing."""

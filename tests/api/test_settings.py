@@ -120,7 +120,7 @@ def test_only_loopback_is_served_without_tokens(host: str, safe: bool) -> None:
         (Cores(8, 0.5), None, 2),
         (Cores(1, 4.0), None, 2),
         (Cores(8, 2.0), 5, 5),
-        (Cores(8, 2.0), 1, 1),
+        (Cores(8, 2.0), 1, 2),
     ],
 )
 def test_as_many_solver_processes_as_the_container_allows_but_two_at_least(

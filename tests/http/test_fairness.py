@@ -14,9 +14,10 @@ from tests.http.hostile_scenes import SETTING, client
 from tests.http.served import JSON, SLOW, SLOW_QUERY, THREE, serving
 
 
-def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path, workers: str) -> None:
     with (
-        serving(tmp_path, tokens=SETTING, workers="2") as service,
+        serving(tmp_path, tokens=SETTING, workers=workers) as service,
         client(service, "a") as a,
         client(service, "b") as b,
     ):
@@ -32,9 +33,10 @@ def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path) -> N
 LARGE = json.dumps({**THREE, "buffers": [{"id": n, "size": 8, "live": [[n, n + 2]]} for n in range(100_000)]})
 
 
-def test_a_small_body_is_checked_while_large_ones_wait(tmp_path: Path) -> None:
+@pytest.mark.parametrize("readers", ["1", "2"])
+def test_a_small_body_is_checked_while_large_ones_wait(tmp_path: Path, readers: str) -> None:
     with (
-        serving(tmp_path, tokens=SETTING, readers="2") as service,
+        serving(tmp_path, tokens=SETTING, readers=readers) as service,
         client(service, "a") as a,
         client(service, "b") as b,
     ):
