@@ -174,7 +174,9 @@ class Service:
             store = await asyncio.to_thread(open_store_of, settings, resources)
             count = shares.readers
             readers = ProcessPool(count, settings, "reader", large=max(1, count - 1), started=settings.readers)
-            solvers = None if store.shared else ProcessPool(shares.workers, settings, "solver", started=settings.workers)
+            solvers = (
+                None if store.shared else ProcessPool(shares.workers, settings, "solver", started=settings.workers)
+            )
             runner = SubmittingRunner() if solvers is None else EmbeddedRunner(store, solvers)
             service = cls(
                 settings,

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from planner.formats import is_sharing, read_plan, read_sharing
 from planner.formats.documents import Source
-from planner.formats.json.scan import scan
+from planner.formats.json.scan import members, scan
 from planner.formats.table import BYTES, FORMATS, Format, format_named, recognised
 from planner.model.errors import BadInput, Code, Finding, PlannerError
 from planner.model.plan import Plan
@@ -81,10 +81,10 @@ def read_subject(
     source = Source(data)
     row = recognised(source, media_type) if format_ is None else format_named(format_)
     require_format(row, media_type, settings)
+    if row.is_json:
+        require_few(source.top.get("buffers"), "buffers", settings)
     subject = kind.read(row, source)
-    count = len(subject.problem.buffers)
-    if count > settings.max_buffers:
-        raise too_large(f"the problem has {count} buffers; at most {settings.max_buffers} are taken")
+    require_few(subject.problem.buffers, "buffers", settings)
     return row, subject
 
 
@@ -94,6 +94,12 @@ def read(
     """A problem that nothing is asked of, what it was written in, and warnings."""
     row, subject = read_subject(kind_of("plan"), data, format_, settings, media_type)
     return row, subject.problem, subject.warnings
+
+
+def require_few(items: object, what: str, settings: Settings) -> None:
+    """Raises Refusal for more of them than a problem may have buffers. Lists are counted before what is in them is loaded."""
+    if isinstance(items, list | tuple) and len(items) > settings.max_buffers:
+        raise too_large(f"there are {len(items)} {what}; at most {settings.max_buffers} are taken")
 
 
 def require_format(row: Format, media_type: str, settings: Settings) -> None:
@@ -138,16 +144,20 @@ def problem_and_plan(
             raise BadInput(Finding(Code.MISSING_FIELD, f"/{name}", f"the field '{name}' is missing"))
     if top.keys() - {"problem", "plan"}:
         raise BadInput(Finding(Code.UNKNOWN_FIELD, "", "only the fields 'problem' and 'plan' are known here"))
-    document = json.loads(data)
-    problem, plan = document["problem"], document["plan"]
+    parts = members(data)
+    problem, plan = parts["problem"], parts["plan"]
+    if isinstance(top["problem"], str):
+        problem = top["problem"].encode("utf-8")
     try:
-        given = problem if isinstance(problem, str) else json.dumps(problem)
-        data, _solve_options = separate(given.encode("utf-8"), format_)
-        _, found, warnings = read(data, format_, settings)
+        problem, _solve_options = separate(problem, format_)
+        _, found, warnings = read(problem, format_, settings)
     except PlannerError as error:
         raise below("problem", error) from None
     try:
-        return found, warnings, read_it(json.dumps(plan).encode("ascii"))
+        lists = scan(plan).top or {}
+        for name in ("placements", "objects", "assignments"):
+            require_few(lists.get(name), name, settings)
+        return found, warnings, read_it(plan)
     except PlannerError as error:
         raise below("plan", error) from None
 

@@ -14,3 +14,5 @@ MAX_DIGITS = 20
 """Of an integer as it is written."""
 MAX_TEXT = 1024
 """Characters of a name, an id, or any other text of a problem's: kinds, devices, types. What a constant holds is as long as its size says."""
+MAX_PROSE = 16_384
+"""Characters of a sentence in a plan or a sharing: a warning, why nothing fits."""

@@ -7,12 +7,23 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from ..json.strict import STRICT, BufferIdField, Items, Label
+from ...checks.limits import MAX_ADDRESS, MAX_PROSE, MAX_TEXT
+from ..json.sentences import BUFFER_ID_ERROR, LABEL_ERROR
+from ..json.strict import STRICT, Items, OneError
 from ..memplan.wire import Bytes, TermName, Time
 
 Amount = Annotated[int, Field(ge=0)]
 """A size or a cost; sums of them may go beyond what one size may be."""
 
+
+Name = Annotated[str, Field(max_length=MAX_TEXT)]
+Prose = Annotated[str, Field(max_length=MAX_PROSE)]
+Id = Annotated[
+    Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)] | Annotated[str, Field(min_length=1, max_length=MAX_TEXT)],
+    OneError(BUFFER_ID_ERROR),
+]
+"""Of a buffer. A problem's are looked at one by one when it has been read; an answer's nowhere else."""
+Label = Annotated[Name | int, OneError(LABEL_ERROR)]
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 Stop = Literal["proved", "goal_met", "time_limit", "work_limit", "memory_limit", "cancelled", "solver_failed"]
@@ -35,7 +46,7 @@ class ObjectiveWire(TypedDict):
 
 @with_config(STRICT)
 class PoolUseWire(TypedDict):
-    name: str
+    name: Name
     size: Bytes | None
     peak: Amount | None
     bound: Amount
@@ -43,8 +54,8 @@ class PoolUseWire(TypedDict):
 
 @with_config(STRICT)
 class PlacementWire(TypedDict):
-    id: BufferIdField
-    pool: str
+    id: Id
+    pool: Name
     offset: Annotated[int, Field(ge=0, le=(1 << 63) - 1)]
     size: Bytes
 
@@ -53,7 +64,7 @@ class PlacementWire(TypedDict):
 class WeightWire(TypedDict):
     """Part of a bound over several pools: one pool at one time, and the weight of what is live there."""
 
-    pool: str
+    pool: Name
     time: Time
     numerator: int
     denominator: Annotated[int, Field(ge=1)]
@@ -65,22 +76,22 @@ class CertificateWire(TypedDict):
         "live_together", "conflict_clique", "single_block", "pool_sharing", "priced_room", "too_few_pools", "search"
     ]
     value: Amount
-    pool: NotRequired[str | None]
+    pool: NotRequired[Name | None]
     term: NotRequired[TermName | None]
     time: NotRequired[Time | None]
-    buffers: NotRequired[Items[BufferIdField]]
+    buffers: NotRequired[Items[Id]]
     weights: NotRequired[Items[WeightWire]]
-    solver: NotRequired[str | None]
+    solver: NotRequired[Name | None]
 
 
 @with_config(STRICT)
 class ShortageWire(TypedDict):
-    message: str
-    pool: NotRequired[str | None]
+    message: Prose
+    pool: NotRequired[Name | None]
     bytes_short: NotRequired[Amount | None]
     time: NotRequired[Time | None]
-    buffers: NotRequired[Items[BufferIdField]]
-    subset: NotRequired[Items[BufferIdField] | None]
+    buffers: NotRequired[Items[Id]]
+    subset: NotRequired[Items[Id] | None]
     irreducible: NotRequired[bool | None]
 
 
@@ -95,18 +106,18 @@ class TracePointWire(TypedDict):
 class RunWire(TypedDict):
     seconds: float
     trace: NotRequired[Items[TracePointWire]]
-    machine: NotRequired[dict[str, Label]]
+    machine: NotRequired[dict[Name, Label]]
 
 
 @with_config(STRICT)
 class PickWire(TypedDict):
-    group: str
-    alternative: str
+    group: Name
+    alternative: Name
 
 
 @with_config(STRICT)
 class PaidWire(TypedDict):
-    name: str
+    name: Name
     value: int
 
 
@@ -132,12 +143,12 @@ class PlanWire(TypedDict):
     pools: Items[PoolUseWire]
     choice: NotRequired[ChoiceWire | None]
     placements: Items[PlacementWire]
-    solver: str | None
+    solver: Name | None
     seed: int
     reproducible: bool
-    versions: NotRequired[dict[str, str]]
-    problem_digest: str
+    versions: NotRequired[dict[Name, Name]]
+    problem_digest: Name
     certificate: NotRequired[Items[CertificateWire]]
     shortage: NotRequired[ShortageWire | None]
-    warnings: NotRequired[Items[str]]
+    warnings: NotRequired[Items[Prose]]
     run: NotRequired[RunWire]

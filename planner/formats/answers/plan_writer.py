@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ...checks.limits import MAX_PROSE
 from ...model.plan import Choice, Plan, PlanCertificate, Run, Shortage
 from ..documents import PLAN_FORMAT
 from ..json.lines import Written, compact, document
@@ -38,7 +39,7 @@ def _fields(plan: Plan) -> dict[str, Any]:
         "problem_digest": plan.problem_digest,
         "certificate": [_certificate(c) for c in plan.certificates],
         "shortage": None if plan.shortage is None else shortage_fields(plan.shortage),
-        "warnings": list(plan.warnings),
+        "warnings": [warning[:MAX_PROSE] for warning in plan.warnings],
         "run": run_fields(plan.run),
     }
 
@@ -79,7 +80,7 @@ def _certificate(certificate: PlanCertificate) -> dict[str, Any]:
 
 def shortage_fields(shortage: Shortage) -> dict[str, Any]:
     return {
-        "message": shortage.message,
+        "message": shortage.message[:MAX_PROSE],
         "pool": shortage.pool,
         "bytes_short": shortage.bytes_short,
         "time": shortage.time,

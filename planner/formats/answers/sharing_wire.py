@@ -7,16 +7,16 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from ..json.strict import STRICT, BufferIdField, Items
+from ..json.strict import STRICT, Items
 from ..memplan.wire import Bytes, Time
-from .plan_wire import Amount, RunWire, ShortageWire, Status, Stop
+from .plan_wire import Amount, Id, Name, Prose, RunWire, ShortageWire, Status, Stop
 
 Number = Annotated[int, Field(ge=0, le=(1 << 63) - 1)]
 
 
 @with_config(STRICT)
 class PoolTotalWire(TypedDict):
-    name: str
+    name: Name
     size: Bytes | None
     total: Amount | None
     bound: Amount
@@ -26,32 +26,32 @@ class PoolTotalWire(TypedDict):
 class ObjectWire(TypedDict):
     id: Number
     size: Amount
-    pool: str
-    device: NotRequired[str | None]
-    dtype: NotRequired[str | None]
+    pool: Name
+    device: NotRequired[Name | None]
+    dtype: NotRequired[Name | None]
 
 
 @with_config(STRICT)
 class AssignmentWire(TypedDict):
-    id: BufferIdField
+    id: Id
     object: Number
 
 
 @with_config(STRICT)
 class WitnessWire(TypedDict):
     time: NotRequired[Time | None]
-    buffers: Items[BufferIdField]
+    buffers: Items[Id]
 
 
 @with_config(STRICT)
 class SharingCertificateWire(TypedDict):
     proof: Literal["ranked", "search"]
     value: Amount
-    pool: str
-    device: NotRequired[str | None]
-    dtype: NotRequired[str | None]
+    pool: Name
+    device: NotRequired[Name | None]
+    dtype: NotRequired[Name | None]
     sets: NotRequired[Items[WitnessWire]]
-    solver: NotRequired[str | None]
+    solver: NotRequired[Name | None]
 
 
 @with_config(STRICT)
@@ -65,12 +65,12 @@ class SharingWire(TypedDict):
     pools: Items[PoolTotalWire]
     objects: Items[ObjectWire]
     assignments: Items[AssignmentWire]
-    solver: str | None
+    solver: Name | None
     seed: int
     reproducible: bool
-    versions: NotRequired[dict[str, str]]
-    problem_digest: str
+    versions: NotRequired[dict[Name, Name]]
+    problem_digest: Name
     certificate: NotRequired[Items[SharingCertificateWire]]
     shortage: NotRequired[ShortageWire | None]
-    warnings: NotRequired[Items[str]]
+    warnings: NotRequired[Items[Prose]]
     run: NotRequired[RunWire]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...checks.limits import MAX_PROSE
 from ...model.storage import Kind, Sharing, SharingCertificate
 from ..documents import SHARING_FORMAT
 from ..json.lines import Written, compact, document
@@ -33,7 +34,7 @@ def _fields(sharing: Sharing) -> dict[str, Any]:
         "problem_digest": sharing.problem_digest,
         "certificate": [_certificate(c) for c in sharing.certificates],
         "shortage": None if sharing.shortage is None else shortage_fields(sharing.shortage),
-        "warnings": list(sharing.warnings),
+        "warnings": [warning[:MAX_PROSE] for warning in sharing.warnings],
         "run": run_fields(sharing.run),
     }
 

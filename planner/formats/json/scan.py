@@ -23,6 +23,8 @@ _LONG_NUMBER = re.compile(rb"[0-9][0-9]{%d}" % MAX_DIGITS)
 _HALF_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
 )
+_SPACE = re.compile(r"[ \t\n\r,]*")
+_COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _NOT_STRUCTURE = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 
@@ -31,7 +33,7 @@ class Scanned(NamedTuple):
     """What the first look showed."""
 
     top: dict[str, Any] | None
-    """The document's own keys if it is an object; of the values only strings and numbers are kept."""
+    """The document's own keys if it is an object; of the values strings and numbers are kept, and how long lists are."""
     wide: bool
     """Some object has more than WIDE keys."""
 
@@ -57,6 +59,19 @@ def scan(data: bytes) -> Scanned:
         _find_fault(text)
         raise bad_input(Code.INVALID_JSON, (), "is not valid JSON") from None
     return Scanned(hooks.last if isinstance(top, _Object) else None, hooks.wide)
+
+
+def members(data: bytes) -> dict[str, bytes]:
+    """The values of a sound document's own keys as they stand in it, none of them loaded."""
+    text = data.decode("utf-8")
+    values = json.JSONDecoder(object_pairs_hook=lambda _: None)
+    found, at = {}, text.index("{") + 1
+    while text[at := _SPACE.match(text, at).end()] != "}":  # type: ignore[union-attr]  # it matches nothing as well
+        key, at = values.raw_decode(text, at)
+        begin = _COLON.match(text, at).end()  # type: ignore[union-attr]  # the document is sound
+        _, at = values.raw_decode(text, begin)
+        found[key] = text[begin:at].encode("utf-8")
+    return found
 
 
 def require_format(scanned: Scanned, wanted: str, what: str) -> None:

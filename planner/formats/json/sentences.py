@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
-from ...checks.limits import MAX_ADDRESS
+from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...checks.report import Place, quoted
 from ...model.errors import Code
 
@@ -55,6 +55,8 @@ def describe_error(error: ErrorDetails) -> tuple[Code, Place, str]:
                 f"the field {quoted(name)} is reserved for a later version and not supported yet",
             )
         return Code.UNKNOWN_FIELD, place, f"there is no field {quoted(name)} here"
+    if kind in (BUFFER_ID_ERROR, LABEL_ERROR) and isinstance(value, str) and value:
+        return Code.TOO_LARGE, place, too_long(value, MAX_TEXT)
     if kind in _TYPES:
         return Code.WRONG_TYPE, place, f"must be {_TYPES[kind]}, not {kind_of(value)}"
     if kind in _VALUES:
@@ -75,6 +77,11 @@ _TYPES = {
     "none_required": "null",
     LABEL_ERROR: "a string or an integer",
 }
+
+
+def too_long(text: str, most: int) -> str:
+    """Of a string."""
+    return f"must have {most} characters at most, not {len(text)}"
 
 
 def _wrong_id(value: Any, _: dict[str, Any]) -> str:
@@ -106,6 +113,7 @@ _VALUES: dict[str, tuple[Code, Callable[[Any, dict[str, Any]], str]]] = {
     "too_short": (Code.INVALID_VALUE, _length),
     "too_long": (Code.INVALID_VALUE, _length),
     "string_too_short": (Code.INVALID_VALUE, lambda value, _: "must not be empty"),
+    "string_too_long": (Code.TOO_LARGE, lambda value, context: too_long(value, context["max_length"])),
     "greater_than_equal": (Code.OUT_OF_RANGE, _bound),
     "less_than_equal": (Code.OUT_OF_RANGE, _bound),
     "int_parsing_size": (Code.OUT_OF_RANGE, lambda value, _: f"{kind_of(value)} is too large"),

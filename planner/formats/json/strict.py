@@ -40,7 +40,7 @@ Item = TypeVar("Item")
 Items: TypeAlias = Annotated[list[Item], _StopEarly()]
 
 
-class _OneError:
+class OneError:
     """Makes a union complain once, not once for each of its members."""
 
     def __init__(self, kind: str) -> None:
@@ -55,9 +55,9 @@ class _OneError:
 BufferIdField: TypeAlias = Annotated[
     Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)]
     | Annotated[str, Field(min_length=1, json_schema_extra={"maxLength": MAX_TEXT})],
-    _OneError(BUFFER_ID_ERROR),
+    OneError(BUFFER_ID_ERROR),
 ]
-Label: TypeAlias = Annotated[str | int, _OneError(LABEL_ERROR)]
+Label: TypeAlias = Annotated[str | int, OneError(LABEL_ERROR)]
 
 
 class Part(NamedTuple):

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from planner.checks.limits import MAX_DEPTH
 from planner.checks.report import Report
 from planner.formats.json.exact_scan import exact_scan, unescape
+<<<<<<< HEAD
 from planner.formats.json.scan import scan
 from planner.model.errors import BadInput, Code
+=======
+from planner.formats.json.scan import members, scan
+>>>>>>> a417a8a (Posted problems and plans are counted before they are loaded; texts of plans and sharings are limited)
 
 
 def faults(data: bytes) -> list[tuple[Code, str]]:
@@ -179,3 +183,12 @@ def test_a_broken_document_is_refused_by_the_exact_scan_exactly_if_by_json(value
 @given(st.text())
 def test_unescaping_is_what_json_does(text: str) -> None:
     assert unescape(json.dumps(text)[1:-1]) == text
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.dictionaries(st.text(), VALUES, max_size=5), st.sampled_from([None, 1, "\t"]), st.booleans())
+def test_the_values_of_a_document_are_taken_as_they_stand(
+    document: dict[str, object], indent: int | str | None, plain: bool
+) -> None:
+    found = members(f" {json.dumps(document, indent=indent, ensure_ascii=plain)}\n".encode())
+    assert {key: json.loads(value) for key, value in found.items()} == document

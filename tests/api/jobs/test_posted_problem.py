@@ -1,0 +1,35 @@
+"""What was posted is counted before it is loaded."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from api.errors import Refusal
+from api.jobs.posted_problem import problem_and_plan, read
+from api.settings import Settings
+from planner.formats import table
+from tests.http.served import THREE
+
+FEW = Settings(max_buffers=3)
+FOUR = {**THREE, "buffers": [{"id": n, "size": 1, "live": [[0, 1]]} for n in range(4)]}
+
+
+def test_buffers_are_counted_before_they_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        pytest.fail("it was loaded")
+
+    monkeypatch.setattr(table.Format, "read", never)
+    with pytest.raises(Refusal, match="there are 4 buffers; at most 3 are taken"):
+        read(json.dumps(FOUR).encode(), None, FEW)
+
+
+@pytest.mark.parametrize("name", ["placements", "objects", "assignments"])
+def test_what_a_plan_lists_is_counted_before_it_is_loaded(name: str) -> None:
+    def never(_: bytes) -> None:
+        pytest.fail("it was loaded")
+
+    data = json.dumps({"problem": THREE, "plan": {name: [{}] * 4}}).encode()
+    with pytest.raises(Refusal, match=f"there are 4 {name}; at most 3 are taken"):
+        problem_and_plan(data, None, FEW, never)
