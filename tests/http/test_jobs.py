@@ -126,7 +126,7 @@ def test_a_plan_that_takes_long_becomes_a_job_that_can_be_stopped(service: Serve
 
 
 def test_a_queued_job_is_stopped_at_once(service: Served) -> None:
-    busy, waiting = post_job(service, SLOW, SLOW_QUERY), post_job(service, THREE, "?seed=14")
+    busy, waiting = post_job(service, SLOW, SLOW_QUERY), post_job(service, SLOW, f"{SLOW_QUERY}&seed=14")
     assert service.client.delete(waiting["links"]["self"]).json()["state"] == "cancelled"
     found = refusal(service.client.get(f"{waiting['links']['self']}/plan"))
     assert (found["status"], found["code"]) == (409, "no_plan_yet")
@@ -232,7 +232,7 @@ def test_a_full_queue_says_when_to_come_again(tmp_path: Path) -> None:
     with serving(tmp_path, max_queue="1", max_streams="1") as small:
         running = post_job(small, SLOW, SLOW_QUERY)
         until(small, running, "running")
-        waiting = post_job(small, THREE)
+        waiting = post_job(small, SLOW, f"{SLOW_QUERY}&seed=1")
         response = small.plan()
         found = refusal(response)
         assert (found["status"], found["code"], response.headers["retry-after"]) == (429, "queue_full", "5")

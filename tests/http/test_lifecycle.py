@@ -18,7 +18,7 @@ import planner
 from api.store.opening import open_store
 from api.store.records import JobFilter, JobState
 from planner import read_plan, read_problem
-from tests.http.served import ROOT, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
+from tests.http.served import ROOT, SECONDS, SLOW, SLOW_QUERY, Served, refusal, serving
 from tests.http.test_jobs import events, post_job, until, until_there_is_a_plan
 
 
@@ -80,7 +80,7 @@ def test_a_killed_worker_is_replaced_and_a_job_that_kills_three_is_given_up(tmp_
 def test_a_service_that_is_told_to_stop_puts_its_jobs_back(tmp_path: Path) -> None:
     with serving(tmp_path) as service:
         running = post_job(service, SLOW, SLOW_QUERY)
-        queued = post_job(service, THREE)
+        queued = post_job(service, SLOW, f"{SLOW_QUERY}&seed=1")
         until_there_is_a_plan(service, running)
         heard = []
         for _, kind, _ in events(service, queued):

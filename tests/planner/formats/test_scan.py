@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 from planner.checks.limits import MAX_DEPTH
 from planner.checks.report import Report
 from planner.formats.json.exact_scan import exact_scan, unescape
-<<<<<<< HEAD
-from planner.formats.json.scan import scan
-from planner.model.errors import BadInput, Code
-=======
 from planner.formats.json.scan import members, scan
->>>>>>> a417a8a (Posted problems and plans are counted before they are loaded; texts of plans and sharings are limited)
+from planner.model.errors import BadInput, Code
 
 
 def faults(data: bytes) -> list[tuple[Code, str]]:
