@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from ..model.errors import StopReason
-from .instance import Choice, Cut
-from .master import Answer, Master
+from .instance import Answer, Choice, Cut
+from .master import Master
 
 TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
@@ -33,6 +33,8 @@ class Placed:
     bound: int | None
     """It has no smaller value. None: it has none at all, proven."""
     work: int = 0
+    tops: tuple[int, ...] = ()
+    """How high it reaches at the time of each load, where that is of use."""
 
 
 @dataclass(frozen=True, slots=True)

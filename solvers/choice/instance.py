@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from ..model.errors import StopReason
+
 Pick: TypeAlias = tuple[int, int]
 """A group, and one of its alternatives."""
 Choice: TypeAlias = tuple[int, ...]
@@ -30,6 +32,31 @@ class Cut(NamedTuple):
     least: int | None
 
 
+class Share(NamedTuple):
+    """So many bytes of one block, in one of these memories, where one of the picks at least is chosen. No picks: in any case."""
+
+    size: int
+    block: int
+    picks: tuple[Pick, ...]
+    pools: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """Several memories: what is live together is spread over them."""
+
+    prices: tuple[int, ...]
+    """What a byte of each one's peak costs."""
+    room: tuple[int | None, ...]
+    """How high each peak may be at most."""
+    is_largest: bool
+    """Is it the largest peak that counts? Else their sum, each times its price."""
+    live: tuple[tuple[Share, ...], ...]
+    """All that is there at each time."""
+    spare: int
+    """By so much less than the sum may one peak be: the topmost block takes no whole unit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choices:
     """One alternative is chosen of each group."""
@@ -37,6 +64,10 @@ class Choices:
     costs: tuple[tuple[int, ...], ...]
     """By group and alternative."""
     loads: tuple[Load, ...] = ()
+    times: tuple[int, ...] = ()
+    """When each load is."""
+    memories: Memories | None = None
+    """Where there are several, what is minimised is their value and not the greatest load."""
     requires: tuple[tuple[Pick, Pick], ...] = ()
     forbids: tuple[tuple[Pick, Pick], ...] = ()
 
@@ -47,6 +78,46 @@ class Choices:
         """The most that is live at a time."""
         return max((load.of(choice) for load in self.loads), default=0)
 
+    def has(self, choice: Sequence[object]) -> bool:
+        """True if it is a choice, and the rules allow it."""
+        known = len(choice) == len(self.costs) and all(
+            type(a) is int and 0 <= a < len(of_group) for a, of_group in zip(choice, self.costs, strict=True)
+        )
+        return known and self.keeps_rules([a for a in choice if isinstance(a, int)])
+
     def keeps_rules(self, choice: Sequence[int]) -> bool:
         needed = all(choice[g] != a or choice[h] == b for (g, a), (h, b) in self.requires)
         return needed and not any(choice[g] == a and choice[h] == b for (g, a), (h, b) in self.forbids)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of all choices that keep the limits: the cheapest, or the one of the least load."""
+
+    for_cost: bool
+    most_load: int | None = None
+    most_cost: int | None = None
+    fixed: Choice | None = None
+    """Only this one is asked about."""
+    near: Choice | None = None
+    """A choice to begin with."""
+    caps: tuple[tuple[int, int], ...] = ()
+    """What some of the loads (by their place in the list) may be at most."""
+    cuts: tuple[Cut, ...] = ()
+    left_aside: tuple[Choice, ...] = ()
+    """Choices that are not asked for again."""
+
+
+class Answer(NamedTuple):
+    """The best choice that was found, and what is proven of all."""
+
+    choice: Choice | None
+    bound: int | None
+    """No choice that was asked for is better. None: there is none at all, or nothing is known."""
+    stopped: StopReason | None
+    """Why the search ended before all was known."""
+    work: int = 0
+
+    @property
+    def is_impossible(self) -> bool:
+        return self.choice is None and self.bound is None and self.stopped is None

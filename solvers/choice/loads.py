@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from .instance import Load, Pick
+from .instance import Load, Pick, Share
 
 MOST_PIECES = 500_000
 """Of all loads together. Beyond it those that may be largest are formed: the others only make bounds weaker."""
@@ -24,10 +24,23 @@ class Piece(NamedTuple):
     pick: Pick | None
 
 
-def live_together(pieces: Iterable[Piece], alternatives: Sequence[int], unit: int = 1) -> tuple[Load, ...]:
-    """The loads at all times at which most is live: between a birth and the next death.
+class Times(NamedTuple):
+    """All that may be live at the times at which most is: between a birth and the next death."""
+
+    times: tuple[int, ...]
+    loads: tuple[Load, ...]
+    shares: tuple[tuple[Share, ...], ...]
+    """The same with who is in which memory; empty where there is one."""
+    spare: int
+
+
+def live_together(
+    pieces: Iterable[Piece], alternatives: Sequence[int], unit: int = 1, homes: Mapping[int, tuple[int, ...]] | None = None
+) -> Times:
+    """What is live at each time.
 
     `alternatives` says how many each group has. Blocks begin at multiples of `unit`: one that is alone takes whole units, except the last.
+    `homes` are the memories in which each block may be, where there are several.
     """
     born: dict[int, list[Piece]] = {}
     dying: dict[int, list[Piece]] = {}
@@ -38,17 +51,26 @@ def live_together(pieces: Iterable[Piece], alternatives: Sequence[int], unit: in
     times = sorted(born.keys() | dying.keys())
     formed = _worth_forming(times, born, dying)
     live: dict[Piece, int] = {}
-    found: dict[Load, None] = {}
+    found: dict[tuple[Load, tuple[Share, ...]], int] = {}
+    most_spare = 0
     for time in times:
         if time in formed:
-            found[_load(live, alternatives, unit)] = None
+            cells, spare = _cells_of_blocks(live, alternatives, unit)
+            most_spare = max(most_spare, spare)
+            shares = () if homes is None else tuple(Share(size, block, picks, homes[block]) for size, block, picks in cells)
+            found.setdefault((_load(cells, spare), shares), time - 1)
         for piece in dying.get(time, ()):
             live[piece] -= 1
             if not live[piece]:
                 del live[piece]
         for piece in born.get(time, ()):
             live[piece] = live.get(piece, 0) + 1
-    return tuple(found)
+    return Times(
+        tuple(found.values()),
+        tuple(load for load, _ in found),
+        tuple(shares for _, shares in found) if homes is not None else (),
+        most_spare,
+    )
 
 
 def _worth_forming(
@@ -76,10 +98,21 @@ def _worth_forming(
     return kept
 
 
-def _load(live: Iterable[Piece], alternatives: Sequence[int], unit: int) -> Load:
+def _load(cells: Iterable[tuple[int, int, tuple[Pick, ...]]], spare: int) -> Load:
     sizes: dict[tuple[Pick, ...], int] = {}
+    for size, _, picks in cells:
+        sizes[picks] = sizes.get(picks, 0) + size
+    always = sizes.pop((), 0) - spare
+    return Load(always, tuple((size, picks) for picks, size in sorted(sizes.items())))
+
+
+def _cells_of_blocks(
+    live: Iterable[Piece], alternatives: Sequence[int], unit: int
+) -> tuple[list[tuple[int, int, tuple[Pick, ...]]], int]:
+    """Size, block and picks of all ranges of addresses that are in use, and how much less than a whole unit the topmost may take."""
+    found: dict[tuple[int, tuple[Pick, ...]], int] = {}
     spare = 0
-    for _, those in groupby(sorted(live, key=attrgetter("block")), key=attrgetter("block")):
+    for block, those in groupby(sorted(live, key=attrgetter("block")), key=attrgetter("block")):
         members = list(those)
         if len(members) == 1:
             size = members[0].high - members[0].low
@@ -89,10 +122,9 @@ def _load(live: Iterable[Piece], alternatives: Sequence[int], unit: int) -> Load
         else:
             cells = _cells(members)
         for size, covering in cells:
-            picks = _needed(covering, alternatives)
-            sizes[picks] = sizes.get(picks, 0) + size
-    always = sizes.pop((), 0) - spare
-    return Load(always, tuple((size, picks) for picks, size in sorted(sizes.items())))
+            key = block, _needed(covering, alternatives)
+            found[key] = found.get(key, 0) + size
+    return [(size, block, picks) for (block, picks), size in found.items()], spare
 
 
 def _cells(members: Sequence[Piece]) -> list[tuple[int, list[Piece]]]:

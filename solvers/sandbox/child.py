@@ -14,17 +14,20 @@ import tempfile
 import threading
 import time
 import traceback
+from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any, Protocol
 
 from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsupported
 from solvers.model.instance import Instance, Placement
 from solvers.model.outcome import Value
-from solvers.model.solver import Solver, Task
+from solvers.model.solver import Control, Solver, Task
 
 from .frames import Unpacker, pack
-from .messages import Crashed, Ended, Found, Message, Proven, Refused, encode
+from .messages import Crashed, Ended, Found, Message, Proven, Refused, Said, encode
 from .parent_death import memory_cap
 
 CHUNK = 1 << 16
@@ -38,6 +41,28 @@ class Job:
     """module:Class"""
     instance: Instance
     task: Task
+
+    @property
+    def verbose(self) -> bool:
+        return self.task.verbose
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What answers question after question about one subject, and is not told anything else."""
+
+    answerer: str
+    """module:Class, made of the subject."""
+    subject: object
+    memory_bytes: int | None
+    verbose: bool = False
+
+
+class Answerer(Protocol):
+    """Answers in a child process: questions and answers are of what JSON can say."""
+
+    def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        """The answer to one question, within what the question allows. Raises Unsupported, Unavailable, SolverFailed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +91,8 @@ class Surroundings:
             os.chdir(self.folder)
 
 
-def pack_job(job: Job) -> bytes:
-    """The frames that `live` expects."""
+def pack_job(job: Job | Service) -> bytes:
+    """The frames that `live` expects first; each question to a service is another one."""
     here = Surroundings.of_this_process()
     first = json.dumps([here.path, here.folder, here.environment]).encode()
     return pack(first) + pack(pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL))
@@ -76,9 +101,10 @@ def pack_job(job: Job) -> bytes:
 class Reporter:
     """The Control that a solver in a child process talks to."""
 
-    def __init__(self, channel: socket.socket, task: Task) -> None:
+    def __init__(self, channel: socket.socket, deadline: float | None = None, *, verbose: bool = False) -> None:
         self._channel = channel
-        self._task = task
+        self._deadline = deadline
+        self._verbose = verbose
         self._lock = threading.Lock()  # solvers call back from threads of their own
 
     def incumbent(self, placement: Placement) -> None:
@@ -88,14 +114,13 @@ class Reporter:
         self.send(Proven(bound))
 
     def log(self, line: str) -> None:
-        if self._task.verbose:
+        if self._verbose:
             os.write(1, line.encode(errors="replace") + b"\n")
 
     def stopped(self) -> StopReason | None:
-        deadline = self._task.limits.deadline
-        if deadline is not None and time.monotonic() >= deadline:
+        if self._deadline is not None and time.monotonic() >= self._deadline:
             return StopReason.TIME_LIMIT
-        # The caller says "stop" by closing its side; nothing else ever comes after the job.
+        # The caller says "stop" by closing its side; nothing else comes after a job, nor after a question that is not answered yet.
         poll = select.poll()
         poll.register(self._channel, select.POLLIN)
         return StopReason.CANCELLED if poll.poll(0) else None
@@ -109,10 +134,13 @@ class Reporter:
 def live(channel: socket.socket, output: int | None, scratch: str) -> None:
     """Everything a child does. When it returns, there is nothing left but to exit."""
     _redirect(output)
-    surroundings, packed = _receive(channel)
-    Surroundings(*json.loads(surroundings)).enter(scratch)
-    job: Job = pickle.loads(packed)
-    reporter = Reporter(channel, job.task)
+    inbox = Inbox(channel)
+    Surroundings(*json.loads(inbox.take())).enter(scratch)
+    job: Job | Service = pickle.loads(inbox.take())
+    if isinstance(job, Service):
+        _serve(job, inbox, Reporter(channel, verbose=job.verbose))
+        return
+    reporter = Reporter(channel, job.task.limits.deadline, verbose=job.verbose)
     reporter.send(_solve(job, reporter))
 
 
@@ -125,22 +153,58 @@ def _redirect(output: int | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides what an interrupt means
 
 
-def _receive(channel: socket.socket) -> tuple[bytes, bytes]:
-    unpacker, payloads = Unpacker(), list[bytes]()
-    while len(payloads) < 2:
-        data = channel.recv(CHUNK)
-        if not data:
-            os._exit(0)  # the caller changed its mind
-        payloads += unpacker.feed(data)
-    return payloads[0], payloads[1]
+class Inbox:
+    """What the caller sends, frame by frame."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel, self._unpacker, self._frames = channel, Unpacker(), deque[bytes]()
+
+    def take(self) -> bytes:
+        """The next frame. There is none, and nothing more to do, if the caller has hung up."""
+        while not self._frames:
+            data = self._channel.recv(CHUNK)
+            if not data:
+                os._exit(0)
+            self._frames.extend(self._unpacker.feed(data))
+        return self._frames.popleft()
 
 
 def _solve(job: Job, reporter: Reporter) -> Message:
-    try:
-        module, _, name = job.solver.partition(":")
-        solver: Solver = getattr(import_module(module), name)()
+    def run() -> Message:
+        solver: Solver = _named(job.solver)()
         with memory_cap(job.task.limits.memory_bytes):
             return Ended(solver.solve(job.instance, job.task, reporter))
+
+    return _as_message(run)
+
+
+def _serve(service: Service, inbox: Inbox, reporter: Reporter) -> None:
+    """Until the caller hangs up, or an answer is that there will be no more."""
+    with memory_cap(service.memory_bytes):
+        answerer: Answerer | None = None
+        while True:
+            question = json.loads(inbox.take())
+
+            def run(question: Mapping[str, Any] = question) -> Message:
+                nonlocal answerer
+                answerer = answerer or _named(service.answerer)(service.subject)
+                return Said(answerer.answer(question, reporter))
+
+            message = _as_message(run)
+            reporter.send(message)
+            if not isinstance(message, Said):
+                return
+
+
+def _named(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _as_message(run: Callable[[], Message]) -> Message:
+    """What came of it, whatever that is."""
+    try:
+        return run()
     except (Unsupported, Unavailable, SolverFailed) as error:
         return Refused(error)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the caller has to hear of it

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -53,7 +53,14 @@ class Crashed:
     out_of_memory: bool = False
 
 
-Message: TypeAlias = Found | Proven | Ended | Refused | Crashed
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A service's answer to one question; whoever asked knows what it should look like."""
+
+    fields: Mapping[str, Any]
+
+
+Message: TypeAlias = Found | Proven | Ended | Refused | Crashed | Said
 
 
 class Unreadable(Exception):
@@ -73,6 +80,8 @@ def encode(message: Message) -> bytes:
             fields = {"kind": "refused", "error": type(error).__name__, "solver": error.solver, "reason": error.reason}
         case Crashed(reason, out_of_memory):
             fields = {"kind": "crashed", "reason": reason, "out_of_memory": out_of_memory}
+        case Said(said):
+            fields = {"kind": "said", "fields": dict(said)}
     return json.dumps(fields).encode()
 
 
@@ -97,6 +106,8 @@ def _decode(fields: Mapping[str, object]) -> Message:
             return Refused(kind(str(fields["solver"]), str(fields["reason"])))
         case "crashed":
             return Crashed(str(fields["reason"]), fields["out_of_memory"] is True)
+        case "said":
+            return Said(dict(cast("Mapping[str, Any]", fields["fields"])))
     raise ValueError("no such kind of message")
 
 

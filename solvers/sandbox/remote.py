@@ -10,8 +10,8 @@ import socket
 import time
 from dataclasses import dataclass
 
-from .child import Job, pack_job
-from .frames import Unpacker
+from .child import Job, Service, pack_job
+from .frames import Unpacker, pack
 from .launcher import Launcher
 from .messages import Message, Unreadable, decode
 from .parent_death import kill_group
@@ -49,7 +49,7 @@ class Fate:
 class Remote:
     """One child: a channel for messages, a line to its zygote, and perhaps its output."""
 
-    def __init__(self, launcher: Launcher, family: str | None, job: Job) -> None:
+    def __init__(self, launcher: Launcher, family: str | None, job: Job | Service) -> None:
         self.fate = Fate()
         self.fault: str | None = None
         """What is wrong with what the child sends."""
@@ -62,7 +62,7 @@ class Remote:
         self._selector = selectors.DefaultSelector()
         self._open: list[socket.socket] = []
         ends: list[socket.socket] = []
-        for _ in range(3 if job.task.verbose else 2):
+        for _ in range(3 if job.verbose else 2):
             ours, theirs = launcher.pair()
             self._open.append(ours)
             ends.append(theirs)
@@ -100,6 +100,12 @@ class Remote:
             else:
                 self._read_output()
         return messages
+
+    def say(self, payload: bytes) -> None:
+        """Something more for the child."""
+        self._unsent = memoryview(bytes(self._unsent) + pack(payload))
+        if self._channel in self._selector.get_map():
+            self._selector.modify(self._channel, selectors.EVENT_READ | selectors.EVENT_WRITE)
 
     def ask_to_stop(self) -> bool:
         """Tell the solver to stop. False: it has not even begun."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import replace
 
@@ -14,16 +13,12 @@ from solvers.model.solver import Control, Task
 
 from .child import Job
 from .launcher import launcher
+from .listening import Listening, cause_of_death, reason_of_failure
 from .messages import Crashed, Ended, Found, Message, Proven, Refused
 from .referee import Contradiction, Referee
 from .remote import Remote
 
-POLL_SECONDS = 0.02
 NOTE_LENGTH = 200
-GRACE_SECONDS = 0.1
-"""How long a solver that was told to stop may take to answer before it is killed."""
-OUT_OF_MEMORY_CODES = (-6, -9)
-"""How a process dies whose C++ cannot allocate, or that the system killed for want of memory."""
 
 
 def run(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
@@ -68,18 +63,13 @@ class Supervision:
 
     def watch(self, remote: Remote) -> Outcome:
         """Until there is an answer, or a reason why there will be none."""
-        asked: StopReason | None = None
-        kill_at = math.inf
-        while time.monotonic() < kill_at and not remote.is_silent:
-            if asked is None and (asked := self.reason_to_stop()) is not None:
-                kill_at = time.monotonic() + (GRACE_SECONDS if remote.ask_to_stop() else 0)
-            outcome = self._take(remote.receive(POLL_SECONDS), asked)
+        listening = Listening(remote, self.reason_to_stop)
+        for messages in listening:
+            outcome = self._take(messages, listening.asked)
             self._relay_output(remote)
             if outcome is not None:
                 return outcome
-        outcome = self._take(remote.kill(), asked)
-        self._relay_output(remote)
-        return outcome or self._post_mortem(remote, asked)
+        return self._post_mortem(remote, listening.asked)
 
     def _take(self, messages: list[Message], asked: StopReason | None) -> Outcome | None:
         """Act on what the child says; an outcome if that ends the run."""
@@ -117,22 +107,13 @@ class Supervision:
 
     def _post_mortem(self, remote: Remote, asked: StopReason | None) -> Outcome:
         """The child has said all it will ever say, and that was no answer."""
-        if remote.fault is not None:
-            return self._failed(remote.fault, StopReason.SOLVER_FAILED)
-        if asked is not None:
+        if asked is not None and remote.fault is None:
             return self.referee.cut_short(asked)
-        if remote.fate.reason is not None:
-            return self._failed(f"its process could not be started: {remote.fate.reason}", StopReason.SOLVER_FAILED)
-        code = remote.fate.code
-        cause = (
-            "for unknown reasons" if code is None else f"by signal {-code}" if code < 0 else f"with exit code {code}"
-        )
-        reason = self._reason_for(out_of_memory=code in OUT_OF_MEMORY_CODES)
-        return self._failed(f"its process ended {cause}", reason)
+        why, out_of_memory = cause_of_death(remote)
+        return self._failed(why, self._reason_for(out_of_memory=out_of_memory))
 
     def _reason_for(self, *, out_of_memory: bool) -> StopReason:
-        is_capped = self._task.limits.memory_bytes is not None
-        return StopReason.MEMORY_LIMIT if out_of_memory and is_capped else StopReason.SOLVER_FAILED
+        return reason_of_failure(self._task.limits.memory_bytes, out_of_memory=out_of_memory)
 
     def _failed(self, why: str, stop: StopReason, *, trusted: bool = True) -> Outcome:
         lines = why.splitlines() or ["no reason was given"]

@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from solvers.choice.instance import Choices, Pick
-from solvers.choice.loads import Piece, live_together
+from solvers.choice.instance import Choices, Memories, Pick
+from solvers.choice.loads import Piece, Times, live_together
 from solvers.model.instance import Term
 
 from ...facts.colocation import groups as colocated
 from ...facts.constants import spell_out_constants
 from ...facts.variants import rules, weighted_cost
+from ...model.plan import Plan
 from ...model.problem import Buffer, BufferId, Colocation, Interval, Pair, Problem
 
 
 @dataclass(frozen=True, slots=True)
 class BytesLive:
-    """How the objective's first term follows from the bytes that are live together: each needs room in some pool."""
+    """How the objective's value follows from the load: what is live together in one memory costs its price, each byte."""
 
-    least_price: int
-    """Of the sum of peaks, what a byte costs where it is cheapest."""
-    pools: int
-    """Over so many the largest peak is spread at best."""
+    price: int
 
     def most_load(self, value: int) -> int:
-        return value * self.pools if self.pools else value // self.least_price if self.least_price else 1 << 62
+        return value // self.price if self.price else 1 << 62
 
     def least_value(self, load: int) -> int:
-        return -(-load // self.pools) if self.pools else load * self.least_price
+        return load * self.price
+
+
+def is_largest(problem: Problem) -> bool:
+    """True if the largest peak is minimised, not the sum."""
+    return problem.terms == (Term.LARGEST_PEAK,)
 
 
 def measure_of(problem: Problem) -> BytesLive:
-    """What the objective makes of bytes."""
-    if problem.terms == (Term.LARGEST_PEAK,):
-        return BytesLive(1, len(problem.pools))
-    return BytesLive(min(pool.cost for pool in problem.pools), 0)
+    """What the objective makes of a load; with several memories, that is the load."""
+    return BytesLive(problem.pools[0].cost if len(problem.pools) == 1 and not is_largest(problem) else 1)
 
 
-def room(problem: Problem) -> int | None:
-    """What the pools hold together; None: one of them has no limit."""
-    sizes = [pool.size for pool in problem.pools]
-    return None if None in sizes else sum(size for size in sizes if size is not None)
+def most_value(problem: Problem) -> int | None:
+    """What the objective can be at most within the capacities; None: some pool has none."""
+    sizes = [pool.size for pool in problem.pools if pool.size is not None]
+    if len(sizes) < len(problem.pools):
+        return None
+    if is_largest(problem):
+        return max(sizes)
+    return sum(size * pool.cost for size, pool in zip(sizes, problem.pools, strict=True))
 
 
 def lower_choices(problem: Problem) -> Choices:
@@ -54,25 +60,63 @@ def lower_choices(problem: Problem) -> Choices:
     unit = 0
     for pool in problem.pools:
         unit = gcd(unit, pool.alignment)
-    return Choices(
-        costs=tuple(
-            tuple(weighted_cost(variants, each.costs) for each in group.alternatives) for group in variants.groups
-        ),
-        loads=live_together(_pieces(problem), alternatives, unit),
-        requires=tuple(requires),
-        forbids=tuple(forbids),
-    )
-
-
-def _pieces(problem: Problem) -> Iterator[Piece]:
-    """All that may be live, in blocks; of two that exclude each other the larger one alone."""
     parts = _Parts(spell_out_constants(problem))
     ids = range(len(parts.buffers))
     block, low = {i: i for i in ids}, dict.fromkeys(ids, 0)
     for group in colocated(ids, parts.colocations):
         for member, offset in zip(group.members, group.offsets, strict=True):
             block[member], low[member] = group.members[0], offset
-    left_out = _of_exclusive_pairs(parts, block)
+    several = len(problem.pools) > 1
+    homes = _homes(problem, parts, block) if several else None
+    found = live_together(_pieces(parts, block, low), alternatives, unit, homes)
+    return Choices(
+        costs=tuple(
+            tuple(weighted_cost(variants, each.costs) for each in group.alternatives) for group in variants.groups
+        ),
+        loads=found.loads,
+        times=found.times,
+        memories=_memories(problem, found) if several else None,
+        requires=tuple(requires),
+        forbids=tuple(forbids),
+    )
+
+
+def tops_at(times: Sequence[int], problem: Problem, plan: Plan) -> tuple[int, ...]:
+    """How high the plan's buffers reach at each of the times, which ascend."""
+    tops = [0] * len(times)
+    for buffer, place in zip(problem.buffers, plan.placements, strict=True):
+        if place.offset is not None:
+            end = place.offset + place.size
+            for start, stop in buffer.live or ():
+                for k in range(bisect_left(times, start), bisect_left(times, stop)):
+                    tops[k] = max(tops[k], end)
+    return tuple(tops)
+
+
+def _memories(problem: Problem, found: Times) -> Memories:
+    return Memories(
+        prices=tuple(pool.cost for pool in problem.pools),
+        room=tuple(pool.size for pool in problem.pools),
+        is_largest=is_largest(problem),
+        live=found.shares,
+        spare=found.spare,
+    )
+
+
+def _homes(problem: Problem, parts: _Parts, block: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
+    """The pools in which some member of each block may be."""
+    position = {pool.name: p for p, pool in enumerate(problem.pools)}
+    every = set(position.values())
+    found: dict[int, set[int]] = {}
+    for i, (buffer, _, _) in enumerate(parts.buffers):
+        names = buffer.pools if buffer.fixed is None else (buffer.fixed.pool,)
+        found.setdefault(block[i], set()).update(every if names is None else (position[name] for name in names))
+    return {root: tuple(sorted(pools)) for root, pools in found.items()}
+
+
+def _pieces(parts: _Parts, block: Mapping[int, int], low: Mapping[int, int]) -> Iterator[Piece]:
+    """All that may be live, in blocks; of two that exclude each other the larger one alone."""
+    left_out = _of_exclusive_pairs(parts, block) | _of_torn_blocks(parts, block, low)
     for i, (buffer, pick, lives) in enumerate(parts.buffers):
         if i not in left_out:
             for start, end in lives:
@@ -110,7 +154,19 @@ class _Parts:
         self.exclusions += [(index[a], index[b]) for a, b in exclusions]
 
 
-def _of_exclusive_pairs(parts: _Parts, block: dict[int, int]) -> set[int]:
+def _of_torn_blocks(parts: _Parts, block: Mapping[int, int], low: Mapping[int, int]) -> set[int]:
+    """Of blocks that different alternatives tie together differently, all members but the largest: which bytes they share depends on the choice."""
+    torn = {block[c.buffer] for c in parts.colocations if low[c.buffer] - low[c.base] != c.offset}
+    if not torn:
+        return set()
+    largest: dict[int, int] = {}
+    for i, root in block.items():
+        if root in torn and (root not in largest or parts.buffers[i][0].size > parts.buffers[largest[root]][0].size):
+            largest[root] = i
+    return {i for i, root in block.items() if root in torn and largest[root] != i}
+
+
+def _of_exclusive_pairs(parts: _Parts, block: Mapping[int, int]) -> set[int]:
     """Buffers that are not counted, so that no two are left that may share addresses at one time."""
     if not parts.exclusions:
         return set()

@@ -10,7 +10,7 @@ from solvers.choice import frontier as search
 from solvers.choice.instance import Choice as Positions
 from solvers.choice.master import Master
 from solvers.model.errors import SolverError, StopReason
-from solvers.model.solver import Goal, Silent
+from solvers.model.solver import Goal, Limits, Silent
 
 from ...facts.digest import digest
 from ...facts.variants import costs_of_choice, with_choice
@@ -33,7 +33,7 @@ from ...model.problem import Problem
 from ...model.versions import machine, versions
 from ...options.options import Options, bad_option
 from ...options.preference import Preference
-from .choices import lower_choices, measure_of, room
+from .choices import is_largest, lower_choices, measure_of, most_value, tops_at
 from .path import cannot_solve, limits_of
 from .watching import Cancelled, Clock, OnProgress, Progress
 
@@ -50,6 +50,19 @@ WORK_PER_PLAN = 20_000
 """What a placement that is proven is taken to cost, whatever it did."""
 
 
+class _Patience(Silent):
+    """A question ends when its time is over or the run is cancelled."""
+
+    def __init__(self, limits: Limits, cancelled: Cancelled | None) -> None:
+        super().__init__(limits)
+        self._cancelled = cancelled
+
+    def stopped(self) -> StopReason | None:
+        if self._cancelled is not None and self._cancelled():
+            return StopReason.CANCELLED
+        return super().stopped()
+
+
 class Choosing:
     """One problem with variants."""
 
@@ -64,8 +77,8 @@ class Choosing:
         self._measure = measure_of(problem)
         limits = limits_of(options, clock)
         self._work = limits.work
-        choices = lower_choices(problem)
-        self._master = Master(choices, limits, options.seed, Silent(limits), self._share(SHARE_OF_A_QUESTION))
+        self._choices = lower_choices(problem)
+        self._master = Master(self._choices, limits, options.seed, _Patience(limits, cancelled), self._share(SHARE_OF_A_QUESTION))
 
     def best(self, on_progress: OnProgress | None) -> Plan:
         """The plan that the options ask for."""
@@ -112,20 +125,12 @@ class Choosing:
             return question()
         except SolverError as refusal:
             raise cannot_solve(refusal) from refusal
+        finally:
+            self._master.close()
 
     def _search(self, points: int | None, on_point: search.OnPoint) -> search.Search:
-        capacity = room(self._problem)
-        most = None if capacity is None else self._most_value(capacity)
-        demand = search.Demand(most, self._options.max_cost, points)
+        demand = search.Demand(most_value(self._problem), self._options.max_cost, points)
         return search.Search(self._master, self._measure, self._place, demand, self._stopped, on_point)
-
-    def _most_value(self, capacity: int) -> int:
-        """What the objective can be at most within the capacities."""
-        sizes = [(pool.size or 0, pool.cost) for pool in self._problem.pools]
-        if self._measure.pools:
-            return max(size for size, _ in sizes)
-        del capacity
-        return sum(size * cost for size, cost in sizes)
 
     def _share(self, part: int) -> int | None:
         return None if self._work is None else max(self._work // part, min(self._work, LEAST_SHARE))
@@ -159,14 +164,16 @@ class Choosing:
         if plan.stop is not StopReason.PROVED and share is not None:
             work += share
         self._plans[positions] = plan
-        return search.Placed(plan.objective.value, plan.objective.bound or 0, work)
+        value, bound = plan.objective.value, plan.objective.bound or 0
+        tops = () if value == bound or len(problem.pools) > 1 else tops_at(self._choices.times, problem, plan)
+        return search.Placed(value, bound, work, tops)
 
     def _lift(self, point: search.Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
         """The plan of a point, with what is proven of all choices, not of this one alone."""
         plan = self._plans[point.choice]
         bound = min(point.bound, plan.objective.bound or 0)
-        dearest = max(pool.cost for pool in self._problem.pools)
-        of_bytes = -(-bound // dearest) if dearest and not self._measure.pools else bound if self._measure.pools else 0
+        dearest = 1 if is_largest(self._problem) else max(pool.cost for pool in self._problem.pools)
+        of_bytes = -(-bound // dearest) if dearest else 0
         total = min(plan.bound, of_bytes)
         alone = len(plan.pools) == 1
         pools = tuple(replace(use, bound=min(use.bound, total) if alone else 0) for use in plan.pools)

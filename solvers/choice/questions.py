@@ -1,0 +1,162 @@
+"""The questions that forget addresses, with CP-SAT: the cheapest choice within a load, and the least load within a cost.
+
+Importing this module imports nothing heavy; answering does, so it happens in a child process (see solvers.sandbox).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..cpsat import engine
+from ..model.solver import Control
+from .instance import Answer, Choice, Choices, Pick, Question
+from .wire import read_question, write_answer
+
+WORK_PER_DETERMINISTIC_SECOND = 2_000_000
+"""Of these models, which are small and mostly linear, CP-SAT counts more of what it does than of others."""
+WORKERS = 1
+"""Constant, so that every machine gives the same answer."""
+
+LARGEST = 1 << 61
+"""No load is."""
+
+
+class Questions:
+    """About one instance. The model is built once; each question adds to a copy of it."""
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+        self._base: Any = None
+        self._sums: list[Any] = []
+        """Of each load, what is not always there."""
+
+    def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        """In the child."""
+        budget = engine.Budget(
+            work=question["work"],
+            deadline=question["deadline"],
+            seed=question["seed"],
+            workers=WORKERS,
+            rate=WORK_PER_DETERMINISTIC_SECOND,
+            is_linear=True,
+        )
+        return write_answer(self.ask(read_question(question["question"]), budget, control))
+
+    def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
+        """The answer within the budget."""
+        if self._base is None:
+            self._build()
+        choices, model = self._choices, self._base.clone()
+        if question.most_load is not None and question.most_load < self._least:
+            return Answer(None, None, None)
+        greatest = max([self._greatest, *(cut.least for cut in question.cuts if cut.least is not None)])
+        top = greatest if question.most_load is None else min(greatest, question.most_load)
+        model.add(self._level <= top)
+        if question.most_cost is not None:
+            model.add(self._cost <= question.most_cost)
+        for k, most in question.caps:
+            model.add(self._sums[k] <= most - choices.loads[k].always)
+        for each in question.left_aside:
+            model.add_bool_or([self._chosen[g][a].negated() for g, a in enumerate(each)])
+        for cut in question.cuts:
+            literals = [self._chosen[g][a] for g, a in cut.picks]
+            if cut.least is None or cut.least > top:
+                model.add_bool_or([literal.negated() for literal in literals])
+            else:
+                model.add(self._level >= cut.least).only_enforce_if(literals)
+        if question.fixed is not None:
+            for g, a in enumerate(question.fixed):
+                model.add(self._chosen[g][a] == 1)
+        model.minimize(self._cost if question.for_cost else self._level)
+        if question.near is not None:
+            for literals, alternative in zip(self._chosen, question.near, strict=True):
+                for a, literal in enumerate(literals):
+                    model.add_hint(literal, a == alternative)
+        best: list[tuple[Choice, int]] = []
+
+        def on_solution(value: engine.ReadValue) -> None:
+            choice = tuple(next(a for a, literal in enumerate(group) if value(literal)) for group in self._chosen)
+            best[:] = [(choice, choices.cost(choice) if question.for_cost else value(self._level))]
+
+        reply = engine.solve(model, budget, control, on_solution)
+        bound = reply.bound
+        if reply.answer is engine.Answer.OPTIMAL and best:
+            bound = best[0][1]
+        elif reply.stopped is not None:  # where it ended early it may have no bound, and says 0
+            trivial = sum(min(of_group) for of_group in choices.costs) if question.for_cost else self._least
+            bound = trivial if bound is None or not best else max(bound, trivial)
+        return Answer(best[0][0] if best else None, bound, reply.stopped, reply.work)
+
+    def _build(self) -> None:
+        choices, model = self._choices, engine.new_model()
+        self._base, self._either = model, dict[tuple[Pick, ...], Any]()
+        self._chosen = [[model.new_bool_var("") for _ in of_group] for of_group in choices.costs]
+        for literals in self._chosen:
+            model.add_exactly_one(literals)
+        for (g, a), (h, b) in choices.requires:
+            model.add_implication(self._chosen[g][a], self._chosen[h][b])
+        for (g, a), (h, b) in choices.forbids:
+            model.add_bool_or([self._chosen[g][a].negated(), self._chosen[h][b].negated()])
+        flat = [literal for literals in self._chosen for literal in literals]
+        self._cost = engine.weighted_sum(flat, [price for of_group in choices.costs for price in of_group])
+        if choices.memories is None:
+            self._add_loads()
+        else:
+            self._add_memories()
+
+    def _add_loads(self) -> None:
+        """The level is the greatest load."""
+        loads = self._choices.loads
+        self._least = max([0, *(load.always for load in loads)])
+        self._greatest = max([self._least, *(load.always + sum(size for size, _ in load.if_any) for load in loads)])
+        self._level = self._base.new_int_var(self._least, LARGEST, "")
+        for load in loads:
+            literals: list[Any] = []
+            sizes: list[int] = []
+            for size, picks in load.if_any:
+                those = self._any_of(picks)
+                literals += those
+                sizes += [size] * len(those)
+            total = engine.weighted_sum(literals, sizes)
+            self._sums.append(total)
+            if literals:
+                self._base.add(total <= self._level - load.always)
+
+    def _add_memories(self) -> None:
+        """The level is what the objective makes of the peaks; each share of what is live is in one memory."""
+        memories, model = self._choices.memories, self._base
+        assert memories is not None
+        most = max((sum(share.size for share in shares) for shares in memories.live), default=0)
+        peaks = [model.new_int_var(0, most if room is None else min(max(room, 0), most), "") for room in memories.room]
+        there: dict[tuple[int, tuple[Pick, ...]], dict[int, Any]] = {}
+        for shares in memories.live:
+            inside: list[tuple[list[Any], list[int]]] = [([], []) for _ in peaks]
+            for share in shares:
+                key = share.block, share.picks
+                if key not in there:
+                    there[key] = {p: model.new_bool_var("") for p in share.pools}
+                    whole = sum(self._any_of(share.picks)) if share.picks else 1
+                    model.add(sum(there[key].values()) == whole)
+                for p, literal in there[key].items():
+                    inside[p][0].append(literal)
+                    inside[p][1].append(share.size)
+            for peak, (literals, sizes) in zip(peaks, inside, strict=True):
+                if literals:
+                    model.add(engine.weighted_sum(literals, sizes) <= peak + memories.spare)
+        self._least = 0
+        self._greatest = most if memories.is_largest else most * sum(memories.prices)
+        self._level = model.new_int_var(0, LARGEST, "")
+        for reached in peaks if memories.is_largest else [engine.weighted_sum(peaks, memories.prices)]:
+            model.add(self._level >= reached)
+
+    def _any_of(self, picks: Sequence[Pick]) -> list[Any]:
+        """Literals that add up to 1 if one of them is chosen at least, else to 0 at best: of one group, their own."""
+        if len({group for group, _ in picks}) == 1:
+            return [self._chosen[g][a] for g, a in picks]
+        key = tuple(picks)
+        if key not in self._either:
+            self._either[key] = self._base.new_bool_var("")
+            for g, a in picks:
+                self._base.add_implication(self._chosen[g][a], self._either[key])
+        return [self._either[key]]

@@ -1,0 +1,55 @@
+"""Questions and answers as what JSON can say, between the process that asks and the one that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ..model.errors import SolverFailed, StopReason
+from .instance import Answer, Choice, Choices, Cut, Question
+
+NAME = "cpsat"
+
+
+def write_question(question: Question) -> dict[str, object]:
+    return asdict(question)
+
+
+def read_question(fields: Mapping[str, Any]) -> Question:
+    def choice(given: Any) -> Choice | None:
+        return None if given is None else tuple(given)
+
+    return Question(
+        for_cost=fields["for_cost"],
+        most_load=fields["most_load"],
+        most_cost=fields["most_cost"],
+        fixed=choice(fields["fixed"]),
+        near=choice(fields["near"]),
+        caps=tuple((k, most) for k, most in fields["caps"]),
+        cuts=tuple(Cut(tuple((g, a) for g, a in picks), least) for picks, least in fields["cuts"]),
+        left_aside=tuple(tuple(each) for each in fields["left_aside"]),
+    )
+
+
+def write_answer(answer: Answer) -> dict[str, object]:
+    return answer._asdict()
+
+
+def read_answer(fields: Mapping[str, Any], choices: Choices) -> Answer:
+    """The answer, if it can be one. Raises SolverFailed: what comes from another process is looked at before it counts."""
+    try:
+        choice, bound, stopped, work = (fields[name] for name in Answer._fields)
+        answer = Answer(
+            None if choice is None else tuple(choice),
+            bound,
+            None if stopped is None else StopReason(stopped),
+            work,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise SolverFailed(NAME, f"it answered with what is no choice: {error}") from error
+    if type(work) is not int or work < 0 or not (bound is None or type(bound) is int):
+        raise SolverFailed(NAME, "it answered with what is no number")
+    if answer.choice is not None and not choices.has(answer.choice):
+        raise SolverFailed(NAME, "it answered with a choice that there is not, or that the rules forbid")
+    return answer

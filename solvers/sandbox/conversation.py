@@ -1,0 +1,90 @@
+"""Question after question about one subject, answered by one child that keeps what it has built for them; if it breaks, the next question starts another."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from solvers.model.errors import StopReason
+from solvers.model.solver import Control
+
+from .child import Service
+from .launcher import launcher
+from .listening import Listening, cause_of_death, reason_of_failure
+from .messages import Crashed, Message, Refused, Said
+from .remote import Remote
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of a question."""
+
+    fields: Mapping[str, Any] | None
+    """None: there is no answer."""
+    stop: StopReason | None = None
+    """Why there is none."""
+
+
+class Conversation:
+    """With the service `answerer` (module:Class) about the subject. `name` is whose words its log lines are; `family` preloads its library."""
+
+    def __init__(
+        self, name: str, family: str, answerer: str, subject: object, memory_bytes: int | None, control: Control
+    ) -> None:
+        self._name, self._family, self._control = name, family, control
+        self._service = Service(answerer, subject, memory_bytes)
+        self._remote: Remote | None = None
+
+    def ask(self, question: Mapping[str, object], deadline: float | None) -> Reply:
+        """The answer to a question, by the deadline. Raises Unsupported, Unavailable, SolverFailed."""
+
+        def reason_to_stop() -> StopReason | None:
+            if deadline is not None and time.monotonic() >= deadline:
+                return StopReason.TIME_LIMIT
+            return self._control.stopped()
+
+        reason = reason_to_stop()
+        if reason is not None:
+            return Reply(None, reason)
+        if self._remote is None:
+            self._remote = Remote(launcher, self._family, self._service)
+        self._remote.say(json.dumps(question).encode())
+        listening = Listening(self._remote, reason_to_stop)
+        for messages in listening:
+            reply = self._take(messages)
+            if reply is not None:
+                if listening.asked is not None:  # it takes that to be about all questions
+                    self.close()
+                return reply
+        if listening.asked is not None and self._remote.fault is None:
+            self.close()
+            return Reply(None, listening.asked)
+        why, out_of_memory = cause_of_death(self._remote)
+        return self._failed(why, out_of_memory=out_of_memory)
+
+    def close(self) -> None:
+        """End the child."""
+        if self._remote is not None:
+            self._remote.close()
+            self._remote = None
+
+    def _take(self, messages: list[Message]) -> Reply | None:
+        for message in messages:
+            match message:
+                case Said(fields):
+                    return Reply(fields)
+                case Refused(error):
+                    self.close()
+                    raise error
+                case Crashed(reason, out_of_memory):
+                    return self._failed(reason, out_of_memory=out_of_memory)
+        return None
+
+    def _failed(self, why: str, *, out_of_memory: bool) -> Reply:
+        self.close()
+        for line in why.splitlines():
+            self._control.log(f"{self._name}: {line}")
+        return Reply(None, reason_of_failure(self._service.memory_bytes, out_of_memory=out_of_memory))

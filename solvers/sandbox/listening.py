@@ -1,0 +1,52 @@
+"""Listening to a child until it is silent: it is told to stop when there is a reason, killed if it does not, and asked what it died of."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+
+from solvers.model.errors import StopReason
+
+from .messages import Message
+from .remote import Remote
+
+POLL_SECONDS = 0.02
+GRACE_SECONDS = 0.1
+"""How long a solver that was told to stop may take to answer before it is killed."""
+OUT_OF_MEMORY_CODES = (-6, -9)
+"""How a process dies whose C++ cannot allocate, or that the system killed for want of memory."""
+
+
+class Listening:
+    """What the child says, time after time; what it had still said is the last, and then it is dead."""
+
+    def __init__(self, remote: Remote, reason_to_stop: Callable[[], StopReason | None]) -> None:
+        self._remote, self._reason_to_stop = remote, reason_to_stop
+        self.asked: StopReason | None = None
+        """Why it was told to stop."""
+
+    def __iter__(self) -> Iterator[list[Message]]:
+        kill_at = math.inf
+        while time.monotonic() < kill_at and not self._remote.is_silent:
+            if self.asked is None and (reason := self._reason_to_stop()) is not None:
+                self.asked = reason
+                kill_at = time.monotonic() + (GRACE_SECONDS if self._remote.ask_to_stop() else 0)
+            yield self._remote.receive(POLL_SECONDS)
+        yield self._remote.kill()
+
+
+def cause_of_death(remote: Remote) -> tuple[str, bool]:
+    """What became of a child that gave no answer, and whether it died for want of memory."""
+    if remote.fault is not None:
+        return remote.fault, False
+    if remote.fate.reason is not None:
+        return f"its process could not be started: {remote.fate.reason}", False
+    code = remote.fate.code
+    how = "for unknown reasons" if code is None else f"by signal {-code}" if code < 0 else f"with exit code {code}"
+    return f"its process ended {how}", code in OUT_OF_MEMORY_CODES
+
+
+def reason_of_failure(memory_bytes: int | None, *, out_of_memory: bool) -> StopReason:
+    """Why the run of a child that failed has ended."""
+    return StopReason.MEMORY_LIMIT if out_of_memory and memory_bytes is not None else StopReason.SOLVER_FAILED
