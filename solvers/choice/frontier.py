@@ -18,8 +18,8 @@ TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
 MOST_ASIDE = 2
 """So many of which it remains open whether they can be placed as low as was wanted."""
-LESS_LOAD = (1, 2, 4)
-"""What is placed too high is tried with so many times less load as it was too high."""
+EASINGS = 8
+"""So often what was placed too high is tried with less live at the times at which it was."""
 SPREAD = 16
 """So many points are looked for between the ends before those between them."""
 
@@ -196,23 +196,16 @@ class Search:
         return None if value is None or cost_bound is None else self._with_room(value, cost_bound, tried)
 
     def _with_room(self, value: int, cost_bound: int, tried: list[Choice]) -> Point | None:
-        """A point for a value in which what was tried could not be placed: with as much less load as it was too much, or else a larger one."""
+        """A point for a value in which what was tried could not be placed: with less live where it reaches too high, or else a larger one."""
         over = [(placed, each) for each in tried if (placed := self._placed[each].value) is not None]
         if not over:
             return None
         larger, choice = min(over)
-        most_load = self._measure.most_load(value)
-        excess = self._measure.most_load(larger) - most_load
-        for times in LESS_LOAD:
-            answer = self._ask_cheapest(most_load - times * excess)
-            if answer is None or answer.choice is None:
-                break
-            cost = self._master.choices.cost(answer.choice)
-            if self._demand.most_cost is not None and cost > self._demand.most_cost:
-                break
-            placed = self._try(answer.choice).value
-            if placed is not None and placed <= value:
-                return self._note(Point(answer.choice, placed, cost, self._floor(answer.choice), cost_bound), value)
+        eased = self._eased(value, choice)
+        if eased is not None:
+            return self._note(
+                Point(eased, self._placed[eased].value or 0, self._master.choices.cost(eased), self._floor(eased), cost_bound), value
+            )
         if self._demand.most_value is not None and larger > self._demand.most_value:
             return None
         cheapest = self._ask_cheapest(self._measure.most_load(larger))
@@ -220,6 +213,31 @@ class Search:
             return None
         cost = self._master.choices.cost(choice)
         return self._note(Point(choice, larger, cost, self._floor(choice), cheapest.bound), larger)
+
+    def _eased(self, value: int, choice: Choice) -> Choice | None:
+        """A choice like this one that was placed in the value, with less live at the times at which this one reaches too high."""
+        most_load = self._measure.most_load(value)
+        caps: dict[int, int] = {}
+        for _ in range(EASINGS):
+            tops = self._placed[choice].tops
+            for k, top in enumerate(tops):
+                if top > most_load:
+                    load = self._master.choices.loads[k].of(choice)
+                    caps[k] = max(min(caps.get(k, load), load) - (top - most_load), self._master.choices.least_load(k))
+            if not tops:
+                return None
+            answer = self._ask(self._master.cheapest, most_load, choice, sorted(caps.items()))
+            if answer is None or answer.choice is None or self._is_too_dear(answer.choice):
+                return None
+            choice = answer.choice
+            placed = self._try(choice).value
+            if placed is not None and placed <= value:
+                return choice
+        return None
+
+    def _is_too_dear(self, choice: Choice) -> bool:
+        most_cost = self._demand.most_cost
+        return most_cost is not None and self._master.choices.cost(choice) > most_cost
 
     def _floor(self, choice: Choice) -> int:
         """The value below which no choice is that costs no more, if that is what its load comes to; otherwise nothing is said."""

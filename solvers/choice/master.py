@@ -13,7 +13,7 @@ from .wire import NAME, read_answer, write_question
 
 LIGHT_SHARE = 8
 """The least load within a cost is hard to prove; it gets this part of a question's work, and then is asked for otherwise."""
-WORK_PER_TERM = 10
+WORK_PER_TERM = 5
 WORK_PER_QUESTION = 20_000
 """What asking takes besides."""
 

@@ -1,0 +1,153 @@
+"""A plan lowered window by window: where it reaches too high in some places only, what is live there is placed anew and the rest stays.
+
+Of a long and thin problem each stretch of time may be easy, and all at once hard: whoever places everything anew must have luck everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ...facts.colocation import groups
+from ...model.plan import Plan, PlanStatus, TermValue, gap_to
+from ...model.problem import Buffer, BufferId, Fixed, Problem
+from ...reporting.subset import only
+from ...verifying.verify import verify
+
+SIZES = (24, 48, 96)
+"""A window is tried with about so many buffers that may move."""
+
+Fit = Callable[[Problem], Plan]
+"""Asks for any plan within the capacities."""
+
+
+def lowered(problem: Problem, made: Plan, fit: Fit) -> Plan:
+    """The plan, or one that reaches less high. It may be of no use where there is more than one pool, or where conflicts are given as pairs."""
+    if len(problem.pools) != 1 or made.peak is None or problem.constraints.conflicts:
+        return made
+    if any(buffer.live is None for buffer in problem.buffers):
+        return made
+    peak, least = made.peak, made.pools[0].bound
+    if peak <= least:
+        return made
+    found = _Windows(problem, made, fit)
+    found.lower(least)
+    if found.peak >= peak:
+        return made
+    better = found.plan()
+    return made if verify(problem, better) else better
+
+
+class _Windows:
+    """The offsets so far."""
+
+    def __init__(self, problem: Problem, made: Plan, fit: Fit) -> None:
+        self._problem, self._made, self._fit = problem, made, fit
+        self._offsets: dict[BufferId, int] = {place.id: place.offset for place in made.placements}
+        self._spans = [
+            (buffer, min(start for start, _ in live), max(end for _, end in live))
+            for buffer in problem.buffers
+            if (live := [span for span in buffer.live or () if span[0] < span[1]])
+        ]
+        self._tied = self._ties()
+
+    @property
+    def peak(self) -> int:
+        return max((self._end(buffer) for buffer in self._problem.buffers), default=0)
+
+    def lower(self, target: int) -> None:
+        """Until nothing reaches above the target, or some of it cannot be placed below; then as low as that goes."""
+        while True:
+            over = [(start, end) for buffer, start, end in self._spans if self._end(buffer) > target]
+            if not over:
+                return
+            if not self._lower_one(min(over), target):
+                peak = self.peak
+                if peak - 1 <= target:
+                    return
+                target = (target + peak) // 2
+
+    def _lower_one(self, core: tuple[int, int], target: int) -> bool:
+        """Places what is live around these times below the target."""
+        tried = -1
+        for size in SIZES:
+            free = self._window(core, target, size)
+            if len(free) == tried:
+                continue
+            tried = len(free)
+            if self._place(free, target):
+                return True
+        return False
+
+    def _window(self, core: tuple[int, int], target: int, size: int) -> set[BufferId]:
+        """Buffers that may move: so many of the nearest, those that reach above the target at the same times as any of them, and who moves with them."""
+        start, end = core
+        nearest = sorted(
+            (max(begin - end, start - stop, 0), begin, stop, k) for k, (_, begin, stop) in enumerate(self._spans)
+        )
+        free = {self._spans[k][0].id for *_, k in nearest[:size]}
+        while True:
+            low = min(begin for buffer, begin, _ in self._spans if buffer.id in free)
+            high = max(stop for buffer, _, stop in self._spans if buffer.id in free)
+            more = {
+                buffer.id
+                for buffer, begin, stop in self._spans
+                if begin < high and stop > low and self._end(buffer) > target
+            }
+            more |= {other for id_ in free | more for other in self._tied.get(id_, ())}
+            if more <= free:
+                return free
+            free |= more
+
+    def _place(self, free: set[BufferId], target: int) -> bool:
+        low = min(begin for buffer, begin, _ in self._spans if buffer.id in free)
+        high = max(stop for buffer, _, stop in self._spans if buffer.id in free)
+        there = {buffer.id for buffer, begin, stop in self._spans if begin < high and stop > low} | free
+        there |= {other for id_ in there for other in self._tied.get(id_, ())}
+        part = only(self._problem, there)
+        pool = self._problem.pools[0]
+        made = self._fit(
+            replace(
+                part,
+                buffers=tuple(each if each.id in free else self._held(each) for each in part.buffers),
+                pools=(replace(pool, size=target if pool.size is None else min(target, pool.size)),),
+            )
+        )
+        if made.status not in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE):
+            return False
+        self._offsets.update((place.id, place.offset) for place in made.placements)
+        return True
+
+    def _held(self, buffer: Buffer) -> Buffer:
+        return replace(buffer, fixed=Fixed(self._problem.pools[0].name, self._offsets[buffer.id]))
+
+    def _end(self, buffer: Buffer) -> int:
+        return self._offsets[buffer.id] + buffer.size
+
+    def _ties(self) -> dict[BufferId, Sequence[BufferId]]:
+        """By buffer, all that moves with it."""
+        ids = [buffer.id for buffer in self._problem.buffers]
+        found: dict[BufferId, Sequence[BufferId]] = {}
+        for group in groups(ids, self._problem.constraints.colocations):
+            members = [ids[i] for i in group.members]
+            found.update(dict.fromkeys(members, members))
+        return found
+
+    def plan(self) -> Plan:
+        """The plan with the offsets that were found."""
+        made, value = self._made, self.peak
+        placements = tuple(replace(place, offset=self._offsets[place.id]) for place in made.placements)
+        worth = value if made.objective.value == made.peak else value * self._problem.pools[0].cost
+        terms = tuple(TermValue(term.name, worth, term.bound) for term in made.objective.terms)
+        is_optimal = made.objective.bound == worth
+        return replace(
+            made,
+            status=PlanStatus.OPTIMAL if is_optimal else made.status,
+            peak=value,
+            gap=gap_to(made.objective.bound, worth),
+            objective=replace(made.objective, value=worth, terms=terms),
+            pools=(replace(made.pools[0], peak=value),),
+            placements=placements,
+        )
+
+
