@@ -16,10 +16,10 @@ from .master import Master
 
 TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
-MOST_ASIDE = 2
+MOST_ASIDE = 1
 """So many of which it remains open whether they can be placed as low as was wanted."""
-EASINGS = 8
-"""So often what was placed too high is tried with less live at the times at which it was."""
+EASINGS = (256, 128, 64, 32)
+"""Where a choice is placed too high, others are tried with less live by these parts."""
 SPREAD = 16
 """So many points are looked for between the ends before those between them."""
 
@@ -33,8 +33,6 @@ class Placed:
     bound: int | None
     """It has no smaller value. None: it has none at all, proven."""
     work: int = 0
-    tops: tuple[int, ...] = ()
-    """How high it reaches at the time of each load, where that is of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +202,14 @@ class Search:
         eased = self._eased(value, choice)
         if eased is not None:
             return self._note(
-                Point(eased, self._placed[eased].value or 0, self._master.choices.cost(eased), self._floor(eased), cost_bound), value
+                Point(
+                    eased,
+                    self._placed[eased].value or 0,
+                    self._master.choices.cost(eased),
+                    self._floor(eased),
+                    cost_bound,
+                ),
+                value,
             )
         if self._demand.most_value is not None and larger > self._demand.most_value:
             return None
@@ -215,25 +220,26 @@ class Search:
         return self._note(Point(choice, larger, cost, self._floor(choice), cheapest.bound), larger)
 
     def _eased(self, value: int, choice: Choice) -> Choice | None:
-        """A choice like this one that was placed in the value, with less live at the times at which this one reaches too high."""
+        """A choice like this one that was placed in the value: with a little less live wherever one that was placed has no more than that."""
+        known = [
+            (self._master.choices.cost(each), each)
+            for each, placed in self._placed.items()
+            if placed.value is not None and placed.value <= value and not self._is_too_dear(each)
+        ]
+        if not known:
+            return None
+        cost, anchor = min(known)
         most_load = self._measure.most_load(value)
-        caps: dict[int, int] = {}
-        for _ in range(EASINGS):
-            tops = self._placed[choice].tops
-            for k, top in enumerate(tops):
-                if top > most_load:
-                    load = self._master.choices.loads[k].of(choice)
-                    caps[k] = max(min(caps.get(k, load), load) - (top - most_load), self._master.choices.least_load(k))
-            if not tops:
-                return None
-            answer = self._ask(self._master.cheapest, most_load, choice, sorted(caps.items()))
-            if answer is None or answer.choice is None or self._is_too_dear(answer.choice):
-                return None
-            choice = answer.choice
-            placed = self._try(choice).value
+        loads = self._master.choices.loads
+        for part in EASINGS:
+            caps = [(k, max(most_load - most_load // part, load.of(anchor))) for k, load in enumerate(loads)]
+            answer = self._ask(self._master.cheapest, most_load, choice, caps)
+            if answer is None or answer.choice is None or self._master.choices.cost(answer.choice) >= cost:
+                break
+            placed = self._try(answer.choice).value
             if placed is not None and placed <= value:
-                return choice
-        return None
+                return answer.choice
+        return anchor
 
     def _is_too_dear(self, choice: Choice) -> bool:
         most_cost = self._demand.most_cost

@@ -64,8 +64,6 @@ class Choices:
     costs: tuple[tuple[int, ...], ...]
     """By group and alternative."""
     loads: tuple[Load, ...] = ()
-    times: tuple[int, ...] = ()
-    """When each load is."""
     memories: Memories | None = None
     """Where there are several, what is minimised is their value and not the greatest load."""
     requires: tuple[tuple[Pick, Pick], ...] = ()
@@ -77,18 +75,6 @@ class Choices:
     def load(self, choice: Sequence[int]) -> int:
         """The most that is live at a time."""
         return max((load.of(choice) for load in self.loads), default=0)
-
-    def least_load(self, k: int) -> int:
-        """No choice makes this one of the loads smaller."""
-        of_picks: dict[Pick, int] = {}
-        for size, picks in self.loads[k].if_any:
-            if len({g for g, _ in picks}) == 1:
-                for pick in picks:
-                    of_picks[pick] = of_picks.get(pick, 0) + size
-        groups = {g for g, _ in of_picks}
-        return self.loads[k].always + sum(
-            min(of_picks.get((g, a), 0) for a in range(len(self.costs[g]))) for g in groups
-        )
 
     def has(self, choice: Sequence[object]) -> bool:
         """True if it is a choice, and the rules allow it."""

@@ -27,7 +27,6 @@ class Piece(NamedTuple):
 class Times(NamedTuple):
     """All that may be live at the times at which most is: between a birth and the next death."""
 
-    times: tuple[int, ...]
     loads: tuple[Load, ...]
     shares: tuple[tuple[Share, ...], ...]
     """The same with who is in which memory; empty where there is one."""
@@ -35,7 +34,10 @@ class Times(NamedTuple):
 
 
 def live_together(
-    pieces: Iterable[Piece], alternatives: Sequence[int], unit: int = 1, homes: Mapping[int, tuple[int, ...]] | None = None
+    pieces: Iterable[Piece],
+    alternatives: Sequence[int],
+    unit: int = 1,
+    homes: Mapping[int, tuple[int, ...]] | None = None,
 ) -> Times:
     """What is live at each time.
 
@@ -51,14 +53,16 @@ def live_together(
     times = sorted(born.keys() | dying.keys())
     formed = _worth_forming(times, born, dying)
     live: dict[Piece, int] = {}
-    found: dict[tuple[Load, tuple[Share, ...]], int] = {}
+    found: dict[tuple[Load, tuple[Share, ...]], None] = {}
     most_spare = 0
     for time in times:
         if time in formed:
             cells, spare = _cells_of_blocks(live, alternatives, unit)
             most_spare = max(most_spare, spare)
-            shares = () if homes is None else tuple(Share(size, block, picks, homes[block]) for size, block, picks in cells)
-            found.setdefault((_load(cells, spare), shares), time - 1)
+            shares = (
+                () if homes is None else tuple(Share(size, block, picks, homes[block]) for size, block, picks in cells)
+            )
+            found[_load(cells, spare), shares] = None
         for piece in dying.get(time, ()):
             live[piece] -= 1
             if not live[piece]:
@@ -66,7 +70,6 @@ def live_together(
         for piece in born.get(time, ()):
             live[piece] = live.get(piece, 0) + 1
     return Times(
-        tuple(found.values()),
         tuple(load for load, _ in found),
         tuple(shares for _, shares in found) if homes is not None else (),
         most_spare,

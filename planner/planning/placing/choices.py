@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd
 
@@ -14,7 +13,6 @@ from solvers.model.instance import Term
 from ...facts.colocation import groups as colocated
 from ...facts.constants import spell_out_constants
 from ...facts.variants import rules, weighted_cost
-from ...model.plan import Plan
 from ...model.problem import Buffer, BufferId, Colocation, Interval, Pair, Problem
 
 
@@ -63,7 +61,7 @@ def lower_choices(problem: Problem) -> Choices:
     parts = _Parts(spell_out_constants(problem))
     ids = range(len(parts.buffers))
     block, low = {i: i for i in ids}, dict.fromkeys(ids, 0)
-    for group in colocated(ids, parts.colocations):
+    for group in colocated(ids, (Colocation(*tie) for tie in parts.ties)):
         for member, offset in zip(group.members, group.offsets, strict=True):
             block[member], low[member] = group.members[0], offset
     several = len(problem.pools) > 1
@@ -74,23 +72,10 @@ def lower_choices(problem: Problem) -> Choices:
             tuple(weighted_cost(variants, each.costs) for each in group.alternatives) for group in variants.groups
         ),
         loads=found.loads,
-        times=found.times,
         memories=_memories(problem, found) if several else None,
         requires=tuple(requires),
         forbids=tuple(forbids),
     )
-
-
-def tops_at(times: Sequence[int], problem: Problem, plan: Plan) -> tuple[int, ...]:
-    """How high the plan's buffers reach at each of the times, which ascend."""
-    tops = [0] * len(times)
-    for buffer, place in zip(problem.buffers, plan.placements, strict=True):
-        if place.offset is not None:
-            end = place.offset + place.size
-            for start, stop in buffer.live or ():
-                for k in range(bisect_left(times, start), bisect_left(times, stop)):
-                    tops[k] = max(tops[k], end)
-    return tuple(tops)
 
 
 def _memories(problem: Problem, found: Times) -> Memories:
@@ -129,7 +114,8 @@ class _Parts:
     def __init__(self, problem: Problem) -> None:
         assert problem.variants is not None
         self.buffers: list[tuple[Buffer, Pick | None, tuple[Interval, ...]]] = []
-        self.colocations: list[Colocation] = []
+        self.ties: list[tuple[int, int, int]] = []
+        """A buffer, its base, and the distance."""
         self.exclusions: list[tuple[int, int]] = []
         shared: dict[BufferId, int] = {}
         for buffer in problem.buffers:
@@ -143,20 +129,20 @@ class _Parts:
                 self._relate(index, alternative.constraints.colocations, alternative.constraints.exclusions)
                 for more in alternative.live:
                     longer = self._add(self.buffers[shared[more.buffer]][0], (g, a), more.live)
-                    self.colocations.append(Colocation(longer, shared[more.buffer], 0))
+                    self.ties.append((longer, shared[more.buffer], 0))
 
     def _add(self, buffer: Buffer, pick: Pick | None, live: tuple[Interval, ...]) -> int:
         self.buffers.append((buffer, pick, live))
         return len(self.buffers) - 1
 
     def _relate(self, index: dict[BufferId, int], ties: Iterable[Colocation], exclusions: Iterable[Pair]) -> None:
-        self.colocations += [Colocation(index[c.buffer], index[c.base], c.offset) for c in ties]
+        self.ties += [(index[c.buffer], index[c.base], c.offset) for c in ties]
         self.exclusions += [(index[a], index[b]) for a, b in exclusions]
 
 
 def _of_torn_blocks(parts: _Parts, block: Mapping[int, int], low: Mapping[int, int]) -> set[int]:
     """Of blocks that different alternatives tie together differently, all members but the largest: which bytes they share depends on the choice."""
-    torn = {block[c.buffer] for c in parts.colocations if low[c.buffer] - low[c.base] != c.offset}
+    torn = {block[buffer] for buffer, base, offset in parts.ties if low[buffer] - low[base] != offset}
     if not torn:
         return set()
     largest: dict[int, int] = {}

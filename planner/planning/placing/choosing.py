@@ -33,17 +33,21 @@ from ...model.problem import Problem
 from ...model.versions import machine, versions
 from ...options.options import Options, bad_option
 from ...options.preference import Preference
-from .choices import is_largest, lower_choices, measure_of, most_value, tops_at
+from .choices import is_largest, lower_choices, measure_of, most_value
 from .path import cannot_solve, limits_of
 from .watching import Cancelled, Clock, OnProgress, Progress
+from .windows import lowered
 
 PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
 OnPlan: TypeAlias = Callable[[Plan], None]
 
-SHARE_OF_A_PLAN = 16
+SHARE_OF_A_PLAN = 64
 """A placement may use this part of all the work."""
+SHARE_OF_WINDOWS = 16
+"""And what lowers it window by window this one."""
 SHARE_OF_A_QUESTION = 64
 """And a question about choices this part."""
+WORK_OF_A_WINDOW = 100_000
 LEAST_SHARE = 200_000
 WORK_PER_BUFFER = 40
 WORK_PER_PLAN = 20_000
@@ -78,7 +82,9 @@ class Choosing:
         limits = limits_of(options, clock)
         self._work = limits.work
         self._choices = lower_choices(problem)
-        self._master = Master(self._choices, limits, options.seed, _Patience(limits, cancelled), self._share(SHARE_OF_A_QUESTION))
+        self._master = Master(
+            self._choices, limits, options.seed, _Patience(limits, cancelled), self._share(SHARE_OF_A_QUESTION)
+        )
 
     def best(self, on_progress: OnProgress | None) -> Plan:
         """The plan that the options ask for."""
@@ -148,25 +154,46 @@ class Choosing:
         """The plan of one choice. Alternatives that contradict each other only together are no choice."""
         problem = with_choice(self._problem, positions)
         share = self._share(SHARE_OF_A_PLAN)
+        try:
+            plan, work = self._planned(problem, share, Goal.MINIMISE)
+        except BadInput:
+            return search.Placed(None, None, WORK_PER_PLAN)
+        if plan.status is PlanStatus.INFEASIBLE:
+            return search.Placed(None, None, work)
+        if plan.stop is not StopReason.PROVED:
+            plan, more = self._by_windows(problem, plan, self._share(SHARE_OF_WINDOWS))
+            work += more
+        self._plans[positions] = plan
+        value, bound = plan.objective.value, plan.objective.bound or 0
+        return search.Placed(value, bound, work)
+
+    def _by_windows(self, problem: Problem, plan: Plan, share: int | None) -> tuple[Plan, int]:
+        """The plan with what reaches too high placed anew, within that much work; and what it took."""
+        used = 0
+
+        def fit(window: Problem) -> Plan | None:
+            nonlocal used
+            if self._stopped() is not None or (share is not None and used >= share):
+                return None
+            made, work = self._planned(window, WORK_OF_A_WINDOW, Goal.FIT)
+            used += work
+            return made
+
+        return lowered(problem, plan, fit), used
+
+    def _planned(self, problem: Problem, work_limit: int | None, goal: Goal) -> tuple[Plan, int]:
+        """A plan where nothing is left to choose, and what making it took. Raises BadInput."""
         end = self._clock.end
         left = None if end is None else max(end - self._clock.begun - self._clock.seconds, 0.0)
         options = replace(
-            self._options, time_limit=left, work_limit=share, capacity=None, prefer=None, max_cost=None,
-            explain=False, goal=Goal.MINIMISE,
+            self._options, time_limit=left, work_limit=work_limit, capacity=None, prefer=None, max_cost=None,
+            explain=False, goal=goal,
         )  # fmt: skip
-        try:
-            plan = self._plan_one(problem, options)
-        except BadInput:
-            return search.Placed(None, None, WORK_PER_PLAN)
+        plan = self._plan_one(problem, options)
         work = WORK_PER_PLAN + WORK_PER_BUFFER * len(problem.buffers)
-        if plan.status is PlanStatus.INFEASIBLE:
-            return search.Placed(None, None, work)
-        if plan.stop is not StopReason.PROVED and share is not None:
-            work += share
-        self._plans[positions] = plan
-        value, bound = plan.objective.value, plan.objective.bound or 0
-        tops = () if value == bound or len(problem.pools) > 1 else tops_at(self._choices.times, problem, plan)
-        return search.Placed(value, bound, work, tops)
+        if plan.stop not in (StopReason.PROVED, StopReason.GOAL_MET) and work_limit is not None:
+            work += work_limit
+        return plan, work
 
     def _lift(self, point: search.Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
         """The plan of a point, with what is proven of all choices, not of this one alone."""

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
+
+from solvers.model.errors import StopReason
 
 from ...facts.colocation import groups
 from ...model.plan import Plan, PlanStatus, TermValue, gap_to
@@ -14,11 +17,13 @@ from ...model.problem import Buffer, BufferId, Fixed, Problem
 from ...reporting.subset import only
 from ...verifying.verify import verify
 
-SIZES = (24, 48, 96)
+SIZES = (48, 96, 192)
 """A window is tried with about so many buffers that may move."""
+CLOSE = 500
+"""What is left between what could not be reached and what was, is this part of it at most."""
 
-Fit = Callable[[Problem], Plan]
-"""Asks for any plan within the capacities."""
+Fit: TypeAlias = Callable[[Problem], Plan | None]
+"""Asks for any plan within the capacities. None: there is no time for it."""
 
 
 def lowered(problem: Problem, made: Plan, fit: Fit) -> Plan:
@@ -50,33 +55,36 @@ class _Windows:
             if (live := [span for span in buffer.live or () if span[0] < span[1]])
         ]
         self._tied = self._ties()
+        self._is_over = False
+        self._is_reproducible = made.reproducible
 
     @property
     def peak(self) -> int:
         return max((self._end(buffer) for buffer in self._problem.buffers), default=0)
 
-    def lower(self, target: int) -> None:
-        """Until nothing reaches above the target, or some of it cannot be placed below; then as low as that goes."""
-        while True:
-            over = [(start, end) for buffer, start, end in self._spans if self._end(buffer) > target]
-            if not over:
-                return
+    def lower(self, least: int) -> None:
+        """As low as it goes: to `least` if nothing stands against it."""
+        failed, target = least - 1, least
+        while self.peak - failed - 1 > self.peak // CLOSE and not self._is_over:
+            if not self._lower_all(target):
+                failed = target
+            target = failed + max((self.peak - failed) // 2, 1)
+
+    def _lower_all(self, target: int) -> bool:
+        """True: nothing reaches above the target any more."""
+        while over := [(start, end) for buffer, start, end in self._spans if self._end(buffer) > target]:
             if not self._lower_one(min(over), target):
-                peak = self.peak
-                if peak - 1 <= target:
-                    return
-                target = (target + peak) // 2
+                return False
+        return True
 
     def _lower_one(self, core: tuple[int, int], target: int) -> bool:
         """Places what is live around these times below the target."""
         tried = -1
         for size in SIZES:
             free = self._window(core, target, size)
-            if len(free) == tried:
-                continue
-            tried = len(free)
-            if self._place(free, target):
+            if len(free) > tried and self._place(free, target):
                 return True
+            tried = len(free)
         return False
 
     def _window(self, core: tuple[int, int], target: int, size: int) -> set[BufferId]:
@@ -113,8 +121,10 @@ class _Windows:
                 pools=(replace(pool, size=target if pool.size is None else min(target, pool.size)),),
             )
         )
-        if made.status not in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE):
+        self._is_over = made is None
+        if made is None or not made.placements:
             return False
+        self._is_reproducible = self._is_reproducible and made.reproducible
         self._offsets.update((place.id, place.offset) for place in made.placements)
         return True
 
@@ -143,11 +153,11 @@ class _Windows:
         return replace(
             made,
             status=PlanStatus.OPTIMAL if is_optimal else made.status,
+            stop=StopReason.PROVED if is_optimal else made.stop,
             peak=value,
             gap=gap_to(made.objective.bound, worth),
             objective=replace(made.objective, value=worth, terms=terms),
             pools=(replace(made.pools[0], peak=value),),
             placements=placements,
+            reproducible=self._is_reproducible,
         )
-
-

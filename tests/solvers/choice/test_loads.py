@@ -23,7 +23,7 @@ def test_the_load_of_every_choice(seed: int) -> None:
         pieces.append(
             Piece(block, start, start + chance.randint(0, 4), low, low + chance.randint(0, 9), chance.choice(picks))
         )
-    loads = live_together(pieces, groups)
+    loads = live_together(pieces, groups).loads
     choices = Choices(tuple((0,) * count for count in groups), loads)
     for choice in itertools.product(*map(range, groups)):
         there = [p for p in pieces if p.pick is None or choice[p.pick[0]] == p.pick[1]]
@@ -36,12 +36,12 @@ def test_the_load_of_every_choice(seed: int) -> None:
 
 def test_whole_units_count_but_for_the_last() -> None:
     pieces = [Piece(block, 0, 1, 0, size, None) for block, size in enumerate((5, 9, 16))]
-    assert Choices((), live_together(pieces, (), unit=8)).load(()) == 8 + 16 + 16 - 7
+    assert Choices((), live_together(pieces, (), unit=8).loads).load(()) == 8 + 16 + 16 - 7
 
 
 def test_equal_pieces_are_counted_once_and_end_each_by_itself() -> None:
     twice = [Piece(0, 0, 2, 0, 4, None), Piece(0, 0, 2, 0, 4, None), Piece(1, 1, 3, 0, 3, None)]
-    assert Choices((), live_together(twice, ())).load(()) == 7
+    assert Choices((), live_together(twice, ()).loads).load(()) == 7
 
 
 def test_of_too_many_loads_the_largest_are_formed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,9 +49,9 @@ def test_of_too_many_loads_the_largest_are_formed(monkeypatch: pytest.MonkeyPatc
     pieces = [Piece(i, i, i + 20, 0, 1 + i % 17, (i % 5, i % 2)) for i in range(200)]
     groups = [2] * 5
     costs = tuple((0, 0) for _ in groups)
-    every = Choices(costs, live_together(pieces, groups))
+    every = Choices(costs, live_together(pieces, groups).loads)
     monkeypatch.setattr("solvers.choice.loads.MOST_PIECES", 100)
-    some = Choices(costs, live_together(pieces, groups))
+    some = Choices(costs, live_together(pieces, groups).loads)
     assert 1 <= len(some.loads) < len(every.loads)
     for choice in itertools.product(range(2), repeat=5):
         assert some.load(choice) <= every.load(choice)

@@ -11,7 +11,17 @@ from planner.formats import read_plan, read_problem, write_plan, write_problem
 from planner.generate import Request, generate
 from planner.model.errors import BadInput
 from planner.model.plan import Plan, PlanStatus
-from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
+from planner.model.problem import (
+    Alternative,
+    Buffer,
+    Colocation,
+    Constraints,
+    CostTerm,
+    Pool,
+    Problem,
+    VariantGroup,
+    Variants,
+)
 from planner.options.options import Options
 from planner.options.preference import Preference
 from planner.planning.placing.choosing import Choosing
@@ -157,6 +167,19 @@ def test_several_memories_and_the_largest_peak() -> None:
             assert each.choice.cost_bound <= min(cost for cost, value in every if value <= (each.objective.value or 0))
         if found.is_complete:
             assert known(found.points) == best_of(every)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_alternatives_that_tie_the_same_buffers_differently(first: int) -> None:
+    """What the buffers share depends on the choice: no bound may count on one of the ties."""
+    ties = [Constraints(colocations=(Colocation("b", "a", offset),)) for offset in (0, 10)]
+    ties = ties[first:] + ties[:first]
+    groups = (VariantGroup("g", tuple(Alternative(f"{k}", (k,), (), tie) for k, tie in enumerate(ties))),)
+    both = (Buffer("a", 10, live=((0, 1),)), Buffer("b", 10, live=((0, 1),)))
+    problem = Problem(both, variants=Variants(groups, (CostTerm("cycles"),)))
+    found = pareto(problem, OPTIONS)
+    assert known(found.points) == best_of(every_choice(problem))
+    assert found.is_complete
 
 
 def test_the_same_frontier_again_and_in_the_file() -> None:

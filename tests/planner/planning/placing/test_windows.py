@@ -1,0 +1,84 @@
+"""Plans lowered window by window: what comes out is a plan that the verifier finds right, and reaches no higher."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planner.generate import Request, generate
+from planner.model.plan import Plan, PlanStatus
+from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
+from planner.options.options import Options
+from planner.planning.placing.solving import plan
+from planner.planning.placing.windows import CLOSE, lowered
+from planner.verifying.verify import verify
+from solvers.model.solver import Goal
+
+SMALL = Options(workers=1, work_limit=50_000, time_limit=None, goal=Goal.FIT)
+
+
+def fit(problem: Problem) -> Plan | None:
+    return plan(problem, SMALL)
+
+
+def stacked(problem: Problem) -> Plan:
+    """A valid plan without any thought: each buffer, or what moves together, above all others."""
+    return plan(problem, Options(workers=1, solver="exir_naive"))
+
+
+def shapes() -> list[Problem]:
+    random = generate("random", Request(40, 3))
+    tied = replace(
+        random,
+        constraints=Constraints(
+            colocations=tuple(Colocation(random.buffers[i].id, random.buffers[i + 1].id, 0) for i in (0, 10, 20))
+        ),
+    )
+    dear = replace(random, pools=(Pool("dear", cost=3),))
+    return [random, tied, dear]
+
+
+@pytest.mark.parametrize("problem", shapes())
+def test_a_bad_plan_becomes_a_good_one(problem: Problem) -> None:
+    made = stacked(problem)
+    found = lowered(problem, made, fit)
+    best = plan(problem, Options(workers=1))
+    assert not verify(problem, found)
+    assert made.peak is not None
+    assert found.peak is not None
+    assert best.peak is not None
+    assert best.peak <= found.peak < made.peak
+    if found.status is PlanStatus.OPTIMAL:
+        assert found.peak == best.peak
+
+
+def test_many_easy_stretches_that_are_hard_at_once() -> None:
+    """Each stretch is small and tight; the first plan is bad in all of them."""
+    stretch = generate("packing", Request(12, 1)).buffers
+    length = max(end for buffer in stretch for _, end in buffer.live or ())
+    buffers = tuple(
+        replace(
+            buffer, id=f"{k}.{buffer.id}", live=tuple((s + k * length, e + k * length) for s, e in buffer.live or ())
+        )
+        for k in range(8)
+        for buffer in stretch
+    )
+    problem = Problem(buffers)
+    found = lowered(problem, stacked(problem), fit)
+    best = plan(Problem(tuple(buffers[: len(stretch)])), Options(workers=1)).peak
+    assert found.peak is not None
+    assert best is not None
+    assert best <= found.peak <= best + best // CLOSE
+    assert not verify(problem, found)
+
+
+def test_what_it_cannot_lower_it_leaves() -> None:
+    problem = generate("random", Request(30, 3))
+    made = stacked(problem)
+    assert lowered(problem, made, lambda _: None) is made
+    best = plan(problem, Options(workers=1))
+    assert lowered(problem, best, fit) is best
+    pair = Problem((Buffer("a", 3), Buffer("b", 4)), constraints=Constraints(conflicts=(("a", "b"),)))
+    apart = stacked(pair)
+    assert lowered(pair, apart, fit) is apart

@@ -1,0 +1,99 @@
+"""Question after question to one child: what it remembers, and what becomes of those who ask when it breaks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from solvers.model.errors import SolverFailed, StopReason
+from solvers.model.solver import Silent
+from solvers.sandbox.conversation import Conversation, Reply
+
+PATIENCE_SECONDS = 10.0
+MEGABYTE = 1_000_000
+
+
+class Stopping(Silent):
+    """Stops when told, and keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reason: StopReason | None = None
+        self.lines: list[str] = []
+
+    def stopped(self) -> StopReason | None:
+        return self.reason
+
+    def log(self, line: str) -> None:
+        self.lines.append(line)
+
+
+@pytest.fixture
+def control() -> Stopping:
+    return Stopping()
+
+
+@pytest.fixture
+def talk(control: Stopping) -> Iterator[Conversation]:
+    made = Conversation(
+        "obedient", "solvers.cpsat", "tests.faults.faulty_answerers:Obedient", [1, 2], 200 * MEGABYTE, control
+    )
+    yield made
+    made.close()
+
+
+def say(talk: Conversation, what: object = "x") -> Reply:
+    return talk.ask({"do": "say", "what": what}, None)
+
+
+def test_one_child_answers_all(talk: Conversation) -> None:
+    for number in (1, 2, 3):
+        reply = say(talk, {"n": number, "big": "y" * 300_000})
+        assert reply.fields is not None
+        assert (reply.fields["asked"], reply.fields["subject"]) == (number, [1, 2])
+        assert reply.fields["said"]["n"] == number
+
+
+@pytest.mark.parametrize(
+    ("order", "stop"),
+    [
+        ({"do": "die"}, StopReason.MEMORY_LIMIT),  # as the system kills what takes too much
+        ({"do": "raise"}, StopReason.SOLVER_FAILED),
+        ({"do": "eat", "bytes": 2_000 * MEGABYTE}, StopReason.MEMORY_LIMIT),
+    ],
+)
+def test_what_breaks_gives_no_answer_and_the_next_question_goes_to_another(
+    talk: Conversation, control: Stopping, order: dict[str, object], stop: StopReason
+) -> None:
+    assert say(talk).fields is not None
+    assert talk.ask(order, None) == Reply(None, stop)
+    assert control.lines
+    reply = say(talk)
+    assert reply.fields is not None
+    assert reply.fields["asked"] == 1
+
+
+def test_a_refusal_is_raised(talk: Conversation) -> None:
+    with pytest.raises(SolverFailed):
+        talk.ask({"do": "refuse"}, None)
+    assert say(talk).fields is not None
+
+
+@pytest.mark.parametrize("order", ["hang", "wait"])
+def test_the_deadline_holds_whatever_it_does(talk: Conversation, order: str) -> None:
+    assert say(talk).fields is not None
+    begun = time.monotonic()
+    reply = talk.ask({"do": order}, begun + 0.3)
+    assert time.monotonic() - begun < PATIENCE_SECONDS
+    assert reply.stop is StopReason.TIME_LIMIT or reply.fields == {"said": "stopped"}
+    assert say(talk).fields is not None
+    assert talk.ask({"do": "say", "what": 1}, begun) == Reply(None, StopReason.TIME_LIMIT)
+
+
+def test_who_asks_may_stop_it(talk: Conversation, control: Stopping) -> None:
+    control.reason = StopReason.CANCELLED
+    assert say(talk) == Reply(None, StopReason.CANCELLED)
+    control.reason = None
+    assert say(talk).fields is not None
