@@ -72,6 +72,9 @@ def plan(
     as_json: Json = False,
     quiet: Quiet = False,
     report: ReportTables = None,
+    block_map: Annotated[
+        bool, typer.Option("--map", help="Show the memory map in block characters, in a pipe too.")
+    ] = False,
     arenas: Annotated[
         Literal["global", "nested"],
         typer.Option(
@@ -104,6 +107,8 @@ def plan(
         raise typer.BadParameter("cannot be combined with --json, --quiet or -o -", param_hint="--report")
     if proof is not None and proof in ("-", out):
         raise typer.BadParameter("a proof is written to a file of its own", param_hint="--proof")
+    if block_map and (as_json or quiet or report or out == "-"):
+        raise typer.BadParameter("cannot be combined with --json, --quiet, --report or -o -", param_hint="--map")
     request = plan_command.Request(
         file=file,
         begun=context.obj,
@@ -114,11 +119,13 @@ def plan(
         quiet=quiet,
         verbose=wanted.verbose,
         report=report,
+        block_map=block_map,
         proof=proof,
     )
     if arenas == "nested":
-        if report or wanted.explain or proof:
-            raise typer.BadParameter("cannot be combined with --report, --explain and --proof", param_hint="--arenas")
+        if report or block_map or wanted.explain or proof:
+            hint = "cannot be combined with --report, --map, --explain and --proof"
+            raise typer.BadParameter(hint, param_hint="--arenas")
         from .commands import nested as nested_command
 
         raise typer.Exit(nested_command.run(request, wanted))

@@ -6,7 +6,8 @@ from .convergence import convergence
 from .curves import Axes, Curve, curves
 from .frame import Sheet
 from .frontier import frontier_curve
-from .memory_map import MemoryMap, PoolMap, memory_map
+from .memory_map import MemoryMap, PoolMap, ceiling, memory_map
+from .rendering import pdf, png, require_typst
 from .shapes_curve import shapes_curve
 from .style import Theme
 from .svg import svg
@@ -19,10 +20,14 @@ __all__ = [
     "PoolMap",
     "Sheet",
     "Theme",
+    "ceiling",
     "convergence",
     "curves",
     "frontier_curve",
     "memory_map",
+    "pdf",
+    "png",
+    "require_typst",
     "shapes_curve",
     "svg",
     "sweep_curve",

@@ -47,6 +47,8 @@ class Request(NamedTuple):
     verbose: bool = False
     report: str | None = None
     """The tables of `memplan report` to show in place of the usual output."""
+    block_map: bool = False
+    """Show the memory map in place of the table of placements, in a pipe too."""
     proof: str | None = None
     """Where to write a proof of the plan's bound."""
 
@@ -60,11 +62,13 @@ class Request(NamedTuple):
         """JSON where it was asked for, and in a pipe that would otherwise get nothing."""
         if self.as_json or self.out == STANDARD_OUTPUT:
             return True
-        return self.out is None and self.report is None and not is_terminal(sys.stdout)
+        return self.out is None and self.report is None and not self.block_map and not is_terminal(sys.stdout)
 
     @property
     def prints_tables(self) -> bool:
-        return not self.prints_json and not self.quiet and self.report is None and is_terminal(sys.stdout)
+        if self.prints_json or self.quiet or self.report is not None:
+            return False
+        return self.block_map or is_terminal(sys.stdout)
 
 
 def run(request: Request, options: Options) -> ExitCode:
@@ -169,7 +173,7 @@ def deliver(request: Request, problem: Problem, plan: Plan) -> None:
     if request.prints_tables:
         from ..terminal.tables.plan import print_report
 
-        print_report(problem, plan, explain=request.explain, written_to=request.target)
+        print_report(problem, plan, explain=request.explain, written_to=request.target, as_map=request.block_map)
     elif not request.as_json:
         say_what_is_wrong(plan, quiet=request.quiet)
     if request.report is not None:

@@ -52,11 +52,23 @@ MAY_HELP = {
 
 
 def print_report(
-    problem: Problem, plan: Plan, *, explain: bool, written_to: str | None = None, console: Console | None = None
+    problem: Problem,
+    plan: Plan,
+    *,
+    explain: bool,
+    written_to: str | None = None,
+    as_map: bool = False,
+    console: Console | None = None,
 ) -> None:
     """Everything about the plan, for a terminal: what it is worth comes last, where the reader's eyes are."""
     console = console or console_on()
-    if plan.placements:
+    if as_map:
+        from planner.drawing import memory_map
+
+        from .block_map import print_map
+
+        print_map(memory_map(problem, plan), console)
+    elif plan.placements:
         print_tables(problem, plan, console)
     if explain and plan.status is not PlanStatus.INFEASIBLE:
         for text in explain_bound(problem, plan).splitlines():

@@ -1,0 +1,55 @@
+"""Pictures as PNG and PDF, drawn from the SVG by Typst, which brings its own letters and needs nothing of the system's."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+
+from ..model.errors import BadInput, Code, Finding
+
+PIXELS_PER_INCH = 144
+"""Twice those of the SVG, so that small letters can be read on paper and on dense screens."""
+MOST_PIXELS = 100_000_000
+"""Of a PNG: more fill gigabytes of memory before they fill a file."""
+PAGE = """\
+#set document(date: none)
+#set page(width: {width}pt, height: {height}pt, margin: 0pt)
+#image("/picture.svg", width: 100%)
+"""
+
+
+def require_typst() -> None:
+    """Raises BadInput where it is not installed."""
+    if find_spec("typst") is None:
+        message = "pictures as PNG and PDF need Typst: pip install 'memplan[pictures]'"
+        raise BadInput(Finding(Code.UNAVAILABLE, "", message))
+
+
+def png(picture: bytes) -> bytes:
+    """The SVG picture in dots; coarser where it is very large."""
+    width, height = _extent(picture)
+    dots = PIXELS_PER_INCH * min(1.0, (MOST_PIXELS / (width * height * (PIXELS_PER_INCH / 72) ** 2)) ** 0.5)
+    return _rendered(picture, "png", dots)
+
+
+def pdf(picture: bytes) -> bytes:
+    """The SVG picture as a document of one page, with letters that can be searched."""
+    return _rendered(picture, "pdf", None)
+
+
+def _rendered(picture: bytes, form: str, dots: float | None) -> bytes:
+    require_typst()
+    import typst
+
+    width, height = _extent(picture)
+    files = {"main.typ": PAGE.format(width=width, height=height).encode(), "picture.svg": picture}
+    made: bytes = typst.Compiler(files).compile(format=form, ppi=dots)
+    return made
+
+
+def _extent(picture: bytes) -> tuple[float, float]:
+    """Width and height of a picture of planner.drawing, as it says itself."""
+    said = re.search(rb'width="([\d.]+)" height="([\d.]+)"', picture)
+    if said is None:
+        raise ValueError("this is no picture of planner.drawing")
+    return float(said[1]), float(said[2])
