@@ -44,6 +44,7 @@ def test_there_is_a_file_for_each_purpose() -> None:
         "dev.txt",
         "highs.txt",
         "peers.txt",
+        "pictures.txt",
         "postgresql.txt",
         "runtime.txt",
         "wheels.txt",
@@ -73,9 +74,10 @@ def test_no_address_is_recorded(path: Path) -> None:
         ("highs.txt", ["project", "highs"]),
         ("peers.txt", ["project", "peers"]),
         ("build.txt", ["build"]),
+        ("pictures.txt", ["project", "pictures"]),
         ("postgresql.txt", ["project", "postgresql"]),
         ("wheels.txt", ["build", "wheels"]),
-        ("dev.txt", ["project", "highs", "peers", "postgresql", "dev"]),
+        ("dev.txt", ["project", "highs", "peers", "pictures", "postgresql", "dev"]),
     ],
 )
 def test_each_file_pins_what_pyproject_declares(file: str, parts: list[str]) -> None:

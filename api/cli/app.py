@@ -220,7 +220,9 @@ def sweep(
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the figures to this file.")
     ] = None,
-    plot: Annotated[str | None, typer.Option(metavar="PLOT", help="Draw the curves: an .svg file.")] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="PLOT", help="Draw the curves: an .svg, .png or .pdf file.")
+    ] = None,
     theme: Annotated[
         Literal["system", "light", "dark"], typer.Option(help="Light, dark, or as the reader's system is.")
     ] = "system",
@@ -282,7 +284,9 @@ def shapes(
     prefix: Annotated[
         str, typer.Option(metavar="NAME", help="What the names of the C functions begin with.")
     ] = "memplan",
-    plot: Annotated[str | None, typer.Option(metavar="PLOT", help="Draw what each shape takes: an .svg file.")] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="PLOT", help="Draw what each shape takes: an .svg, .png or .pdf file.")
+    ] = None,
     theme: Annotated[
         Literal["system", "light", "dark"], typer.Option(help="Light, dark, or as the reader's system is.")
     ] = "system",
@@ -364,30 +368,47 @@ def draw(
     problem: Problem,
     plan: Plan,
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="OUT", help="An .svg file; - writes to the standard output.")
+        str,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="An .svg, .png or .pdf file, or .html: a page to zoom and search in; - writes SVG to the standard output.",
+        ),
     ],
     what: Annotated[
-        Literal["map", "convergence"],
-        typer.Option(help="The memory map, or how best value and bound came closer while the plan was made."),
+        Literal["map", "profile", "convergence"],
+        typer.Option(
+            help="The memory map, the bytes in use over time, or how best value and bound came closer while the plan was made."
+        ),
     ] = "map",
+    profile: Annotated[bool, typer.Option("--profile", help="The same as --what profile.")] = False,
+    compare: Annotated[
+        str | None, typer.Option(metavar="PLAN", help="Another plan of the problem, to draw beside the first.")
+    ] = None,
     theme: Annotated[
-        Literal["system", "light", "dark"], typer.Option(help="Light, dark, or as the reader's system is.")
+        Literal["system", "light", "dark"],
+        typer.Option(help="Light, dark, or as the reader's system is, which .png and .pdf do not know."),
     ] = "system",
     width: Annotated[int, typer.Option(min=640, max=4800, help="Of the picture, in pixels.")] = 1200,
     input_format: Format = None,
 ) -> None:
-    """Draw a plan as SVG.
+    """Draw a plan.
 
-    Its memory map (time across, address up, one rectangle for each buffer), or its convergence. A plan that is wrong is drawn too, with what is wrong marked, and gets exit code 1.
+    Its memory map (time across, address up, one rectangle for each buffer), the bytes in use over time, or how it was found; as SVG, PNG, PDF or as a
+    page (HTML) that needs nothing else. A plan that is wrong is drawn too, with what is wrong marked, and gets exit code 1.
     """
     from planner.drawing import Sheet, Theme
 
     from .commands import draw as draw_command
 
-    sheet = Sheet(width, Theme(theme))
-    raise typer.Exit(
-        draw_command.run(problem, plan, out, what=what, sheet=sheet, input_format=input_format, **said(context))
-    )
+    if profile and what == "convergence":
+        raise typer.BadParameter("cannot be combined with --what convergence", param_hint="--profile")
+    what = "profile" if profile else what
+    if what != "map" and (compare is not None or out.lower().endswith(".html")):
+        raise typer.BadParameter("--compare and .html are for memory maps", param_hint="--what")
+    wanted = draw_command.Request(problem, plan, out, what, compare, Sheet(width, Theme(theme)), input_format)
+    raise typer.Exit(draw_command.run(wanted, **said(context)))
 
 
 @app.command()

@@ -9,7 +9,7 @@ export function setUpTheme(changed) {
     else document.documentElement.dataset.theme = theme;
     changed();
   };
-  select.value = localStorage.getItem(THEME) ?? "auto";
+  select.value = localStorage.getItem(THEME) ?? select.value;
   if (!select.value) select.value = "auto";
   apply(select.value);
   select.addEventListener("change", () => {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from .comparison import compared
 from .convergence import convergence
 from .curves import Axes, Curve, curves
 from .frame import Sheet
 from .frontier import frontier_curve
 from .memory_map import MemoryMap, PoolMap, ceiling, memory_map
+from .profile import profile
 from .rendering import pdf, png, require_typst
 from .shapes_curve import shapes_curve
 from .style import Theme
@@ -21,12 +23,14 @@ __all__ = [
     "Sheet",
     "Theme",
     "ceiling",
+    "compared",
     "convergence",
     "curves",
     "frontier_curve",
     "memory_map",
     "pdf",
     "png",
+    "profile",
     "require_typst",
     "shapes_curve",
     "svg",

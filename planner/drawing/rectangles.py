@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,8 +51,8 @@ def bad_buffers(drawn: MemoryMap) -> set[int]:
     return {number for number, buffer in enumerate(drawn.buffers) if ids and buffer.id in ids}
 
 
-def boxes(drawn: MemoryMap, these: Chosen, frame: Frame) -> Iterator[str]:
-    """The pool's rectangles, the large ones with their names."""
+def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = frozenset()) -> Iterator[str]:
+    """The pool's rectangles, the large ones with their names; those of buffers that have moved with an outline."""
     yield from _together(drawn, these.together, frame)
     bad = bad_buffers(drawn)
     for box in these.single:
@@ -66,6 +66,8 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame) -> Iterator[str]:
             classes += " box"  # a border would hide what is smaller
         if box.buffer in bad:
             classes += " bad"
+        elif box.buffer in moved:
+            classes += " moved"
         yield (
             f'<rect class="{classes}" x="{number(left)}" y="{number(high)}" width="{number(width)}" '
             f'height="{number(height)}"><title>{safe(described(buffer, box, drawn))}</title></rect>'

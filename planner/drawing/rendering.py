@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.util import find_spec
+from typing import Any, Literal
 
 from ..model.errors import BadInput, Code, Finding
 
@@ -37,13 +38,14 @@ def pdf(picture: bytes) -> bytes:
     return _rendered(picture, "pdf", None)
 
 
-def _rendered(picture: bytes, form: str, dots: float | None) -> bytes:
+def _rendered(picture: bytes, form: Literal["png", "pdf"], dots: float | None) -> bytes:
     require_typst()
     import typst
 
     width, height = _extent(picture)
-    files = {"main.typ": PAGE.format(width=width, height=height).encode(), "picture.svg": picture}
-    made: bytes = typst.Compiler(files).compile(format=form, ppi=dots)
+    files: Any = {"main.typ": PAGE.format(width=width, height=height).encode(), "picture.svg": picture}
+    made = typst.Compiler(files).compile(format=form, ppi=dots)
+    assert isinstance(made, bytes)
     return made
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from ..checks.report import printable
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, line, number, text
 from .memory_map import MemoryMap, PoolMap, ceiling
-from .rectangles import bad_buffers, boxes, chosen
+from .rectangles import Chosen, bad_buffers, boxes, chosen
 from .style import colour_of
 from .ticks import address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
@@ -32,10 +32,7 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
     parts: list[str] = []
     for pool in used:
         frame = Frame(sheet, above, height, drawn.axis.begin, drawn.axis.right, ceiling(pool, drawn.buffers))
-        parts += _heading(pool, frame)
-        parts += _grid(drawn, pool, frame)
-        parts += boxes(drawn, those[pool.name], frame)
-        parts += _lines(drawn, pool, frame)
+        parts += field(drawn, pool, those[pool.name], frame)
         if drawn.why_empty is not None and pool is used[0]:
             parts += _why_empty(drawn.why_empty, frame)
         above = frame.below + GAP
@@ -44,11 +41,21 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
         notes.append(
             (f"{grouped(len(filled) - len(used))} more pools have something in them, and are not drawn.", "soft")
         )
-    legend, rows = _legend(drawn, sheet, above + 4)
+    entries, rows = legend(drawn, sheet, above + 4)
     bottom = above + rows * 20 + len(notes) * 18 + FOOT - 10
-    parts += legend
+    parts += entries
     parts += [text(LEFT, above + rows * 20 + 8 + i * 18, note, kind) for i, (note, kind) in enumerate(notes)]
     return sheet.picture(drawn.problem or "Memory map", _figures(drawn), parts, bottom)
+
+
+def field(
+    drawn: MemoryMap, pool: PoolMap, those: Chosen, frame: Frame, name: str = "", moved: Set[int] = frozenset()
+) -> Iterator[str]:
+    """One pool: its heading, axes, rectangles and lines. Buffers that have moved have an outline."""
+    yield from heading(pool, frame, name)
+    yield from grid(drawn, pool, frame)
+    yield from boxes(drawn, those, frame, moved)
+    yield from lines(drawn, pool, frame)
 
 
 def _figures(drawn: MemoryMap) -> str:
@@ -59,8 +66,9 @@ def _figures(drawn: MemoryMap) -> str:
     return f"{drawn.status.value}  ·  {peak}  ·  bound {exact_bytes(drawn.bound)}{gap}  ·  {count}{solver}"
 
 
-def _heading(pool: PoolMap, frame: Frame) -> Iterator[str]:
-    name = cut(pool.name, min(420, frame.sheet.inside - 480), 7)
+def heading(pool: PoolMap, frame: Frame, name: str = "") -> Iterator[str]:
+    """Above the field: what the pool is called (with a `name` before it), and its figures."""
+    name = cut(f"{name}{pool.name}", min(420, frame.sheet.inside - 480), 7)
     yield text(LEFT, frame.above - 8, name, "pool ink")
     peak = "empty" if pool.peak is None else f"peak {exact_bytes(pool.peak)}"
     size = " ·  unlimited" if pool.size is None else f"of {short_bytes(pool.size)}"
@@ -69,7 +77,8 @@ def _heading(pool: PoolMap, frame: Frame) -> Iterator[str]:
     yield text(frame.sheet.right, frame.above - 8, f"{peak} {size}{bound}{base}", "soft right")
 
 
-def _grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
+def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
+    """The field, what of it is reserved, and its two axes."""
     yield (
         f'<rect class="field" x="{LEFT}" y="{number(frame.above)}" width="{frame.sheet.inside}" height="{number(frame.height)}"/>'
     )
@@ -96,7 +105,8 @@ def _grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), said, "soft right")
 
 
-def _lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
+def lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
+    """The bytes in use over time, the bound, and the end of the pool."""
     if pool.profile:
         path: list[str] = []
         before = ""
@@ -127,9 +137,9 @@ def _why_empty(said: str, frame: Frame) -> Iterator[str]:
         yield text(LEFT + frame.sheet.inside / 2, above + 18 * i, each, "wrong mid")
 
 
-def _legend(drawn: MemoryMap, sheet: Sheet, above: float) -> tuple[list[str], int]:
+def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str]) -> tuple[list[str], int]:
     """Lines and kinds, and how many rows they take."""
-    entries = [("live", live_words(drawn)), ("bound", "proven bound")]
+    entries = [("live", live_words(drawn)), ("bound", "proven bound"), *more]
     if any(pool.size is not None for pool in drawn.pools):
         entries.append(("end", "end of the pool"))
     if len(drawn.kinds) > 1 or drawn.kinds[:1] not in ((), (None,)):

@@ -1,18 +1,22 @@
-"""`memplan draw`: a plan as a picture, its memory map or how it was found."""
+"""`memplan draw`: a plan as a picture: its memory map, also beside another's, what is in use over time, or how it was found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
+from typing import NamedTuple
 
-from planner.drawing import Sheet, convergence, memory_map, svg
+from planner.drawing import Sheet, compared, convergence, memory_map, profile, svg
 from planner.formats import read_plan
-from planner.options.options import bad_option
+from planner.model.plan import Plan
+from planner.model.problem import Problem
 from planner.options.preference import Preference
+from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
 
 from ..exit_codes import ExitCode
-from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ..terminal.output_file import STANDARD_OUTPUT
+from ..terminal.picture_file import PictureFile
 from ..terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
 from ..terminal.refusals import refusing
 from ..terminal.sizes import grouped
@@ -20,40 +24,91 @@ from ..terminal.standard_output import write_out
 from ..terminal.text import say, visible
 
 
-def run(
-    problem_file: str,
-    plan_file: str,
-    out: str,
-    *,
-    what: str,
-    sheet: Sheet,
-    capacity: int | Mapping[str, int] | None,
-    prefer: Preference | None,
-    input_format: str | None,
-) -> ExitCode:
-    """Read both, draw, and say what is wrong with the plan if something is: to see that, one may want to look at it."""
-    require_one_standard_input(problem_file, plan_file)
-    output = OutputFile(out)
-    with refusing(shown_name(problem_file), as_json=False):
-        if out != STANDARD_OUTPUT:
-            output.check(problem_file, plan_file)
-            if PurePath(out).suffix.lower() != ".svg":
-                raise bad_option("out", "the file must end in .svg: pictures are drawn as SVG")
-        problem = read_planned_problem(problem_file, input_format, capacity, prefer)
-    with refusing(shown_name(plan_file), as_json=False):
-        plan = read_plan(read_bytes(plan_file))
+class Request(NamedTuple):
+    """What to draw, and where."""
+
+    problem_file: str
+    plan_file: str
+    out: str
+    what: str
+    """`map`, `profile` or `convergence`."""
+    other_file: str | None
+    """Another plan, to compare with."""
+    sheet: Sheet
+    input_format: str | None
+
+    @property
+    def plan_files(self) -> list[str]:
+        return [self.plan_file, *([] if self.other_file is None else [self.other_file])]
+
+
+class Checked(NamedTuple):
+    """A plan that was read, and what is wrong with it."""
+
+    file: str
+    data: bytes
+    plan: Plan
+    findings: tuple[VerifyFinding, ...]
+
+
+def run(request: Request, *, capacity: int | Mapping[str, int] | None, prefer: Preference | None) -> ExitCode:
+    """Read all, draw, and say what is wrong with a plan if something is: to see that, one may want to look at it."""
+    require_one_standard_input(request.problem_file, *request.plan_files)
+    with refusing(shown_name(request.problem_file), as_json=False):
+        out = PictureFile.checked(request.out, "out", request.problem_file, *request.plan_files, pages=True)
+        problem = read_planned_problem(request.problem_file, request.input_format, capacity, prefer)
+    plans = [_checked(problem, file) for file in request.plan_files]
+    with refusing(shown_name(request.plan_file), as_json=False):
+        if out.is_page:
+            out.file.write(_page(problem, plans, request.sheet))
+        else:
+            picture = _picture(problem, plans, request.what, out.sheet(request.sheet))
+            if request.out == STANDARD_OUTPUT:
+                write_out(picture)
+            else:
+                out.write(picture)
+    for each in plans:
+        if each.findings:
+            _say_what_is_wrong(each, marked=request.what == "map")
+    return ExitCode.FINDINGS if any(each.findings for each in plans) else ExitCode.OK
+
+
+def _checked(problem: Problem, file: str) -> Checked:
+    with refusing(shown_name(file), as_json=False):
+        data = read_bytes(file)
+        plan = read_plan(data)
         findings = verify(problem, plan)
-        if what == "convergence":
-            picture = convergence(problem, plan, sheet)
-        else:
-            picture = svg(memory_map(problem, plan, findings), sheet)
-        if out == STANDARD_OUTPUT:
-            write_out(picture)
-        else:
-            output.write(picture)
-    if findings:
-        count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it{', and marked' * (what == 'map')}"
-        say(
-            f"error: {visible(plan_file)}: is no plan of this problem: {count}; the first: {visible(findings[0].message)}"
-        )
-    return ExitCode.FINDINGS if findings else ExitCode.OK
+        memory_map(problem, plan, findings)  # a plan of another problem is refused by the file's own name
+        return Checked(file, data, plan, findings)
+
+
+def _picture(problem: Problem, plans: Sequence[Checked], what: str, sheet: Sheet) -> bytes:
+    if what == "convergence":
+        return convergence(problem, plans[0].plan, sheet)
+    if what == "profile":
+        return profile(problem, plans[0].plan, sheet)
+    maps = [memory_map(problem, each.plan, each.findings) for each in plans]
+    return svg(maps[0], sheet) if len(maps) == 1 else compared(maps[0], maps[1], sheet)
+
+
+def _page(problem: Problem, plans: Sequence[Checked], sheet: Sheet) -> bytes:
+    from api.map_page import MapOfPlan, map_page
+
+    maps = [memory_map(problem, each.plan, each.findings) for each in plans]
+    names = [None] if len(plans) == 1 else [PurePath(each.file).name for each in plans]
+    return map_page(
+        problem.name,
+        [
+            MapOfPlan(name, each.data, drawn, svg(drawn, sheet))
+            for name, each, drawn in zip(names, plans, maps, strict=True)
+        ],
+        sheet.theme,
+    )
+
+
+def _say_what_is_wrong(checked: Checked, *, marked: bool) -> None:
+    findings = checked.findings
+    count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it{', and marked' * marked}"
+    say(
+        f"error: {visible(checked.file)}: is no plan of this problem: {count}; the first: {visible(findings[0].message)}"
+    )

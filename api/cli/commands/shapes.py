@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import NamedTuple
 
 from planner.formats import read_shaped
@@ -15,6 +14,7 @@ from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, pla
 from ..exit_codes import ExitCode
 from ..terminal.json_output import print_document
 from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ..terminal.picture_file import PictureFile
 from ..terminal.reading import read_bytes, shown_name
 from ..terminal.refusals import refusing
 from ..terminal.text import is_terminal, say, visible
@@ -45,7 +45,7 @@ class Request(NamedTuple):
 def run(request: Request, options: Options) -> ExitCode:
     """Plan, verify, deliver."""
     with refusing(shown_name(request.file), as_json=request.as_json):
-        _check_outputs(request)
+        plot = _check_outputs(request)
         problem, warnings = read_shaped(read_bytes(request.file), name=request.file)
         for warning in warnings:
             say(f"warning: {visible(warning)}")
@@ -56,7 +56,7 @@ def run(request: Request, options: Options) -> ExitCode:
                 f"error: the plan that was made failed verification and is withheld: {visible(wrong[0])}; please report it"
             )
             return ExitCode.UNKNOWN
-        _write(request, found, [buffer.id for buffer in problem.largest.buffers], problem.largest.name)
+        _write(request, found, plot, [buffer.id for buffer in problem.largest.buffers], problem.largest.name)
         if request.prints_json:
             print_document(write_shapes_plan(found))
         elif not request.quiet and is_terminal(sys.stdout) and request.c != STANDARD_OUTPUT:
@@ -66,17 +66,19 @@ def run(request: Request, options: Options) -> ExitCode:
     return ExitCode.OK
 
 
-def _check_outputs(request: Request) -> None:
-    for name in (request.out, request.c, request.plot):
+def _check_outputs(request: Request) -> PictureFile | None:
+    """What will hold the plot, if one was asked for."""
+    for name in (request.out, request.c):
         if name is not None and name != STANDARD_OUTPUT:
             OutputFile(name).check(request.file)
-    if request.plot is not None and PurePath(request.plot).suffix.lower() != ".svg":
-        raise bad_option("plot", "the file must end in .svg: pictures are drawn as SVG")
     if request.c is not None and Mode(request.mode) is not Mode.EXPRESSIONS:
         raise bad_option("c", "C functions are for offsets that are expressions; the others are numbers")
+    return None if request.plot is None else PictureFile.checked(request.plot, "plot", request.file)
 
 
-def _write(request: Request, found: ShapesPlan, ids: list[int | str], name: str | None) -> None:
+def _write(
+    request: Request, found: ShapesPlan, plot: PictureFile | None, ids: list[int | str], name: str | None
+) -> None:
     from ..terminal.standard_output import write_out
 
     if request.out is not None and request.out != STANDARD_OUTPUT:
@@ -87,7 +89,7 @@ def _write(request: Request, found: ShapesPlan, ids: list[int | str], name: str 
             write_out(source)
         else:
             OutputFile(request.c).write(source)
-    if request.plot is not None:
+    if plot is not None:
         from planner.drawing import Sheet, Theme, shapes_curve
 
-        OutputFile(request.plot).write(shapes_curve(name, [found], Sheet(theme=Theme(request.theme))))
+        plot.write(shapes_curve(name, [found], plot.sheet(Sheet(theme=Theme(request.theme)))))

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import NamedTuple
 
 from planner.formats import read_problem, write_plan
 from planner.formats.answers.sweep_writer import write_sweep_json
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import PlanStatus
-from planner.options.options import Options, bad_option
+from planner.options.options import Options
 from planner.planning.sweeping import Sweep, parse_ranges, sweep
 
 from ..exit_codes import ExitCode
 from ..terminal.interrupt import Interrupt
 from ..terminal.json_output import print_document
 from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ..terminal.picture_file import PictureFile
 from ..terminal.reading import read_bytes, shown_name
 from ..terminal.refusals import refusing
 from ..terminal.text import is_terminal, say, visible
@@ -49,14 +50,14 @@ class Request(NamedTuple):
 def run(request: Request, options: Options) -> ExitCode:
     """Sweep, deliver, and say by the exit code whether anything fits."""
     with refusing(shown_name(request.file), as_json=request.as_json):
-        _check_outputs(request)
+        plot = _check_outputs(request)
         problem, warnings = read_problem(read_bytes(request.file), name=request.file, format=request.input_format)
         for warning in warnings:
             say(f"warning: {visible(warning)}")
         sizes = parse_ranges(request.capacities, problem, request.step)
         with Interrupt() as interrupt:
             found = sweep(problem, sizes, options, processes=request.processes, cancelled=interrupt.requested)
-            _write(request, found)
+            _write(request, found, plot)
             if request.prints_json:
                 print_document(write_sweep_json(found))
             elif not request.quiet and is_terminal(sys.stdout):
@@ -72,12 +73,10 @@ def run(request: Request, options: Options) -> ExitCode:
     return ExitCode.INFEASIBLE if hopeless else ExitCode.UNKNOWN
 
 
-def _check_outputs(request: Request) -> None:
-    for name in (request.out, request.plot):
-        if name is not None and name != STANDARD_OUTPUT:
-            OutputFile(name).check(request.file)
-    if request.plot is not None and PurePath(request.plot).suffix.lower() != ".svg":
-        raise bad_option("plot", "the file must end in .svg: pictures are drawn as SVG")
+def _check_outputs(request: Request) -> PictureFile | None:
+    """What will hold the plot, if one was asked for."""
+    if request.out is not None and request.out != STANDARD_OUTPUT:
+        OutputFile(request.out).check(request.file)
     if request.plans is not None:
         folder = Path(request.plans)
         try:
@@ -85,15 +84,16 @@ def _check_outputs(request: Request) -> None:
         except OSError as error:
             text = f"cannot make the folder {request.plans}: {error.strerror}"
             raise BadInput(Finding(Code.INVALID_OPTION, "/options/plans", text)) from error
+    return None if request.plot is None else PictureFile.checked(request.plot, "plot", request.file)
 
 
-def _write(request: Request, found: Sweep) -> None:
+def _write(request: Request, found: Sweep, plot: PictureFile | None) -> None:
     if request.out is not None and request.out != STANDARD_OUTPUT:
         OutputFile(request.out).write(write_sweep_json(found))
-    if request.plot is not None:
+    if plot is not None:
         from planner.drawing import Sheet, Theme, sweep_curve
 
-        OutputFile(request.plot).write(sweep_curve(found, Sheet(theme=Theme(request.theme))))
+        plot.write(sweep_curve(found, plot.sheet(Sheet(theme=Theme(request.theme)))))
     if request.plans is not None:
         for point in found.points:
             if point.plan is not None:

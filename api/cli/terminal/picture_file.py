@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-from planner.drawing import Sheet, Theme, pdf, png, require_typst
 from planner.options.options import bad_option
 
 from .output_file import STANDARD_OUTPUT, OutputFile
 
+if TYPE_CHECKING:
+    from planner.drawing import Sheet
 
-def _as_it_is(picture: bytes) -> bytes:
-    return picture
-
-
-DRAWN: dict[str, Callable[[bytes], bytes]] = {".svg": _as_it_is, ".png": png, ".pdf": pdf}
-"""Ending -> what makes such a picture of an SVG."""
-PAGE = ".html"
-"""A page to zoom and search in."""
+SVG, PNG, PDF, PAGE = ".svg", ".png", ".pdf", ".html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +22,18 @@ class PictureFile:
 
     file: OutputFile
     ending: str
+    """`.svg`, `.png`, `.pdf`, or `.html`: a page to zoom and search in."""
 
     @classmethod
     def checked(cls, name: str, option: str, *inputs: str, pages: bool = False) -> PictureFile:
         """The file of that name. Raises BadInput if its ending says nothing, or it could not be drawn or written."""
-        ending = ".svg" if name == STANDARD_OUTPUT else PurePath(name).suffix.lower()
-        known = [*DRAWN, *([PAGE] if pages else [])]
+        ending = SVG if name == STANDARD_OUTPUT else PurePath(name).suffix.lower()
+        known = [SVG, PNG, PDF, *([PAGE] if pages else [])]
         if ending not in known:
             raise bad_option(option, f"the file must end in {', '.join(known[:-1])} or {known[-1]}")
-        if ending in (".png", ".pdf"):
+        if ending in (PNG, PDF):
+            from planner.drawing import require_typst
+
             require_typst()
         file = OutputFile(name)
         if name != STANDARD_OUTPUT:
@@ -49,10 +46,14 @@ class PictureFile:
 
     def sheet(self, sheet: Sheet) -> Sheet:
         """What to draw on. Only a browser knows what its reader's system is like; elsewhere the theme is light unless it is said."""
-        if self.ending == ".svg" or sheet.theme is not Theme.SYSTEM:
+        from planner.drawing import Sheet, Theme
+
+        if self.ending == SVG or sheet.theme is not Theme.SYSTEM:
             return sheet
         return Sheet(sheet.width, Theme.LIGHT)
 
     def write(self, picture: bytes) -> None:
         """The SVG picture, as what the file is."""
-        self.file.write(DRAWN[self.ending](picture))
+        from planner.drawing import pdf, png
+
+        self.file.write({PNG: png, PDF: pdf}[self.ending](picture) if self.ending != SVG else picture)

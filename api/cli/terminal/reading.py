@@ -30,10 +30,10 @@ def shown_name(file: str) -> str:
     return "standard input" if file == STANDARD_INPUT else file
 
 
-def require_one_standard_input(problem_file: str, plan_file: str, proof_file: str | None = None) -> None:
+def require_one_standard_input(*files: str | None) -> None:
     """Raises BadParameter where several are to be read from the standard input."""
-    if [problem_file, plan_file, proof_file].count(STANDARD_INPUT) > 1:
-        several = "two files" if proof_file is None else "files"
+    if files.count(STANDARD_INPUT) > 1:
+        several = "two files" if len(files) == 2 else "files"
         raise typer.BadParameter(f"only one of the {several} can be the standard input", param_hint="PLAN")
 
 

@@ -115,10 +115,11 @@ def test_options_that_do_not_suit(
 def test_a_picture_has_a_name_that_says_what_it_is(tmp_path: Path, capfdbinary: Captured) -> None:
     problem = written(tmp_path, THREE)
     assert invoke(["plan", problem, "-o", str(tmp_path / "plan.json"), "-q"]) == 0
-    assert invoke(["draw", problem, str(tmp_path / "plan.json"), "-o", str(tmp_path / "map.png")]) == 2
-    _, err = capfdbinary.readouterr()
-    assert err.decode() == "error: --out: the file must end in .svg: pictures are drawn as SVG [invalid_option]\n"
-    assert not (tmp_path / "map.png").exists()
+    for name in ("map.jpg", "map", "map.svg.txt"):
+        assert invoke(["draw", problem, str(tmp_path / "plan.json"), "-o", str(tmp_path / name)]) == 2
+        _, err = capfdbinary.readouterr()
+        assert err.decode() == "error: --out: the file must end in .svg, .png, .pdf or .html [invalid_option]\n"
+        assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize("goal", ["minimise", "minimize", "fit"])

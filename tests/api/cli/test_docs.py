@@ -78,7 +78,7 @@ def test_every_door_offers_the_options_of_the_library() -> None:
     assert set(PLANS.loose.model_fields) - set(PLANS.own) == over_http
     assert set(PLAN_QUERY.model.model_fields) - {*PLANS.own, "format", "name", "require"} == over_http
     offered = {option[2:].replace("-", "_") for option in options(COMMANDS[("plan",)])}
-    assert offered - {"out", "json", "quiet", "report", "arenas", "proof", "format"} == library
+    assert offered - {"out", "json", "quiet", "report", "map", "arenas", "proof", "format"} == library
 
 
 def test_help_at_every_door_is_the_library_s() -> None:

@@ -95,3 +95,43 @@ def test_a_plan_that_does_not_record_how_it_was_found_is_bad_input(files: tuple[
     done = run("draw", files[0], str(bare), "--what", "convergence", "-o", "-")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"/run/trace" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("ending", "begins"), [(".png", b"\x89PNG\r\n\x1a\n"), (".PDF", b"%PDF-"), (".html", b"<!DOCTYPE html>")]
+)
+def test_the_ending_says_what_kind_of_picture_it_is(
+    files: tuple[str, str], tmp_path: Path, ending: str, begins: bytes
+) -> None:
+    picture = tmp_path / f"map{ending}"
+    done = run("draw", *files, "-o", str(picture))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert picture.read_bytes().startswith(begins)
+
+
+def test_two_plans_are_drawn_together(files: tuple[str, str], tmp_path: Path) -> None:
+    other, picture = tmp_path / "other.json", tmp_path / "both.svg"
+    plan = json.loads(Path(files[1]).read_text())
+    for place in plan["placements"]:
+        place["offset"] = {0: 32, 64: 0}[place["offset"]] if place["id"] != "b" else 0
+    plan["placements"][0]["offset"] = 32
+    other.write_text(json.dumps(plan))
+    assert run("draw", *files, "--compare", str(other), "-o", str(picture)).returncode == 0
+    assert "2 of 2 buffers lie elsewhere in B" in picture.read_text()
+    assert run("draw", files[0], files[1], "--compare", files[1], "-o", "-").stdout.count(b'moved"') == 1  # its legend
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--profile", "--what", "convergence"], ["--profile", "--compare", "other.json"], ["--profile", "-o", "x.html"]],
+)
+def test_options_that_contradict_each_other(files: tuple[str, str], options: list[str]) -> None:
+    done = run("draw", *files, "-o", "x.svg", *options)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_the_profile_is_drawn_by_either_name(files: tuple[str, str]) -> None:
+    done = run("draw", *files, "--profile", "-o", "-")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"bytes in use over time" in done.stdout
+    assert run("draw", *files, "--what", "profile", "-o", "-").stdout == done.stdout

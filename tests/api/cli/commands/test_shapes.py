@@ -56,7 +56,7 @@ def test_plan_takes_the_largest_sizes() -> None:
         (["--at", "n"], b"is not of the form"),
         (["--mode", "buckets"], b"say which shapes"),
         (["--mode", "maximum", "--c", "x.c"], b"C functions are for offsets that are expressions"),
-        (["--plot", "x.png"], b".svg"),
+        (["--plot", "x.html"], b"must end in .svg, .png or .pdf"),
         (["--prefix", "1", "--c", "x.c"], b"a prefix is"),
     ],
 )

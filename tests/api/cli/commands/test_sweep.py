@@ -61,7 +61,7 @@ def test_exit_codes() -> None:
         (["--capacity", "1kB"], b"is not a number of bytes"),
         (["--capacity", "dram=1"], b"no pool"),
         (["--capacity", "1..9", "--step", "0"], b"the step must be 1 byte or more"),
-        (["--capacity", "1..9", "--plot", "x.png"], b".svg"),
+        (["--capacity", "1..9", "--plot", "x.html"], b"must end in .svg, .png or .pdf"),
         (["--capacity", "1..9", "--processes", "0"], b"processes"),
     ],
 )

@@ -1,0 +1,31 @@
+// A page of its own: one or two plans that stand in the page itself, without a service behind it.
+
+import { Comparison } from "./comparison.js";
+import { Pane } from "./pane.js";
+import { setUpTheme } from "./theme.js";
+
+class HeldSource {
+  constructor(held) {
+    this.id = null;
+    this.name = held.name;
+    this.held = held;
+  }
+
+  plan = async () => this.held.plan;
+  map = async () => this.held.map;
+  picture = async () => new Blob([this.held.picture], { type: "image/svg+xml" });
+}
+
+const place = (id) => document.getElementById(id);
+const panes = JSON.parse(place("held").textContent).map((held) => new Pane(new HeldSource(held)));
+for (const [i, pane] of panes.entries()) {
+  pane.away.hidden = true;
+  pane.mark(panes.length === 2 ? "AB"[i] : "");
+}
+place("panes").replaceChildren(...panes.map((pane) => pane.root));
+if (panes.length === 2) {
+  place("workspace").classList.add("two");
+  place("workspace").prepend(new Comparison(...panes).root);
+}
+setUpTheme(() => panes.forEach((pane) => pane.view.redraw()));
+for (const pane of panes) pane.start();

@@ -1,0 +1,85 @@
+"""Two plans of one problem in one picture: each pool twice, one field above the other on the same scales, and what has moved."""
+
+from __future__ import annotations
+
+from .frame import LEFT, STANDARD, Frame, Sheet, text
+from .memory_map import MemoryMap, PoolMap, ceiling
+from .rectangles import chosen
+from .svg import MOST_POOLS, field, legend
+from .ticks import exact_bytes, grouped
+
+HEAD, LEAST_FIELD, GAP = 82, 130, 52
+NAMES = ("A", "B")
+
+
+def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
+    """The maps of two plans, A and B."""
+    both = (first, second)
+    moved = [_numbers(drawn, _moved(first, second)) for drawn in both]
+    those = [dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True)) for drawn in both]
+    names = [a.name for a, b in zip(first.pools, second.pools, strict=True) if _has_something(a) or _has_something(b)]
+    shown = names[: MOST_POOLS // 2] or [first.pools[0].name]
+    begin = min(drawn.axis.begin for drawn in both)
+    right = max(drawn.axis.right for drawn in both)
+    height = max(sheet.width * 13 / 30 / len(shown) / 2, LEAST_FIELD)
+    above: float = HEAD + GAP / 2
+    parts = [text(LEFT, 68, f"B  {_figures(second)}", "soft")]
+    for name in shown:
+        pools = [next(pool for pool in drawn.pools if pool.name == name) for drawn in both]
+        top = max(ceiling(pool, drawn.buffers) for pool, drawn in zip(pools, both, strict=True))
+        for i, (pool, drawn) in enumerate(zip(pools, both, strict=True)):
+            frame = Frame(sheet, above, height, begin, right, top)
+            parts += field(drawn, pool, those[i][name], frame, f"{NAMES[i]}   ", moved[i])
+            above = frame.below + GAP
+    entries, rows = legend(first, sheet, above + 4, ("moved", "lies elsewhere in the other"))
+    said = _said(first, second)
+    parts += [*entries, text(LEFT, above + rows * 20 + 8, said, "soft")]
+    if len(names) > len(shown):
+        more = f"{grouped(len(names) - len(shown))} more pools have something in them, and are not drawn."
+        parts.append(text(LEFT, above + rows * 20 + 26, more, "soft"))
+    return sheet.picture(first.problem or "Two plans", f"A  {_figures(first)}", parts, above + rows * 20 + 44)
+
+
+def _figures(drawn: MemoryMap) -> str:
+    peak = "no plan" if drawn.peak is None else f"peak {exact_bytes(drawn.peak)}"
+    solver = "" if drawn.solver is None else f"  ·  {drawn.solver}"
+    return f"{drawn.status.value}  ·  {peak}  ·  bound {exact_bytes(drawn.bound)}{solver}"
+
+
+def _said(first: MemoryMap, second: MemoryMap) -> str:
+    """How the second differs, in one line."""
+    common = _places(first).keys() & _places(second).keys()
+    count = len(_moved(first, second) & common)
+    moved = f"{grouped(count)} of {grouped(len(common))} buffers lie elsewhere in B"
+    if first.peak is None or second.peak is None:
+        return moved
+    change = second.peak - first.peak
+    share = f" ({change / first.peak:+.2%})" if first.peak and change else ""
+    peak = (
+        "both have the same peak"
+        if not change
+        else f"the peak of B is {exact_bytes(abs(change))} {'higher' if change > 0 else 'lower'}{share}"
+    )
+    return f"{peak}; {moved}"
+
+
+Places = dict[int | str, tuple[str, int]]
+
+
+def _places(drawn: MemoryMap) -> Places:
+    """Pool and offset of each buffer that has bytes."""
+    return {drawn.buffers[box.buffer].id: (pool.name, box.low) for pool in drawn.pools for box in pool.boxes}
+
+
+def _moved(first: MemoryMap, second: MemoryMap) -> set[int | str]:
+    """The buffers that lie elsewhere, or only in one of the two."""
+    a, b = _places(first), _places(second)
+    return {id_ for id_ in a.keys() | b.keys() if a.get(id_) != b.get(id_)}
+
+
+def _numbers(drawn: MemoryMap, ids: set[int | str]) -> set[int]:
+    return {number for number, buffer in enumerate(drawn.buffers) if buffer.id in ids}
+
+
+def _has_something(pool: PoolMap) -> bool:
+    return bool(pool.boxes or pool.profile)

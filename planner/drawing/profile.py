@@ -1,0 +1,134 @@
+"""The bytes in use over time, with the names of the steps at which most are: what a program needs, and who needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ..facts.variants import as_chosen
+from ..model.errors import BadInput, Code, Finding
+from ..model.plan import Plan
+from ..model.problem import Buffer, Problem
+from .frame import LEFT, STANDARD, Frame, Sheet, cut, number, text
+from .memory_map import MemoryMap, PoolMap, memory_map, needs
+from .svg import grid, heading, lines
+from .ticks import grouped, short_bytes
+
+HEAD, HEIGHT, GAP = 64, 260, 70
+AIR = 5
+"""Above the highest, for names: one part in so many."""
+MOST_POOLS = 24
+MOST_NAMES = 40
+"""Highest places with a name."""
+BETWEEN_NAMES = 120
+"""Pixels."""
+MOST_BUFFERS = 12
+MOST_STEPS = 2
+"""Of a line, in each pixel."""
+
+
+@dataclass(frozen=True, slots=True)
+class High:
+    """A stretch of time in which more is in use than before and after."""
+
+    start: int
+    end: int
+    used: int
+
+
+def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
+    """The picture. Raises BadInput where no lifetime says when anything is in use."""
+    drawn = memory_map(problem, plan)
+    shown = [pool for pool in drawn.pools if pool.profile]
+    if not shown:
+        message = "the problem has no lifetimes, so that nobody knows what is in use when"
+        raise BadInput(Finding(Code.LIFETIMES_MISSING, "/buffers", message))
+    parts: list[str] = []
+    above: float = HEAD + 26
+    for pool in shown[:MOST_POOLS]:
+        frame = Frame(sheet, above, HEIGHT, drawn.axis.begin, drawn.axis.end, _top(pool))
+        parts += heading(pool, frame)
+        parts += grid(drawn, pool, frame)
+        parts.append(_hill(pool, frame))
+        is_dense = len(pool.profile) > MOST_STEPS * sheet.inside  # a line would cover all
+        parts += lines(drawn, replace(pool, profile=()) if is_dense else pool, frame)
+        parts += _names(drawn, _highs(pool.profile), frame)
+        parts.append(text(LEFT, frame.below + 36, _peak(problem, plan, drawn, pool, sheet), "soft"))
+        above = frame.below + GAP
+    if len(shown) > MOST_POOLS:
+        parts.append(text(LEFT, above - 10, f"{grouped(len(shown) - MOST_POOLS)} more pools are not drawn.", "soft"))
+        above += 20
+    figures = (
+        f"{'bytes needed' if drawn.why_empty else 'bytes in use'} over time  ·  {grouped(len(drawn.buffers))} buffers"
+    )
+    return sheet.picture(drawn.problem or "Bytes over time", figures, parts, above - 10, run=True)
+
+
+def _top(pool: PoolMap) -> int:
+    most = max(*(used for _, used in pool.profile), pool.bound, 1)
+    if pool.size is not None and most <= pool.size <= 2 * most:
+        most = pool.size
+    return most + max(most // AIR, 1)
+
+
+def _hill(pool: PoolMap, frame: Frame) -> str:
+    path, before = [f"M{number(frame.x(pool.profile[0][0]))} {number(frame.below)}"], ""
+    for time, used in pool.profile:
+        y = number(frame.y(used))
+        if y != before:
+            path.append(f"H{number(frame.x(time))}V{y}")
+        before = y
+    return f'<path class="between" d="{"".join(path)}H{frame.sheet.right}V{number(frame.below)}Z"/>'
+
+
+def _highs(steps: Sequence[tuple[int, int]]) -> list[High]:
+    """Where it is higher than on both sides, the highest first."""
+    found = []
+    flat = [step for i, step in enumerate(steps) if i == 0 or step[1] != steps[i - 1][1]]
+    for i, (time, used) in enumerate(flat):
+        before = flat[i - 1][1] if i else 0
+        after, end = (flat[i + 1][1], flat[i + 1][0]) if i + 1 < len(flat) else (0, time)
+        if used > before and used > after:
+            found.append(High(time, end, used))
+    return sorted(found, key=lambda high: (-high.used, high.start))
+
+
+def _names(drawn: MemoryMap, highs: Sequence[High], frame: Frame) -> Iterator[str]:
+    """What happens at the highest places, as many as have room beside each other."""
+    taken: list[float] = []
+    for high in highs:
+        at = (frame.x(high.start) + frame.x(high.end)) / 2
+        at = min(max(at, LEFT + BETWEEN_NAMES / 2), frame.sheet.right - BETWEEN_NAMES / 2)
+        if len(taken) == MOST_NAMES:
+            return
+        if any(abs(at - other) < BETWEEN_NAMES for other in taken):
+            continue
+        taken.append(at)
+        y = frame.y(high.used)
+        yield text(at, y - 18, cut(_step(drawn, high), BETWEEN_NAMES - 6, 6.4), "name ink mid")
+        yield text(at, y - 6, short_bytes(high.used), "name soft mid")
+
+
+def _step(drawn: MemoryMap, high: High) -> str:
+    """The name of the first step in the stretch, or when it begins."""
+    named = next((drawn.steps[time] for time in sorted(drawn.steps) if high.start <= time < high.end), None)
+    return f"at {grouped(high.start)}" if named is None else named
+
+
+def _peak(problem: Problem, plan: Plan, drawn: MemoryMap, pool: PoolMap, sheet: Sheet) -> str:
+    """Who is live where most is in use, the largest first."""
+    high = _highs(pool.profile)[0]
+    live = _live(problem, plan, pool.name, high.start)
+    names = [f"{buffer.id} {short_bytes(buffer.size)}" for buffer in sorted(live, key=_largest_first)[:MOST_BUFFERS]]
+    more = f" and {grouped(len(live) - MOST_BUFFERS)} more" if len(live) > MOST_BUFFERS else ""
+    return cut(f"{_step(drawn, high)}: {', '.join(names)}{more}", sheet.inside)
+
+
+def _live(problem: Problem, plan: Plan, pool: str, time: int) -> list[Buffer]:
+    problem = as_chosen(problem, plan)
+    there = {place.id for place in plan.placements or needs(problem) if place.pool == pool}
+    return [b for b in problem.buffers if b.id in there and any(start <= time < end for start, end in b.live or ())]
+
+
+def _largest_first(buffer: Buffer) -> tuple[int, str]:
+    return -buffer.size, str(buffer.id)

@@ -1,0 +1,41 @@
+"""Two plans in one picture: the same scales, and an outline around what lies elsewhere."""
+
+from __future__ import annotations
+
+import re
+
+from planner import Options, plan
+from planner.drawing import compared, memory_map
+from planner.generate import Request, generate
+
+
+def test_both_are_drawn_on_the_same_scales_and_what_moved_is_outlined() -> None:
+    problem = generate("transformer", Request(80, 1))
+    best, other = plan(problem), plan(problem, Options(solver="usmp_by_size"))
+    assert best.peak is not None
+    assert other.peak is not None
+    assert other.peak > best.peak
+    there = {place.id: place.offset for place in best.placements}
+    moved = [place.id for place in other.placements if there[place.id] != place.offset]
+    picture = compared(memory_map(problem, best), memory_map(problem, other)).decode()
+    assert f"{len(moved)} of 80 buffers lie elsewhere in B" in picture
+    assert len(re.findall(r'<rect class="[^"]* moved"', picture)) == 2 * len(moved)
+    fields = re.findall(r'<rect class="field" [^>]*height="([\d.]+)"', picture)
+    assert len(fields) == 2
+    assert len(set(fields)) == 1
+    assert "higher" in picture
+
+
+def test_a_plan_beside_itself_has_moved_nowhere() -> None:
+    problem = generate("pools", Request(12, 1))
+    drawn = memory_map(problem, plan(problem))
+    picture = compared(drawn, drawn).decode()
+    assert "both have the same peak; 0 of 12 buffers lie elsewhere in B" in picture
+    assert ' moved"' not in picture
+
+
+def test_a_plan_beside_none() -> None:
+    problem = generate("transformer", Request(30, 1))
+    nothing = plan(problem, Options(capacity=64))
+    picture = compared(memory_map(problem, nothing), memory_map(problem, plan(problem))).decode()
+    assert "no plan" in picture

@@ -1,0 +1,59 @@
+"""The bytes in use over time: the highest places by name, who is live at the highest, and what is needed where nothing fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from planner import BadInput, Buffer, Code, Pool, Problem, plan
+from planner.drawing import profile
+from planner.generate import Request, generate
+
+NAMESPACE = "{http" + "://www.w3.org/2000/svg}"
+HILLS = Problem(
+    buffers=(
+        Buffer("low", 100, live=((0, 90),)),
+        Buffer("first", 300, live=((10, 20),)),
+        Buffer("second", 500, live=((60, 70),)),
+        Buffer("beside", 20, live=((65, 70),)),
+    ),
+    steps=((10, "conv"), (60, "<b>matmul"), (65, "softmax")),
+)
+
+
+def said(picture: bytes) -> list[str]:
+    return [each.text or "" for each in ET.fromstring(picture).iter(NAMESPACE + "text")]
+
+
+def test_the_highest_places_have_the_names_of_their_steps() -> None:
+    words = said(profile(HILLS, plan(HILLS)))
+    assert "softmax" in words
+    assert "conv" in words
+    assert "softmax: second 500 B, low 100 B, beside 20 B" in words
+
+
+def test_without_names_it_says_when() -> None:
+    words = said(profile(replace(HILLS, steps=()), plan(HILLS)))
+    assert "at 65" in words
+
+
+def test_what_is_needed_is_drawn_where_nothing_fits() -> None:
+    tight = replace(HILLS, pools=(Pool("arena", 600),))
+    picture = profile(tight, plan(tight))
+    assert "bytes needed over time" in " ".join(said(picture))
+    assert b"the pool ends here" in picture
+
+
+def test_without_lifetimes_there_is_nothing_to_draw() -> None:
+    problem = Problem(buffers=(Buffer("a", 8),))
+    with pytest.raises(BadInput) as caught:
+        profile(problem, plan(problem))
+    assert caught.value.findings[0].code is Code.LIFETIMES_MISSING
+
+
+def test_a_line_is_left_out_where_it_would_cover_all() -> None:
+    problem = generate("random", Request(3000, 1))
+    assert b'class="live"' not in profile(problem, plan(problem))
+    assert b'class="live"' in profile(HILLS, plan(HILLS))
