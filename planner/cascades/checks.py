@@ -1,0 +1,179 @@
+"""Is a network sound? Names, order, and that each shape follows from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from ..checks.report import Place, Report, quoted
+from ..model.errors import Code
+from ..model.problem import BufferId
+from .operators import WITH_KERNEL, Kind, Network, Operator, Padding, Tensor
+from .windows import pads_of, reaches_of, strides_of
+
+MOST_AXES = 8
+MOST_ELEMENTS = 1 << 36
+"""Of a tensor, and of all numbers that say how a kernel moves: what is computed of them fits into 63 bits."""
+
+MOST_IN_BLOCK = 4096
+"""Elements that the hardware works on at once."""
+
+
+def require_sound_network(network: Network) -> None:
+    """Raises BadInput."""
+    report = Report()
+    tensors: dict[BufferId, Tensor] = {}
+    for t, tensor in enumerate(network.tensors):
+        if tensor.id in tensors:
+            report.add(Code.DUPLICATE_ID, ("tensors", t, "id"), f"there are two tensors {quoted(tensor.id)}")
+        tensors[tensor.id] = tensor
+        _check_size(tensor, ("tensors", t, "shape"), report)
+    if not 1 <= network.channels_multiple <= MOST_IN_BLOCK:
+        report.add(Code.OUT_OF_RANGE, ("channels_multiple",), f"must be from 1 to {MOST_IN_BLOCK}")
+    _check_names(network, tensors, report)
+    report.raise_if_any()
+    for i, operator in enumerate(network.operators):
+        inputs = [tensors[each] for each in operator.inputs]
+        for place, code, text in _faults(operator, inputs, tensors[operator.output]):
+            report.add(code, ("operators", i, *place), text)
+    report.raise_if_any()
+
+
+def _check_size(tensor: Tensor, place: Place, report: Report) -> None:
+    if not 1 <= len(tensor.shape) <= MOST_AXES:
+        report.add(Code.INVALID_VALUE, place, f"must have 1 to {MOST_AXES} axes")
+    elif min(tensor.shape) < 1:
+        report.add(Code.OUT_OF_RANGE, place, "is empty: each axis must have an element at least")
+    elif prod(tensor.shape) * tensor.element_bits > MOST_ELEMENTS:
+        report.add(Code.TOO_LARGE, place, "has more than 2^36 bits")
+
+
+def _check_names(network: Network, tensors: dict[BufferId, Tensor], report: Report) -> None:
+    made: set[BufferId] = set()
+    produced = {operator.output for operator in network.operators}
+    names: set[str] = set()
+    for i, operator in enumerate(network.operators):
+        place: Place = ("operators", i)
+        if operator.name is not None:
+            if operator.name in names:
+                report.add(Code.DUPLICATE_ID, (*place, "name"), f"there are two operators {quoted(operator.name)}")
+            names.add(operator.name)
+        for k, each in enumerate(operator.inputs):
+            if each not in tensors:
+                report.add(Code.UNKNOWN_BUFFER, (*place, "inputs", k), f"there is no tensor {quoted(each)}")
+            elif each in produced and each not in made:
+                text = f"{quoted(each)} is read before it is made; operators stand in the order in which they run"
+                report.add(Code.CONTRADICTION, (*place, "inputs", k), text)
+        if operator.output not in tensors:
+            report.add(Code.UNKNOWN_BUFFER, (*place, "output"), f"there is no tensor {quoted(operator.output)}")
+        elif operator.output in made:
+            text = f"{quoted(operator.output)} is made by an operator before"
+            report.add(Code.CONTRADICTION, (*place, "output"), text)
+        made.add(operator.output)
+
+
+def _faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> Iterator[tuple[Place, Code, str]]:
+    least, most = (1, None) if operator.kind in (Kind.ELEMENTWISE, Kind.CONCATENATE) else (1, 1)
+    if operator.kind is Kind.MATRIX_PRODUCT:
+        most = 2
+    if len(inputs) < least or (most is not None and len(inputs) > most):
+        says = "one input" if most == 1 else "one or two inputs" if most == 2 else "an input at least"
+        yield ("inputs",), Code.INVALID_VALUE, f"a {operator.kind.value} has {says}, not {len(inputs)}"
+        return
+    for k, each in enumerate(inputs):
+        if len(each.shape) != len(output.shape):
+            text = f"{quoted(each.id)} has {len(each.shape)} axes, and {quoted(output.id)} has {len(output.shape)}"
+            yield ("inputs", k), Code.CONTRADICTION, text
+            return
+    if operator.kind in WITH_KERNEL:
+        faults = list(_kernel_faults(operator, inputs[0]))
+        yield from faults
+        if faults:
+            return
+    else:
+        for field in ("kernel", "stride", "dilation"):
+            if getattr(operator, field):
+                yield (field,), Code.UNKNOWN_FIELD, f"a {operator.kind.value} has no {field}"
+                return
+        if operator.padding is not Padding.VALID:
+            yield ("padding",), Code.UNKNOWN_FIELD, f"a {operator.kind.value} has no padding"
+            return
+    if operator.kind is Kind.MATRIX_PRODUCT and len(output.shape) < 2:
+        yield ("output",), Code.CONTRADICTION, "a matrix has two axes at least"
+        return
+    if operator.kind is Kind.CONCATENATE and not -len(output.shape) <= operator.dim < len(output.shape):
+        yield ("dim",), Code.OUT_OF_RANGE, f"there are {len(output.shape)} axes"
+        return
+    yield from _shape_faults(operator, inputs, output)
+
+
+def _kernel_faults(operator: Operator, given: Tensor) -> Iterator[tuple[Place, Code, str]]:
+    axes = len(operator.kernel)
+    if not 1 <= axes < len(given.shape):
+        text = f"{quoted(given.id)} has {len(given.shape)} axes, of which the last are channels: a kernel has 1 to {len(given.shape) - 1}"
+        yield ("kernel",), Code.INVALID_VALUE, text
+        return
+    for field in ("kernel", "stride", "dilation"):
+        value: tuple[int, ...] | None = getattr(operator, field)
+        if value is None:
+            continue
+        if len(value) != axes:
+            yield (field,), Code.INVALID_VALUE, f"has {len(value)} numbers, and the kernel has {axes} axes"
+        elif not all(1 <= each <= MOST_ELEMENTS for each in value):
+            yield (field,), Code.OUT_OF_RANGE, "must be from 1 to 2^36"
+    if not isinstance(operator.padding, Padding):
+        if len(operator.padding) != axes:
+            yield ("padding",), Code.INVALID_VALUE, f"has {len(operator.padding)} pairs, and the kernel has {axes} axes"
+        elif not all(0 <= each <= MOST_ELEMENTS for pair in operator.padding for each in pair):
+            yield ("padding",), Code.OUT_OF_RANGE, "must be from 0 to 2^36"
+
+
+def _shape_faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> Iterator[tuple[Place, Code, str]]:
+    """Where the output's shape is not what the operator makes of its inputs."""
+    match operator.kind:
+        case Kind.ELEMENTWISE:
+            for k, each in enumerate(inputs):
+                if any(a not in (1, b) for a, b in zip(each.shape, output.shape, strict=True)):
+                    text = f"{quoted(each.id)} is {list(each.shape)}, and {quoted(output.id)} is {list(output.shape)}"
+                    yield ("inputs", k), Code.CONTRADICTION, text
+            made = tuple(max(each) for each in zip(*(given.shape for given in inputs), strict=True))
+        case Kind.CONCATENATE:
+            along = operator.dim % len(output.shape)
+            for k, each in enumerate(inputs):
+                if _without(each.shape, along) != _without(output.shape, along):
+                    text = f"{quoted(each.id)} is {list(each.shape)}, and {quoted(output.id)} is {list(output.shape)}"
+                    yield ("inputs", k), Code.CONTRADICTION, text
+            total = sum(given.shape[along] for given in inputs)
+            made = (*output.shape[:along], total, *output.shape[along + 1 :])
+        case Kind.MATRIX_PRODUCT:
+            rows = inputs[0].shape[:-1]
+            made = (*rows, output.shape[-1])
+            if len(inputs) > 1:
+                other = inputs[1].shape
+                if (*other[:-2], other[-2]) != (*rows[:-1], inputs[0].shape[-1]):
+                    text = f"{quoted(inputs[1].id)} is {list(other)}, and {quoted(inputs[0].id)} is {list(inputs[0].shape)}"
+                    yield ("inputs", 1), Code.CONTRADICTION, text
+                    return
+                made = (*rows, other[-1])
+        case _:
+            given = inputs[0].shape
+            pads = zip(pads_of(operator, given), strides_of(operator), reaches_of(operator), strict=True)
+            axes = len(operator.kernel)
+            spatial = []
+            for k, (pad, stride, reach) in enumerate(pads):
+                extent = given[-1 - axes + k]
+                if reach > extent + sum(pad):
+                    text = f"reaches over {reach} elements, and there are {extent + sum(pad)} with the padding: the output is empty"
+                    yield ("kernel", k), Code.CONTRADICTION, text
+                    return
+                spatial.append((extent + sum(pad) - reach) // stride + 1)
+            times_channels = operator.kind is Kind.DEPTHWISE and output.shape[-1] % given[-1] == 0
+            channels = output.shape[-1] if operator.kind is Kind.CONVOLUTION or times_channels else given[-1]
+            made = (*given[: -1 - axes], *spatial, channels)
+    if made != output.shape:
+        text = f"a {operator.kind.value} of these makes {list(made)}, and {quoted(output.id)} is {list(output.shape)}"
+        yield ("output",), Code.CONTRADICTION, text
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return (*shape[:axis], *shape[axis + 1 :])

@@ -1,0 +1,74 @@
+"""Which parts of which tensors anybody reads: from the outputs back to the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from .operators import Network
+from .windows import Box, Step, steps_of
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A sound network, and who makes and reads what."""
+
+    network: Network
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        return steps_of(self.network)
+
+    @cached_property
+    def maker(self) -> Mapping[int, int]:
+        """By tensor, the step that makes it; nobody makes inputs."""
+        return {step.output: s for s, step in enumerate(self.steps)}
+
+    @cached_property
+    def readers(self) -> Mapping[int, tuple[int, ...]]:
+        """By tensor, the steps that read it."""
+        found: dict[int, list[int]] = {t: [] for t in range(len(self.network.tensors))}
+        for s, step in enumerate(self.steps):
+            for each in dict.fromkeys(step.inputs):
+                found[each].append(s)
+        return {t: tuple(steps) for t, steps in found.items()}
+
+    @cached_property
+    def outputs(self) -> frozenset[int]:
+        """What the network gives back."""
+        return frozenset(
+            t for t, tensor in enumerate(self.network.tensors) if tensor.is_output or (t in self.maker and not self.readers[t])
+        )
+
+    @cached_property
+    def demand(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        """By tensor, the part that is computed, because somebody reads it; of inputs all, because that is what is given."""
+        boxes: dict[int, Box] = {
+            t: Box.of([(0, extent) for extent in tensor.shape])
+            for t, tensor in enumerate(self.network.tensors)
+            if t in self.outputs or t not in self.maker
+        }
+        for step in reversed(self.steps):
+            for windows, each in zip(step.windows, step.inputs, strict=True):
+                box = windows.needed(boxes[step.output])
+                boxes[each] = boxes[each].around(box) if each in boxes else box
+        return {
+            t: tuple((int(low), int(high)) for (low,), (high,) in zip(box.low, box.high, strict=True))
+            for t, box in boxes.items()
+        }
+
+    def whole_bytes(self, tensor: int) -> int:
+        """What the tensor takes where it is whole."""
+        extents = tuple(high - low for low, high in self.demand[tensor])
+        return self.network.bytes(extents, self.network.tensors[tensor].element_bits)
+
+    def is_inner(self, tensor: int, first: int, last: int) -> bool:
+        """True if nobody but the steps from first to last makes or reads it."""
+        made = self.maker.get(tensor)
+        return (
+            made is not None
+            and made >= first
+            and tensor not in self.outputs
+            and all(reader <= last for reader in self.readers[tensor])
+        )

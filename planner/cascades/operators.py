@@ -1,0 +1,96 @@
+"""Operators with shapes: what is known of a network before anybody says how it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import prod
+from typing import TypeAlias
+
+from ..model.problem import BufferId
+
+
+class Kind(StrEnum):
+    """What an operator reads to make an element of its output. The last axis of a tensor is its channels; those of the kernel are before it."""
+
+    CONVOLUTION = "convolution"
+    """All channels under the kernel."""
+    DEPTHWISE = "depthwise"
+    """The same channel under the kernel."""
+    POOLING = "pooling"
+    """The same channel under the kernel, and no weights."""
+    ELEMENTWISE = "elementwise"
+    """The same element of each input; an axis of one element stands for all."""
+    CONCATENATE = "concatenate"
+    """One element of one input: the inputs lie one behind the other along `dim`."""
+    MATRIX_PRODUCT = "matrix_product"
+    """A row of the first input, and a column of the second, or of weights."""
+
+
+WITH_KERNEL = frozenset((Kind.CONVOLUTION, Kind.DEPTHWISE, Kind.POOLING))
+
+
+class Padding(StrEnum):
+    """What surrounds an input, where nobody counts it out."""
+
+    VALID = "valid"
+    """Nothing."""
+    SAME = "same"
+    """As much that the output has an element for each stride of the input; what is odd goes to the end."""
+
+
+Pads: TypeAlias = tuple[tuple[int, int], ...]
+"""By axis of the kernel, how many elements before the first and after the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A dense array."""
+
+    id: BufferId
+    shape: tuple[int, ...]
+    element_bits: int = 8
+    is_output: bool = False
+    """The network gives it back; so it does with what no operator reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One step of the network."""
+
+    kind: Kind
+    inputs: tuple[BufferId, ...]
+    output: BufferId
+    name: str | None = None
+    kernel: tuple[int, ...] = ()
+    stride: tuple[int, ...] | None = None
+    """None: 1 along each axis of the kernel; so for `dilation`."""
+    dilation: tuple[int, ...] | None = None
+    padding: Padding | Pads = Padding.VALID
+    dim: int = -1
+    """Of concatenations; counted from the end if negative."""
+    constants: int = 0
+    """Bytes of weights and tables that are in memory while it runs; what is read from elsewhere is none of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Tensors, and operators in the order in which they run."""
+
+    tensors: tuple[Tensor, ...]
+    operators: tuple[Operator, ...]
+    name: str | None = None
+    channels_multiple: int = 1
+    """In memory the last axis of everything is as long as a multiple of this."""
+
+    def bytes(self, extents: tuple[int, ...], element_bits: int) -> int:
+        """Of a piece with these extents."""
+        if not extents:
+            return -(-element_bits // 8)
+        whole = -(-extents[-1] // self.channels_multiple) * self.channels_multiple
+        return -(-prod((*extents[:-1], whole)) * element_bits // 8)
+
+
+def label(operator: Operator, index: int) -> str:
+    """What people call it."""
+    return operator.name or f"{operator.kind.value} {index}"

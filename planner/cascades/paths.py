@@ -1,0 +1,92 @@
+"""Ways through the whole network: which operators run together, for each amount of memory at the least cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from .demand import Flow
+from .group import Group
+
+Path: TypeAlias = tuple[Group, ...]
+"""Each operator in one of them, in order."""
+
+
+def frontier(flow: Flow, groups: Mapping[tuple[int, int], Sequence[Group]], planned: frozenset[int]) -> list[Path]:
+    """The paths of which none is better in one of memory and cycles and no worse in the other; the fastest first.
+
+    Memory is what is live at the busiest time, of the planned tensors.
+    """
+    count = len(flow.steps)
+    arriving: list[list[tuple[Group, int]]] = [[] for _ in range(count)]
+    held = [_passing(flow, at, planned) for at in range(count)]
+    for (first, last), ways in groups.items():
+        made = flow.steps[last].output
+        beside = held[first] + (flow.whole_bytes(made) if made in planned else 0)
+        arriving[last] += [(group, beside + group.own) for group in ways]
+    found: list[Path] = []
+    limit: int | None = None
+    while True:
+        path, busiest = _cheapest(arriving, limit)
+        if path is None:
+            return found
+        if found and _cycles(path) == _cycles(found[-1]):
+            found.pop()
+        found.append(path)
+        limit = busiest - 1
+
+
+def _passing(flow: Flow, at: int, planned: frozenset[int]) -> int:
+    """Bytes of tensors that are there before an operator, and needed by it or later."""
+    return sum(
+        flow.whole_bytes(t)
+        for t in planned
+        if flow.maker.get(t, -1) < at and (t in flow.outputs or any(reader >= at for reader in flow.readers[t]))
+    )
+
+
+def _cheapest(arriving: Sequence[Sequence[tuple[Group, int]]], limit: int | None) -> tuple[Path | None, int]:
+    """The path of the least cycles whose load stays within the limit, and its load; None if there is none."""
+    reached: list[tuple[int, int] | None] = [(0, 0)]
+    taken: list[Group | None] = [None]
+    for ways in arriving:
+        best: tuple[int, int] | None = None
+        by: Group | None = None
+        for group, load in ways:
+            before = reached[group.first]
+            if before is None or (limit is not None and load > limit):
+                continue
+            arrival = (before[0] + group.cycles, max(before[1], load))
+            if best is None or arrival < best:
+                best, by = arrival, group
+        reached.append(best)
+        taken.append(by)
+    if reached[-1] is None:
+        return None, 0
+    path: list[Group] = []
+    at = len(arriving)
+    while (group := taken[at]) is not None:
+        path.append(group)
+        at = group.first
+    return tuple(reversed(path)), reached[-1][1]
+
+
+def _cycles(path: Path) -> int:
+    return sum(group.cycles for group in path)
+
+
+def stretches(paths: Sequence[Path]) -> list[list[Path]]:
+    """What there is to choose apart from the rest: the paths cut where all of them are cut, each part once, the fastest first.
+
+    Neighbouring parts that all paths have in common are one.
+    """
+    common = set.intersection(*({group.first for group in path} for path in paths))
+    found: list[list[Path]] = []
+    for start, end in pairwise([*sorted(common), paths[0][-1].last + 1]):
+        parts = {tuple(group for group in path if start <= group.first < end): None for path in paths}
+        if len(parts) == 1 and found and len(found[-1]) == 1:
+            found[-1] = [found[-1][0] + next(iter(parts))]
+        else:
+            found.append(sorted(parts, key=_cycles))
+    return found

@@ -1,0 +1,184 @@
+"""From a network to a problem with variants: which operators run together, and in which stripes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..checks.limits import MAX_ADDRESS
+from ..checks.report import bad_input
+from ..model.errors import Code
+from ..model.problem import (
+    Alternative,
+    Buffer,
+    BufferId,
+    CostTerm,
+    Interval,
+    Lifetimes,
+    MoreLife,
+    Pool,
+    Problem,
+    VariantGroup,
+    Variants,
+)
+from .checks import require_sound_network
+from .demand import Flow
+from .group import Group
+from .operators import Network, label
+from .paths import Path, frontier, stretches
+from .ways import Cutting, Ways
+from .work import Cycles, Rates
+
+CYCLES = "cycles"
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CascadeOptions:
+    """What a compiler decides."""
+
+    plan_inputs: bool = True
+    """False: the caller provides the network's inputs."""
+    plan_outputs: bool = True
+    """False: the caller provides the network's outputs."""
+    cutting: Cutting = field(default_factory=Cutting)
+    cycles: Cycles = field(default_factory=Rates)
+
+
+@dataclass(frozen=True, slots=True)
+class CascadeProblem:
+    """The problem, and what its alternatives stand for."""
+
+    problem: Problem
+    ways: Mapping[tuple[str, str], Path]
+    """By the names of a group and an alternative: the operators that run together, in order, and their stripes."""
+    parts: Mapping[BufferId, BufferId]
+    """By a buffer that holds a part of a tensor, the tensor."""
+    warnings: tuple[str, ...] = ()
+
+
+def cascade_problem(network: Network, pools: Sequence[Pool] = (Pool("default"),), options: CascadeOptions | None = None) -> CascadeProblem:
+    """The problem of placing what the network needs, whose variants say which operators run together, in which stripes, and what that costs.
+
+    Raises BadInput for a network that is wrong in itself.
+    """
+    require_sound_network(network)
+    return _Making(network, pools, options or CascadeOptions()).made()
+
+
+class _Making:
+    def __init__(self, network: Network, pools: Sequence[Pool], options: CascadeOptions) -> None:
+        self._network, self._pools = network, tuple(pools)
+        self._flow = flow = Flow(network)
+        self._planned = frozenset(
+            t
+            for t in range(len(network.tensors))
+            if (options.plan_inputs or t in flow.maker) and (options.plan_outputs or t not in flow.outputs)
+        )
+        ways = Ways(flow, options.cutting, options.cycles)
+        self._stretches = stretches(frontier(flow, ways.groups, self._planned))
+        self._in_part = {
+            inner.tensor for paths in self._stretches for path in paths for group in path for inner in group.inner
+        }
+        self._warnings = _said_of(ways)
+        taken = {str(tensor.id) for tensor in network.tensors}
+        self._part_ids = {t: _new(f"{network.tensors[t].id} in part", taken) for t in sorted(self._in_part)}
+        self._constant_ids = [_new(f"constants of {name}", taken) for name in self._labels]
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        taken: set[str] = set()
+        return [_new(label(step.operator, s), taken) for s, step in enumerate(self._flow.steps)]
+
+    def made(self) -> CascadeProblem:
+        groups: list[VariantGroup] = []
+        taken: set[str] = set()
+        ways: dict[tuple[str, str], Path] = {}
+        for paths in self._stretches:
+            ends = self._labels[paths[0][0].first], self._labels[paths[0][-1].last]
+            group = _new(" .. ".join(dict.fromkeys(ends))[:LONGEST_NAME], taken)
+            alternatives = []
+            for k, path in enumerate(paths):
+                name = f"{k + 1}: {self._described(path)}"
+                name = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+                ways[group, name] = path
+                cost = sum(each.cycles for each in path)
+                alternatives.append(Alternative(name, (cost,), tuple(self._own(path)), live=tuple(self._longer(path))))
+            groups.append(VariantGroup(group, tuple(alternatives)))
+        if sum(max(each.costs[0] for each in group.alternatives) for group in groups) >= MAX_ADDRESS:
+            raise bad_input(Code.TOO_LARGE, ("cycles",), "the network takes 2^62 cycles or more")
+        problem = Problem(
+            buffers=tuple(self._whole(t, *self._life(t)) for t in sorted(self._planned - self._in_part)),
+            pools=self._pools,
+            name=self._network.name,
+            lifetimes=Lifetimes.HALF_OPEN,
+            steps=tuple(enumerate(self._labels)),
+            variants=Variants(tuple(groups), (CostTerm(CYCLES),)),
+        )
+        parts = {self._part_ids[t]: self._network.tensors[t].id for t in self._in_part}
+        return CascadeProblem(problem, ways, parts, self._warnings)
+
+    def _life(self, t: int) -> Interval:
+        """From the operator that makes it to after the last that reads it; the caller has inputs before, and outputs afterwards."""
+        start = self._flow.maker.get(t, 0)
+        if t in self._flow.outputs:
+            return start, len(self._flow.steps)
+        return start, max(self._flow.readers[t], default=start) + 1
+
+    def _whole(self, t: int, start: int, end: int) -> Buffer:
+        kind = "output" if t in self._flow.outputs else "intermediate" if t in self._flow.maker else "input"
+        return Buffer(self._network.tensors[t].id, self._flow.whole_bytes(t), live=((start, end),), kind=kind)
+
+    def _touched(self, t: int, path: Path) -> list[Interval]:
+        """When the groups run that make or read a tensor."""
+        flow = self._flow
+        at = {*flow.readers[t], flow.maker.get(t, -1)}
+        return [(group.first, group.last + 1) for group in path if any(group.first <= s <= group.last for s in at)]
+
+    def _longer(self, path: Path) -> Iterator[MoreLife]:
+        """What is needed while whole groups run, not only while the operators do that make and read it."""
+        for t in sorted(self._planned - self._in_part):
+            start, end = self._life(t)
+            beyond = tuple(each for each in self._touched(t, path) if each[0] < start or each[1] > end)
+            if beyond:
+                yield MoreLife(self._network.tensors[t].id, beyond)
+
+    def _own(self, path: Path) -> Iterator[Buffer]:
+        """The buffers that are there because of the path."""
+        in_part = {inner.tensor for group in path for inner in group.inner}
+        covered = range(path[0].first, path[-1].last + 1)
+        for t in sorted(self._in_part - in_part):
+            if self._flow.maker[t] in covered:
+                spans = self._touched(t, path)
+                yield self._whole(t, spans[0][0], spans[-1][1])
+        for group in path:
+            for inner in group.inner:
+                yield Buffer(self._part_ids[inner.tensor], inner.size, live=((inner.start, inner.end),), kind="intermediate")
+            for s in range(group.first, group.last + 1):
+                size = self._flow.steps[s].operator.constants
+                if size:
+                    yield Buffer(self._constant_ids[s], size, live=((group.first, group.last + 1),), kind="workspace")
+
+    def _described(self, path: Path) -> str:
+        return "; ".join(self._said(group) for group in path if group.stripes is not None) or "whole"
+
+    def _said(self, group: Group) -> str:
+        assert group.stripes is not None
+        extents = "x".join(map(str, group.stripes.extents))
+        return f"{self._labels[group.first]} .. {self._labels[group.last]} {group.stripes.mode.value} {extents}"
+
+
+def _said_of(ways: Ways) -> tuple[str, ...]:
+    if not ways.is_cut_short:
+        return ()
+    text = f"groups of more than {ways.longest} operators were not looked at; `longest` and fewer `axes` or `modes` make it other ones"
+    return (text,)
+
+
+def _new(name: str, taken: set[str]) -> str:
+    """The name, or one like it that nobody has."""
+    while name in taken:
+        name += "'"
+    taken.add(name)
+    return name

@@ -1,0 +1,201 @@
+"""How much of an input a piece of the output needs: along each axis a window that moves with the piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.problem import BufferId
+from .operators import WITH_KERNEL, Kind, Network, Operator, Padding, Pads, Tensor
+
+
+class Box(NamedTuple):
+    """A piece of a tensor, or one for each stripe: by axis and stripe, from the first element to after the last."""
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, spans: Sequence[tuple[int, int]]) -> Box:
+        """One piece."""
+        ends = np.array(spans, np.int64).reshape(-1, 2)
+        return cls(ends[:, :1], ends[:, 1:])
+
+    @property
+    def volumes(self) -> NDArray[np.int64]:
+        """By stripe, how many elements."""
+        found: NDArray[np.int64] = np.prod(self.high - self.low, axis=0)
+        return found
+
+    def around(self, other: Box) -> Box:
+        """The least box around both, stripe by stripe; an empty one adds nothing."""
+        low = np.where(self.is_empty, other.low, np.where(other.is_empty, self.low, np.minimum(self.low, other.low)))
+        high = np.where(self.is_empty, other.high, np.where(other.is_empty, self.high, np.maximum(self.high, other.high)))
+        return Box(low, high)
+
+    @property
+    def is_empty(self) -> NDArray[np.bool_]:
+        found: NDArray[np.bool_] = (self.high <= self.low).any(axis=0)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Element k along the output's `axis` needs the input's from k * stride - before on, `reach` of them, as far as there are any.
+
+    With a stride of 0 the axis does not matter: whatever is made, so much is needed.
+    """
+
+    extent: int
+    axis: int = 0
+    stride: int = 1
+    reach: int = 1
+    before: int = 0
+
+    def first(self, low: int) -> int:
+        """The first element that outputs from `low` on need."""
+        return min(max(low * self.stride - self.before, 0), self.extent)
+
+    def end(self, high: int) -> int:
+        """After the last element that outputs before `high` need."""
+        return min(max((high - 1) * self.stride - self.before + self.reach, 0), self.extent)
+
+
+def all_of(extent: int) -> Window:
+    """Whatever is made, all of the axis is needed."""
+    return Window(extent, stride=0, reach=extent)
+
+
+class Windows:
+    """How much of an input is needed: a window for each of its axes."""
+
+    def __init__(self, axes: Sequence[Window]) -> None:
+        self.axes = tuple(axes)
+        self._axis = np.array([each.axis for each in axes])
+        self._stride, self._reach, self._before, self._extent = (
+            np.array([getattr(each, name) for each in axes], np.int64)[:, None]
+            for name in ("stride", "reach", "before", "extent")
+        )
+
+    def needed(self, box: Box) -> Box:
+        """What of the input a piece of the output needs; nothing for an empty piece."""
+        low = (box.low[self._axis] * self._stride - self._before).clip(0, self._extent)
+        high = ((box.high[self._axis] - 1) * self._stride - self._before + self._reach).clip(low, self._extent)
+        return Box(low, np.where(box.is_empty, low, high))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operator, with tensors as positions in the network's list."""
+
+    operator: Operator
+    inputs: tuple[int, ...]
+    output: int
+    windows: tuple[Windows, ...]
+    """By input."""
+    effort: int
+    """Operations for an element of the output."""
+    weights: int
+    """Bytes of weights that a run reads."""
+
+
+def steps_of(network: Network) -> tuple[Step, ...]:
+    """The operators of a sound network."""
+    index: dict[BufferId, int] = {tensor.id: t for t, tensor in enumerate(network.tensors)}
+    found = []
+    for operator in network.operators:
+        inputs = [network.tensors[index[each]] for each in operator.inputs]
+        output = network.tensors[index[operator.output]]
+        windows = tuple(map(Windows, _windows(operator, inputs, output)))
+        taken = _elements_for_one(operator, inputs)
+        bits = inputs[0].element_bits
+        weights = -(-_weights(operator, inputs, output) * bits // 8)
+        found.append(
+            Step(operator, tuple(index[each] for each in operator.inputs), index[operator.output], windows, taken, weights)
+        )
+    return tuple(found)
+
+
+def _elements_for_one(operator: Operator, inputs: Sequence[Tensor]) -> int:
+    match operator.kind:
+        case Kind.CONVOLUTION:
+            return prod(operator.kernel) * inputs[0].shape[-1]
+        case Kind.DEPTHWISE | Kind.POOLING:
+            return prod(operator.kernel)
+        case Kind.MATRIX_PRODUCT:
+            return inputs[0].shape[-1]
+        case Kind.ELEMENTWISE:
+            return 1
+        case Kind.CONCATENATE:
+            return 0
+
+
+def _weights(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> int:
+    if operator.kind in (Kind.CONVOLUTION, Kind.DEPTHWISE) or (operator.kind is Kind.MATRIX_PRODUCT and len(inputs) == 1):
+        return _elements_for_one(operator, inputs) * output.shape[-1]
+    return 0
+
+
+def _windows(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> Iterator[list[Window]]:
+    rank = len(output.shape)
+    if operator.kind in WITH_KERNEL:
+        yield _under_kernel(operator, inputs[0].shape, output.shape)
+    elif operator.kind is Kind.ELEMENTWISE:
+        for each in inputs:
+            yield [
+                Window(extent, axis) if extent == output.shape[axis] else all_of(extent)
+                for axis, extent in enumerate(each.shape)
+            ]
+    elif operator.kind is Kind.CONCATENATE:
+        along, before = operator.dim % rank, 0
+        for each in inputs:
+            yield [
+                Window(extent, axis, before=before if axis == along else 0) for axis, extent in enumerate(each.shape)
+            ]
+            before += each.shape[along]
+    else:
+        leading = [Window(extent, axis) for axis, extent in enumerate(output.shape[:-2])]
+        shared = all_of(inputs[0].shape[-1])
+        yield [*leading, Window(output.shape[-2], rank - 2), shared]
+        if len(inputs) > 1:
+            yield [*leading, shared, Window(output.shape[-1], rank - 1)]
+
+
+def _under_kernel(operator: Operator, shape: tuple[int, ...], made: tuple[int, ...]) -> list[Window]:
+    first = len(shape) - 1 - len(operator.kernel)
+    found = [Window(shape[axis], axis) for axis in range(first)]
+    strides, reaches = strides_of(operator), reaches_of(operator)
+    for k, (before, _) in enumerate(pads_of(operator, shape)):
+        found.append(Window(shape[first + k], first + k, strides[k], reaches[k], before))
+    same_channel = operator.kind is not Kind.CONVOLUTION and shape[-1] == made[-1]
+    found.append(Window(shape[-1], len(shape) - 1) if same_channel else all_of(shape[-1]))
+    return found
+
+
+def strides_of(operator: Operator) -> tuple[int, ...]:
+    return operator.stride if operator.stride is not None else (1,) * len(operator.kernel)
+
+
+def reaches_of(operator: Operator) -> tuple[int, ...]:
+    """From the first element under the kernel to the last, both counted."""
+    dilation = operator.dilation if operator.dilation is not None else (1,) * len(operator.kernel)
+    return tuple((size - 1) * apart + 1 for size, apart in zip(operator.kernel, dilation, strict=True))
+
+
+def pads_of(operator: Operator, shape: tuple[int, ...]) -> Pads:
+    """The padding of an input of this shape, counted out."""
+    if not isinstance(operator.padding, Padding):
+        return operator.padding
+    if operator.padding is Padding.VALID:
+        return ((0, 0),) * len(operator.kernel)
+    spatial = shape[-1 - len(operator.kernel) : -1]
+    found = []
+    for extent, stride, reach in zip(spatial, strides_of(operator), reaches_of(operator), strict=True):
+        missing = max((-(-extent // stride) - 1) * stride + reach - extent, 0)
+        found.append((missing // 2, missing - missing // 2))
+    return tuple(found)
