@@ -15,6 +15,7 @@ from solvers.model.instance import Term
 from solvers.model.solver import Goal, Warm
 
 from .formats import (
+    read_cascade,
     read_graph,
     read_plan,
     read_problem,
@@ -119,6 +120,7 @@ __all__ = [
     "plan_memory",
     "plan_shapes",
     "prove",
+    "read_cascade",
     "read_graph",
     "read_plan",
     "read_problem",

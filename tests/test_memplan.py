@@ -18,6 +18,7 @@ import planner
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = {
     "bench": "bench",
+    "cascades": "graph.cascades",
     "formats": "formats",
     "generate": "generate",
     "graph": "graph",

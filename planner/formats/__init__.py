@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..model.problem import Problem
     from ..model.storage import Sharing
     from ..planning.shapes import ShapedProblem, ShapesPlan
+    from .programs.read_cascade import CascadeFile
     from .programs.read_graph import ProgramFile
 
 
@@ -130,6 +131,13 @@ def read_program(data: bytes) -> ProgramFile:
     return read_file(Source(data))
 
 
+def read_cascade(data: bytes) -> CascadeFile:
+    """The network in the bytes (JSON, format memplan-cascade/1), its pools and options."""
+    from .programs.read_cascade import read_file
+
+    return read_file(Source(data))
+
+
 def write_plan(plan: Plan) -> bytes:
     """The plan as JSON, format memplan-plan/1, always the same bytes for the same Plan; what depends on the clock comes last."""
     from .answers.plan_writer import write_plan_json
@@ -170,6 +178,7 @@ __all__ = [
     "Format",
     "is_shapes_plan",
     "is_sharing",
+    "read_cascade",
     "read_frontier",
     "read_graph",
     "read_plan",

@@ -19,6 +19,7 @@ SWEEP_FORMAT = "memplan-sweep/1"
 SHAPES_FORMAT = "memplan-shapes/1"
 GRAPH_FORMAT: Final = "memplan-graph/1"
 PROGRAM_FORMAT: Final = "memplan-graph/2"
+CASCADE_FORMAT: Final = "memplan-cascade/1"
 NESTED_FORMAT = "memplan-nested/1"
 
 

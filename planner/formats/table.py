@@ -86,11 +86,14 @@ def _is_usmp(source: Source) -> bool:
     return "intervals" in source.top or ("buffers" in source.top and any(name in source.data for name in names))
 
 
-def _is_graph(source: Source) -> bool:
+def _is_named(source: Source, *beginnings: str) -> bool:
+    """Does the document say so itself?"""
     format_ = source.top.get("format")
-    return isinstance(format_, str) and format_.startswith("memplan-graph/")
+    return isinstance(format_, str) and format_.startswith(beginnings)
 
 
+GRAPH, CASCADE = "memplan-graph/", "memplan-cascade/"
+"""What stands under `format`, but for the version."""
 GRAPH_EXAMPLE = """{
   "format": "memplan-graph/2",
   "functions": [
@@ -98,6 +101,12 @@ GRAPH_EXAMPLE = """{
      "tensors": [{"id": "a", "shape": [64], "kind": "input"}, {"id": "b", "shape": [32]}],
      "operators": [{"kind": "compute", "name": "conv", "inputs": ["a"], "outputs": ["b"]}]}
   ]
+}
+"""
+CASCADE_EXAMPLE = """{
+  "format": "memplan-cascade/1",
+  "tensors": [{"id": "a", "shape": [4, 8, 2]}, {"id": "b", "shape": [4, 8, 1]}],
+  "operators": [{"kind": "convolution", "name": "conv", "inputs": ["a"], "output": "b", "kernel": [3, 3], "padding": "same"}]
 }
 """
 TRACE_EXAMPLE = """{"format": "memplan-trace/1"}
@@ -128,7 +137,7 @@ FORMATS: dict[str, Format] = {
             "memplan/1 JSON",
             (".json",),
             (JSON,),
-            lambda source: source.may_be_json and "format" in source.top and not _is_graph(source),
+            lambda source: source.may_be_json and "format" in source.top and not _is_named(source, GRAPH, CASCADE),
             "planner.formats.memplan.read:read",
             '{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "a", "size": 64, "live": [[0, 2]]}, {"id": "b", "size": 32, "live": [[1, 3]]}]}',
             "planner.formats.memplan.write:write_memplan",
@@ -168,9 +177,18 @@ FORMATS: dict[str, Format] = {
             "memplan-graph JSON: operators and tensors",
             (".json",),
             (JSON,),
-            lambda source: source.may_be_json and _is_graph(source),
+            lambda source: source.may_be_json and _is_named(source, GRAPH),
             "planner.formats.programs.read_graph:read",
             GRAPH_EXAMPLE,
+        ),
+        Format(
+            "cascade",
+            "memplan-cascade/1 JSON: operators with shapes",
+            (".json",),
+            (JSON,),
+            lambda source: source.may_be_json and _is_named(source, CASCADE),
+            "planner.formats.programs.read_cascade:read",
+            CASCADE_EXAMPLE,
         ),
         Format(
             "trace",

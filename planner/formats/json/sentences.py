@@ -13,7 +13,8 @@ from ...model.errors import Code
 
 BUFFER_ID_ERROR = "buffer_id"
 LABEL_ERROR = "label"
-"""Error types of our own, for values that may be a string or an integer."""
+PADDING_ERROR = "padding"
+"""Error types of our own, for values that may be one thing or another."""
 
 RESERVED = frozenset({"size_range", "variants", "extensions"})
 """Names that a later version of the format will give a meaning to."""
@@ -76,6 +77,7 @@ _TYPES = {
     "dict_type": "an object",
     "none_required": "null",
     LABEL_ERROR: "a string or an integer",
+    PADDING_ERROR: '"valid", "same" or a list of [before, after]',
 }
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..checks.limits import MAX_ADDRESS
-from ..checks.report import bad_input
-from ..model.errors import Code
-from ..model.problem import (
+from ...checks.limits import MAX_ADDRESS
+from ...checks.report import bad_input
+from ...model.errors import Code
+from ...model.problem import (
     Alternative,
     Buffer,
     BufferId,
@@ -22,7 +22,7 @@ from ..model.problem import (
     VariantGroup,
     Variants,
 )
-from .checks import require_sound_network
+from .checks import require_sound_cutting, require_sound_network
 from .demand import Flow
 from .group import Group
 from .operators import Network, label
@@ -58,13 +58,17 @@ class CascadeProblem:
     warnings: tuple[str, ...] = ()
 
 
-def cascade_problem(network: Network, pools: Sequence[Pool] = (Pool("default"),), options: CascadeOptions | None = None) -> CascadeProblem:
+def cascade_problem(
+    network: Network, pools: Sequence[Pool] = (Pool("default"),), options: CascadeOptions | None = None
+) -> CascadeProblem:
     """The problem of placing what the network needs, whose variants say which operators run together, in which stripes, and what that costs.
 
     Raises BadInput for a network that is wrong in itself.
     """
+    options = options or CascadeOptions()
     require_sound_network(network)
-    return _Making(network, pools, options or CascadeOptions()).made()
+    require_sound_cutting(options.cutting)
+    return _Making(network, pools, options).made()
 
 
 class _Making:
@@ -107,7 +111,7 @@ class _Making:
                 alternatives.append(Alternative(name, (cost,), tuple(self._own(path)), live=tuple(self._longer(path))))
             groups.append(VariantGroup(group, tuple(alternatives)))
         if sum(max(each.costs[0] for each in group.alternatives) for group in groups) >= MAX_ADDRESS:
-            raise bad_input(Code.TOO_LARGE, ("cycles",), "the network takes 2^62 cycles or more")
+            raise bad_input(Code.TOO_LARGE, ("operators",), "the network takes 2^62 cycles or more")
         problem = Problem(
             buffers=tuple(self._whole(t, *self._life(t)) for t in sorted(self._planned - self._in_part)),
             pools=self._pools,
@@ -116,7 +120,7 @@ class _Making:
             steps=tuple(enumerate(self._labels)),
             variants=Variants(tuple(groups), (CostTerm(CYCLES),)),
         )
-        parts = {self._part_ids[t]: self._network.tensors[t].id for t in self._in_part}
+        parts: dict[BufferId, BufferId] = {self._part_ids[t]: self._network.tensors[t].id for t in self._in_part}
         return CascadeProblem(problem, ways, parts, self._warnings)
 
     def _life(self, t: int) -> Interval:
@@ -130,31 +134,35 @@ class _Making:
         kind = "output" if t in self._flow.outputs else "intermediate" if t in self._flow.maker else "input"
         return Buffer(self._network.tensors[t].id, self._flow.whole_bytes(t), live=((start, end),), kind=kind)
 
-    def _touched(self, t: int, path: Path) -> list[Interval]:
-        """When the groups run that make or read a tensor."""
-        flow = self._flow
-        at = {*flow.readers[t], flow.maker.get(t, -1)}
-        return [(group.first, group.last + 1) for group in path if any(group.first <= s <= group.last for s in at)]
+    def _touched(self, path: Path) -> dict[int, list[Interval]]:
+        """By planned tensor, when the groups of the path run that make or read it."""
+        found: dict[int, list[Interval]] = {}
+        for group in path:
+            steps = self._flow.steps[group.first : group.last + 1]
+            for t in dict.fromkeys(t for step in steps for t in (*step.inputs, step.output)):
+                if t in self._planned:
+                    found.setdefault(t, []).append((group.first, group.last + 1))
+        return found
 
     def _longer(self, path: Path) -> Iterator[MoreLife]:
         """What is needed while whole groups run, not only while the operators do that make and read it."""
-        for t in sorted(self._planned - self._in_part):
-            start, end = self._life(t)
-            beyond = tuple(each for each in self._touched(t, path) if each[0] < start or each[1] > end)
-            if beyond:
-                yield MoreLife(self._network.tensors[t].id, beyond)
+        for t, spans in sorted(self._touched(path).items()):
+            if t not in self._in_part:
+                start, end = self._life(t)
+                beyond = tuple(each for each in spans if each[0] < start or each[1] > end)
+                if beyond:
+                    yield MoreLife(self._network.tensors[t].id, beyond)
 
     def _own(self, path: Path) -> Iterator[Buffer]:
         """The buffers that are there because of the path."""
         in_part = {inner.tensor for group in path for inner in group.inner}
-        covered = range(path[0].first, path[-1].last + 1)
-        for t in sorted(self._in_part - in_part):
-            if self._flow.maker[t] in covered:
-                spans = self._touched(t, path)
+        for t, spans in sorted(self._touched(path).items()):
+            if t in self._in_part and t not in in_part:
                 yield self._whole(t, spans[0][0], spans[-1][1])
         for group in path:
             for inner in group.inner:
-                yield Buffer(self._part_ids[inner.tensor], inner.size, live=((inner.start, inner.end),), kind="intermediate")
+                live = ((inner.start, inner.end),)
+                yield Buffer(self._part_ids[inner.tensor], inner.size, live=live, kind="intermediate")
             for s in range(group.first, group.last + 1):
                 size = self._flow.steps[s].operator.constants
                 if size:
@@ -172,7 +180,7 @@ class _Making:
 def _said_of(ways: Ways) -> tuple[str, ...]:
     if not ways.is_cut_short:
         return ()
-    text = f"groups of more than {ways.longest} operators were not looked at; `longest` and fewer `axes` or `modes` make it other ones"
+    text = f"groups of more than {ways.longest} operators were not looked at: fewer axes or modes of stripes leave time for longer ones"
     return (text,)
 
 

@@ -13,7 +13,9 @@ from .windows import Box
 from .work import Cycles, Work
 
 
-def recomputed(flow: Flow, last: int, extents: tuple[int, ...], least_first: int, blocks: Sequence[int], cycles: Cycles) -> Iterator[Group]:
+def recomputed(
+    flow: Flow, last: int, extents: tuple[int, ...], least_first: int, blocks: Sequence[int], cycles: Cycles
+) -> Iterator[Group]:
     """The groups that end with step `last` in such stripes, the shortest one first."""
     network, stripes = flow.network, Stripes(Mode.RECOMPUTE, extents)
     boxes = {flow.steps[last].output: _grid(flow.demand[flow.steps[last].output], extents)}

@@ -7,7 +7,7 @@ from enum import StrEnum
 from math import prod
 from typing import TypeAlias
 
-from ..model.problem import BufferId
+from ...model.problem import BufferId
 
 
 class Kind(StrEnum):

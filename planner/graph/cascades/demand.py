@@ -38,7 +38,9 @@ class Flow:
     def outputs(self) -> frozenset[int]:
         """What the network gives back."""
         return frozenset(
-            t for t, tensor in enumerate(self.network.tensors) if tensor.is_output or (t in self.maker and not self.readers[t])
+            t
+            for t, tensor in enumerate(self.network.tensors)
+            if tensor.is_output or (t in self.maker and not self.readers[t])
         )
 
     @cached_property
@@ -66,9 +68,4 @@ class Flow:
     def is_inner(self, tensor: int, first: int, last: int) -> bool:
         """True if nobody but the steps from first to last makes or reads it."""
         made = self.maker.get(tensor)
-        return (
-            made is not None
-            and made >= first
-            and tensor not in self.outputs
-            and all(reader <= last for reader in self.readers[tensor])
-        )
+        return made is not None and made >= first and tensor not in self.outputs and self.readers[tensor][-1] <= last

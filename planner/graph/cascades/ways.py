@@ -14,8 +14,8 @@ from .work import Cycles
 
 MOST_STRIPES = 1024
 """Of a group; more are not looked at."""
-MOST_STEPS = 60_000
-"""Operators in stripes, counted for each way to cut: groups become no longer than so many allow."""
+MOST_EFFORT = 40_000
+"""Of looking at operators in stripes: groups become no longer than so much allows."""
 LONGEST = 32
 """Operators of a group."""
 
@@ -31,8 +31,8 @@ class Cutting:
     """Along so many axes at once stripes are cut that are computed again; those that roll, along one."""
     blocks: tuple[int, ...] = ()
     """What the hardware makes at once, along the last axes of an output: stripes are multiples of it."""
-    longest: int | None = None
-    """Operators of a group; None: as many as there is time for."""
+    longest: int = LONGEST
+    """Operators of a group; fewer where looking at so many would take too long."""
 
 
 class Ways:
@@ -41,12 +41,12 @@ class Ways:
     def __init__(self, flow: Flow, cutting: Cutting, cycles: Cycles) -> None:
         self._flow, self._cutting, self._cycles = flow, cutting, cycles
         cuts = [list(self._cuts(last)) for last in range(len(flow.steps))]
-        self.longest = self._affordable(cuts) if cutting.longest is None else cutting.longest
-        self.is_cut_short = cutting.longest is None and self.longest < min(LONGEST, len(cuts))
+        self.longest = self._affordable(cuts)
+        self.is_cut_short = self.longest < min(cutting.longest, len(cuts))
         self.groups: dict[tuple[int, int], list[Group]] = {}
         for last, ways in enumerate(cuts):
             self._note([whole(flow, last, cutting.blocks, cycles)])
-            for stripes in ways:
+            for stripes in ways if self.longest > 1 else ():
                 self._note(self._made(last, stripes))
         self.groups = {span: best(groups) for span, groups in self.groups.items()}
 
@@ -63,13 +63,20 @@ class Ways:
                 self.groups.setdefault((group.first, group.last), []).append(group)
 
     def _affordable(self, cuts: Sequence[Sequence[Stripes]]) -> int:
+        """How long groups may be."""
+        efforts = [sum(self._effort(last, stripes) for stripes in ways) for last, ways in enumerate(cuts)]
         spent, longest = 0, 1
-        while longest < min(LONGEST, len(cuts)):
-            spent += sum(map(len, cuts[longest:]))
-            if spent > MOST_STEPS:
+        while longest < min(self._cutting.longest, len(cuts)):
+            spent += sum(efforts[longest:])
+            if spent > MOST_EFFORT:
                 break
             longest += 1
         return longest
+
+    def _effort(self, last: int, stripes: Stripes) -> int:
+        """Of one operator in such stripes: those that roll are gone through one by one."""
+        count = stripes_in(self._flow.demand[self._flow.steps[last].output], stripes.extents)
+        return 1 + count // (16 if stripes.mode is Mode.ROLLING else 256)
 
     def _cuts(self, last: int) -> Iterator[Stripes]:
         """The ways to cut the output of an operator."""
@@ -103,7 +110,8 @@ class Ways:
         found: dict[int, None] = {}
         parts = 2
         while parts < 2 * extent:
-            size = -(-(-(-extent // parts)) // block) * block
+            in_blocks = -(-extent // (parts * block))
+            size = in_blocks * block
             if size < extent:
                 found[size] = None
             parts *= 2

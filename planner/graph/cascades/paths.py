@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 from .demand import Flow
@@ -18,9 +18,8 @@ def frontier(flow: Flow, groups: Mapping[tuple[int, int], Sequence[Group]], plan
 
     Memory is what is live at the busiest time, of the planned tensors.
     """
-    count = len(flow.steps)
-    arriving: list[list[tuple[Group, int]]] = [[] for _ in range(count)]
-    held = [_passing(flow, at, planned) for at in range(count)]
+    held = _passing(flow, planned)
+    arriving: list[list[tuple[Group, int]]] = [[] for _ in flow.steps]
     for (first, last), ways in groups.items():
         made = flow.steps[last].output
         beside = held[first] + (flow.whole_bytes(made) if made in planned else 0)
@@ -37,13 +36,16 @@ def frontier(flow: Flow, groups: Mapping[tuple[int, int], Sequence[Group]], plan
         limit = busiest - 1
 
 
-def _passing(flow: Flow, at: int, planned: frozenset[int]) -> int:
-    """Bytes of tensors that are there before an operator, and needed by it or later."""
-    return sum(
-        flow.whole_bytes(t)
-        for t in planned
-        if flow.maker.get(t, -1) < at and (t in flow.outputs or any(reader >= at for reader in flow.readers[t]))
-    )
+def _passing(flow: Flow, planned: frozenset[int]) -> list[int]:
+    """By operator, the bytes of tensors that are there before it, and needed by it or later."""
+    change = [0] * (len(flow.steps) + 1)
+    for t in planned:
+        start = flow.maker.get(t, -1) + 1
+        end = len(flow.steps) if t in flow.outputs else max(flow.readers[t], default=-1) + 1
+        if start < end:
+            change[start] += flow.whole_bytes(t)
+            change[end] -= flow.whole_bytes(t)
+    return list(accumulate(change))
 
 
 def _cheapest(arriving: Sequence[Sequence[tuple[Group, int]]], limit: int | None) -> tuple[Path | None, int]:
@@ -66,9 +68,9 @@ def _cheapest(arriving: Sequence[Sequence[tuple[Group, int]]], limit: int | None
         return None, 0
     path: list[Group] = []
     at = len(arriving)
-    while (group := taken[at]) is not None:
-        path.append(group)
-        at = group.first
+    while (last := taken[at]) is not None:
+        path.append(last)
+        at = last.first
     return tuple(reversed(path)), reached[-1][1]
 
 

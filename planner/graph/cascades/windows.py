@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.problem import BufferId
+from ...model.problem import BufferId
 from .operators import WITH_KERNEL, Kind, Network, Operator, Padding, Pads, Tensor
 
 
@@ -35,13 +35,14 @@ class Box(NamedTuple):
     def around(self, other: Box) -> Box:
         """The least box around both, stripe by stripe; an empty one adds nothing."""
         low = np.where(self.is_empty, other.low, np.where(other.is_empty, self.low, np.minimum(self.low, other.low)))
-        high = np.where(self.is_empty, other.high, np.where(other.is_empty, self.high, np.maximum(self.high, other.high)))
+        high = np.where(
+            self.is_empty, other.high, np.where(other.is_empty, self.high, np.maximum(self.high, other.high))
+        )
         return Box(low, high)
 
     @property
     def is_empty(self) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = (self.high <= self.low).any(axis=0)
-        return found
+        return np.asarray((self.high <= self.low).any(axis=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,14 @@ def steps_of(network: Network) -> tuple[Step, ...]:
         bits = inputs[0].element_bits
         weights = -(-_weights(operator, inputs, output) * bits // 8)
         found.append(
-            Step(operator, tuple(index[each] for each in operator.inputs), index[operator.output], windows, taken, weights)
+            Step(
+                operator,
+                tuple(index[each] for each in operator.inputs),
+                index[operator.output],
+                windows,
+                taken,
+                weights,
+            )
         )
     return tuple(found)
 
@@ -136,7 +144,9 @@ def _elements_for_one(operator: Operator, inputs: Sequence[Tensor]) -> int:
 
 
 def _weights(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> int:
-    if operator.kind in (Kind.CONVOLUTION, Kind.DEPTHWISE) or (operator.kind is Kind.MATRIX_PRODUCT and len(inputs) == 1):
+    if operator.kind in (Kind.CONVOLUTION, Kind.DEPTHWISE) or (
+        operator.kind is Kind.MATRIX_PRODUCT and len(inputs) == 1
+    ):
         return _elements_for_one(operator, inputs) * output.shape[-1]
     return 0
 

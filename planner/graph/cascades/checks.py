@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from ..checks.report import Place, Report, quoted
-from ..model.errors import Code
-from ..model.problem import BufferId
+from ...checks.report import Place, Report, bad_input, quoted
+from ...model.errors import Code
+from ...model.problem import BufferId
 from .operators import WITH_KERNEL, Kind, Network, Operator, Padding, Tensor
+from .ways import LONGEST, Cutting
 from .windows import pads_of, reaches_of, strides_of
 
 MOST_AXES = 8
 MOST_ELEMENTS = 1 << 36
 """Of a tensor, and of all numbers that say how a kernel moves: what is computed of them fits into 63 bits."""
 
+MOST_OPERATORS = 10_000
+MOST_READS = 40_000
+"""Inputs of all operators together."""
 MOST_IN_BLOCK = 4096
 """Elements that the hardware works on at once."""
 
@@ -22,6 +26,11 @@ MOST_IN_BLOCK = 4096
 def require_sound_network(network: Network) -> None:
     """Raises BadInput."""
     report = Report()
+    if not 1 <= len(network.operators) <= MOST_OPERATORS:
+        code = Code.TOO_LARGE if network.operators else Code.INVALID_VALUE
+        raise bad_input(code, ("operators",), f"there must be 1 to {MOST_OPERATORS} operators")
+    if sum(len(operator.inputs) for operator in network.operators) > MOST_READS:
+        raise bad_input(Code.TOO_LARGE, ("operators",), f"operators have more than {MOST_READS} inputs together")
     tensors: dict[BufferId, Tensor] = {}
     for t, tensor in enumerate(network.tensors):
         if tensor.id in tensors:
@@ -36,6 +45,21 @@ def require_sound_network(network: Network) -> None:
         inputs = [tensors[each] for each in operator.inputs]
         for place, code, text in _faults(operator, inputs, tensors[operator.output]):
             report.add(code, ("operators", i, *place), text)
+    report.raise_if_any()
+
+
+def require_sound_cutting(cutting: Cutting) -> None:
+    """Raises BadInput."""
+    report = Report()
+    if any(not -MOST_AXES <= axis < MOST_AXES for axis in cutting.axes or ()):
+        report.add(Code.OUT_OF_RANGE, ("stripes", "axes"), f"must be from {-MOST_AXES} to {MOST_AXES - 1}")
+    if not 1 <= cutting.most_axes <= MOST_AXES:
+        report.add(Code.OUT_OF_RANGE, ("stripes", "most_axes"), f"must be from 1 to {MOST_AXES}")
+    if len(cutting.blocks) > MOST_AXES or min(cutting.blocks, default=1) < 1 or prod(cutting.blocks) > MOST_IN_BLOCK:
+        text = f"must be numbers from 1 on, {MOST_AXES} at most, whose product is {MOST_IN_BLOCK} at most"
+        report.add(Code.OUT_OF_RANGE, ("stripes", "blocks"), text)
+    if not 1 <= cutting.longest <= LONGEST:
+        report.add(Code.OUT_OF_RANGE, ("stripes", "longest"), f"must be from 1 to {LONGEST}")
     report.raise_if_any()
 
 
@@ -85,6 +109,8 @@ def _faults(operator: Operator, inputs: Sequence[Tensor], output: Tensor) -> Ite
             text = f"{quoted(each.id)} has {len(each.shape)} axes, and {quoted(output.id)} has {len(output.shape)}"
             yield ("inputs", k), Code.CONTRADICTION, text
             return
+    if not 0 <= operator.constants <= MOST_ELEMENTS:
+        yield ("constants",), Code.OUT_OF_RANGE, "must be from 0 to 2^36 bytes"
     if operator.kind in WITH_KERNEL:
         faults = list(_kernel_faults(operator, inputs[0]))
         yield from faults

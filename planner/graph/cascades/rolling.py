@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from .demand import Flow
-from .group import Group, Inner, Mode, Stripes
+from .group import Group, Inner, Stripes
 from .windows import Box, Window
 from .work import Cycles, Work
 
@@ -40,7 +40,11 @@ def _work(flow: Flow, s: int, turn: _Turn, blocks: Sequence[int]) -> Work:
     written = [high - low for low, high in demand]
     box = Box.of(demand)
     of_axes = [1] * max(len(written) - len(blocks), 0) + list(blocks[-len(written) :] if blocks else ())
-    made = prod(-(-extent // block) * block for k, (extent, block) in enumerate(zip(written, of_axes, strict=True)) if k != turn.axis)
+    made = prod(
+        -(-extent // block) * block
+        for k, (extent, block) in enumerate(zip(written, of_axes, strict=True))
+        if k != turn.axis
+    )
     if turn.axis is not None:
         block = of_axes[turn.axis]
         made *= sum(-(-rows // block) * block * times for rows, times in turn.sizes.items())
@@ -113,7 +117,9 @@ class _Run:
         turn = self.turns[s] = _Turn(axis, low, high)
         turn.rows_read = [0] * len(step.inputs)
         turn.readers = readers
-        turn.chunk = max((reader.chunk * window.stride for reader, window in readers), default=stripes.extents[stripes.axis])
+        turn.chunk = max(
+            (reader.chunk * window.stride for reader, window in readers), default=stripes.extents[stripes.axis]
+        )
 
     def _read_along(self, tensor: int) -> tuple[int | None, list[tuple[_Turn, Window]]]:
         """The axis along which all who read the tensor come forward, and how."""

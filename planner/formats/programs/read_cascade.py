@@ -1,0 +1,99 @@
+"""memplan-cascade/1: operators with shapes as JSON, read as strictly as problems are."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import TypeAdapter
+
+from ...checks import sound_as_read
+from ...checks.report import Report
+from ...graph.cascades.group import Mode
+from ...graph.cascades.operators import Kind, Network, Operator, Padding, Tensor
+from ...graph.cascades.problem import CascadeOptions, cascade_problem
+from ...graph.cascades.ways import Cutting
+from ...graph.cascades.work import Rates
+from ...model.problem import Pool
+from ..documents import CASCADE_FORMAT
+from ..json.scan import require_format
+from ..json.strict import Part, Wire, field_names, validate
+from ..memplan.read import read_pools
+from ..memplan.wire import PoolWire
+from . import cascade_wire as w
+
+if TYPE_CHECKING:
+    from ...model.problem import Problem
+    from ..documents import Source
+
+
+class CascadeFile(NamedTuple):
+    """What a file says of a network."""
+
+    network: Network
+    pools: tuple[Pool, ...]
+    options: CascadeOptions
+
+
+@cache
+def _wire() -> Wire:
+    return Wire(
+        TypeAdapter(w.CascadeWire),
+        lambda: {
+            ("pools",): Part(TypeAdapter(PoolWire)),
+            ("tensors",): Part(TypeAdapter(w.CascadeTensorWire)),
+            ("operators",): Part(TypeAdapter(w.CascadeOperatorWire)),
+        },
+        field_names(w.CascadeWire, w.CascadeTensorWire, w.CascadeOperatorWire, w.StripesWire, w.RatesWire, PoolWire),
+    )
+
+
+def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
+    """The Problem whose variants say what runs in stripes, and warnings. Raises BadInput."""
+    file = read_file(source)
+    made = cascade_problem(file.network, file.pools, file.options)
+    return sound_as_read(made.problem), made.warnings
+
+
+def read_file(source: Source) -> CascadeFile:
+    """The network, and how it is to be cut; what its shapes make is not checked yet. Raises BadInput."""
+    require_format(source.scanned, CASCADE_FORMAT, "a network")
+    document: w.CascadeWire = validate(_wire(), source.data, source.scanned)
+    report = Report()
+    pools = read_pools(document["pools"], report) if "pools" in document else (Pool("default"),)
+    report.raise_if_any()
+    network = Network(
+        tuple(map(_tensor, document["tensors"])),
+        tuple(map(_operator, document["operators"])),
+        document.get("name"),
+        document.get("channels_multiple", 1),
+    )
+    options = CascadeOptions(
+        document.get("plan_inputs", True),
+        document.get("plan_outputs", True),
+        _cutting(document.get("stripes", {})),
+        Rates(**document.get("cycles", {})),
+    )
+    return CascadeFile(network, pools, options)
+
+
+def _tensor(wire: w.CascadeTensorWire) -> Tensor:
+    return Tensor(wire["id"], tuple(wire["shape"]), wire.get("element_bits", 8), wire.get("is_output", False))
+
+
+def _operator(wire: w.CascadeOperatorWire) -> Operator:
+    given: dict[str, Any] = dict(wire)
+    given["kind"] = Kind(wire["kind"])
+    for field in ("inputs", "kernel", "stride", "dilation"):
+        if field in given:
+            given[field] = tuple(given[field])
+    padding = wire.get("padding", "valid")
+    given["padding"] = Padding(padding) if isinstance(padding, str) else tuple((a, b) for a, b in padding)
+    return Operator(**given)
+
+
+def _cutting(wire: w.StripesWire) -> Cutting:
+    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in wire.items()}
+    if "modes" in given:
+        given["modes"] = tuple(map(Mode, given["modes"]))
+    return Cutting(**given)
