@@ -168,7 +168,7 @@ def chain(length: int, extents: int) -> bytes:
 
 
 def test_a_long_network_is_looked_at_as_far_as_there_is_time() -> None:
-    problem, (warning,) = read_problem(chain(1500, 200))
+    problem, (warning,) = read_problem(chain(800, 100))
     assert "operators were not looked at" in warning
     assert problem.variants is not None
 
