@@ -39,6 +39,19 @@ def test_the_example_with_devices_is_shared_to_its_proven_optimum() -> None:
     assert planner.verify_sharing(problem, sharing) == ()
 
 
+def test_the_network_runs_in_a_third_of_its_memory() -> None:
+    problem, warnings = read_problem((EXAMPLES / "mobilenet.json").read_bytes())
+    whole = 1_204_224
+    fitting = planner.plan(problem, planner.Options(prefer=planner.Preference.SPEED, capacity={"default": whole // 3}))
+    least = planner.plan(problem)
+    assert not warnings
+    assert (fitting.status, least.status) == (planner.PlanStatus.OPTIMAL, planner.PlanStatus.OPTIMAL)
+    assert (fitting.peak, least.peak) == (401_408, 262_496)
+    assert fitting.choice is not None
+    assert fitting.choice.cost < 1.04 * 3_124_841
+    assert planner.verify(problem, least) == ()
+
+
 @pytest.mark.parametrize("name", ["prefill.json", "decode.json"])
 def test_the_examples_with_symbols_take_the_least_at_every_length_that_is_tried(name: str) -> None:
     problem, _ = planner.read_shaped((EXAMPLES / name).read_bytes())
@@ -54,6 +67,7 @@ def test_every_example_is_tried_above() -> None:
         "devices.json",
         "keyword_spotting.json",
         "loop.json",
+        "mobilenet.json",
         "prefill.json",
         "rows.csv",
         "run.jsonl",

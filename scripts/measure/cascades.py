@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from planner import Options, pareto, plan, read_cascade
-from planner.drawing import frontier_curve
+from planner.drawing import Sheet, Theme, frontier_curve
 from planner.graph.cascades import CascadeOptions, Cutting, Mode, cascade_problem
 
 MODES = {"whole": (), "recompute": (Mode.RECOMPUTE,), "rolling": (Mode.ROLLING,), "both": tuple(Mode)}
@@ -82,7 +82,7 @@ def main() -> None:
         if folder is not None:
             (folder / f"{name}.json").write_bytes(document)
         file = read_cascade(document)
-        whole: tuple[int, int] | None = None
+        whole = (0, 0)
         for mode, modes in MODES.items():
             begun = time.process_time()
             made = cascade_problem(file.network, file.pools, CascadeOptions(cutting=Cutting(modes)))
@@ -90,7 +90,8 @@ def main() -> None:
             found = plan(made.problem, Options(time_limit=60))
             assert found.peak is not None
             assert found.choice is not None
-            whole = whole or (found.peak, found.choice.cost)
+            if not modes:
+                whole = found.peak, found.choice.cost
             print(
                 f"{name:10} {mode:10} {found.peak:>10,} bytes {found.peak / whole[0]:7.1%}   {found.choice.cost:>12,} cycles "
                 f"{found.choice.cost / whole[1]:7.1%}   {found.status:8} looked at in {seconds:.1f} s"
@@ -107,7 +108,8 @@ def main() -> None:
                 price = fitting[0].choice.cost / whole[1] - 1
                 print(f"{name:10} in {part:5.1%}    {fitting[0].peak:>10,} bytes   {price:+.1%} cycles")
         if folder is not None:
-            (folder / f"{name}.svg").write_bytes(frontier_curve(made.problem, frontier))
+            picture = frontier_curve(made.problem, frontier, Sheet(900, Theme.SYSTEM))
+            (folder / f"cascades-{name}.svg").write_bytes(picture)
 
 
 if __name__ == "__main__":
