@@ -8,6 +8,7 @@ import pytest
 
 import planner
 from planner.formats import read_problem
+from planner.graph import nested_plan, program_problem
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -69,8 +70,27 @@ def test_every_example_is_tried_above() -> None:
         "loop.json",
         "mobilenet.json",
         "prefill.json",
+        "programs",
         "rows.csv",
         "run.jsonl",
         "three.json",
         "two_memories.json",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "whole", "nested"),
+    [
+        ("called", 45_056, 51_200),
+        ("called_twice", 49_152, 55_296),
+        ("branch", 57_344, 61_457),
+        ("loop", 49_152, 55_296),
+    ],
+)
+def test_planning_the_whole_program_takes_less_than_planning_its_functions(name: str, whole: int, nested: int) -> None:
+    file = planner.read_program((EXAMPLES / "programs" / f"{name}.json").read_bytes())
+    problem = program_problem(file.program, file.pools, file.options).problem
+    assert planner.plan(problem).peak == whole
+    assert nested_plan(file.program, file.pools, file.options, planner.plan).peak == nested
+    said = f"| {whole:,} | {nested:,} |".replace(",", " ")
+    assert said in (EXAMPLES.parent / "docs" / "programs.md").read_text("utf-8")
