@@ -46,6 +46,7 @@ EXAMPLES = {
     "unet": Example("U-Net with long skips, 160 buffers", "unet", 160, 2),
     "training": Example("Training step, 1 500 buffers", "training", 1500, 3),
     "pools": Example("Three memories to choose from, 300 buffers", "pools", 300, 1),
+    "variants": Example("Ways to choose from: a frontier, 120 buffers", "variants", 120, 1),
     "hard": Example("400 random buffers", "random", 400, 5),
     "large": Example("20 000 buffers that fill a memory without waste, if one finds out how", "packing", 20_000, 0),
 }

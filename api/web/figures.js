@@ -25,6 +25,10 @@ export function figures(job, plan, map) {
   }
   const count = map?.document.buffers.id.length ?? job?.buffers;
   if (count !== undefined) rows.push(["buffers", grouped(count)]);
+  if (plan?.choice) {
+    const { cost, cost_bound: least } = plan.choice;
+    rows.push(["cost", grouped(cost)], ["bound of the cost", least === null ? "–" : grouped(least)]);
+  }
   if (plan) {
     rows.push(["ended by", words(plan.stop)]);
     if (plan.solver) rows.push(["solver", visible(plan.solver)]);
@@ -48,7 +52,7 @@ function amount(term, value) {
 }
 
 // Paragraphs, the gravest first.
-export function remarks(job, plan, map) {
+export function remarks(job, plan, map, warnings = []) {
   const said = [];
   const wrong = map?.document.wrong ?? [];
   if (wrong.length) {
@@ -59,7 +63,8 @@ export function remarks(job, plan, map) {
   }
   if (job?.failure) said.push(element("p", { className: "remark bad" }, visible(job.failure.detail)));
   if (plan?.shortage) said.push(shortage(plan.shortage));
-  for (const warning of plan?.warnings ?? []) said.push(element("p", { className: "remark" }, visible(warning)));
+  for (const warning of [...warnings, ...(plan?.warnings ?? [])]) said.push(element("p", { className: "remark" }, visible(warning)));
+  if (plan?.choice) said.push(chosen(plan.choice));
   for (const certificate of plan?.certificate ?? []) {
     const proof = bound(certificate);
     if (proof) said.push(proof);
@@ -84,6 +89,13 @@ function bound({ proof, value, pool, time, buffers }) {
   const when = time === null ? "" : ` at time ${grouped(time)}`;
   const text = `Why the bound holds${where}: ${plural(buffers.length, "buffer")} in use together${when} take ${exactBytes(value)}`;
   return element("details", { className: "remark" }, element("summary", {}, text), element("p", {}, ...names(buffers)));
+}
+
+function chosen({ alternatives }) {
+  const said = alternatives.slice(0, LISTED).flatMap(({ group, alternative }, i) => [i ? ", " : "", name(group), ": ", name(alternative)]);
+  const more = alternatives.length > LISTED ? ` and ${grouped(alternatives.length - LISTED)} more` : "";
+  const summary = `Chosen in ${plural(alternatives.length, "group")}`;
+  return element("details", { className: "remark" }, element("summary", {}, summary), element("p", {}, ...said, more));
 }
 
 function names(ids) {

@@ -98,7 +98,7 @@ export class JobList extends EventTarget {
 
   #fill(row, job) {
     const state = job.cancelling ? "stopping" : job.state;
-    const facts = [state === "succeeded" ? job.status : state, plural(job.buffers, "buffer")];
+    const facts = [state === "succeeded" ? job.status : state, ...(job.kind === "plan" ? [] : [job.kind]), plural(job.buffers, "buffer")];
     if (job.best !== null) facts.push(`best ${grouped(job.best)}`); // bytes, unless something else is minimised
     facts.push(ago(job.created));
     const title = job.name === null ? element("bdi", { className: "soft" }, "unnamed") : name(job.name);

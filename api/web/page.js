@@ -21,7 +21,7 @@ let comparison = null;
 function show(sources) {
   comparison?.close();
   comparison = null;
-  const kept = sources.map((source) => panes.find((pane) => source.id !== null && pane.source.id === source.id));
+  const kept = sources.map((source) => panes.find((pane) => source.address !== null && pane.source.address === source.address));
   for (const pane of panes) if (!kept.includes(pane)) pane.close();
   panes = sources.map((source, i) => kept[i] ?? newPane(source));
   place("welcome").hidden = panes.length > 0;
@@ -34,8 +34,13 @@ function show(sources) {
   }
   if (panes.some((pane, i) => pane !== kept[i]) && matchMedia("(max-width: 780px)").matches) workspace.scrollIntoView();
   jobs.mark(panes.map((pane) => pane.source.id));
-  const ids = panes.map((pane) => pane.source.id).filter((id) => id !== null);
-  const wanted = ids.length ? `#${ids.join("+")}` : "";
+  address();
+}
+
+// What is shown, in the browser's address.
+function address() {
+  const shown = panes.map((pane) => pane.source.address).filter((each) => each !== null);
+  const wanted = shown.length ? `#${shown.join("+")}` : "";
   if (location.hash !== wanted) history.replaceState(null, "", wanted || location.pathname);
 }
 
@@ -46,15 +51,16 @@ function newPane(source) {
     place("workspace").focus();
   });
   pane.addEventListener("ended", () => jobs.refresh());
+  pane.addEventListener("part", address);
   pane.start();
   return pane;
 }
 
 // `anew`: whatever is shown is asked for again, by somebody else perhaps.
 function showAddressed(anew = false) {
-  const ids = new Set(location.hash.slice(1).split("+").filter((id) => /^[0-9a-f]{1,40}$/.test(id)));
+  const shown = new Set(location.hash.slice(1).split("+").filter((each) => /^[0-9a-f]{1,40}(@[\w.~%!*'()-]{1,300})?$/.test(each)));
   if (anew) show([]);
-  show([...ids].slice(0, 2).map((id) => new JobSource(id)));
+  show([...shown].slice(0, 2).map(JobSource.at));
 }
 
 // Somebody's plan is drawn beside the job that is shown, for its problem, or else for the problem in the form.

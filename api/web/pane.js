@@ -4,6 +4,8 @@ import { follow } from "./events.js";
 import { Refused } from "./service.js";
 import { bytes, element, grouped, name, visible } from "./text.js";
 import { Convergence } from "./convergence.js";
+import { FindBox } from "./find.js";
+import { FrontierCurve } from "./frontier.js";
 import { MapData } from "./map/data.js";
 import { MapView } from "./map/view.js";
 import { facts } from "./map/tip.js";
@@ -27,6 +29,7 @@ export class Pane extends EventTarget {
     this.#build();
     this.view.addEventListener("choose", ({ detail }) => this.#showChosen(detail));
     this.view.addEventListener("move", () => this.dispatchEvent(new Event("move")));
+    this.frontier.addEventListener("choose", ({ detail }) => this.#trying(() => this.#choosePart(detail)));
   }
 
   // Runs until the plan is there, or the pane is closed.
@@ -44,6 +47,7 @@ export class Pane extends EventTarget {
     clearTimeout(this.waiting);
     clearInterval(this.clock);
     this.view.close();
+    this.frontier.close();
     this.root.remove();
   }
 
@@ -77,6 +81,7 @@ export class Pane extends EventTarget {
       element("button", { type: "button", onclick: () => this.#trying(act), "aria-label": label ?? text }, text);
     this.view = new MapView();
     this.convergence = new Convergence();
+    this.frontier = new FrontierCurve();
     this.heading = element("h2", { id: `pane-${this.number}` });
     this.which = element("span", { className: "letter", hidden: true });
     this.badge = element("span", { className: "badge" });
@@ -88,25 +93,20 @@ export class Pane extends EventTarget {
       button("SVG", async () => save(await this.source.picture(), this.title, "svg"), "Download the map of all pools as SVG"),
       button("PNG", async () => save(await this.#png(), this.title, "png"), "Download what the map shows as PNG"),
     ];
+    this.frontierSavers = [
+      button("Frontier", async () => save(new Blob([await this.source.whole()]), this.title, "frontier.json"), "Download the frontier, with all its plans, as JSON"),
+      button("Curve", async () => save(await this.source.curvePicture(), `${this.title} frontier`, "svg"), "Download the curve as SVG"),
+    ];
     this.away = element("button", { type: "button", className: "away", "aria-label": "Close this plan", title: "Close" }, "×");
     this.away.addEventListener("click", () => this.dispatchEvent(new Event("away")));
     this.tabs = element("div", { className: "tabs", role: "tablist", "aria-label": "Pools" });
     this.tabs.addEventListener("keydown", (event) => this.#tabKey(event));
-    this.find = element("input", { type: "search", placeholder: "Find a buffer", "aria-label": "Find a buffer by its name" });
-    this.found = element("output", { className: "soft", "aria-live": "polite" });
-    this.find.addEventListener("input", () => this.#forget());
-    this.find.addEventListener("change", () => this.#findNext(0));
-    this.find.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
-      event.preventDefault();
-      this.#findNext(this.hits ? (event.shiftKey ? -1 : 1) : 0);
-    });
+    this.find = new FindBox((text) => this.data?.named(text) ?? [], (layer, box) => this.#goTo(layer, box));
     const near = (factor) => () => this.view.window.zoom(factor, factor);
     const tools = element(
       "div",
       { className: "tools" },
-      this.find,
-      this.found,
+      ...this.find.parts,
       button("−", near(1.5), "Zoom out"),
       button("+", near(1 / 1.5), "Zoom in"),
       button("All", () => this.view.window.fit(), "Show all of it"),
@@ -120,9 +120,9 @@ export class Pane extends EventTarget {
     this.busy = element("p", { className: "soft busy", role: "status", hidden: true });
     this.stage = element("div", { className: "stage", hidden: true });
     this.stage.append(element("div", { className: "bar" }, this.tabs, tools), this.view.root, this.legend, this.chosen);
-    const acts = element("div", { className: "acts" }, this.stop, ...this.savers, this.away);
+    const acts = element("div", { className: "acts" }, this.stop, ...this.frontierSavers, ...this.savers, this.away);
     const head = element("header", {}, element("div", { className: "title" }, this.which, this.heading, this.badge), acts);
-    const parts = [head, this.figures, this.error, this.alerts, this.busy, this.convergence.root, this.stage, this.remarks];
+    const parts = [head, this.figures, this.error, this.alerts, this.frontier.root, this.busy, this.convergence.root, this.stage, this.remarks];
     this.root = element("section", { className: "pane", "aria-labelledby": `pane-${this.number}` }, ...parts);
     this.#show();
   }
@@ -160,8 +160,28 @@ export class Pane extends EventTarget {
       this.convergence.add(data.seconds, { value: data.best, bound: data.bound });
       this.convergence.draw(this.#elapsed());
       if (kind === "incumbent") this.#redrawSoon();
+    } else if (kind === "point") {
+      this.#hearPoint(data);
     }
     this.#show();
+  }
+
+  get #isFrontier() {
+    return this.job?.kind === "frontier";
+  }
+
+  // The first point that is found is shown, until another is chosen.
+  #hearPoint(point) {
+    this.frontier.add(point);
+    if (this.frontier.chosen === null) this.#choosePart(this.source.part ?? point.part).catch(() => this.frontier.choose(null));
+  }
+
+  // Show the plan of a point of the frontier.
+  async #choosePart(part) {
+    this.frontier.choose(part);
+    this.source.part = part;
+    this.dispatchEvent(new Event("part"));
+    await this.#load(`Reading the plan of cost ${grouped(part)}`);
   }
 
   // The best plan so far, no more often than it is worth it.
@@ -194,12 +214,30 @@ export class Pane extends EventTarget {
       this.#remark();
       return;
     }
-    const [text, map] = await this.#while("Reading the plan and its map", Promise.all([this.source.plan(signal), this.source.map(signal)]));
-    if (signal.aborted) return;
+    if (!this.#isFrontier) {
+      await this.#load("Reading the plan and its map");
+      if (!signal.aborted) this.convergence.replace(this.plan.run?.trace ?? [], this.plan.run?.seconds ?? 0);
+      this.#show();
+      return;
+    }
+    this.frontier.replace(await this.source.curve(signal));
+    const { points, chosen } = this.frontier;
+    const wanted = [chosen, this.source.part].find((part) => part !== null && this.frontier.has(part));
+    this.#show();
+    if (points.length) await this.#choosePart(wanted ?? points.at(-1).part);
+    else this.#remark();
+  }
+
+  // A plan and its map; of several that were asked for the last.
+  async #load(said) {
+    const { signal } = this.over;
+    const asked = (this.asked = Symbol(said));
+    const [text, map] = await this.#while(said, Promise.all([this.source.plan(signal), this.source.map(signal)]));
+    if (signal.aborted || this.asked !== asked) return;
     this.plan = JSON.parse(text);
     await this.#while(`Drawing ${grouped(map.buffers.id.length)} buffers`, nextFrame());
+    if (signal.aborted || this.asked !== asked) return;
     this.#take(map);
-    this.convergence.replace(this.plan.run?.trace ?? [], this.plan.run?.seconds ?? 0);
     this.#show();
     this.#remark();
     this.dispatchEvent(new Event("loaded"));
@@ -207,6 +245,7 @@ export class Pane extends EventTarget {
 
   // Says what the reader is waiting for.
   async #while(said, work) {
+    if (this.data !== null && this.#isFrontier) return work; // what is there stays there meanwhile
     this.busy.textContent = `${said}…`;
     this.busy.hidden = false;
     try {
@@ -231,28 +270,12 @@ export class Pane extends EventTarget {
     this.dispatchEvent(new Event("map"));
   }
 
-  #forget() {
-    this.hits = null;
-    this.found.value = "";
-    this.find.setAttribute("aria-invalid", "false");
-  }
-
-  // The next buffer of that name in any pool (1), the one before (-1), or the first (0).
-  #findNext(step) {
-    const text = this.find.value;
-    if (!text || !this.data) return this.#forget();
-    if (this.hits?.text !== text) this.hits = { text, boxes: this.data.named(text), at: 0 };
-    const { boxes } = this.hits;
-    this.find.setAttribute("aria-invalid", String(!boxes.length));
-    this.hits.at = (this.hits.at + step + boxes.length) % Math.max(boxes.length, 1);
-    this.found.value = boxes.length ? `${grouped(this.hits.at + 1)} of ${grouped(boxes.length)}` : "none";
-    if (!boxes.length) return undefined;
-    const [layer, box] = boxes[this.hits.at];
+  #goTo(layer, box) {
     if (layer.pool.name !== this.pool) {
       this.select(layer.pool.name);
       this.dispatchEvent(new Event("pool"));
     }
-    return this.view.goTo(box);
+    this.view.goTo(box);
   }
 
   #tab(pool) {
@@ -316,7 +339,9 @@ export class Pane extends EventTarget {
     const hasPicture = data !== null && !this.stage.hidden;
     this.savers.forEach((each, i) => (each.hidden = i ? !hasPicture : data === null));
     this.figures.replaceChildren(...figures(job, plan, data));
-    this.convergence.root.hidden = !this.convergence.isTelling;
+    this.convergence.root.hidden = this.#isFrontier || !this.convergence.isTelling;
+    this.frontier.root.hidden = !this.#isFrontier;
+    for (const each of this.frontierSavers) each.hidden = !this.#isFrontier || !this.frontier.points.length;
     this.root.setAttribute("aria-busy", String(job !== null && job.finished === null));
   }
 
@@ -326,12 +351,13 @@ export class Pane extends EventTarget {
     if (this.isRefused) return "refused";
     if (data?.document.wrong_count) return "wrong";
     if (job !== null && !(job.state === "succeeded" && job.status)) return job.state;
+    if (this.#isFrontier) return job.status;
     return plan?.status ?? job?.status ?? "reading";
   }
 
   // Once, at the end: what somebody has unfolded must stay so. What is grave stands above the map.
   #remark() {
-    const said = remarks(this.job, this.plan, this.data);
+    const said = remarks(this.job, this.plan, this.data, this.frontier.warnings);
     const isGrave = (each) => each.classList.contains("bad");
     this.alerts.replaceChildren(...said.filter(isGrave));
     this.remarks.replaceChildren(...said.filter((each) => !isGrave(each)));

@@ -17,6 +17,7 @@ export class ProblemForm extends EventTarget {
     this.examples = form.querySelector("#example");
     this.error = form.querySelector(".error");
     this.send = form.querySelector("#plan");
+    this.frontier = form.querySelector("#frontier");
     this.large = null;
     this.title = ""; // of the file that the text is from
     this.#listen();
@@ -52,13 +53,14 @@ export class ProblemForm extends EventTarget {
     this.text.hidden = this.large !== null;
     this.kept.hidden = this.large === null;
     if (this.large) this.#showKept();
+    this.#offer();
     showError(this.error, null);
   }
 
   async takeExample(name_) {
     await this.#trying(async () => {
       this.take(`${name_}.json`, await asText(`/v1/examples/${encodeURIComponent(name_)}`));
-      await this.#post();
+      await this.#post(!this.frontier.hidden);
     });
   }
 
@@ -70,8 +72,9 @@ export class ProblemForm extends EventTarget {
   #listen() {
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#trying(() => this.#post());
+      this.#trying(() => this.#post(event.submitter === this.frontier));
     });
+    this.text.addEventListener("input", () => this.#offer());
     this.file.addEventListener("change", () => {
       this.takeFile(this.file.files[0]);
       this.file.value = "";
@@ -93,20 +96,26 @@ export class ProblemForm extends EventTarget {
     });
   }
 
+  // A frontier is there where there is something to choose.
+  #offer() {
+    this.frontier.hidden = !/"variants"\s*:/.test(this.problem);
+  }
+
   #showKept() {
     const away = element("button", { type: "button", onclick: () => this.take("", "") }, "Remove");
     const size = bytes(new Blob([this.large.text]).size);
     this.kept.replaceChildren(name(this.large.title || "pasted text"), element("span", { className: "soft" }, size), away);
   }
 
-  async #post() {
+  async #post(isFrontier = false) {
     const problem = this.problem;
     if (!problem.trim()) {
       this.text.focus();
       throw new Error("Paste a problem, drop a file, or choose an example first.");
     }
-    const path = `/v1/jobs?${this.#options()}`;
-    const job = await asJson(path, { method: "POST", body: problem, type: PROBLEM });
+    const path = `/v1/${isFrontier ? "pareto" : "jobs"}?${this.#options()}`;
+    const headers = { Prefer: "respond-async" };
+    const job = await asJson(path, { method: "POST", body: problem, type: PROBLEM, headers });
     this.dispatchEvent(new CustomEvent("job", { detail: job }));
   }
 
@@ -124,13 +133,13 @@ export class ProblemForm extends EventTarget {
 
   async #trying(act) {
     showError(this.error, null);
-    this.send.disabled = true;
+    this.send.disabled = this.frontier.disabled = true;
     try {
       await act();
     } catch (error) {
       showError(this.error, error.status === 401 && !token.get() ? new Error("This service wants a token.") : error);
     } finally {
-      this.send.disabled = false;
+      this.send.disabled = this.frontier.disabled = false;
     }
   }
 }

@@ -3,17 +3,36 @@
 import { ask, asBlob, asJson, asText } from "./service.js";
 
 export class JobSource {
-  constructor(id) {
+  constructor(id, part = null) {
     this.id = id;
+    this.part = part; // of an answer that is made of several plans
     this.path = `/v1/jobs/${id}`;
   }
 
+  // `id@part`, as it stands in the page's address.
+  static at(address) {
+    const [id, part] = address.split("@");
+    return new JobSource(id, part === undefined ? null : decodeURIComponent(part));
+  }
+
+  get address() {
+    return this.part === null ? this.id : `${this.id}@${encodeURIComponent(this.part)}`;
+  }
+
   job = (signal) => asJson(this.path, { signal });
-  plan = (signal) => asText(`${this.path}/plan`, { signal });
-  map = (signal) => asJson(`${this.path}/drawing?as=map`, { signal });
-  picture = () => asBlob(`${this.path}/drawing`);
+  plan = (signal) => asText(`${this.path}/plan${this.#asked()}`, { signal });
+  map = (signal) => asJson(`${this.path}/drawing${this.#asked({ as: "map" })}`, { signal });
+  picture = () => asBlob(`${this.path}/drawing${this.#asked()}`);
+  whole = () => asText(`${this.path}/plan`);
+  curve = (signal) => asJson(`${this.path}/drawing?as=map`, { signal });
+  curvePicture = () => asBlob(`${this.path}/drawing`);
   problem = () => asText(`${this.path}/problem`);
   stop = () => ask(this.path, { method: "DELETE" });
+
+  #asked(said = {}) {
+    const query = new URLSearchParams(this.part === null ? said : { ...said, part: this.part });
+    return query.size ? `?${query}` : "";
+  }
 }
 
 const OTHER = ["unknown_buffer", "unknown_pool"]; // codes of the service
@@ -21,6 +40,7 @@ const OTHER = ["unknown_buffer", "unknown_pool"]; // codes of the service
 export class FileSource {
   constructor(name, problem, plan) {
     this.id = null;
+    this.address = null;
     this.name = name;
     this.text = plan;
     // The texts are put together as they are: reading and writing them again could change large numbers.

@@ -19,7 +19,7 @@ FOCUS = """() => {
 
 def tab_to(page: Page, wanted: str) -> None:
     """Press Tab until the focus is there; wherever it goes on the way, it must be seen."""
-    for _ in range(60):
+    for _ in range(200):
         page.keyboard.press("Tab")
         tag, id_, label, outline = page.evaluate(FOCUS)
         assert tag == "BODY" or outline not in ("none", ""), (tag, id_, label)

@@ -62,7 +62,8 @@ class FrontierKind(Kind):
             return drawn(problem, _point(found, part), wanted)
         if wanted == "svg":
             return frontier_curve(problem, found)
-        document = json.loads(write_frontier(found, [_name(plan) for plan in found.points]))
+        warnings = json.loads(answer)["warnings"]
+        document = json.loads(write_frontier(found, [_name(plan) for plan in found.points], warnings))
         return json.dumps({"problem": problem.name, "in_bytes": measures_bytes(problem), **document}).encode("ascii")
 
 

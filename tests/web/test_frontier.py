@@ -1,0 +1,163 @@
+"""A problem with variants on the page: its frontier as a curve, points that come, and the map of the one that is chosen."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.http.served import THREE, Served
+from tests.http.test_pareto import LONG, STRIPES
+from tests.web.browsing import Visiting, picture
+from tests.web.test_keyboard import tab_to
+
+MANY = {
+    **STRIPES,
+    "name": "many",
+    "variants": {
+        "costs": [{"name": "cycles"}],
+        "groups": [
+            {
+                "name": f"layer{i}",
+                "alternatives": [
+                    {
+                        "name": f"{1 << k} stripes",
+                        "costs": {"cycles": (k + 1) * (100 + i)},
+                        "buffers": [{"id": f"features{i}", "size": 16384 >> k, "live": [[1, 3]]}],
+                    }
+                    for k in range(3)
+                ],
+            }
+            for i in range(2)
+        ],
+    },
+}
+
+
+def curve_of(page: Page, problem: object) -> None:
+    page.fill("#text", json.dumps(problem))
+    page.get_by_role("button", name="Frontier", exact=True).click()
+    expect(page.locator(".frontier [role=status]")).to_contain_text("all of the frontier, proven")
+    expect(page.locator(".badge")).to_have_text("optimal")
+    page.wait_for_selector(".stage:visible")
+
+
+def until_shown(page: Page, cost: str) -> None:
+    expect(page.locator(".figures > div", has_text="cost").first).to_contain_text(cost)
+    expect(page.get_by_role("radio", checked=True)).to_have_attribute("data-part", cost.replace("\u202f", ""))
+
+
+def middle(page: Page, number: int) -> tuple[float, float]:
+    box = page.get_by_role("radio").nth(number).locator("circle").last.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_a_frontier_is_offered_where_there_is_something_to_choose(visiting: Visiting) -> None:
+    page = visiting().open()
+    offer = page.locator("#frontier")
+    expect(offer).to_be_hidden()
+    page.fill("#text", json.dumps(STRIPES))
+    expect(offer).to_be_visible()
+    page.fill("#text", json.dumps(THREE))
+    expect(offer).to_be_hidden()
+
+
+def test_a_point_is_chosen_and_its_map_is_shown(visiting: Visiting, service: Served) -> None:
+    page = visiting().open()
+    curve_of(page, STRIPES)
+    points = page.get_by_role("radio")
+    expect(points).to_have_count(2)
+    assert [points.nth(i).get_attribute("aria-label") for i in range(2)] == [
+        "cost 1\u202f000, memory 58.6 KiB, proven",
+        "cost 1\u202f400, memory 24.4 KiB, proven",
+    ]
+    shown = {}
+    for i, cost in ((0, "1\u202f000"), (1, "1\u202f400")):
+        page.mouse.click(*middle(page, i))
+        until_shown(page, cost)
+        page.mouse.move(0, 0)
+        shown[cost] = picture(page)
+    assert len(set(shown.values())) == 2
+    expect(page.locator(".remarks").last).to_contain_text("Chosen in 1 group")
+    assert page.url.endswith("@1400")
+    page.reload()
+    until_shown(page, "1\u202f400")
+    expect(page.locator("#jobs li").first).to_contain_text("frontier")
+    page.goto(page.url.replace("@1400", "@1000"))
+    until_shown(page, "1\u202f000")
+
+
+def test_points_are_walked_with_arrows(visiting: Visiting) -> None:
+    page = visiting().open()
+    curve_of(page, MANY)
+    points = page.get_by_role("radio")
+    count = points.count()
+    assert count > 3
+    page.locator("#workspace").focus()
+    chosen = page.get_by_role("radio", checked=True).get_attribute("aria-label")
+    assert chosen is not None
+    tab_to(page, chosen)
+    for key, number in (("Home", 0), ("ArrowRight", 1), ("ArrowDown", 2), ("ArrowLeft", 1), ("End", count - 1)):
+        page.keyboard.press(key)
+        expect(points.nth(number)).to_have_attribute("aria-checked", "true")
+        expect(points.nth(number)).to_be_focused()
+    cost = points.nth(count - 1).get_attribute("data-part")
+    assert cost is not None
+    expect(page.locator(".figures")).to_contain_text(cost)
+
+
+def test_a_finger_chooses_a_point_that_it_only_nearly_meets(visiting: Visiting) -> None:
+    page = visiting(has_touch=True, viewport={"width": 360, "height": 700}).open()
+    curve_of(page, STRIPES)
+    page.locator(".frontier").scroll_into_view_if_needed()
+    for i, cost in ((1, "1\u202f400"), (0, "1\u202f000")):
+        x, y = middle(page, i)
+        page.touchscreen.tap(x - 12, y + 12)
+        until_shown(page, cost)
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_points_come_while_more_are_looked_for_and_stay(visiting: Visiting) -> None:
+    page = visiting().open()
+    page.fill("[name=time_limit]", "600")
+    page.fill("#text", LONG.decode())
+    page.click("#frontier")
+    said = page.locator(".frontier [role=status]")
+    expect(said).to_contain_text("more points are looked for")
+    expect(page.get_by_role("radio").nth(2)).to_be_attached()
+    page.wait_for_selector(".stage:visible")
+    expect(page.locator(".badge")).to_have_text("running")
+    page.get_by_role("button", name="Stop", exact=True).first.click()
+    expect(page.locator(".badge")).to_have_text("cancelled")
+    expect(said).to_contain_text("not proven to be all (cancelled)")
+    assert page.get_by_role("radio").count() > 2
+
+
+def test_that_nothing_fits_is_said(visiting: Visiting) -> None:
+    page = visiting().open()
+    page.fill("[name=capacity]", "100")
+    page.fill("#text", json.dumps(STRIPES))
+    page.click("#frontier")
+    expect(page.locator(".badge")).to_have_text("infeasible")
+    expect(page.locator(".frontier [role=status]")).to_have_text("0 points · nothing fits")
+
+
+def test_two_points_stand_side_by_side(visiting: Visiting) -> None:
+    visit = visiting(viewport={"width": 1400, "height": 900})
+    page = visit.open()
+    curve_of(page, STRIPES)
+    job = page.url.partition("#")[2].partition("@")[0]
+    visit.open(f"/#{job}@1000+{job}@1400")
+    expect(page.locator(".pane")).to_have_count(2)
+    expect(page.locator(".comparison tr").filter(has_text="peak")).to_contain_text("−")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_curve_is_seen_in_light_and_in_dark(visiting: Visiting, scheme: str) -> None:
+    page = visiting(color_scheme=scheme).open()
+    curve_of(page, STRIPES)
+    line = "() => getComputedStyle(document.querySelector('.frontier polyline.peak')).stroke.match(/\\d+/g).map(Number)"
+    red, green, _ = page.evaluate(line)[:3]
+    assert (red + green > 200) is (scheme == "dark")
