@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from planner.formats import is_sharing, read_plan, read_sharing
 from planner.formats.documents import Source
 from planner.formats.json.scan import members, scan
-from planner.formats.table import BYTES, FORMATS, Format, format_named, recognised
+from planner.formats.table import BYTES, Format, format_named, recognised
 from planner.model.errors import BadInput, Code, Finding, PlannerError
 from planner.model.plan import Plan
 from planner.model.problem import Problem
@@ -71,7 +71,7 @@ def understand(
     row, subject = read_subject(kind, data, format_, settings, media_type)
     asked = Asked(wanted.options, wanted.own, (*subject.warnings, *wanted.notes))
     kind.check(subject, asked, settings)
-    return Understood(kind, subject, asked, as_document(wanted.options, wanted.own), row.name)
+    return Understood(kind, subject, asked, as_document(wanted.options, wanted.own), format_ or row.name)
 
 
 def read_subject(
@@ -112,7 +112,7 @@ def require_format(row: Format, media_type: str, settings: Settings) -> None:
 
 def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:
     """The document without its `solve`, and that; None where there is none."""
-    if (format_ is not None and not FORMATS[format_].is_json) or b'"solve"' not in data or data.lstrip()[:1] != b"{":
+    if (format_ is not None and not format_named(format_).is_json) or b'"solve"' not in data or data.lstrip()[:1] != b"{":
         return data, None
     top = scan(data).top
     if top is None or "solve" not in top:

@@ -7,7 +7,8 @@ import threading
 
 from starlette.requests import ClientDisconnect, Request
 
-from planner.formats.table import BYTES, FORMATS, TEXT
+from planner.model.errors import BadInput
+from planner.formats.table import BYTES, FORMATS, TEXT, format_named
 
 from ..errors import HttpCode, Refusal, bad_option, too_busy, too_large, unsupported
 from ..jobs.posted_problem import require_format
@@ -106,7 +107,9 @@ def format_of(kind: str, wanted: str | None, settings: Settings) -> str | None:
         if kind == TEXT:
             raise unsupported(f"say which format it is: ?format= with one of {', '.join(FORMATS)}")
         return None
-    if wanted not in FORMATS:
-        raise bad_option("format", f"there is no such format; known are {', '.join(FORMATS)}")
-    require_format(FORMATS[wanted], kind, settings)
+    try:
+        row = format_named(wanted)
+    except BadInput as error:
+        raise bad_option("format", error.findings[0].message) from None
+    require_format(row, kind, settings)
     return wanted

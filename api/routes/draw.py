@@ -11,7 +11,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.table import BYTES, FORMATS, JSON, USUAL
+from planner.formats.table import BYTES, JSON, USUAL, format_named
 
 from ..errors import HttpCode, Refusal
 from .body import format_of, read_body, require_type
@@ -83,7 +83,7 @@ async def problem(request: Request, service: Behind, id: str) -> Response:  # no
     if size is None:
         raise Refusal(404, HttpCode.NOT_FOUND, "the problem is not kept any more")
     pieces = in_pieces(size, partial(service.store.problem_piece, job.id))
-    kind = FORMATS[job.about.format or USUAL].media_types[0]
+    kind = format_named(job.about.format or USUAL).media_types[0]
     return Stream(pieces, KEPT | {"Content-Length": str(size)}, kind)
 
 

@@ -5,8 +5,10 @@ A format is a module that reads it and a row here; docs/format.md explains each,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..checks.report import bad_input, quoted
@@ -23,6 +25,30 @@ BYTES = "application/octet-stream"
 LINES = "application/jsonl"
 TEXT = "text/plain"
 """Says no more than that it is text."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Setting(NamedTuple):
+    """What a reader can be told besides the bytes: NAME:like=tflm for the format NAME, --like tflm for the command."""
+
+    name: str
+    help: str
+    words: tuple[str, ...] = ()
+    """Those it may be."""
+    metavar: str | None = None
+    """What stands for any other text; then it may be said several times. Without this and without words it is there or not."""
+
+    def read(self, values: Sequence[str]) -> Any:
+        """What the reader is handed. Raises BadInput."""
+        if self.metavar is not None:
+            return tuple(values)
+        for value in values:
+            if value not in (self.words or ("",)):
+                known = f"be one of {', '.join(self.words)}" if self.words else "have no value"
+                raise bad_input(Code.INVALID_OPTION, (), f"{self.name} must {known}, not {quoted(value)}")
+        if len(values) > 1:
+            raise bad_input(Code.INVALID_OPTION, (), f"{self.name} is said {len(values)} times")
+        return values[0] if self.words else True
 
 
 class Format(NamedTuple):
@@ -39,10 +65,18 @@ class Format(NamedTuple):
     reader: str
     """module:function, from a Source to the Problem and warnings; imported when it is needed."""
     example: str
-    """A small document: for the HTTP interface's description, and for the tests."""
+    """A small document: for the HTTP interface's description, and for the tests. Base64 if it is no text."""
     writer: str | None = None
     """module:function, from a Problem to bytes."""
     is_text: bool = True
+    settings: tuple[Setting, ...] = ()
+    told: Mapping[str, Any] = NOTHING
+    """The settings that were said."""
+
+    @property
+    def document(self) -> bytes:
+        """The example as a file has it."""
+        return self.example.encode() if self.is_text else b64decode(self.example)
 
     @property
     def is_json(self) -> bool:
@@ -54,7 +88,7 @@ class Format(NamedTuple):
 
     def read(self, source: Source) -> tuple[Problem, tuple[str, ...]]:
         """The Problem and warnings. Raises BadInput."""
-        problem, warnings = found(self.reader)(source)
+        problem, warnings = found(self.reader)(source, **self.told)
         return problem, warnings
 
     def write(self, problem: Problem) -> bytes:
@@ -206,10 +240,37 @@ USUAL = "memplan"
 
 
 def format_named(name: str) -> Format:
-    """Raises BadInput if there is no such format."""
+    """The format NAME, or NAME:SETTING,SETTING=VALUE. Raises BadInput if there is no such format, or it has no such setting."""
+    name, _, said = name.partition(":")
     if name not in FORMATS:
         raise bad_input(Code.INVALID_OPTION, (), f"there is no format {quoted(name)}; known are {', '.join(FORMATS)}")
-    return FORMATS[name]
+    row = FORMATS[name]
+    if not said:
+        return row
+    given: dict[str, list[str]] = {}
+    for each in said.split(","):
+        key, _, value = each.partition("=")
+        given.setdefault(key, []).append(value)
+    known = {setting.name: setting for setting in row.settings}
+    for key in given:
+        if key not in known:
+            has = f"its settings are {', '.join(known)}" if known else "it has none"
+            raise bad_input(Code.INVALID_OPTION, (), f"the format {name} has no setting {quoted(key)}; {has}")
+    return row._replace(told={key: known[key].read(values) for key, values in given.items()})
+
+
+def with_settings(name: str | None, said: Mapping[str, Sequence[str]]) -> str | None:
+    """The name of a format with these settings behind it; without a name, of the only format that has them all. Raises BadInput."""
+    if not said:
+        return name
+    if name is None:
+        fitting = [row.name for row in FORMATS.values() if said.keys() <= {setting.name for setting in row.settings}]
+        if len(fitting) != 1:
+            text = f"no format has the settings {', '.join(said)}" if not fitting else "say which format it is"
+            raise bad_input(Code.INVALID_OPTION, (), text)
+        name = fitting[0]
+    settings = ",".join(f"{key}={value}" if value else key for key, values in said.items() for value in values)
+    return f"{name}{',' if ':' in name else ':'}{settings}"
 
 
 def recognised(source: Source, media_type: str | None = None) -> Format:

@@ -1,0 +1,161 @@
+"""A bounded look into a FlatBuffer: nothing is believed of it, nothing is copied that is not asked for, and every fault has its byte.
+
+Tables and vectors may lie on top of each other, so that a few bytes describe any amount: what is read is counted, and what is read of one file is
+bounded by its length.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+from ...checks.report import Place, bad_input
+from ...model.errors import BadInput, Code
+
+_U16: Final = struct.Struct("<H")
+_U32: Final = struct.Struct("<I")
+_I32: Final = struct.Struct("<i")
+_U64: Final = struct.Struct("<Q")
+
+ALLOWANCE = 1 << 16
+"""Bytes that may be read of any file, besides twice its length."""
+LEAST_TABLE = 16
+"""What a table counts: twice the bytes that one takes at least, together with the offset that leads to it."""
+
+
+class FlatBuffer:
+    """Bytes that are read as tables."""
+
+    def __init__(self, data: bytes, identifier: bytes) -> None:
+        self.data = data
+        self._left = 2 * len(data) + ALLOWANCE
+        if len(data) < 8:
+            raise damaged((), len(data), "the file ends within its header")
+        if data[4:8] != identifier:
+            raise bad_input(Code.UNKNOWN_FORMAT, (), f"at byte 4 must be {identifier.decode()!r}, not {data[4:8]!r}")
+
+    def root(self) -> Table:
+        """The table that everything else hangs on."""
+        return Table(self, self.follow(0, ()), ())
+
+    def follow(self, at: int, place: Place) -> int:
+        """Where the offset that stands there leads."""
+        to = at + self.unsigned(at, place)
+        if to == at or to + 4 > len(self.data):
+            raise damaged(place, at, f"leads to byte {to}, and the file has {len(self.data)}")
+        return to
+
+    def unsigned(self, at: int, place: Place) -> int:
+        self.require(at, 4, place)
+        number: int = _U32.unpack_from(self.data, at)[0]
+        return number
+
+    def require(self, at: int, size: int, place: Place) -> None:
+        """Raises BadInput unless so many bytes are there."""
+        if at < 0 or at + size > len(self.data):
+            raise damaged(place, at, f"{size} bytes are expected, and the file has {len(self.data)}")
+
+    def charge(self, size: int, at: int, place: Place) -> None:
+        """So many bytes are read. Raises BadInput if that is more than a file of this length can mean."""
+        self._left -= size
+        if self._left < 0:
+            text = f"at byte {at}: tables and vectors lie on top of each other, so that they describe more than the file holds"
+            raise bad_input(Code.TOO_LARGE, place, text)
+
+
+def damaged(place: Place, at: int, what: str) -> BadInput:
+    """The file is not what it says it is, there."""
+    return bad_input(Code.OUT_OF_RANGE, place, f"at byte {at}: {what}")
+
+
+class Table:
+    """One table: fields by their numbers in the schema, each with what holds where it is absent."""
+
+    __slots__ = ("at", "buffer", "fields", "place", "_size", "_vtable")
+
+    def __init__(self, buffer: FlatBuffer, at: int, place: Place) -> None:
+        self.buffer = buffer
+        self.at = at
+        self.place = place
+        buffer.charge(LEAST_TABLE, at, place)
+        buffer.require(at, 4, place)
+        data = buffer.data
+        self._vtable = at - _I32.unpack_from(data, at)[0]
+        buffer.require(self._vtable, 4, place)
+        length, self._size = _U16.unpack_from(data, self._vtable)[0], _U16.unpack_from(data, self._vtable + 2)[0]
+        if length < 4 or length % 2 or self._size < 4:
+            raise damaged(place, self._vtable, f"a table of {self._size} bytes with a list of fields of {length} bytes")
+        buffer.require(self._vtable, length, place)
+        buffer.require(at, self._size, place)
+        self.fields = length // 2 - 2
+
+    def field(self, number: int, size: int, name: str) -> int | None:
+        """Where the field stands, which has so many bytes; None if it is absent."""
+        if number >= self.fields:
+            return None
+        offset: int = _U16.unpack_from(self.buffer.data, self._vtable + 4 + 2 * number)[0]
+        if offset == 0:
+            return None
+        if offset < 4 or offset + size > self._size:
+            raise damaged((*self.place, name), self.at, f"the field is at {offset} in a table of {self._size} bytes")
+        return self.at + offset
+
+    def byte(self, number: int, name: str, default: int = 0) -> int:
+        at = self.field(number, 1, name)
+        return default if at is None else self.buffer.data[at]
+
+    def unsigned(self, number: int, name: str, default: int = 0) -> int:
+        at = self.field(number, 4, name)
+        return default if at is None else _U32.unpack_from(self.buffer.data, at)[0]
+
+    def signed(self, number: int, name: str, default: int = 0) -> int:
+        at = self.field(number, 4, name)
+        return default if at is None else _I32.unpack_from(self.buffer.data, at)[0]
+
+    def long(self, number: int, name: str) -> int:
+        at = self.field(number, 8, name)
+        return 0 if at is None else _U64.unpack_from(self.buffer.data, at)[0]
+
+    def table(self, number: int, name: str) -> Table | None:
+        at = self.field(number, 4, name)
+        if at is None:
+            return None
+        place = (*self.place, name)
+        return Table(self.buffer, self.buffer.follow(at, place), place)
+
+    def span(self, number: int, name: str, item: int) -> tuple[int, int]:
+        """Where the vector's items begin, each of so many bytes, and how many there are; none where it is absent."""
+        at = self.field(number, 4, name)
+        if at is None:
+            return 0, 0
+        place = (*self.place, name)
+        start = self.buffer.follow(at, place)
+        count = self.buffer.unsigned(start, place)
+        if count * item > len(self.buffer.data) - start - 4:
+            raise damaged(place, start, f"{count} items of {item} bytes do not fit into the file")
+        return start + 4, count
+
+    def signed_vector(self, number: int, name: str) -> tuple[int, ...]:
+        start, count = self.span(number, name, 4)
+        self.buffer.charge(4 * count, start, (*self.place, name))
+        return struct.unpack_from(f"<{count}i", self.buffer.data, start)
+
+    def text(self, number: int, name: str) -> str | None:
+        """Text, with what is no UTF-8 replaced; None if it is absent."""
+        if self.field(number, 4, name) is None:
+            return None
+        start, count = self.span(number, name, 1)
+        self.buffer.charge(count, start, (*self.place, name))
+        return self.buffer.data[start : start + count].decode("utf-8", "replace")
+
+    def targets(self, number: int, name: str) -> Iterator[int]:
+        """Where the tables of a vector stand, one after the other."""
+        start, count = self.span(number, name, 4)
+        for i in range(count):
+            yield self.buffer.follow(start + 4 * i, (*self.place, name, i))
+
+    def tables(self, number: int, name: str) -> Iterator[Table]:
+        """The tables of a vector, one after the other."""
+        for i, at in enumerate(self.targets(number, name)):
+            yield Table(self.buffer, at, (*self.place, name, i))

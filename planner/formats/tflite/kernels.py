@@ -1,0 +1,110 @@
+"""What kernels of TFLite Micro take besides their tensors: an estimate, from what its reference kernels ask for.
+
+A table of known kernels, measured on x86-64 and read in their sources. Kernels tuned for a processor (CMSIS-NN, Xtensa, Arm Ethos-U) ask for other
+amounts; of an operator that is not in the table nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .model import Model, OperatorRow, SubgraphRow, TensorRow
+from .schema import OPERATORS
+
+Tensors: TypeAlias = Sequence[TensorRow | None]
+"""Of an operator, inputs or outputs; None: left out."""
+
+
+def scratch_bytes(subgraph: SubgraphRow, operator: OperatorRow) -> tuple[int, ...]:
+    """What the operator's kernel asks for while it runs: bytes of each piece."""
+    rule = _SCRATCH.get(operator.custom or operator.code)
+    return () if rule is None else rule(_of(subgraph, operator.inputs), _of(subgraph, operator.outputs))
+
+
+def _of(subgraph: SubgraphRow, numbers: Sequence[int]) -> Tensors:
+    return [subgraph.tensors[i] if i >= 0 else None for i in numbers]
+
+
+def _type(tensors: Tensors, i: int) -> str:
+    tensor = tensors[i] if i < len(tensors) else None
+    return "" if tensor is None else tensor.type.name
+
+
+def _extent(tensors: Tensors, i: int, d: int) -> int:
+    tensor = tensors[i] if i < len(tensors) else None
+    return tensor.shape[d] if tensor is not None and -len(tensor.shape) <= d < len(tensor.shape) else 0
+
+
+def _elements(tensors: Tensors, i: int) -> int:
+    tensor = tensors[i] if i < len(tensors) else None
+    return 0 if tensor is None else tensor.elements
+
+
+def _unpacked(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
+    """Weights of less than a byte are unpacked before they are used."""
+    return (_elements(inputs, 1),) if _type(inputs, 1) == "int4" else ()
+
+
+def _lstm(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
+    """Four gates, each as large as the state of a batch."""
+    if len(inputs) < 20:
+        return ()
+    size = 4 if _type(inputs, 0) == "float32" else 2
+    return (_elements(inputs, 19) * size,) * 4
+
+
+def _svdf(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
+    found = _extent(inputs, 0, 0) * _extent(inputs, 1, 0) * 4
+    return (found,) if _type(inputs, 0) == "float32" else (found, _elements(outputs, 0) * 4)
+
+
+def _mean(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
+    return (_elements(outputs, 0) * 4,) if _type(inputs, 0) in ("int8", "uint8", "int16") else ()
+
+
+def _extreme(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
+    rank = 0 if not inputs or inputs[0] is None else len(inputs[0].shape)
+    return (4 * rank, 4 * _elements(inputs, 1))
+
+
+def _transposed_convolution(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
+    each = {"int8": 4, "int16": 8}.get(_type(inputs, 2), 0)
+    return (_elements(outputs, 0) * each,) if each else ()
+
+
+def _fourier(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
+    """As many elements as are transformed, which is two less than the result has."""
+    tensor = outputs[0] if outputs else None
+    return () if tensor is None else (max(tensor.elements - 2, 0) * (tensor.type.micro_bytes or 0),)
+
+
+_SCRATCH: Mapping[str, Callable[[Tensors, Tensors], tuple[int, ...]]] = {
+    "CONV_2D": _unpacked,
+    "DEPTHWISE_CONV_2D": _unpacked,
+    "FULLY_CONNECTED": _unpacked,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm,
+    "SVDF": _svdf,
+    "MEAN": _mean,
+    "SUM": _mean,
+    "REDUCE_MAX": _extreme,
+    "REDUCE_MIN": _extreme,
+    "TRANSPOSE_CONV": _transposed_convolution,
+    "SignalRfft": _fourier,
+}
+"""Kernels that ask for scratch memory; built-in ones that are not here ask for none."""
+
+
+def unknown_kernels(model: Model) -> tuple[str, ...]:
+    """Operators of the model whose kernels nothing is known of, each once."""
+    known = {*OPERATORS.values(), *_SCRATCH, *_SIGNAL}
+    used = {operator.custom or operator.code: None for subgraph in model.subgraphs for operator in subgraph.operators}
+    return tuple(name for name in used if name not in known)
+
+
+_SIGNAL = frozenset(
+    """SignalWindow SignalFftAutoScale SignalEnergy SignalFilterBank SignalFilterBankSquareRoot SignalFilterBankSpectralSubtraction SignalPCAN
+    SignalFilterBankLog SignalFramer SignalStacker SignalDelay SignalOverlapAdd""".split()
+)
+"""Kernels of the audio front end that ask for none."""

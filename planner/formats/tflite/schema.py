@@ -1,0 +1,95 @@
+"""What numbers mean in TFLite's schema, and what operators do with memory."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Type(NamedTuple):
+    """What a tensor's elements are."""
+
+    name: str
+    bits: int | None
+    """Packed where they are less than a byte; None: not known before it runs."""
+    micro_bytes: int | None
+    """What TFLite Micro gives each; None: nothing, it does not take them."""
+
+
+TYPES: dict[int, Type] = {
+    0: Type("float32", 32, 4),
+    1: Type("float16", 16, 2),
+    2: Type("int32", 32, 4),
+    3: Type("uint8", 8, 1),
+    4: Type("int64", 64, 8),
+    5: Type("string", None, None),
+    6: Type("bool", 8, 1),
+    7: Type("int16", 16, 2),
+    8: Type("complex64", 64, 8),
+    9: Type("int8", 8, 1),
+    10: Type("float64", 64, 8),
+    11: Type("complex128", 128, 16),
+    12: Type("uint64", 64, 8),
+    13: Type("resource", 32, 4),
+    14: Type("variant", None, None),
+    15: Type("uint32", 32, 4),
+    16: Type("uint16", 16, 2),
+    17: Type("int4", 4, 1),
+    18: Type("bfloat16", 16, None),
+    19: Type("int2", 2, None),
+    20: Type("uint4", 4, None),
+}
+"""By number."""
+
+_NAMES = """ADD AVERAGE_POOL_2D CONCATENATION CONV_2D DEPTHWISE_CONV_2D DEPTH_TO_SPACE DEQUANTIZE EMBEDDING_LOOKUP FLOOR
+FULLY_CONNECTED HASHTABLE_LOOKUP L2_NORMALIZATION L2_POOL_2D LOCAL_RESPONSE_NORMALIZATION LOGISTIC LSH_PROJECTION LSTM
+MAX_POOL_2D MUL RELU RELU_N1_TO_1 RELU6 RESHAPE RESIZE_BILINEAR RNN SOFTMAX SPACE_TO_DEPTH SVDF TANH CONCAT_EMBEDDINGS
+SKIP_GRAM CALL CUSTOM EMBEDDING_LOOKUP_SPARSE PAD UNIDIRECTIONAL_SEQUENCE_RNN GATHER BATCH_TO_SPACE_ND SPACE_TO_BATCH_ND
+TRANSPOSE MEAN SUB DIV SQUEEZE UNIDIRECTIONAL_SEQUENCE_LSTM STRIDED_SLICE BIDIRECTIONAL_SEQUENCE_RNN EXP TOPK_V2 SPLIT
+LOG_SOFTMAX DELEGATE BIDIRECTIONAL_SEQUENCE_LSTM CAST PRELU MAXIMUM ARG_MAX MINIMUM LESS NEG PADV2 GREATER GREATER_EQUAL
+LESS_EQUAL SELECT SLICE SIN TRANSPOSE_CONV SPARSE_TO_DENSE TILE EXPAND_DIMS EQUAL NOT_EQUAL LOG SUM SQRT RSQRT SHAPE POW
+ARG_MIN FAKE_QUANT REDUCE_PROD REDUCE_MAX PACK LOGICAL_OR ONE_HOT LOGICAL_AND LOGICAL_NOT UNPACK REDUCE_MIN FLOOR_DIV
+REDUCE_ANY SQUARE ZEROS_LIKE FILL FLOOR_MOD RANGE RESIZE_NEAREST_NEIGHBOR LEAKY_RELU SQUARED_DIFFERENCE MIRROR_PAD ABS
+SPLIT_V UNIQUE CEIL REVERSE_V2 ADD_N GATHER_ND COS WHERE RANK ELU REVERSE_SEQUENCE MATRIX_DIAG QUANTIZE MATRIX_SET_DIAG
+ROUND HARD_SWISH IF WHILE NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5 SCATTER_ND SELECT_V2 DENSIFY SEGMENT_SUM
+BATCH_MATMUL PLACEHOLDER_FOR_GREATER_OP_CODES CUMSUM CALL_ONCE BROADCAST_TO RFFT2D CONV_3D IMAG REAL COMPLEX_ABS HASHTABLE
+HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_SIZE REDUCE_ALL CONV_3D_TRANSPOSE VAR_HANDLE READ_VARIABLE ASSIGN_VARIABLE
+BROADCAST_ARGS RANDOM_STANDARD_NORMAL BUCKETIZE RANDOM_UNIFORM MULTINOMIAL GELU DYNAMIC_UPDATE_SLICE RELU_0_TO_1
+UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_SUM ATAN2 UNSORTED_SEGMENT_MIN SIGN BITCAST BITWISE_XOR
+RIGHT_SHIFT""".split()
+OPERATORS = dict(enumerate(_NAMES)) | {200: "STABLEHLO_WHILE"}
+"""Built-in operators by number; those that are not here go by their number."""
+CUSTOM = 32
+
+
+def operator_name(code: int) -> str:
+    """What the built-in operator of that number is called."""
+    return OPERATORS.get(code, f"BUILTIN_{code}")
+
+
+class Control(NamedTuple):
+    """An operator that runs subgraphs: in which fields of its options their numbers stand."""
+
+    union: int
+    """Number of the operator's field with the options' kind; the options are in the next one."""
+    kind: int
+    """Number of the options' kind."""
+    fields: tuple[str, ...]
+    """In the order of their numbers."""
+
+
+CONTROL: dict[str, Control] = {
+    "CALL": Control(3, 16, ("subgraph",)),
+    "IF": Control(3, 92, ("then_subgraph_index", "else_subgraph_index")),
+    "WHILE": Control(3, 93, ("cond_subgraph_index", "body_subgraph_index")),
+    "CALL_ONCE": Control(3, 103, ("init_subgraph_index",)),
+    "STABLEHLO_WHILE": Control(11, 15, ("cond_subgraph_index", "body_subgraph_index")),
+}
+
+VIEWS = frozenset(("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "BITCAST"))
+"""The first input's bytes again, in another shape."""
+ELEMENTWISE = frozenset(
+    """ADD SUB MUL DIV MAXIMUM MINIMUM POW FLOOR_DIV FLOOR_MOD SQUARED_DIFFERENCE ATAN2 LOGICAL_OR LOGICAL_AND BITWISE_XOR RIGHT_SHIFT
+    RELU RELU_N1_TO_1 RELU6 RELU_0_TO_1 LEAKY_RELU PRELU ELU GELU HARD_SWISH LOGISTIC TANH EXP LOG SIN COS SQRT RSQRT SQUARE NEG ABS SIGN FLOOR
+    CEIL ROUND LOGICAL_NOT QUANTIZE DEQUANTIZE CAST""".split()
+)
+"""Each element of the result depends on the elements at its own place."""
