@@ -12,9 +12,14 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
+    from planner.formats.table import Setting
     from planner.options.options import Declared, Options
 
 MEGABYTE = 1_000_000
+INPUT_FORMAT = "input_format"
+"""The parameter of every command that reads a problem."""
+SETTINGS = "memplan.settings"
+"""Where a context keeps what was said of them."""
 
 
 class PlannerCommand(TyperCommand):
@@ -32,7 +37,19 @@ class PlannerCommand(TyperCommand):
         known = {param.name for param in self.params}
         rows = [row for name, row in DECLARED.items() if self.takes is None or name in self.takes]
         self.params += parameters([row for row in rows if row.said not in known])
+        if INPUT_FORMAT in known and not known & settings().keys():
+            self.params += setting_parameters()
         return super().get_params(ctx)
+
+    def invoke(self, ctx: Any) -> Any:
+        if SETTINGS in ctx.meta:
+            from planner.formats.table import with_settings
+
+            from .terminal.refusals import refusing
+
+            with refusing(None, as_json=bool(ctx.params.get("as_json"))):
+                ctx.params[INPUT_FORMAT] = with_settings(ctx.params[INPUT_FORMAT], ctx.meta[SETTINGS])
+        return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from planner.formats.table import names
@@ -89,6 +106,50 @@ class TakesReplacements(PlannerCommand):
     takes = ("capacity", "prefer")
 
 
+def settings() -> dict[str, Setting]:
+    """What readers can be told besides the format's name."""
+    from planner.formats.table import FORMATS
+
+    return {setting.name: setting for row in FORMATS.values() for setting in row.settings}
+
+
+def setting_parameters() -> Any:
+    """The options of a command that reads a problem, one for each setting of a format. Their values are kept with the context."""
+
+    def keep(name: str) -> Callable[..., None]:
+        def kept(context: typer.Context, value: Any) -> None:
+            if value:
+                context.meta.setdefault(SETTINGS, {})[name] = ("",) if value is True else tuple(value)
+
+        return kept
+
+    type_: Any
+    found = []
+    for name, row in settings().items():
+        is_flag = not (row.words or row.metavar)
+        metavar = row.metavar or f"<{'|'.join(row.words)}>"
+        says: dict[str, Any] = {} if is_flag else {"metavar": metavar}
+        info = typer.Option(
+            f"--{name.replace('_', '-')}", help=row.help, expose_value=False, callback=keep(name), **says
+        )
+        type_, default = (bool, False) if is_flag else (list[str] | None, None)
+        kind = Parameter.KEYWORD_ONLY
+        found.append(Parameter(name, kind, default=default, annotation=Annotated[type_, info]))
+    return made(found)
+
+
+def made(found: Sequence[Parameter]) -> Any:
+    """What a command takes that has these parameters."""
+
+    def command() -> None: ...
+
+    command.__signature__ = Signature(found)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in found}
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command(add_help_option=False)(command)
+    return typer.main.get_command(alone).params
+
+
 def said(context: typer.Context) -> dict[str, Any]:
     """The values of the planner's options, by their names in the library."""
     kept: dict[str, Any] = context.meta.setdefault("memplan.options", {})
@@ -111,8 +172,6 @@ def parameters(rows: Iterable[Declared]) -> Any:
 
         return kept
 
-    def command() -> None: ...
-
     found = []
     for row in rows:
         type_, default, read, extra = on_the_command_line(row)
@@ -120,11 +179,7 @@ def parameters(rows: Iterable[Declared]) -> Any:
         names = (flag_of(row), "-v") if row.name == "verbose" else (flag_of(row),)
         info = typer.Option(*names, help=help_, expose_value=False, callback=keep(row, read), **extra)
         found.append(Parameter(row.said, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[type_, info]))
-    command.__signature__ = Signature(found)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in found}
-    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(add_help_option=False)(command)
-    return typer.main.get_command(alone).params
+    return made(found)
 
 
 def on_the_command_line(row: Declared) -> tuple[Any, Any, Callable[[Any], Any], dict[str, Any]]:

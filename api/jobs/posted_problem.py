@@ -112,7 +112,11 @@ def require_format(row: Format, media_type: str, settings: Settings) -> None:
 
 def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:
     """The document without its `solve`, and that; None where there is none."""
-    if (format_ is not None and not format_named(format_).is_json) or b'"solve"' not in data or data.lstrip()[:1] != b"{":
+    if (
+        (format_ is not None and not format_named(format_).is_json)
+        or b'"solve"' not in data
+        or data.lstrip()[:1] != b"{"
+    ):
         return data, None
     top = scan(data).top
     if top is None or "solve" not in top:

@@ -7,8 +7,8 @@ import threading
 
 from starlette.requests import ClientDisconnect, Request
 
-from planner.model.errors import BadInput
 from planner.formats.table import BYTES, FORMATS, TEXT, format_named
+from planner.model.errors import BadInput
 
 from ..errors import HttpCode, Refusal, bad_option, too_busy, too_large, unsupported
 from ..jobs.posted_problem import require_format

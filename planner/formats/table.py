@@ -162,6 +162,12 @@ DSA_EXAMPLE = """{
   }
 }
 """
+TFLITE_EXAMPLE = (
+    "GAAAAFRGTDMAAA4AFAAEAAgADAAAABAADgAAAAMAAAAMAAAAKAAAACABAAABAAAAEAAAAAwACQAIAAAAAAAEAAwAAAA7AAAAOwAAAAEAAAAYAAAAAAAAAAAADgAYAAQACAAMABAAFAAO"
+    "AAAAFAAAAIQAAACIAAAAjAAAAMAAAAACAAAAFAAAAEgAAAAMABEABAAQAAgADAAMAAAAEAAAAAAAAAAYAAAAAwAAAAEAAABAAAAAAAAAAAAAAAABAAAAYQAAAAwAEQAEABAACAAMAAwA"
+    "AAAQAAAAAAAAABAAAAADAAAAAQAAACAAAAABAAAAYgAAAAEAAAAAAAAAAQAAAAEAAAABAAAAEAAAAAAACgAQAAQACAAMAAoAAAAAAAAACAAAAAwAAAABAAAAAAAAAAEAAAABAAAAAAAA"
+    "AAQAAABtYWluAAAAAAEAAAAMAAAAAAAAAAQABAAEAAAA"
+)
 
 FORMATS: dict[str, Format] = {
     row.name: row
@@ -232,6 +238,27 @@ FORMATS: dict[str, Format] = {
             lambda source: source.is_trace,
             "planner.formats.programs.read_trace:read",
             TRACE_EXAMPLE,
+        ),
+        Format(
+            "tflite",
+            "TensorFlow Lite models",
+            (".tflite", ".lite"),
+            ("application/vnd.tflite",),
+            lambda source: source.data[4:8] == b"TFL3",
+            "planner.formats.tflite.read:read",
+            TFLITE_EXAMPLE,
+            is_text=False,
+            settings=(
+                Setting(
+                    "like",
+                    "Of a .tflite file: lifetimes, sizes and scratch memory as TFLite Micro has them.",
+                    ("tflm",),
+                ),
+                Setting(
+                    "in_place",
+                    "Of a .tflite file: elementwise operators may write over an input, reshaped tensors stay where they are.",
+                ),
+            ),
         ),
     )
 }

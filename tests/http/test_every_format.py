@@ -13,7 +13,7 @@ KINDS = sorted({kind for row in FORMATS.values() for kind in row.media_types})
 
 
 def sent(service: Served, row: Format, kind: str, query: str = "", path: str = "/v1/plans") -> httpx.Response:
-    return service.client.post(path + query, content=row.example.encode(), headers={"Content-Type": kind})
+    return service.client.post(path + query, content=row.document, headers={"Content-Type": kind})
 
 
 @EVERY
@@ -23,7 +23,7 @@ def test_it_is_read_as_what_it_is(service: Served, row: Format) -> None:
             assert sent(service, row, kind, query).json()["peak"] == 96
 
 
-@EVERY
+@pytest.mark.parametrize("row", [row for row in FORMATS.values() if row.is_text], ids=lambda row: row.name)
 def test_plain_text_needs_its_format_said(service: Served, row: Format) -> None:
     assert sent(service, row, "text/plain", f"?format={row.name}").json()["peak"] == 96
     found = refusal(sent(service, row, "text/plain"))
@@ -54,6 +54,19 @@ def test_a_job_gives_its_problem_back_as_what_it_was(service: Served, row: Forma
     job = sent(service, row, row.media_types[0], path="/v1/jobs").json()
     answer = service.client.get(f"/v1/jobs/{job['id']}/problem")
     assert (answer.content, answer.headers["content-type"].partition(";")[0]) == (
-        row.example.encode(),
+        row.document,
         row.media_types[0],
     )
+
+
+def test_settings_of_a_format_are_said_behind_its_name(service: Served) -> None:
+    row = FORMATS["tflite"]
+    for kind in row.media_types:
+        plan = sent(service, row, kind, "?format=tflite:like=tflm").json()
+        assert [placement["size"] for placement in plan["placements"]] == [64, 32]
+        found = refusal(sent(service, row, kind, "?format=tflite:like=tfl"))
+        assert (found["status"], found["code"]) == (422, "invalid_option")
+        assert "like must be one of tflm" in found["detail"]
+    job = sent(service, row, row.media_types[0], "?format=tflite:like=tflm", path="/v1/jobs").json()
+    answer = service.client.get(f"/v1/jobs/{job['id']}/problem")
+    assert (answer.content, answer.headers["content-type"].partition(";")[0]) == (row.document, row.media_types[0])

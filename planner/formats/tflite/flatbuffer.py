@@ -72,7 +72,7 @@ def damaged(place: Place, at: int, what: str) -> BadInput:
 class Table:
     """One table: fields by their numbers in the schema, each with what holds where it is absent."""
 
-    __slots__ = ("at", "buffer", "fields", "place", "_size", "_vtable")
+    __slots__ = ("_size", "_vtable", "at", "buffer", "fields", "place")
 
     def __init__(self, buffer: FlatBuffer, at: int, place: Place) -> None:
         self.buffer = buffer

@@ -7,7 +7,6 @@ amounts; of an operator that is not in the table nothing is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from .model import Model, OperatorRow, SubgraphRow, TensorRow
@@ -103,8 +102,7 @@ def unknown_kernels(model: Model) -> tuple[str, ...]:
     return tuple(name for name in used if name not in known)
 
 
-_SIGNAL = frozenset(
-    """SignalWindow SignalFftAutoScale SignalEnergy SignalFilterBank SignalFilterBankSquareRoot SignalFilterBankSpectralSubtraction SignalPCAN
-    SignalFilterBankLog SignalFramer SignalStacker SignalDelay SignalOverlapAdd""".split()
-)
+_OF_SOUND = """SignalWindow SignalFftAutoScale SignalEnergy SignalFilterBank SignalFilterBankSquareRoot SignalPCAN SignalFilterBankLog
+SignalFilterBankSpectralSubtraction SignalFramer SignalStacker SignalDelay SignalOverlapAdd"""
+_SIGNAL = frozenset(_OF_SOUND.split())
 """Kernels of the audio front end that ask for none."""

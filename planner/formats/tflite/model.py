@@ -183,7 +183,9 @@ class _Reader:
         shape = table.signed_vector(0, "shape")
         number = table.byte(1, "type")
         if number not in TYPES:
-            raise bad_input(Code.INVALID_VALUE, (*table.place, "type"), f"at byte {table.at}: there is no type {number}")
+            raise bad_input(
+                Code.INVALID_VALUE, (*table.place, "type"), f"at byte {table.at}: there is no type {number}"
+            )
         if len(shape) > MAX_RANK:
             text = f"at byte {table.at}: has {len(shape)} dimensions, more than {MAX_RANK}"
             raise bad_input(Code.TOO_LARGE, (*table.place, "shape"), text)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...checks.report import bad_input, quoted
-from ...model.errors import BadInput, Code, Finding
 from ...graph.operators import Operator, OperatorKind, Tensor, TensorKind
 from ...graph.program import Function, Program
+from ...model.errors import BadInput, Code, Finding
 from .model import Model, OperatorRow, SubgraphRow, unique_names
 from .schema import ELEMENTWISE, VIEWS
 
@@ -91,7 +91,9 @@ class _Lowering:
         bits = tensor.type.bits
         if bits is None:
             if kind is not TensorKind.CONSTANT:
-                text = f"{quoted(tensor.name)} is of the type {tensor.type.name}, whose size is not known before it runs"
+                text = (
+                    f"{quoted(tensor.name)} is of the type {tensor.type.name}, whose size is not known before it runs"
+                )
                 raise bad_input(Code.UNSUPPORTED, ("subgraphs", self._number, "tensors", i, "type"), text)
             bits = 8
         return Tensor(self._ids[i], tensor.shape, bits, kind, alignment=ALIGNMENT)

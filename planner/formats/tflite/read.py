@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...checks import sound_as_read
-from ...checks.report import quoted
-from ...model.errors import BadInput
+from ...checks.report import bad_input, quoted
 from ...graph.problem import program_problem
 from ...graph.program import Program
+from ...model.errors import BadInput, Code
 from ...model.problem import Pool
 from .kernels import unknown_kernels
 from .micro import ARENA, micro_problem
@@ -26,6 +26,9 @@ def read(source: Source, like: str | None = None, in_place: bool = False) -> tup
     """The Problem, and what is not known of it. Raises BadInput."""
     model = read_model(source.data)
     if like == MICRO:
+        if in_place:
+            text = "TFLite Micro's kernels are not asked to write over their inputs: in_place and like=tflm exclude each other"
+            raise bad_input(Code.INVALID_OPTION, (), text)
         unknown = unknown_kernels(model)
         text = "of these kernels it is not known how much scratch memory they need: " + ", ".join(map(quoted, unknown))
         return sound_as_read(micro_problem(model)), (text,) if unknown else ()

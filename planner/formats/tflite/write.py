@@ -50,7 +50,9 @@ def offsets_of(model: Model, plan: Plan) -> list[int]:
         at, placement = placed[id_]
         need = placed_bytes(tensor, s, i)
         if placement.size < need:
-            text = f"{quoted(id_)} has {placement.size} bytes, TFLite Micro takes {need}: plan the model with --like tflm"
+            text = (
+                f"{quoted(id_)} has {placement.size} bytes, TFLite Micro takes {need}: plan the model with --like tflm"
+            )
             raise bad_input(Code.CONTRADICTION, ("placements", at, "size"), text)
         if placement.offset % ALIGNMENT or placement.offset > MOST:
             text = f"{quoted(id_)} is at {placement.offset}; TFLite Micro takes multiples of {ALIGNMENT} below 2^31"

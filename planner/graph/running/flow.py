@@ -58,7 +58,7 @@ def _refuse_endless(program: Program, listing: Listing) -> None:
     def of(node: Node) -> int:
         match node:
             case Run():
-                return ticks(node.function) + bool(node.given_back)
+                return max(ticks(node.function) + bool(node.given_back), 1)  # what does nothing is run all the same
             case Fork():
                 return 1 + sum(map(of, node.arms))
             case Cycle():

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from api.cli.app import app
 from api.jobs.doors import PLANS
 from api.routes.query import PLAN_QUERY
+from planner.formats import FORMATS
 from planner.options.options import DECLARED
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -78,7 +79,8 @@ def test_every_door_offers_the_options_of_the_library() -> None:
     assert set(PLANS.loose.model_fields) - set(PLANS.own) == over_http
     assert set(PLAN_QUERY.model.model_fields) - {*PLANS.own, "format", "name", "require"} == over_http
     offered = {option[2:].replace("-", "_") for option in options(COMMANDS[("plan",)])}
-    assert offered - {"out", "json", "quiet", "report", "map", "arenas", "proof", "format"} == library
+    settings = {setting.name for row in FORMATS.values() for setting in row.settings}
+    assert offered - {"out", "json", "quiet", "report", "map", "arenas", "proof", "format"} == library | settings
 
 
 def test_help_at_every_door_is_the_library_s() -> None:

@@ -292,10 +292,12 @@ def test_functions_that_would_run_for_ever_are_refused() -> None:
         }
         for i in range(40)
     ]
-    whole = {"format": "memplan-graph/2", "functions": [*doubling, INNER | {"name": "f40"}], "entries": ["f0"]}
-    with pytest.raises(BadInput) as caught:
-        read_problem(json.dumps(whole).encode())
-    assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == ("too_large", "/functions")
+    idle = {"name": "f40", "inputs": ["x"], "outputs": ["x"], "tensors": [X], "operators": []}
+    for last in (INNER | {"name": "f40"}, idle):
+        whole = {"format": "memplan-graph/2", "functions": [*doubling, last], "entries": ["f0"]}
+        with pytest.raises(BadInput) as caught:
+            read_problem(json.dumps(whole).encode())
+        assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == ("too_large", "/functions")
 
 
 def test_functions_within_functions_without_end_are_refused() -> None:
