@@ -186,12 +186,10 @@ def problem_body() -> dict[str, Any]:
     kinds: dict[str, dict[str, Any]] = {JSON: {"schema": part("Problem"), "examples": {"options": WITH_OPTIONS}}}
     for row in FORMATS.values():
         for kind in row.media_types:
-            if not row.is_text:  # no example: JSON holds no bytes
-                kinds.setdefault(kind, {"schema": BINARY})
-                continue
             shown_as = json.loads(row.example) if kind == JSON else row.example
-            content = kinds.setdefault(kind, {"schema": TEXT, "examples": {}})
-            content["examples"][row.name] = {"summary": row.title, "value": shown_as}
+            content = kinds.setdefault(kind, {"schema": TEXT if row.is_text else BINARY, "examples": {}})
+            title = row.title if row.is_text else f"{row.title}, in base64"
+            content["examples"][row.name] = {"summary": title, "value": shown_as}
     rows = {"rows": {"value": ROWS}}
     return body({**kinds, BYTES: {"schema": BINARY, "examples": rows}})
 
