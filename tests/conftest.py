@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -27,6 +28,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.set_threshold(
+        100_000
+    )  # of what collecting thousands of tests makes nothing is garbage, and looking took a third of the time
     brief, nightly = config.getoption("--brief"), config.getoption("--nightly")
     if brief and nightly:
         raise pytest.UsageError("--brief and --nightly contradict each other")
@@ -37,6 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if os.environ.get("CI") == "true" and not hasattr(config, "workerinput"):
         config.pluginmanager.register(SkipsAreFailures(config), "skips-are-failures")
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # all tests and modules stay to the end
 
 
 @pytest.fixture(scope="session")

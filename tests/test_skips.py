@@ -33,7 +33,18 @@ def run(folder: Path, reason: str, *, ci: bool) -> subprocess.CompletedProcess[b
     (folder / "test_it.py").write_text(SUITE.format(reason=reason), encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", str(folder)],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            "-p",
+            "no:schemathesis",
+            str(folder),
+        ],
         cwd=folder,
         env={"CI": "true" if ci else "", "MEMPLAN_CORPUS": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.PIPE,

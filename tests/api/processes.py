@@ -1,7 +1,8 @@
-"""`memplan` as a process of its own, with pipes or a terminal."""
+"""`memplan` as a process of its own, with pipes or a terminal: forked (tests/forked.py) unless something else is to start than `memplan` as it usually does."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -10,15 +11,19 @@ import subprocess
 import sys
 import termios
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests.forked import Forked, can_fork, environment
+
 ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 60.0
 COMMAND = (sys.executable, "-m", "api.cli")
 
 UNHURRIED = """
 import sys, time
 import planner
-from planner.plan import PlanStatus
+from planner.model.plan import PlanStatus
 from solvers.model.errors import StopReason
 from tests.api.sample_plans import make_plan
 
@@ -42,11 +47,6 @@ main()
 """A `memplan` whose planning ends only when it is told to, or, with --deaf, not even then."""
 
 
-def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment, with the project importable and every warning an error."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **(extra or {})}
-
-
 def run(
     *arguments: str,
     command: Sequence[str] = COMMAND,
@@ -55,15 +55,35 @@ def run(
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run it with pipes."""
-    return subprocess.run(
-        [*command, *arguments],
-        input=given or b"",
-        capture_output=True,
-        env=environment(env),
-        cwd=cwd,
-        timeout=60,
-        check=False,
-    )
+    variables = environment(env)
+    if command != COMMAND or not can_fork(variables):
+        return subprocess.run(
+            [*command, *arguments],
+            input=given or b"",
+            capture_output=True,
+            env=variables,
+            cwd=cwd,
+            timeout=SECONDS,
+            check=False,
+        )
+    (its_in, our_in), (our_out, its_out), (our_err, its_err) = os.pipe(), os.pipe(), os.pipe()
+    process = Forked(arguments, (its_in, its_out, its_err), variables, cwd)
+    for file in (its_in, its_out, its_err):
+        os.close(file)
+    with ThreadPoolExecutor(3) as threads:
+        threads.submit(_put, our_in, given or b"")
+        out, err = threads.submit(_taken, our_out), threads.submit(_taken, our_err)
+        return subprocess.CompletedProcess(arguments, process.wait(SECONDS), out.result(), err.result())
+
+
+def _put(file: int, data: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError), open(file, "wb") as pipe:
+        pipe.write(data)
+
+
+def _taken(file: int) -> bytes:
+    with open(file, "rb") as pipe:
+        return pipe.read()
 
 
 def run_on_terminal(
@@ -72,13 +92,15 @@ def run_on_terminal(
     """Run it with stdout and stderr on a terminal; the exit code, and everything that was written to the terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    process = subprocess.Popen(
-        [*command, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-        env=environment({"TERM": "xterm-256color", **(env or {})}),
-    )
+    variables = environment({"TERM": "xterm-256color", **(env or {})})
+    process: Forked | subprocess.Popen[bytes]
+    with Path(os.devnull).open("rb") as nothing:
+        if command == COMMAND and can_fork(variables):
+            process = Forked(arguments, (nothing.fileno(), theirs, theirs), variables)
+        else:
+            process = subprocess.Popen(
+                [*command, *arguments], stdin=nothing, stdout=theirs, stderr=theirs, env=variables
+            )
     os.close(theirs)
     written = bytearray()
     while True:
@@ -90,4 +112,4 @@ def run_on_terminal(
             break
         written += chunk
     os.close(ours)
-    return process.wait(60), written.decode("utf-8").replace("\r\n", "\n")
+    return process.wait(SECONDS), written.decode("utf-8").replace("\r\n", "\n")

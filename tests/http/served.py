@@ -18,6 +18,7 @@ import httpx
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
+from tests.forked import Forked, can_fork, environment
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"memplan is served at (\S+)|Uvicorn running on (http://[0-9.:]+)")
@@ -46,15 +47,16 @@ class Running:
         self.log: list[str] = []
         self.said: re.Match[str] | None = None
         """That it is ready."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMPLAN_")}
-        environment |= {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "MEMPLAN_WORKERS": "1"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", *command],
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env={**environment, **variables},
-            text=True,
-        )
+        usual = {name: value for name, value in environment().items() if not name.startswith("MEMPLAN_")}
+        env = {**usual, "MEMPLAN_WORKERS": "1", **variables}
+        ours, its = os.pipe()
+        self.process: Forked | subprocess.Popen[bytes]
+        self._said = os.fdopen(ours, encoding="utf-8")
+        with os.fdopen(its, "wb") as said, Path(os.devnull).open("rb") as nothing:
+            if command[0] == "api.cli" and can_fork(env):
+                self.process = Forked(command[1:], (nothing.fileno(), 1, said.fileno()), env)
+            else:
+                self.process = subprocess.Popen([sys.executable, "-m", *command], stdin=nothing, stderr=said, env=env)
         self._ready = ready
         self._known = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -67,8 +69,7 @@ class Running:
         return self.said
 
     def _read(self) -> None:
-        assert self.process.stderr is not None
-        with self.process.stderr as lines:
+        with self._said as lines:
             for line in lines:
                 self.log.append(line)
                 if self.said is None and (found := self._ready.search(line)):

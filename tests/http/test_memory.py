@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import resource
 import socket
 import threading
 import time
@@ -103,25 +104,31 @@ FLOOD = 10_000_000
 """Bytes of each of many bodies at a time."""
 
 
+def limited(folder: Path, bytes_: int) -> Served:
+    """A service that was started with so much address space; an interpreter of its own, since those that are forked have more."""
+    return Served(folder, command=["tests.http.limited", f"RLIMIT_AS={bytes_}", "serve", "--port", "0"])
+
+
 @pytest.mark.parametrize("limit", ["of its own", "that it was started with"])
 def test_the_service_says_that_it_is_busy_before_it_has_no_memory_left(tmp_path: Path, limit: str) -> None:
-    own = {"service_memory": str(160 * MIB)} if limit == "of its own" else {}
-    with serving(tmp_path, **own) as service:
+    if limit == "of its own":
+        service = Served(tmp_path, {"MEMPLAN_SERVICE_MEMORY": str(160 * MIB)})
+    else:
+        service = limited(tmp_path, resource.RLIM_INFINITY)
         service.plan()
-        if not own:
-            enough = memory(service.process.pid, "VmSize") + 120 * MIB
-            service.stop()
-            command = ["tests.http.limited", f"RLIMIT_AS={enough}", "serve", "--port", "0"]
-            service = Served(tmp_path, command=command)
-        try:
-            answers = many(12, whole("/v1/plans", b" " * FLOOD))(service)
-            assert set(answers) <= {400, 503}
-            assert {400, 503} <= set(answers), "some are taken, the others are told to come back"
-            assert memory(service.process.pid, "VmHWM") < 190 * MIB
-            until(lambda: service.plan().status_code == 200)
-            assert service.process.poll() is None
-        finally:
-            assert service.stop() == 0
+        enough = memory(service.process.pid, "VmSize") + 120 * MIB
+        service.stop()
+        service = limited(tmp_path, enough)
+    try:
+        service.plan()
+        answers = many(12, whole("/v1/plans", b" " * FLOOD))(service)
+        assert set(answers) <= {400, 503}
+        assert {400, 503} <= set(answers), "some are taken, the others are told to come back"
+        assert memory(service.process.pid, "VmHWM") < 190 * MIB
+        until(lambda: service.plan().status_code == 200)
+        assert service.process.poll() is None
+    finally:
+        assert service.stop() == 0
         assert any('"memory"' in line and "service_mib" in line for line in service.log), "what it may take is logged"
 
 

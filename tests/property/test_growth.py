@@ -61,17 +61,19 @@ def objections(found: dict[str, Any]) -> list[str]:
     """What of all this does not hold of one problem."""
     name = f"{found['name']} of {found['count']}"
     wrong = []
-    slow = slowness()
-    most = slow * (GRACE_SECONDS + SECONDS_PER_ENTRY * found["entries"])
+    most = GRACE_SECONDS + SECONDS_PER_ENTRY * found["entries"]
+
+    def is_too_long(took: float, beside: float = 0.0) -> bool:
+        return bool(took > beside + most and took > beside + most * slowness())
+
     wrong += [
         f"{deed} took {took} seconds of {most:.2f} for {name}"
         for deed, took in found.get("looking", {}).items()
-        if took > most
+        if is_too_long(took)
     ]
-    allowed = found["limit"] + most
     # Processor time: what others do on this machine must not count. One solver works at a time, so it is no less than what passed otherwise.
-    if found.get("processor", 1e9) > allowed:
-        wrong.append(f"{name} took {found.get('processor')} seconds of {allowed:.2f}")
+    if is_too_long(found.get("processor", 1e9), found["limit"]):
+        wrong.append(f"{name} took {found.get('processor')} seconds of {found['limit'] + most:.2f}")
     if found.get("memory", 1e18) > BASE_BYTES + BYTES_PER_BYTE * found["bytes"]:
         wrong.append(f"{name} took {found['memory'] >> 20} MiB for {found['bytes']} bytes")
     status, reason = found["status"], found.get("reason")

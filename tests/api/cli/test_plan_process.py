@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.processes import COMMAND, UNHURRIED, environment, run
+from tests.api.processes import COMMAND, UNHURRIED, run
+from tests.forked import environment
 
 PROBLEM: dict[str, Any] = {
     "format": "memplan/1",

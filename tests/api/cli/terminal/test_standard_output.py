@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.api.processes import environment
+from tests.forked import environment
 
 DRIVER = """
 import os, sys

@@ -1,0 +1,82 @@
+"""Requests made up from the OpenAPI document, sound ones and broken ones: no 5xx, and every answer is one that the document promises.
+
+tests/http/test_open_api.py runs it, in a process of its own: the library that makes them up takes a second to load, which every test process would spend.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi import checks
+
+from api.errors import CONTENT_TYPE, HttpCode
+from planner.model.errors import Code
+from tests.http.served import SECONDS, THREE, Served, serving
+from tests.http.test_jobs import post_job, until
+from tests.http.test_open_api import document
+
+CHECKS = [
+    schemathesis.checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+    checks.unsupported_method,
+]
+CODES = {code.value for code in (*Code, *HttpCode)} - {HttpCode.INTERNAL.value}
+TRIES = settings.get_profile("normal").max_examples // 10
+"""Requests for each operation, besides those that schemathesis sends of itself: the examples, and each limit once."""
+
+
+@schemathesis.serializer("application/x-ndjson", "application/jsonl")
+def lines(_: schemathesis.SerializationContext, value: object) -> bytes:
+    return value.encode("utf-8", "replace") if isinstance(value, str) else json.dumps(value).encode("ascii")
+
+
+described = schemathesis.openapi.from_dict(document())
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service that takes on nothing long, so that made-up problems which are hard do not hold up the test."""
+    limits = {"sync_seconds": "0.5", "default_time_limit": "0.2", "max_time_limit": "0.2", "max_explain_seconds": "2"}
+    with serving(tmp_path_factory.mktemp("data"), **limits) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def known(impatient: Served) -> dict[str, str]:
+    """What there is to be found under an id."""
+    job = until(impatient, post_job(impatient, THREE), "succeeded")
+    kind = {"Content-Type": "application/x-ndjson"}
+    answer = impatient.client.post("/v1/batches", content=json.dumps(THREE), headers=kind)
+    return {"/v1/jobs/{id}": job["id"], "/v1/batches/{id}": json.loads(answer.text.splitlines()[0])["batch"]}
+
+
+@described.parametrize()
+@settings(
+    max_examples=TRIES,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
+)
+def test_every_answer_is_one_that_was_promised(
+    case: schemathesis.Case[Any], impatient: Served, known: dict[str, str]
+) -> None:
+    for beginning, id_ in known.items():
+        if case.path.startswith(beginning) and len(str(case.path_parameters.get("id"))) % 2:
+            case.path_parameters["id"] = id_
+    with requests.Session() as session:
+        session.trust_env = False
+        response = case.call(base_url=impatient.address, session=session, timeout=SECONDS)
+    case.validate_response(response, checks=CHECKS)
+    if response.status_code >= 400:
+        assert response.headers["content-type"][0].startswith(CONTENT_TYPE)
+        assert response.json()["code"] in CODES
