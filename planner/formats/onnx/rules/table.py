@@ -1,0 +1,129 @@
+"""The rule of each operator, by its domain and name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from . import elementwise as e
+from . import layers as c
+from . import layout as o
+from .site import Site, Type
+
+Rule: TypeAlias = Callable[[Site], list[Type]]
+
+_SAME = """Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu Erf Exp Floor Gelu HardSigmoid HardSwish Hardmax
+Identity LRN LeakyRelu PRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg Not Reciprocal Relu ReverseSequence Round ScaledTanh Scatter
+ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh TensorScatter ThresholdedRelu Trilu InstanceNormalization
+GroupNormalization RMSNormalization RotaryEmbedding Affine ParametricSoftplus ImageScaler Crop StringNormalizer"""
+_JOINED = (
+    "Add StringConcat SwiGLU And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Max Mean Min Mod Mul Or Pow Sub Sum Xor"
+)
+_COMPARED = "Equal Greater GreaterOrEqual Less LessOrEqual"
+_REDUCED = """ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"""
+
+RULES: dict[tuple[str, str], Rule] = {
+    **{("", name): e.same for name in _SAME.split()},
+    **{("", name): e.joined for name in _JOINED.split()},
+    **{("", name): e.compared for name in _COMPARED.split()},
+    **{("", name): o.reduced for name in _REDUCED.split()},
+    **{
+        ("", name): rule
+        for rule, names in (
+            (e.tested, "IsInf IsNaN"),
+            (e.compared, "And Or Xor"),
+            (e.where, "Where"),
+            (e.cast, "Cast"),
+            (e.cast, "BitCast"),
+            (e.cast_like, "CastLike"),
+            (e.dropout, "Dropout"),
+            (e.constant, "Constant"),
+            (e.filled, "ConstantOfShape"),
+            (e.shape_of, "Shape"),
+            (e.size_of, "Size"),
+            (e.counted, "Range"),
+            (e.made_like, "EyeLike RandomNormalLike RandomUniformLike Bernoulli"),
+            (e.made, "RandomNormal RandomUniform"),
+            (e.multinomial, "Multinomial"),
+            (e.window, "HannWindow HammingWindow BlackmanWindow"),
+            (e.determinant, "Det"),
+            (e.non_zero, "NonZero"),
+            (e.compress, "Compress"),
+            (e.unique, "Unique"),
+            (e.non_max_suppression, "NonMaxSuppression"),
+            (c.matmul, "MatMul"),
+            (c.matmul_integer, "MatMulInteger"),
+            (c.qlinear_matmul, "QLinearMatMul"),
+            (c.gemm, "Gemm"),
+            (c.conv, "Conv DeformConv"),
+            (c.conv_integer, "ConvInteger"),
+            (c.qlinear_conv, "QLinearConv"),
+            (c.conv_transpose, "ConvTranspose"),
+            (c.pool, "AveragePool MaxPool LpPool"),
+            (c.global_pool, "GlobalAveragePool GlobalMaxPool GlobalLpPool"),
+            (c.max_unpool, "MaxUnpool"),
+            (c.max_roi_pool, "MaxRoiPool"),
+            (c.roi_align, "RoiAlign"),
+            (c.batch_norm, "BatchNormalization"),
+            (c.layer_norm, "LayerNormalization"),
+            (c.recurrent, "RNN GRU LSTM"),
+            (c.attention, "Attention"),
+            (c.grid_sample, "GridSample"),
+            (c.affine_grid, "AffineGrid"),
+            (c.dynamic_quantize, "DynamicQuantizeLinear"),
+            (c.quantize, "QuantizeLinear"),
+            (c.dequantize, "DequantizeLinear"),
+            (c.loss, "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"),
+            (c.einsum, "Einsum"),
+            (c.dft, "DFT"),
+            (c.stft, "STFT"),
+            (o.reshape, "Reshape"),
+            (o.flatten, "Flatten"),
+            (o.squeeze, "Squeeze"),
+            (o.unsqueeze, "Unsqueeze"),
+            (o.transpose, "Transpose"),
+            (o.concat, "Concat"),
+            (o.split, "Split"),
+            (o.slice_, "Slice"),
+            (o.gather, "Gather"),
+            (o.gather_elements, "GatherElements"),
+            (o.gather_nd, "GatherND"),
+            (o.expand, "Expand"),
+            (o.tile, "Tile"),
+            (o.pad, "Pad"),
+            (o.arg_reduced, "ArgMax ArgMin"),
+            (o.top_k, "TopK"),
+            (o.depth_to_space, "DepthToSpace"),
+            (o.space_to_depth, "SpaceToDepth"),
+            (o.one_hot, "OneHot"),
+            (o.resize, "Resize Upsample"),
+            (o.center_crop_pad, "CenterCropPad"),
+            (o.col2im, "Col2Im"),
+        )
+        for name in names.split()
+    },
+    **{
+        ("com.microsoft", name): rule
+        for rule, names in (
+            (e.same, "Gelu FastGelu BiasGelu QuickGelu QLinearSigmoid QLinearLeakyRelu QLinearSoftmax RotaryEmbedding"),
+            (e.joined, "BiasAdd BiasSplitGelu"),
+            (c.fused_matmul, "FusedMatMul TransposeMatMul"),
+            (c.gemm, "FusedGemm"),
+            (c.conv, "FusedConv"),
+            (c.quantize, "QuantizeLinear"),
+            (c.dequantize, "DequantizeLinear"),
+            (c.skip_layer_norm, "SkipLayerNormalization SkipSimplifiedLayerNormalization"),
+        )
+        for name in names.split()
+    },
+    ("", "SimplifiedLayerNormalization"): c.layer_norm,
+}
+
+VIEWS = frozenset(("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Dropout"))
+"""Give out the bytes of their first input."""
+IN_PLACE = frozenset((*_SAME.split(), *_JOINED.split(), "BatchNormalization", "Cast", "Where")) - frozenset(
+    ("LRN", "ReverseSequence", "InstanceNormalization", "GroupNormalization", "RotaryEmbedding", "CumProd", "CumSum", "Identity", "LpNormalization",
+     "MeanVarianceNormalization", "RMSNormalization", "Crop", "StringNormalizer", "Trilu", "Hardmax", "Softmax", "LogSoftmax", "Where", "Scatter",
+     "ScatterElements", "ScatterND", "TensorScatter")
+)  # fmt: skip
+"""Work element by element, so that a result can be written over the first input where that is as large."""
