@@ -105,7 +105,7 @@ def _of(dim: Dim) -> Polynomial:
 def _made(found: Polynomial) -> Dim:
     if all(not powers for powers in found):
         return int(found.get((), 0))
-    if any(abs(coefficient) > LIMIT for coefficient in found.values()):
+    if not all(-LIMIT <= coefficient <= LIMIT for coefficient in found.values()):
         raise ExpressionError("a dimension above 2^62")
     return _simple(expression(found))
 

@@ -46,10 +46,8 @@ def _sharing(
         axis = site.axis(len(first.type.shape), 0)
         start = 0
         for id_, value in zip(made, outputs, strict=True):
-            count = value.type.shape[axis]
-            assert isinstance(count, int), "nothing is shared where dimensions have several values"
             yield Operator(OperatorKind.SLICE, (source,), (id_,), axis, start)
-            start += count
+            start += value.owner.tensors[id_].shape[axis]
     elif node.operator == "Slice":
         cuts, _ = slice_of(site)
         real = [cut for cut in cuts if cut[2] != first.type.shape[cut[0]]]

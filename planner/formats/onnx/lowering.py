@@ -15,7 +15,7 @@ from . import dims as d
 from .control import CONTROL
 from .function import Scope, Value, Written
 from .in_place import operators_of
-from .model import BOOL, Body, Declared, Graph, Model, Node, Reference
+from .model import BITS, BOOL, Body, Declared, Graph, Model, Node, Reference
 from .rules.elementwise import AT_RANDOM
 from .rules.site import ShapeError, Site, Type
 from .rules.table import RULES
@@ -170,9 +170,12 @@ class Lowering:
                 found = rule(site)
             except (ShapeError, ExpressionError) as error:
                 why = str(error)
+            except (IndexError, ValueError, OverflowError):
+                why = "its inputs and attributes do not fit each other"
         for j, name in enumerate(node.outputs):
             if j < len(found):
-                d.require_limit(found[j].shape)
+                if found[j].element not in BITS:
+                    raise ShapeError(f"there is no type {found[j].element}")
             elif name:
                 said = scope.known.get(name)
                 if said is None or said.shape is None or said.element is None:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from ...checks.report import Place, bad_input, quoted
 from ...model.errors import Code
+from ...planning.shapes.expression import LIMIT
 from ..protobuf import Field, Part, message
 
 MAX_GRAPHS = 32
@@ -287,8 +288,8 @@ def _tensor(part: Part) -> Constant:
         match each.number:
             case 1:
                 for size in each.numbers():
-                    if size < 0 or len(shape) >= MAX_RANK:
-                        text = "a dimension below 0" if size < 0 else f"more than {MAX_RANK} dimensions"
+                    if not 0 <= size < LIMIT or len(shape) >= MAX_RANK:
+                        text = f"more than {MAX_RANK} dimensions" if 0 <= size < LIMIT else f"a dimension of {size}"
                         raise bad_input(Code.OUT_OF_RANGE, ("bytes", each.at), f"byte {each.at}: {text}")
                     shape.append(size)
             case 2:
@@ -332,7 +333,7 @@ def _sparse(part: Part) -> Constant:
             values = _tensor(each.part)
         elif each.number == 3:
             shape.extend(size for size in list(each.numbers())[:MAX_RANK])
-    if values is None or min(shape, default=0) < 0:
+    if values is None or not all(0 <= size < LIMIT for size in shape):
         raise bad_input(Code.MISSING_FIELD, ("bytes", part.start), f"byte {part.start}: a sparse tensor without values")
     return Constant(values.name, values.element, tuple(shape))
 
@@ -381,6 +382,8 @@ def _dimension(part: Part, place: Place) -> int | str | None:
     for each in part.fields():
         if each.number == 1:
             found = each.signed
+            if found >= LIMIT:
+                raise bad_input(Code.OUT_OF_RANGE, place, f"a dimension of {found}")
             if found < 0:
                 found = None  # how some exporters write that it is not known
         elif each.number == 2:

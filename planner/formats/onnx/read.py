@@ -11,11 +11,12 @@ from ...graph.problem import GraphOptions, program_problem
 from ...graph.program import Program
 from ...model.errors import Code
 from ...model.problem import Pool
-from ...planning.shapes.expression import MOST_CHARACTERS
+from ...planning.shapes.expression import MOST_CHARACTERS, ExpressionError
 from ...planning.shapes.shaped import ShapedProblem, shaped
 from .dims import Dim
 from .lowering import Lowering
 from .model import read_model
+from .rules.site import ShapeError
 from .symbols import Symbols, parse_dims
 
 if TYPE_CHECKING:
@@ -42,7 +43,10 @@ def read_program(source: Source, dim: Sequence[str] = (), *, in_place: bool = Fa
     symbols = Symbols(parse_dims(dim))
     model = read_model(source.data)
     lowering = Lowering(model, symbols, in_place=in_place)
-    lowering.lower()
+    try:
+        lowering.lower()
+    except (ExpressionError, ShapeError) as error:
+        raise bad_input(Code.INVALID_VALUE, ("graph",), str(error)) from None
     symbols.require_all_used()
     open_ = {name: span for name, span in symbols.box.items() if span[0] < span[1]}
     if open_ and in_place:

@@ -89,7 +89,7 @@ def size_of(at: Site) -> list[Type]:
 
 def counted(at: Site) -> list[Type]:
     """Range."""
-    ends = [at.dims(i) for i in range(3)]
+    ends = [at.content(i) for i in range(3)]
     if not all(ends):
         raise ShapeError("it needs a start, a limit and a step")
     low, high, step = (end[0] for end in ends if end)
@@ -97,7 +97,9 @@ def counted(at: Site) -> list[Type]:
     if all(isinstance(end, int | float) for end in (low, high, step)):
         if not step:
             raise ShapeError("a step is not 0")
-        count = max(0, ceil((high - low) / step))  # type: ignore[operator]
+        count = max(0, ceil((high - low) / step))
+    elif any(isinstance(end, float) for end in (low, high, step)):
+        raise ShapeError("it counts in fractions up to a symbol")
     else:
         count = d.most(d.up(d.sub(high, low), step), 0)
     return [Type(at.element(), (count,))]

@@ -271,12 +271,12 @@ def resize(at: Site) -> list[Type]:
             raise ShapeError(f"it names {len(sizes)} sizes for {len(axes)} dimensions")
         return [Type(at.element(), _resized(at, shape, axes, sizes))]
     source = 2 if len(at.inputs) > 2 else 1
-    said = at.floats("scales") or at.dims(source)
+    said = at.floats("scales") or at.content(source)
     if said is None or len(said) != len(axes):
         raise ShapeError("it needs sizes, or a factor for each dimension")
     for axis, factor in zip(axes, said, strict=True):
         assert not isinstance(factor, tuple)
-        found[axis] = _scaled(shape[axis], float(factor))  # type: ignore[arg-type]
+        found[axis] = _scaled(shape[axis], float(factor))
     return [Type(at.element(), tuple(found))]
 
 

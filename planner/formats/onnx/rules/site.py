@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ....planning.shapes.expression import Expression
 from .. import dims as d
 from ..dims import Dim, Shape
 from ..model import Constant, Node
@@ -99,14 +100,23 @@ class Site:
         value = self.node.attributes.get(name)
         return value if isinstance(value, Constant) else None
 
-    def dims(self, i: int) -> list[Dim] | None:
-        """What is in input i, as dimensions; None if it is not there. Raises ShapeError if it is there and its content is not known."""
+    def content(self, i: int) -> list[Any] | None:
+        """What is in input i; None if it is not there. Raises ShapeError if it is there and its content is not known."""
         if not self.has(i):
             return None
         values = self.values[i]
         if values is None:
-            raise ShapeError(f"its result depends on what is in input {i} ({self.node.inputs[i]}), which is not known")
+            raise ShapeError(
+                f"its result depends on what is in input {i} ({self.node.inputs[i][:64]}), which is not known"
+            )
         return list(values.ravel())
+
+    def dims(self, i: int) -> list[Dim] | None:
+        """The same as dimensions."""
+        found = self.content(i)
+        if found is not None and not all(isinstance(each, int | Expression) for each in found):
+            raise ShapeError(f"input {i} must hold whole numbers")
+        return found
 
     def whole(self, i: int) -> list[int] | None:
         """The same where only numbers will do."""
