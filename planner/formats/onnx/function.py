@@ -9,8 +9,9 @@ from ...graph.operators import Operator, OperatorKind, Tensor, TensorKind
 from ...graph.program import Function
 from . import dims as d
 from .dims import Dim
-from .model import BITS
+from .model import BITS, Constant
 from .rules.site import Type
+from .values import content_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,17 +20,25 @@ if TYPE_CHECKING:
     from .model import Declared
 
 
-@dataclass(eq=False, slots=True)
 class Value:
     """What a name of the file stands for."""
 
-    name: str
-    type: Type
-    content: Any
-    """What is in it, where that is known."""
-    owner: Written
-    """The function that it belongs to."""
-    is_constant: bool = False
+    __slots__ = ("_content", "is_constant", "name", "owner", "type")
+
+    def __init__(
+        self, name: str, type_: Type, owner: Written, content: Any = None, *, is_constant: bool = False
+    ) -> None:
+        self.name, self.type, self.owner = name, type_, owner
+        self.is_constant = is_constant
+        """Part of the model: it needs no memory that could be planned."""
+        self._content = content
+
+    @property
+    def content(self) -> Any:
+        """What is in it, where that is known. Of weights it is found out when somebody asks."""
+        if isinstance(self._content, Constant):
+            self._content = content_of(self._content)
+        return self._content
 
 
 @dataclass(eq=False, slots=True)
@@ -69,16 +78,20 @@ class Written:
 
     def value(self, name: str, type_: Type, kind: TensorKind, content: Any = None) -> Value:
         """A tensor, and what stands for it."""
-        made = Value(name, type_, content, self, kind is TensorKind.CONSTANT)
+        made = Value(name, type_, self, content)
         self.own[made] = self.tensor(name, type_, kind)
         return made
 
+    def constant(self, name: str, type_: Type, content: Any) -> Value:
+        """What is part of the model, or is computed from such alone."""
+        return Value(name, type_, self, content, is_constant=True)
+
     def use(self, value: Value) -> str | None:
-        """What the value is called here, which takes it from around if need be; None for constants of other functions, which need no memory."""
-        if value.owner is self:
-            return self.own[value]
+        """What the value is called here, which takes it from around if need be; None for constants, which have no place."""
         if value.is_constant:
             return None
+        if value.owner is self:
+            return self.own[value]
         if value not in self.taken:
             self.taken[value] = self.tensor(value.name, value.type, TensorKind.INPUT)
         return self.taken[value]
@@ -102,7 +115,7 @@ class Written:
     def given_back(self, value: Value) -> str:
         """What stands for it among the outputs."""
         found = self.use(value)
-        if found is not None and self.tensors[found].kind is not TensorKind.CONSTANT:
+        if found is not None:
             return found
         made = self.tensor(value.name, value.type, TensorKind.INTERMEDIATE)
         self.run(Operator(OperatorKind.COMPUTE, (), (made,), name=value.name))

@@ -20,7 +20,7 @@ from .rules.elementwise import AT_RANDOM
 from .rules.site import ShapeError, Site, Type
 from .rules.table import RULES
 from .symbols import Symbols
-from .values import content, is_settled, values_of
+from .values import is_settled, values_of
 
 MOST_NODES = 1 << 17
 """Of all graphs and functions together, those of functions as often as they are run."""
@@ -91,7 +91,7 @@ class Lowering:
     def constants(self, graph: Graph, scope: Scope, into: Written) -> None:
         for name, constant in graph.constants.items():
             type_ = Type(constant.element, constant.shape)
-            scope.values[name] = into.value(name, type_, TensorKind.CONSTANT, content(constant))
+            scope.values[name] = into.constant(name, type_, constant)
 
     def _output(self, graph: Graph, j: int, scope: Scope, into: Written) -> str:
         value = scope.find(graph.outputs[j].name)
@@ -152,10 +152,13 @@ class Lowering:
         outputs = []
         for j, name in enumerate(node.outputs):
             if name:
-                kind = TensorKind.CONSTANT if settled else TensorKind.INTERMEDIATE
-                scope.values[name] = into.value(name, types[j], kind, found if j == 0 else None)
-                outputs.append(scope.values[name])
-        if not settled and outputs:
+                known = found if j == 0 else None
+                if settled:
+                    scope.values[name] = into.constant(name, types[j], known)
+                else:
+                    scope.values[name] = into.value(name, types[j], TensorKind.INTERMEDIATE, known)
+                    outputs.append(scope.values[name])
+        if outputs:
             for operator in operators_of(site, inputs, outputs, into, share=self._in_place):
                 into.run(operator)
 

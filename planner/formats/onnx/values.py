@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _TYPES = {FLOAT: "<f4", 2: "u1", 3: "i1", 4: "<u2", 5: "<i2", INT32: "<i4", INT64: "<i8", BOOL: "?", 11: "<f8", 12: "<u4", 13: "<u8"}  # fmt: skip
 
 
-def content(tensor: Constant) -> Values | None:
+def content_of(tensor: Constant) -> Values | None:
     """What is in it; None if that is long, elsewhere, or of a type that says nothing of shapes."""
     count = 1
     for size in tensor.shape:
@@ -196,7 +196,7 @@ def _range(at: Site) -> Values | None:
 def _constant(at: Site) -> Values | None:
     tensor = at.tensor("value")
     if tensor is not None:
-        return content(tensor)
+        return content_of(tensor)
     for name in ("value_int", "value_ints", "value_float", "value_floats"):
         value = at.node.attributes.get(name)
         if isinstance(value, tuple):
@@ -208,7 +208,7 @@ def _constant(at: Site) -> Values | None:
 
 def _filled(at: Site) -> Values | None:
     tensor, shape = at.tensor("value"), at.whole(0) or []
-    value = _array([0.0], (1,)) if tensor is None else content(tensor)
+    value = _array([0.0], (1,)) if tensor is None else content_of(tensor)
     if value is None or not value.size:
         raise _Unknown
     count = 1

@@ -99,6 +99,7 @@ def _check_names(program: Program, report: Report) -> None:
 
 def _check_interface(function: Function, own: Mapping[BufferId, Tensor], at: Place, report: Report) -> None:
     for field, ids in (("inputs", function.inputs), ("outputs", function.outputs)):
+        named: set[BufferId] = set()
         for j, id_ in enumerate(ids):
             if id_ not in own:
                 text = f"there is no tensor {quoted(id_)} in this function"
@@ -106,8 +107,9 @@ def _check_interface(function: Function, own: Mapping[BufferId, Tensor], at: Pla
             elif field == "inputs" and own[id_].kind not in (TensorKind.INPUT, TensorKind.MUTABLE):
                 text = f"an input is of the kind input or mutable, {quoted(id_)} is {own[id_].kind.value}"
                 report.add(Code.CONTRADICTION, (*at, field, j), text)
-            elif field == "inputs" and id_ in ids[:j]:
+            elif field == "inputs" and id_ in named:
                 report.add(Code.DUPLICATE_ID, (*at, field, j), f"{quoted(id_)} is named twice")
+            named.add(id_)
     given = set(function.inputs)
     for i, tensor in enumerate(function.tensors):
         if tensor.kind is TensorKind.INPUT and tensor.id not in given:
