@@ -292,6 +292,7 @@ def shapes(
     ] = "system",
     as_json: Json = False,
     quiet: Quiet = False,
+    input_format: Format = None,
 ) -> None:
     """Plan sizes that depend on symbols.
 
@@ -312,6 +313,7 @@ def shapes(
         theme=theme,
         as_json=as_json,
         quiet=quiet,
+        input_format=input_format,
     )
     raise typer.Exit(shapes_command.run(request, options(context)))
 

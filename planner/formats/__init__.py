@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .documents import PLAN_FORMAT, SHARING_FORMAT, Source
-from .table import FORMATS, Format, format_named, recognised
+from .table import FORMATS, Format, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,16 +27,21 @@ def read_problem(
 ) -> tuple[Problem, tuple[str, ...]]:
     """The Problem in the bytes, and warnings. Without `format` the file's name and the content say what they are written in."""
     source = Source(data, name)
-    return (recognised(source) if format is None else format_named(format)).read(source)
+    return chosen(source, format).read(source)
 
 
-def read_shaped(data: bytes, *, name: str | None = None) -> tuple[ShapedProblem, tuple[str, ...]]:
-    """The ShapedProblem in the bytes (JSON, format memplan/1), and warnings. One without symbols has one shape."""
+def read_shaped(
+    data: bytes,
+    *,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word that users know
+) -> tuple[ShapedProblem, tuple[str, ...]]:
+    """The ShapedProblem in the bytes, and warnings. One without symbols has one shape."""
     from ..planning.shapes import ShapedProblem
     from ..planning.shapes.expression import number
-    from .memplan.read import read_with_symbols
 
-    found, warnings = read_with_symbols(Source(data, name))
+    source = Source(data, name)
+    found, warnings = chosen(source, format).read_with_symbols(source)
     if isinstance(found, ShapedProblem):
         return found, warnings
     sizes = tuple(number(buffer.size) for buffer in found.buffers)

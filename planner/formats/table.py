@@ -17,6 +17,7 @@ from .documents import Source
 
 if TYPE_CHECKING:
     from ..model.problem import Problem
+    from ..planning.shapes.shaped import ShapedProblem
 
 JSON = "application/json"
 CSV = "text/csv"
@@ -25,6 +26,7 @@ BYTES = "application/octet-stream"
 LINES = "application/jsonl"
 TEXT = "text/plain"
 """Says no more than that it is text."""
+LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` plans them otherwise"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -51,6 +53,12 @@ class Setting(NamedTuple):
         return values[0] if self.words else True
 
 
+IN_PLACE = Setting(
+    "in_place",
+    "Of a model: elementwise operators may write over an input, and reshaped tensors (of .onnx files, slices and concatenations too) stay where they are.",
+)
+
+
 class Format(NamedTuple):
     """One way to write a problem down."""
 
@@ -63,7 +71,7 @@ class Format(NamedTuple):
     recognises: Callable[[Source], bool]
     """True if the content is of this format, and of no other one."""
     reader: str
-    """module:function, from a Source to the Problem and warnings; imported when it is needed."""
+    """module:function, from a Source to the Problem, or ShapedProblem, and warnings; imported when it is needed."""
     example: str
     """A small document: for the HTTP interface's description, and for the tests. Base64 if it is no text."""
     writer: str | None = None
@@ -87,7 +95,14 @@ class Format(NamedTuple):
         return media_type in self.media_types or media_type == BYTES or (self.is_text and media_type == TEXT)
 
     def read(self, source: Source) -> tuple[Problem, tuple[str, ...]]:
-        """The Problem and warnings. Raises BadInput."""
+        """The Problem and warnings; where sizes depend on symbols, they are at their largest. Raises BadInput."""
+        from ..model.problem import Problem
+
+        found, warnings = self.read_with_symbols(source)
+        return (found, warnings) if isinstance(found, Problem) else (found.largest, (LARGEST, *warnings))
+
+    def read_with_symbols(self, source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
+        """The same with sizes as they are written."""
         problem, warnings = found(self.reader)(source, **self.told)
         return problem, warnings
 
@@ -167,6 +182,10 @@ TFLITE_EXAMPLE = (
     "AAAAFAAAAIQAAACIAAAAjAAAAMAAAAACAAAAFAAAAEgAAAAMABEABAAQAAgADAAMAAAAEAAAAAAAAAAYAAAAAwAAAAEAAABAAAAAAAAAAAAAAAABAAAAYQAAAAwAEQAEABAACAAMAAwA"
     "AAAQAAAAAAAAABAAAAADAAAAAQAAACAAAAABAAAAYgAAAAEAAAAAAAAAAQAAAAEAAAABAAAAEAAAAAAACgAQAAQACAAMAAoAAAAAAAAACAAAAAwAAAABAAAAAAAAAAEAAAABAAAAAAAA"
     "AAQAAABtYWluAAAAAAEAAAAMAAAAAAAAAAQABAAEAAAA"
+)
+ONNX_EXAMPLE = (
+    "CAg6iAEKLBIEYXhlcyIIQ29uc3RhbnQqGgoFdmFsdWUqDggBEAdKCAAAAAAAAAAAoAEECi0KAWEKBGF4ZXMSAWIaA21heCIJUmVkdWNlTWF4Kg8KCGtlZXBkaW1zGACgAQISA3R3b1oT"
+    "CgFhEg4KDAgCEggKAggCCgIIIGIPCgFiEgoKCAgCEgQKAgggQgQKABAS"
 )
 
 FORMATS: dict[str, Format] = {
@@ -254,10 +273,25 @@ FORMATS: dict[str, Format] = {
                     "Of a .tflite file: lifetimes, sizes and scratch memory as TFLite Micro has them.",
                     ("tflm",),
                 ),
+                IN_PLACE,
+            ),
+        ),
+        Format(
+            "onnx",
+            "ONNX models",
+            (".onnx",),
+            ("application/onnx",),
+            lambda source: source.data[:1] == b"\x08" and b"\x00" < source.data[1:2] < b"\x40",
+            "planner.formats.onnx.read:read",
+            ONNX_EXAMPLE,
+            is_text=False,
+            settings=(
                 Setting(
-                    "in_place",
-                    "Of a .tflite file: elementwise operators may write over an input, reshaped tensors stay where they are.",
+                    "dim",
+                    "Of an .onnx file: what a dimension is (batch=4), or from where to where it may be (batch=1..16).",
+                    metavar="NAME=SIZE",
                 ),
+                IN_PLACE,
             ),
         ),
     )
@@ -271,7 +305,11 @@ def format_named(name: str) -> Format:
     name, _, said = name.partition(":")
     if name not in FORMATS:
         raise bad_input(Code.INVALID_OPTION, (), f"there is no format {quoted(name)}; known are {', '.join(FORMATS)}")
-    row = FORMATS[name]
+    return _told(FORMATS[name], said)
+
+
+def _told(row: Format, said: str) -> Format:
+    """The format with what stands behind its name. Raises BadInput if it has no such setting."""
     if not said:
         return row
     given: dict[str, list[str]] = {}
@@ -282,22 +320,21 @@ def format_named(name: str) -> Format:
     for key in given:
         if key not in known:
             has = f"its settings are {', '.join(known)}" if known else "it has none"
-            raise bad_input(Code.INVALID_OPTION, (), f"the format {name} has no setting {quoted(key)}; {has}")
+            raise bad_input(Code.INVALID_OPTION, (), f"the format {row.name} has no setting {quoted(key)}; {has}")
     return row._replace(told={key: known[key].read(values) for key, values in given.items()})
 
 
 def with_settings(name: str | None, said: Mapping[str, Sequence[str]]) -> str | None:
-    """The name of a format with these settings behind it; without a name, of the only format that has them all. Raises BadInput."""
-    if not said:
-        return name
-    if name is None:
-        fitting = [row.name for row in FORMATS.values() if said.keys() <= {setting.name for setting in row.settings}]
-        if len(fitting) != 1:
-            text = f"no format has the settings {', '.join(said)}" if not fitting else "say which format it is"
-            raise bad_input(Code.INVALID_OPTION, (), text)
-        name = fitting[0]
+    """The name of a format with these settings behind it; without a name, of the one that will be recognised."""
     settings = ",".join(f"{key}={value}" if value else key for key, values in said.items() for value in values)
-    return f"{name}{',' if ':' in name else ':'}{settings}"
+    return f"{name or ''}{',' if ':' in (name or '') else ':'}{settings}" if said else name
+
+
+def chosen(source: Source, name: str | None, media_type: str | None = None) -> Format:
+    """The format that was named, or else the one that is recognised; `:SETTINGS` are told to that one. Raises BadInput."""
+    if name is None or name.startswith(":"):
+        return _told(recognised(source, media_type), (name or "")[1:])
+    return format_named(name)
 
 
 def recognised(source: Source, media_type: str | None = None) -> Format:

@@ -33,6 +33,7 @@ class Request(NamedTuple):
     theme: str
     as_json: bool
     quiet: bool
+    input_format: str | None = None
 
     @property
     def prints_json(self) -> bool:
@@ -46,7 +47,7 @@ def run(request: Request, options: Options) -> ExitCode:
     """Plan, verify, deliver."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         plot = _check_outputs(request)
-        problem, warnings = read_shaped(read_bytes(request.file), name=request.file)
+        problem, warnings = read_shaped(read_bytes(request.file), name=request.file, format=request.input_format)
         for warning in warnings:
             say(f"warning: {visible(warning)}")
         found = plan_shapes(problem, Mode(request.mode), [parse_shape(text) for text in request.at], options)

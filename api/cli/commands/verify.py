@@ -21,6 +21,7 @@ from planner.model.errors import MAX_FINDINGS
 from planner.model.problem import Problem
 from planner.options.capacity import planned_problem
 from planner.options.preference import Preference
+from planner.planning.shapes import ShapedProblem
 from planner.planning.sharing import verify_sharing
 from planner.planning.sharing.findings import SharingFinding
 from planner.verifying.bounds import notes
@@ -56,7 +57,7 @@ def run(
         if proof is not None and (is_shapes_plan(data) or is_sharing(data)):
             raise typer.BadParameter("there are proofs of plans, not of sharings or shapes", param_hint="--proof")
         if is_shapes_plan(data):
-            verdict = _shapes(given, problem, data)
+            verdict = _shapes(read_shaped(given, name=problem_file, format=input_format)[0], problem, data)
         elif is_sharing(data):
             verdict = _sharing(problem, data)
         else:
@@ -109,10 +110,9 @@ class ShapesFinding:
     message: str
 
 
-def _shapes(given: bytes, problem: Problem, data: bytes) -> Verdict:
+def _shapes(shaped: ShapedProblem, problem: Problem, data: bytes) -> Verdict:
     from planner.planning.shapes import verify_shapes
 
-    shaped, _ = read_shaped(given)
     shaped = replace(shaped, largest=problem)
     found = read_shapes_plan(data)
     findings = [ShapesFinding("shapes", text) for text in verify_shapes(shaped, found)]

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 SYMBOL_MARKS = (b'"symbols"', b'"size_range"')
 """One of these stands in every document whose sizes depend on symbols."""
-LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` plans them otherwise"
 
 _KINDS = (
     w.ProblemWire,
@@ -99,15 +98,8 @@ def _lists() -> dict[tuple[str, ...], Part]:
     }
 
 
-def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem that the document describes, checked. Where sizes depend on symbols, they are at their largest, with a warning."""
-    require_format(source.scanned, PROBLEM_FORMAT, "a problem")
-    found, warnings = read_with_symbols(source)
-    return (found, ()) if isinstance(found, Problem) else (found.largest, (LARGEST, *warnings))
-
-
-def read_with_symbols(source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
-    """The same with its sizes as they are written."""
+def read(source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
+    """The problem that the document describes, checked; a ShapedProblem where sizes depend on symbols."""
     require_format(source.scanned, PROBLEM_FORMAT, "a problem")
     if any(mark in source.data for mark in SYMBOL_MARKS):
         from ..shapes.read import read_shaped_document, shaped_document  # what most problems do without

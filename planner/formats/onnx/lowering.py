@@ -17,7 +17,7 @@ from .function import Scope, Value, Written
 from .in_place import operators_of
 from .model import BITS, BOOL, Body, Declared, Graph, Model, Node, Reference
 from .rules.elementwise import AT_RANDOM
-from .rules.site import ShapeError, Site, Type
+from .rules.site import NotKnown, ShapeError, Site, Type
 from .rules.table import RULES
 from .symbols import Symbols
 from .values import is_settled, values_of
@@ -171,10 +171,10 @@ class Lowering:
         if rule is not None:
             try:
                 found = rule(site)
-            except (ShapeError, ExpressionError) as error:
+            except (NotKnown, ExpressionError) as error:
                 why = str(error)
-            except (IndexError, ValueError, OverflowError):
-                why = "its inputs and attributes do not fit each other"
+            except (IndexError, OverflowError):
+                raise ShapeError("its inputs and attributes do not fit each other") from None
         for j, name in enumerate(node.outputs):
             if j < len(found):
                 if found[j].element not in BITS:

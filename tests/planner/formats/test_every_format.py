@@ -27,6 +27,13 @@ from planner.model.errors import BadInput
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
 PAGE = (Path(__file__).parents[3] / "docs" / "format.md").read_text("utf-8")
 SEEDS = range(40)
+SPOILT = {
+    "tflite": ((32).to_bytes(4, "little"), (-1).to_bytes(4, "little", signed=True)),
+    "onnx": (b"\x4a\x08\0", b"\x4a\x08\5"),  # the dimension that is reduced
+}
+"""Of formats that are no text: what to put in place of what, so that the second buffer has no size."""
+TWICE = {"onnx": (b"\x12\x01b", b"\x12\x01a")}
+"""The same, so that it has the first one's name. In others names need not differ."""
 
 
 def document(row: Format) -> bytes:
@@ -46,7 +53,7 @@ def with_second_size_spoilt(row: Format) -> bytes:
         buffers[1][next(name for name in buffers[1] if name.startswith(("size", "shape")))] = "x"
 
     if not row.is_text:
-        return row.document.replace((32).to_bytes(4, "little"), (-1).to_bytes(4, "little", signed=True))
+        return row.document.replace(*SPOILT[row.name])
     return changed(row, "32", spoil, "x")
 
 
@@ -57,7 +64,7 @@ def with_an_id_twice(row: Format) -> bytes:
         name = next(name for name in buffers[0] if name in ("id", "name_hint"))
         buffers[1][name] = buffers[0][name]
 
-    return changed(row, "b", copy, "a")
+    return changed(row, "b", copy, "a") if row.is_text else row.document.replace(*TWICE[row.name])
 
 
 def changed(row: Format, word: str, change: Callable[[list[dict[str, Any]]], None], other: str) -> bytes:
@@ -99,7 +106,9 @@ def test_a_wrong_value_is_refused_with_its_place(row: Format) -> None:
     assert finding.message
 
 
-@pytest.mark.parametrize("row", [row for row in FORMATS.values() if row.is_text], ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", [row for row in FORMATS.values() if row.is_text or row.name in TWICE], ids=lambda row: row.name
+)
 def test_an_id_that_stands_twice_is_refused_with_its_place(row: Format) -> None:
     finding = refused(row, with_an_id_twice(row)).findings[0]
     assert finding.code == "duplicate_id"

@@ -22,6 +22,10 @@ class ShapeError(ValueError):
     """Why an operator's shapes cannot be found out."""
 
 
+class NotKnown(ShapeError):
+    """They depend on something that is not known; what the file says of them is believed."""
+
+
 class Type(NamedTuple):
     """Of a tensor."""
 
@@ -101,12 +105,12 @@ class Site:
         return value if isinstance(value, Constant) else None
 
     def content(self, i: int) -> list[Any] | None:
-        """What is in input i; None if it is not there. Raises ShapeError if it is there and its content is not known."""
+        """What is in input i; None if it is not there. Raises NotKnown if it is there and its content is not known."""
         if not self.has(i):
             return None
         values = self.values[i]
         if values is None:
-            raise ShapeError(
+            raise NotKnown(
                 f"its result depends on what is in input {i} ({self.node.inputs[i][:64]}), which is not known"
             )
         return list(values.ravel())
@@ -124,7 +128,7 @@ class Site:
         if found is None:
             return None
         if not all(isinstance(each, int) for each in found):
-            raise ShapeError(f"its result depends on a dimension that has several values (input {i})")
+            raise NotKnown(f"its result depends on a dimension that has several values (input {i})")
         return found  # type: ignore[return-value]
 
     def axes(self, rank: int, i: int, name: str = "axes") -> tuple[int, ...] | None:
