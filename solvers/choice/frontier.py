@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from ..model.errors import StopReason
-from .instance import Answer, Choice, Cut
-from .master import Master
+from .instance import Answer, Choice, Cut, Question
+from .master import Exact, Master
 
 TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
@@ -106,10 +106,18 @@ class Search:
     """One run."""
 
     def __init__(
-        self, master: Master, measure: Measure, place: Place, demand: Demand, stopped: Stopped, on_point: OnPoint
+        self,
+        master: Master,
+        exact: Callable[[], Exact | None],
+        measure: Measure,
+        place: Place,
+        demand: Demand,
+        stopped: Stopped,
+        on_point: OnPoint,
     ) -> None:
         self._master, self._measure, self._place, self._demand = master, measure, place, demand
         self._stopped, self._on_point = stopped, on_point
+        self._exact = exact
         self._placed: dict[Choice, Placed] = {}
         self._answers: dict[tuple[int | None, int, int], Answer] = {}
         self._points: list[Point] = []
@@ -189,6 +197,15 @@ class Search:
                 return self._note(point, value)
             if len(self._master.left_aside.keys() - known) >= MOST_ASIDE:
                 break
+        found = self._exactly(Question(True, value, self._demand.most_cost))
+        if found.is_impossible:
+            return None
+        if found.choice is not None and found.bound is not None and cost_bound is not None and found.stopped is None:
+            cost_bound = max(cost_bound, found.bound)
+            self._know_aside(found.bound, value)
+            point = self._lowest_within(self._master.choices.cost(found.choice), value, cost_bound)
+            if point is not None:
+                return self._note(point, value)
         self._is_open = True
         tried = [each for each in self._master.left_aside if each not in known]
         return None if value is None or cost_bound is None else self._with_room(value, cost_bound, tried)
@@ -276,7 +293,34 @@ class Search:
             if len(self._master.left_aside) - aside >= MOST_ASIDE:
                 break
             near = None
+        if best is None or best.value > bound:
+            found = self._exactly(Question(False, value, cost))
+            bound = bound if found.bound is None else max(bound, found.bound)
+            if found.choice is not None:
+                worth = self._try(found.choice).value
+                most = value if best is None else best.value
+                if worth is not None and (most is None or worth <= most):
+                    paid = self._master.choices.cost(found.choice)
+                    best = Point(found.choice, worth, paid, 0, paid if cost_bound is None else cost_bound)
         return None if best is None else replace(best, bound=min(bound, best.value))
+
+    def _exactly(self, question: Question) -> Answer:
+        """The answer of the engine for small problems, which knows addresses."""
+        self._stop = self._stop or self._stopped()
+        exact = None if self._stop is not None else self._exact()
+        if exact is None:
+            return Answer(None, None, StopReason.WORK_LIMIT)
+        before = exact.work
+        impossible = tuple(cut for cut in self._master.cuts if cut.least is None)
+        answer = exact.ask(replace(question, cuts=impossible))
+        self._master.work += exact.work - before
+        return answer
+
+    def _know_aside(self, cost: int, value: int | None) -> None:
+        """No choice that costs less has so small a value: not those that were left aside, either."""
+        for each, load in self._master.left_aside.items():
+            if value is not None and self._master.choices.cost(each) < cost:
+                self._master.left_aside[each] = max(load, self._measure.most_load(value) + 1)
 
     def _lightest(
         self, cost: int | None, most_load: int | None, near: Choice | None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
-from ..model.errors import StopReason
+from ..model.errors import StopReason, Unsupported
 from ..model.solver import Control, Limits
 from ..sandbox.conversation import Conversation
 from .instance import Answer, Choice, Choices, Cut, Question
+from .together import Joint
 from .wire import NAME, read_answer, write_question
 
 LIGHT_SHARE = 8
@@ -18,24 +20,67 @@ WORK_PER_QUESTION = 20_000
 """What asking takes besides."""
 
 
-class Master:
-    """Asks about one instance."""
+class Asking:
+    """Asks one service, and counts what that takes."""
 
-    def __init__(self, choices: Choices, limits: Limits, seed: int, control: Control, work_each: int | None) -> None:
-        self.choices, self.cuts = choices, list[Cut]()
-        self.left_aside: dict[Choice, int] = {}
-        """Choices that are not asked for again, and the load that each has at least: bounds count them in."""
+    service: ClassVar[str]
+
+    def __init__(self, choices: Choices, subject: object, limits: Limits, seed: int, control: Control) -> None:
+        self.choices = choices
         self.work = 0
-        self._limits, self._seed, self._work_each = limits, seed, work_each
-        self._terms = sum(len(load.if_any) for load in choices.loads)
-        self._talk = Conversation(
-            NAME, "solvers.cpsat", "solvers.choice.questions:Questions", choices, limits.memory_bytes, control
-        )
-        self._known_loads: dict[Choice, int] = {}
+        self._limits, self._seed = limits, seed
+        self._talk = Conversation(NAME, "solvers.cpsat", self.service, subject, limits.memory_bytes, control)
 
     def close(self) -> None:
         """Nothing more will be asked."""
         self._talk.close()
+
+    def _ask(self, question: Question, work: int | None) -> Answer:
+        asked = {
+            "question": write_question(question),
+            "work": work,
+            "deadline": self._limits.deadline,
+            "seed": self._seed,
+        }
+        reply = self._talk.ask(asked, self._limits.deadline)
+        if reply.fields is None:
+            return Answer(None, None, reply.stop or StopReason.SOLVER_FAILED)
+        answer = read_answer(reply.fields, self.choices)
+        self.work += answer.work
+        return answer
+
+
+class Exact(Asking):
+    """Asks about choices and addresses at once: loads are values."""
+
+    service = "solvers.choice.together:Together"
+
+    def __init__(self, joint: Joint, limits: Limits, seed: int, control: Control, work_each: int | None) -> None:
+        super().__init__(joint.choices, joint, limits, seed, control)
+        self._work_each = work_each
+
+    def ask(self, question: Question) -> Answer:
+        """The answer; that the problem is too much for it counts as no answer."""
+        self.work += WORK_PER_QUESTION
+        try:
+            return self._ask(question, self._work_each)
+        except Unsupported:
+            return Answer(None, None, StopReason.WORK_LIMIT)
+
+
+class Master(Asking):
+    """Asks about one instance without addresses, with all that has been learned of it meanwhile."""
+
+    service = "solvers.choice.questions:Questions"
+
+    def __init__(self, choices: Choices, limits: Limits, seed: int, control: Control, work_each: int | None) -> None:
+        super().__init__(choices, choices, limits, seed, control)
+        self.cuts = list[Cut]()
+        self.left_aside: dict[Choice, int] = {}
+        """Choices that are not asked for again, and the load that each has at least: bounds count them in."""
+        self._work_each = work_each
+        self._terms = sum(len(load.if_any) for load in choices.loads)
+        self._known_loads: dict[Choice, int] = {}
 
     def cheapest(
         self, most_load: int | None, near: Choice | None = None, caps: Sequence[tuple[int, int]] = ()
@@ -44,7 +89,7 @@ class Master:
         aside = [
             self.choices.cost(each) for each, load in self.left_aside.items() if most_load is None or load <= most_load
         ]
-        return _counting_in(aside, self._ask(Question(True, most_load, near=near, caps=tuple(caps))))
+        return _counting_in(aside, self._learned(Question(True, most_load, near=near, caps=tuple(caps))))
 
     def lightest(self, most_cost: int | None, most_load: int | None = None, near: Choice | None = None) -> Answer:
         """The choice with the least load, within the cost."""
@@ -53,7 +98,7 @@ class Master:
             for each, load in self.left_aside.items()
             if (most_cost is None or self.choices.cost(each) <= most_cost) and (most_load is None or load <= most_load)
         ]
-        return _counting_in(aside, self._ask(Question(False, most_load, most_cost, near=near)))
+        return _counting_in(aside, self._learned(Question(False, most_load, most_cost, near=near)))
 
     def load(self, choice: Choice) -> int:
         """What the choice is known to need at least."""
@@ -64,26 +109,16 @@ class Master:
         if self.choices.memories is None:
             return self.choices.load(choice)
         if choice not in self._known_loads:
-            self._known_loads[choice] = self._ask(Question(False, fixed=choice), learned=False).bound or 0
+            self._known_loads[choice] = self._question(Question(False, fixed=choice)).bound or 0
         return self._known_loads[choice]
 
-    def _ask(self, question: Question, *, learned: bool = True) -> Answer:
+    def _learned(self, question: Question) -> Answer:
+        return self._question(replace(question, cuts=tuple(self.cuts), left_aside=tuple(self.left_aside)))
+
+    def _question(self, question: Question) -> Answer:
         self.work += WORK_PER_QUESTION + WORK_PER_TERM * self._terms
-        if learned:
-            question = replace(question, cuts=tuple(self.cuts), left_aside=tuple(self.left_aside))
         share = LIGHT_SHARE if question.most_cost is not None and not question.for_cost else 1
-        asked = {
-            "question": write_question(question),
-            "work": self._budget(share),
-            "deadline": self._limits.deadline,
-            "seed": self._seed,
-        }
-        reply = self._talk.ask(asked, self._limits.deadline)
-        if reply.fields is None:
-            return Answer(None, None, reply.stop or StopReason.SOLVER_FAILED)
-        answer = read_answer(reply.fields, self.choices)
-        self.work += answer.work
-        return answer
+        return self._ask(question, self._budget(share))
 
     def _budget(self, share: int) -> int | None:
         left = None if self._limits.work is None else max(self._limits.work - self.work, 0)

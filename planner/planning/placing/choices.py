@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
 from math import gcd
 
 from solvers.choice.instance import Choices, Memories, Pick
 from solvers.choice.loads import Piece, Times, live_together
+from solvers.choice.together import MOST_PARTS, Joint, Relation, Tie
 from solvers.model.instance import Term
 
 from ...facts.colocation import groups as colocated
 from ...facts.constants import spell_out_constants
 from ...facts.variants import rules, weighted_cost
-from ...model.problem import Buffer, BufferId, Colocation, Interval, Pair, Problem
+from ...model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Problem
+from .lowering import lower
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,10 @@ def lower_choices(problem: Problem) -> Choices:
     unit = 0
     for pool in problem.pools:
         unit = gcd(unit, pool.alignment)
-    parts = _Parts(spell_out_constants(problem))
+    parts = Parts(spell_out_constants(problem))
     ids = range(len(parts.buffers))
     block, low = {i: i for i in ids}, dict.fromkeys(ids, 0)
-    for group in colocated(ids, (Colocation(*tie) for tie in parts.ties)):
+    for group in colocated(ids, (Colocation(*tie[:3]) for tie in parts.ties)):
         for member, offset in zip(group.members, group.offsets, strict=True):
             block[member], low[member] = group.members[0], offset
     several = len(problem.pools) > 1
@@ -78,6 +81,37 @@ def lower_choices(problem: Problem) -> Choices:
     )
 
 
+def lower_joint(problem: Problem, choices: Choices) -> Joint | None:
+    """The same with all that is known of addresses; None for what is too much for an exact engine."""
+    parts = Parts(spell_out_constants(problem))
+    if len(parts.buffers) > MOST_PARTS or any(each.reuse_penalties for each in _constraints(problem)):
+        return None
+    every = tuple(replace(buffer, id=i, live=live) for i, (buffer, _, live) in enumerate(parts.buffers))
+    joint = Joint(
+        instance=lower(replace(problem, buffers=every, constraints=Constraints(), variants=None)).instance,
+        choices=choices,
+        picks=tuple(pick for _, pick, _ in parts.buffers),
+        ties=tuple(parts.ties),
+        exclusions=tuple(
+            Relation(one, other, pick)
+            for a, b, pick in parts.exclusions
+            for one in (a, *parts.longer.get(a, ()))
+            for other in (b, *parts.longer.get(b, ()))
+        ),
+        conflicts=tuple(parts.conflicts),
+        same_pool=tuple(parts.same_pool),
+        different_pool=tuple(parts.different_pool),
+    )
+    return joint if joint.is_small() else None
+
+
+def _constraints(problem: Problem) -> Iterator[Constraints]:
+    yield problem.constraints
+    for group in problem.variants.groups if problem.variants is not None else ():
+        for alternative in group.alternatives:
+            yield alternative.constraints
+
+
 def _memories(problem: Problem, found: Times) -> Memories:
     return Memories(
         prices=tuple(pool.cost for pool in problem.pools),
@@ -88,7 +122,7 @@ def _memories(problem: Problem, found: Times) -> Memories:
     )
 
 
-def _homes(problem: Problem, parts: _Parts, block: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
+def _homes(problem: Problem, parts: Parts, block: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
     """The pools in which some member of each block may be."""
     position = {pool.name: p for p, pool in enumerate(problem.pools)}
     every = set(position.values())
@@ -99,7 +133,7 @@ def _homes(problem: Problem, parts: _Parts, block: Mapping[int, int]) -> dict[in
     return {root: tuple(sorted(pools)) for root, pools in found.items()}
 
 
-def _pieces(parts: _Parts, block: Mapping[int, int], low: Mapping[int, int]) -> Iterator[Piece]:
+def _pieces(parts: Parts, block: Mapping[int, int], low: Mapping[int, int]) -> Iterator[Piece]:
     """All that may be live, in blocks; of two that exclude each other the larger one alone."""
     left_out = _of_exclusive_pairs(parts, block) | _of_torn_blocks(parts, block, low)
     for i, (buffer, pick, lives) in enumerate(parts.buffers):
@@ -108,41 +142,52 @@ def _pieces(parts: _Parts, block: Mapping[int, int], low: Mapping[int, int]) -> 
                 yield Piece(block[i], start, end, low[i], low[i] + buffer.size, pick)
 
 
-class _Parts:
+class Parts:
     """All buffers of all alternatives at once; where an alternative makes one of the problem's live longer, that is a buffer in its place."""
 
     def __init__(self, problem: Problem) -> None:
         assert problem.variants is not None
         self.buffers: list[tuple[Buffer, Pick | None, tuple[Interval, ...]]] = []
-        self.ties: list[tuple[int, int, int]] = []
-        """A buffer, its base, and the distance."""
-        self.exclusions: list[tuple[int, int]] = []
+        self.ties: list[Tie] = []
+        self.exclusions: list[Relation] = []
+        self.conflicts: list[Relation] = []
+        self.same_pool: list[Relation] = []
+        self.different_pool: list[Relation] = []
+        self.longer: dict[int, list[int]] = {}
+        """By a buffer of the problem, those in its place."""
         shared: dict[BufferId, int] = {}
         for buffer in problem.buffers:
             shared[buffer.id] = self._add(buffer, None, buffer.live or ())
-        self._relate(shared, problem.constraints.colocations, problem.constraints.exclusions)
+        self._relate(shared, problem.constraints, None)
         for g, group in enumerate(problem.variants.groups):
             for a, alternative in enumerate(group.alternatives):
                 index = dict(shared)
                 for buffer in alternative.buffers:
                     index[buffer.id] = self._add(buffer, (g, a), buffer.live or ())
-                self._relate(index, alternative.constraints.colocations, alternative.constraints.exclusions)
+                self._relate(index, alternative.constraints, (g, a))
                 for more in alternative.live:
                     longer = self._add(self.buffers[shared[more.buffer]][0], (g, a), more.live)
-                    self.ties.append((longer, shared[more.buffer], 0))
+                    self.ties.append(Tie(longer, shared[more.buffer], 0, (g, a)))
+                    self.longer.setdefault(shared[more.buffer], []).append(longer)
 
     def _add(self, buffer: Buffer, pick: Pick | None, live: tuple[Interval, ...]) -> int:
         self.buffers.append((buffer, pick, live))
         return len(self.buffers) - 1
 
-    def _relate(self, index: dict[BufferId, int], ties: Iterable[Colocation], exclusions: Iterable[Pair]) -> None:
-        self.ties += [(index[c.buffer], index[c.base], c.offset) for c in ties]
-        self.exclusions += [(index[a], index[b]) for a, b in exclusions]
+    def _relate(self, index: Mapping[BufferId, int], given: Constraints, pick: Pick | None) -> None:
+        self.ties += [Tie(index[c.buffer], index[c.base], c.offset, pick) for c in given.colocations]
+        for kind, pairs in (
+            (self.exclusions, given.exclusions),
+            (self.conflicts, given.conflicts),
+            (self.same_pool, (pair for group in given.same_pool for pair in pairwise(group))),
+            (self.different_pool, (pair for group in given.different_pool for pair in combinations(group, 2))),
+        ):
+            kind += [Relation(index[one], index[other], pick) for one, other in pairs]
 
 
-def _of_torn_blocks(parts: _Parts, block: Mapping[int, int], low: Mapping[int, int]) -> set[int]:
+def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, int]) -> set[int]:
     """Of blocks that different alternatives tie together differently, all members but the largest: which bytes they share depends on the choice."""
-    torn = {block[buffer] for buffer, base, offset in parts.ties if low[buffer] - low[base] != offset}
+    torn = {block[tie.part] for tie in parts.ties if low[tie.part] - low[tie.base] != tie.offset}
     if not torn:
         return set()
     largest: dict[int, int] = {}
@@ -152,7 +197,7 @@ def _of_torn_blocks(parts: _Parts, block: Mapping[int, int], low: Mapping[int, i
     return {i for i, root in block.items() if root in torn and largest[root] != i}
 
 
-def _of_exclusive_pairs(parts: _Parts, block: Mapping[int, int]) -> set[int]:
+def _of_exclusive_pairs(parts: Parts, block: Mapping[int, int]) -> set[int]:
     """Buffers that are not counted, so that no two are left that may share addresses at one time."""
     if not parts.exclusions:
         return set()
@@ -160,7 +205,7 @@ def _of_exclusive_pairs(parts: _Parts, block: Mapping[int, int]) -> set[int]:
     for i, root in block.items():
         members.setdefault(root, []).append(i)
     partners: dict[int, set[int]] = {}
-    for a, b in parts.exclusions:
+    for a, b, _ in parts.exclusions:
         partners.setdefault(block[a], set()).add(block[b])
         partners.setdefault(block[b], set()).add(block[a])
     counted: set[int] = set()

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from solvers.choice import frontier as search
 from solvers.choice.instance import Choice as Positions
-from solvers.choice.master import Master
+from solvers.choice.master import Exact, Master
 from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Goal, Limits, Silent
 
@@ -33,7 +33,7 @@ from ...model.problem import Problem
 from ...model.versions import machine, versions
 from ...options.options import Options, bad_option
 from ...options.preference import Preference
-from .choices import is_largest, lower_choices, measure_of, most_value
+from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value
 from .path import cannot_solve, limits_of
 from .watching import Cancelled, Clock, OnProgress, Progress
 from .windows import lowered
@@ -47,6 +47,8 @@ SHARE_OF_WINDOWS = 16
 """And what lowers it window by window this one."""
 SHARE_OF_A_QUESTION = 64
 """And a question about choices this part."""
+SHARE_OF_AN_EXACT_QUESTION = 8
+"""And one about choices and addresses together, of small problems."""
 WORK_OF_A_WINDOW = 100_000
 LEAST_SHARE = 200_000
 WORK_PER_BUFFER = 40
@@ -81,10 +83,20 @@ class Choosing:
         self._measure = measure_of(problem)
         limits = limits_of(options, clock)
         self._work = limits.work
-        self._choices = lower_choices(problem)
-        self._master = Master(
-            self._choices, limits, options.seed, _Patience(limits, cancelled), self._share(SHARE_OF_A_QUESTION)
-        )
+        choices = lower_choices(problem)
+        self._patience = _Patience(limits, cancelled)
+        self._master = Master(choices, limits, options.seed, self._patience, self._share(SHARE_OF_A_QUESTION))
+        self._limits = limits
+        self._exact: Exact | None = None
+
+    def _exactly(self) -> Exact | None:
+        """Who knows addresses, too; None: the problem is too large for that. First asked for where it is needed."""
+        if self._exact is None:
+            joint = lower_joint(self._problem, self._master.choices)
+            if joint is not None:
+                share = self._share(SHARE_OF_AN_EXACT_QUESTION)
+                self._exact = Exact(joint, self._limits, self._options.seed, self._patience, share)
+        return self._exact
 
     def best(self, on_progress: OnProgress | None) -> Plan:
         """The plan that the options ask for."""
@@ -133,10 +145,12 @@ class Choosing:
             raise cannot_solve(refusal) from refusal
         finally:
             self._master.close()
+            if self._exact is not None:
+                self._exact.close()
 
     def _search(self, points: int | None, on_point: search.OnPoint) -> search.Search:
         demand = search.Demand(most_value(self._problem), self._options.max_cost, points)
-        return search.Search(self._master, self._measure, self._place, demand, self._stopped, on_point)
+        return search.Search(self._master, self._exactly, self._measure, self._place, demand, self._stopped, on_point)
 
     def _share(self, part: int) -> int | None:
         return None if self._work is None else max(self._work // part, min(self._work, LEAST_SHARE))
