@@ -276,12 +276,14 @@ class Search:
         """The choice of the least value within the cost, if any was placed in that value. `first` is one that the master knows."""
         best: Point | None = None
         bound = 0
+        is_impossible = False
         near = first
         aside = len(self._master.left_aside)
         for _ in range(TRIES):
             choice, least = self._lightest(cost, self._most_load(value), near)
             bound = bound if least is None else max(bound, self._measure.least_value(least))
             if choice is None:
+                is_impossible = least is None
                 break
             placed = self._try(choice)
             most = value if best is None else best.value - 1
@@ -293,7 +295,7 @@ class Search:
             if len(self._master.left_aside) - aside >= MOST_ASIDE:
                 break
             near = None
-        if best is None or best.value > bound:
+        if not is_impossible and (best is None or best.value > bound):
             found = self._exactly(Question(False, value, cost))
             bound = bound if found.bound is None else max(bound, found.bound)
             if found.choice is not None:

@@ -48,7 +48,7 @@ class Memories:
     prices: tuple[int, ...]
     """What a byte of each one's peak costs."""
     room: tuple[int | None, ...]
-    """How high each peak may be at most."""
+    """How many bytes there may be at most at a time."""
     is_largest: bool
     """Is it the largest peak that counts? Else their sum, each times its price."""
     live: tuple[tuple[Share, ...], ...]

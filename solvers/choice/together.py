@@ -124,7 +124,12 @@ class Together:
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         """In the child."""
         budget = engine.Budget(
-            question["work"], question["deadline"], question["seed"], WORKERS, rate=engine.RATE_OF_SEVERAL_TERMS
+            question["work"],
+            question["deadline"],
+            question["seed"],
+            WORKERS,
+            rate=engine.RATE_OF_SEVERAL_TERMS,
+            is_linear=True,
         )
         return write_answer(self.ask(read_question(question["question"]), budget, control))
 
@@ -137,6 +142,7 @@ class Together:
             if question.most_load < 0:
                 return Answer(None, None, None)
             model.add(self._level <= question.most_load)
+            self._limit_loads(model, question.most_load)
         if question.most_cost is not None:
             model.add(self._cost <= question.most_cost)
         impossible = [cut.picks for cut in question.cuts if cut.least is None]
@@ -157,8 +163,9 @@ class Together:
             return Answer(None, None, None, reply.work)
         if reply.answer is engine.Answer.OPTIMAL:
             return Answer(best[0][0], best[0][1], None, reply.work)
-        trivial = sum(min(of_group) for of_group in choices.costs) if question.for_cost else 0
-        bound = trivial if reply.bound is None or not best else max(reply.bound, trivial)
+        least = sum(min(of_group) for of_group in choices.costs) if question.for_cost else 0
+        is_known = reply.bound is not None and (best or not question.for_cost)  # without a solution it may say 0
+        bound = max(reply.bound or 0, least) if is_known else least
         return Answer(best[0][0] if best else None, bound, reply.stopped, reply.work)
 
     def _build(self) -> None:
@@ -232,12 +239,23 @@ class Together:
         is_largest = instance.terms == (Term.LARGEST_PEAK,)
         for reached in peaks if is_largest else [engine.weighted_sum(peaks, prices)]:
             model.add(self._level >= reached)
+        self._sums: list[Any] = []
         if len(peaks) == 1:  # what follows from loads is known before addresses are
             for load in self._choices.loads:
                 own = [(size, picks) for size, picks in load.if_any if len({g for g, _ in picks}) == 1]
                 literals = [self._chosen[g][a] for _, picks in own for g, a in picks]
                 sizes = [size for size, picks in own for _ in picks]
-                model.add(engine.weighted_sum(literals, sizes) <= peaks[0] - load.always)
+                self._sums.append(engine.weighted_sum(literals, sizes))
+                model.add(self._sums[-1] <= peaks[0] - load.always)
+
+    def _limit_loads(self, model: Any, most: int) -> None:
+        """What is live together lies beside what is reserved."""
+        (pool, *_) = self._joint.instance.pools
+        if self._sums and pool.cost:
+            top = most if self._joint.instance.terms == (Term.LARGEST_PEAK,) else most // pool.cost
+            room = top - sum(min(end, top) - start for start, end in pool.reserved if start < top)
+            for total, load in zip(self._sums, self._choices.loads, strict=True):
+                model.add(total <= room - load.always)
 
     def _agree(self, one: int, other: int, where: Sequence[Any]) -> None:
         """Where these literals hold, the parts share a memory."""

@@ -14,22 +14,33 @@ from solvers.model.instance import Term
 
 from ...facts.colocation import groups as colocated
 from ...facts.constants import spell_out_constants
+from ...facts.intervals import merged
 from ...facts.variants import rules, weighted_cost
-from ...model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Problem
+from ...model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Pool, Problem
 from .lowering import lower
 
 
 @dataclass(frozen=True, slots=True)
 class BytesLive:
-    """How the objective's value follows from the load: what is live together in one memory costs its price, each byte."""
+    """How the objective's value follows from the load: what is live together in one memory costs its price, each byte, and lies beside what is reserved."""
 
     price: int
+    reserved: tuple[Interval, ...] = ()
+    """Sorted and disjoint."""
 
     def most_load(self, value: int) -> int:
-        return value // self.price if self.price else 1 << 62
+        if not self.price:
+            return 1 << 62
+        top = value // self.price
+        return top - sum(min(end, top) - start for start, end in self.reserved if start < top)
 
     def least_value(self, load: int) -> int:
-        return load * self.price
+        top = load
+        for start, end in self.reserved:
+            if start >= top:
+                break
+            top += end - start
+        return top * self.price
 
 
 def is_largest(problem: Problem) -> bool:
@@ -39,7 +50,10 @@ def is_largest(problem: Problem) -> bool:
 
 def measure_of(problem: Problem) -> BytesLive:
     """What the objective makes of a load; with several memories, that is the load."""
-    return BytesLive(problem.pools[0].cost if len(problem.pools) == 1 and not is_largest(problem) else 1)
+    if len(problem.pools) > 1:
+        return BytesLive(1)
+    (pool,) = problem.pools
+    return BytesLive(1 if is_largest(problem) else pool.cost, merged(pool.reserved))
 
 
 def most_value(problem: Problem) -> int | None:
@@ -60,7 +74,7 @@ def lower_choices(problem: Problem) -> Choices:
     requires, forbids = rules(variants)
     unit = 0
     for pool in problem.pools:
-        unit = gcd(unit, pool.alignment)
+        unit = gcd(unit, 1 if pool.reserved else pool.alignment)  # what is reserved may lie where a unit is not filled
     parts = Parts(spell_out_constants(problem))
     ids = range(len(parts.buffers))
     block, low = {i: i for i in ids}, dict.fromkeys(ids, 0)
@@ -115,11 +129,18 @@ def _constraints(problem: Problem) -> Iterator[Constraints]:
 def _memories(problem: Problem, found: Times) -> Memories:
     return Memories(
         prices=tuple(pool.cost for pool in problem.pools),
-        room=tuple(pool.size for pool in problem.pools),
+        room=tuple(_room(pool) for pool in problem.pools),
         is_largest=is_largest(problem),
         live=found.shares,
         spare=found.spare,
     )
+
+
+def _room(pool: Pool) -> int | None:
+    """What there is in a pool beside what is reserved."""
+    if pool.size is None:
+        return None
+    return pool.size - sum(min(end, pool.size) - start for start, end in merged(pool.reserved) if start < pool.size)
 
 
 def _homes(problem: Problem, parts: Parts, block: Mapping[int, int]) -> dict[int, tuple[int, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 from planner.checks import check
 from planner.facts.variants import broken_rules, costs_of_choice, weighted_cost, with_choice
@@ -15,6 +16,7 @@ from planner.model.problem import (
     Colocation,
     Constraints,
     CostTerm,
+    Fixed,
     Interval,
     MoreLife,
     Pool,
@@ -24,6 +26,7 @@ from planner.model.problem import (
 )
 from planner.options.options import Options
 from planner.planning.placing.solving import plan
+from solvers.model.instance import Term
 
 STEPS = 6
 
@@ -62,6 +65,32 @@ def random_problem(seed: int) -> Problem | None:
     pool = Pool("p", size=chance.choice([None, None, 20, 30]), alignment=chance.choice([1, 1, 3]))
     terms = (CostTerm("cycles"), CostTerm("energy", 2))
     problem = Problem(tuple(base), (pool,), variants=Variants(tuple(groups), terms, requires, forbids))
+    return None if check(problem) else problem
+
+
+KINDS = ("plain", "pools", "largest", "pins", "conflicts", "exclusions", "same_pool", "different_pool")
+
+
+def random_problem_of_kind(kind: str, seed: int) -> Problem | None:
+    """The same with several memories, or with what makes choices need more than is live; None where it contradicts itself."""
+    problem = random_problem(seed)
+    if problem is None or kind == "plain":
+        return problem
+    chance = random.Random(seed)
+    first, *others = problem.buffers
+    several = (Pool("a", chance.choice([10, 16, 25]), cost=2, alignment=chance.choice([1, 1, 3])), Pool("b", 25))
+    if kind == "pools":
+        reserved = chance.choice([(), ((3, 5),)])
+        problem = replace(problem, pools=(several[0], Pool("b", chance.choice([16, 25, None]), reserved=reserved)))
+    elif kind == "largest":
+        problem = replace(problem, pools=several, terms=(Term.LARGEST_PEAK,))
+    elif kind == "pins":
+        pinned = replace(first, alignment=1, fixed=Fixed("p", chance.choice([0, 6, 12])))
+        pools = (Pool("p", reserved=chance.choice([(), ((3, 5),), ((20, 24),)])),)
+        problem = replace(problem, buffers=(pinned, *others), pools=pools)
+    elif others:
+        related = Constraints(**{kind: ((first.id, others[0].id),)})
+        problem = replace(problem, constraints=related, pools=chance.choice([problem.pools, several]))
     return None if check(problem) else problem
 
 
