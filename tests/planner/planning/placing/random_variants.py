@@ -89,7 +89,13 @@ def random_problem_of_kind(kind: str, seed: int) -> Problem | None:
         pools = (Pool("p", reserved=chance.choice([(), ((3, 5),), ((20, 24),)])),)
         problem = replace(problem, buffers=(pinned, *others), pools=pools)
     elif others:
-        related = Constraints(**{kind: ((first.id, others[0].id),)})
+        pair = ((first.id, others[0].id),)
+        related = {
+            "conflicts": Constraints(conflicts=pair),
+            "exclusions": Constraints(exclusions=pair),
+            "same_pool": Constraints(same_pool=pair),
+            "different_pool": Constraints(different_pool=pair),
+        }[kind]
         problem = replace(problem, constraints=related, pools=chance.choice([problem.pools, several]))
     return None if check(problem) else problem
 
