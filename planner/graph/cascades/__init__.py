@@ -1,8 +1,10 @@
-"""Operators with shapes: which of them run together stripe by stripe, what that needs and what it costs."""
+"""Operators with shapes: which of them run together stripe by stripe, or in which tiles each runs, what that needs and what it costs."""
 
 from .group import Group, Inner, Mode, Stripes
 from .operators import Kind, Network, Operator, Padding, Tensor
 from .problem import CascadeOptions, CascadeProblem, cascade_problem
+from .tile_problem import TileOptions, TileProblem, tile_problem
+from .tiles import Fetched, Level, TileRates, TileWork, Tiling
 from .ways import Cutting
 from .work import Cycles, Rates, Work
 
@@ -11,9 +13,11 @@ __all__ = [
     "CascadeProblem",
     "Cutting",
     "Cycles",
+    "Fetched",
     "Group",
     "Inner",
     "Kind",
+    "Level",
     "Mode",
     "Network",
     "Operator",
@@ -21,6 +25,12 @@ __all__ = [
     "Rates",
     "Stripes",
     "Tensor",
+    "TileOptions",
+    "TileProblem",
+    "TileRates",
+    "TileWork",
+    "Tiling",
     "Work",
     "cascade_problem",
+    "tile_problem",
 ]

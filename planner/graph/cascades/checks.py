@@ -19,6 +19,8 @@ MOST_ELEMENTS = 1 << 36
 MOST_OPERATORS = 10_000
 MOST_READS = 40_000
 """Inputs of all operators together."""
+LONGEST_ID = 200
+"""Of tensors and operators: names of buffers are made of them."""
 MOST_IN_BLOCK = 4096
 """Elements that the hardware works on at once."""
 
@@ -35,6 +37,8 @@ def require_sound_network(network: Network) -> None:
     for t, tensor in enumerate(network.tensors):
         if tensor.id in tensors:
             report.add(Code.DUPLICATE_ID, ("tensors", t, "id"), f"there are two tensors {quoted(tensor.id)}")
+        if len(str(tensor.id)) > LONGEST_ID:
+            report.add(Code.OUT_OF_RANGE, ("tensors", t, "id"), f"must have {LONGEST_ID} characters at most")
         tensors[tensor.id] = tensor
         _check_size(tensor, ("tensors", t, "shape"), report)
     if not 1 <= network.channels_multiple <= MOST_IN_BLOCK:
@@ -48,18 +52,18 @@ def require_sound_network(network: Network) -> None:
     report.raise_if_any()
 
 
-def require_sound_cutting(cutting: Cutting) -> None:
+def require_sound_cutting(cutting: Cutting, field: str = "stripes") -> None:
     """Raises BadInput."""
     report = Report()
     if any(not -MOST_AXES <= axis < MOST_AXES for axis in cutting.axes or ()):
-        report.add(Code.OUT_OF_RANGE, ("stripes", "axes"), f"must be from {-MOST_AXES} to {MOST_AXES - 1}")
+        report.add(Code.OUT_OF_RANGE, (field, "axes"), f"must be from {-MOST_AXES} to {MOST_AXES - 1}")
     if not 1 <= cutting.most_axes <= MOST_AXES:
-        report.add(Code.OUT_OF_RANGE, ("stripes", "most_axes"), f"must be from 1 to {MOST_AXES}")
+        report.add(Code.OUT_OF_RANGE, (field, "most_axes"), f"must be from 1 to {MOST_AXES}")
     if len(cutting.blocks) > MOST_AXES or min(cutting.blocks, default=1) < 1 or prod(cutting.blocks) > MOST_IN_BLOCK:
         text = f"must be numbers from 1 on, {MOST_AXES} at most, whose product is {MOST_IN_BLOCK} at most"
-        report.add(Code.OUT_OF_RANGE, ("stripes", "blocks"), text)
+        report.add(Code.OUT_OF_RANGE, (field, "blocks"), text)
     if not 1 <= cutting.longest <= LONGEST:
-        report.add(Code.OUT_OF_RANGE, ("stripes", "longest"), f"must be from 1 to {LONGEST}")
+        report.add(Code.OUT_OF_RANGE, (field, "longest"), f"must be from 1 to {LONGEST}")
     report.raise_if_any()
 
 
@@ -79,6 +83,8 @@ def _check_names(network: Network, tensors: dict[BufferId, Tensor], report: Repo
     for i, operator in enumerate(network.operators):
         place: Place = ("operators", i)
         if operator.name is not None:
+            if not 1 <= len(operator.name) <= LONGEST_ID:
+                report.add(Code.OUT_OF_RANGE, (*place, "name"), f"must have 1 to {LONGEST_ID} characters")
             if operator.name in names:
                 report.add(Code.DUPLICATE_ID, (*place, "name"), f"there are two operators {quoted(operator.name)}")
             names.add(operator.name)

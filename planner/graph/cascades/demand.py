@@ -60,6 +60,14 @@ class Flow:
             for t, box in boxes.items()
         }
 
+    def planned(self, inputs: bool, outputs: bool) -> list[int]:
+        """The tensors that the caller does not provide: with or without the network's inputs and outputs."""
+        return [
+            t
+            for t in range(len(self.network.tensors))
+            if (inputs or t in self.maker) and (outputs or t not in self.outputs)
+        ]
+
     def whole_bytes(self, tensor: int) -> int:
         """What the tensor takes where it is whole."""
         extents = tuple(high - low for low, high in self.demand[tensor])

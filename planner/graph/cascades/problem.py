@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 
 from ...checks.limits import MAX_ADDRESS
 from ...checks.report import bad_input
@@ -74,12 +73,9 @@ def cascade_problem(
 class _Making:
     def __init__(self, network: Network, pools: Sequence[Pool], options: CascadeOptions) -> None:
         self._network, self._pools = network, tuple(pools)
+        self._labels = labels(network)
         self._flow = flow = Flow(network)
-        self._planned = frozenset(
-            t
-            for t in range(len(network.tensors))
-            if (options.plan_inputs or t in flow.maker) and (options.plan_outputs or t not in flow.outputs)
-        )
+        self._planned = frozenset(flow.planned(options.plan_inputs, options.plan_outputs))
         ways = Ways(flow, options.cutting, options.cycles)
         self._stretches = stretches(frontier(flow, ways.groups, self._planned))
         self._in_part = {
@@ -87,13 +83,8 @@ class _Making:
         }
         self._warnings = _said_of(ways)
         taken = {str(tensor.id) for tensor in network.tensors}
-        self._part_ids = {t: _new(f"{network.tensors[t].id} in part", taken) for t in sorted(self._in_part)}
-        self._constant_ids = [_new(f"constants of {name}", taken) for name in self._labels]
-
-    @cached_property
-    def _labels(self) -> list[str]:
-        taken: set[str] = set()
-        return [_new(label(step.operator, s), taken) for s, step in enumerate(self._flow.steps)]
+        self._part_ids = {t: new_name(f"{network.tensors[t].id} in part", taken) for t in sorted(self._in_part)}
+        self._constant_ids = [new_name(f"constants of {name}", taken) for name in self._labels]
 
     def made(self) -> CascadeProblem:
         groups: list[VariantGroup] = []
@@ -101,7 +92,7 @@ class _Making:
         ways: dict[tuple[str, str], Path] = {}
         for paths in self._stretches:
             ends = self._labels[paths[0][0].first], self._labels[paths[0][-1].last]
-            group = _new(" .. ".join(dict.fromkeys(ends))[:LONGEST_NAME], taken)
+            group = new_name(" .. ".join(dict.fromkeys(ends))[:LONGEST_NAME], taken)
             alternatives = []
             for k, path in enumerate(paths):
                 name = f"{k + 1}: {self._described(path)}"
@@ -113,7 +104,7 @@ class _Making:
         if sum(max(each.costs[0] for each in group.alternatives) for group in groups) >= MAX_ADDRESS:
             raise bad_input(Code.TOO_LARGE, ("operators",), "the network takes 2^62 cycles or more")
         problem = Problem(
-            buffers=tuple(self._whole(t, *self._life(t)) for t in sorted(self._planned - self._in_part)),
+            buffers=tuple(whole_buffer(self._flow, t) for t in sorted(self._planned - self._in_part)),
             pools=self._pools,
             name=self._network.name,
             lifetimes=Lifetimes.HALF_OPEN,
@@ -122,17 +113,6 @@ class _Making:
         )
         parts: dict[BufferId, BufferId] = {self._part_ids[t]: self._network.tensors[t].id for t in self._in_part}
         return CascadeProblem(problem, ways, parts, self._warnings)
-
-    def _life(self, t: int) -> Interval:
-        """From the operator that makes it to after the last that reads it; the caller has inputs before, and outputs afterwards."""
-        start = self._flow.maker.get(t, 0)
-        if t in self._flow.outputs:
-            return start, len(self._flow.steps)
-        return start, max(self._flow.readers[t], default=start) + 1
-
-    def _whole(self, t: int, start: int, end: int) -> Buffer:
-        kind = "output" if t in self._flow.outputs else "intermediate" if t in self._flow.maker else "input"
-        return Buffer(self._network.tensors[t].id, self._flow.whole_bytes(t), live=((start, end),), kind=kind)
 
     def _touched(self, path: Path) -> dict[int, list[Interval]]:
         """By planned tensor, when the groups of the path run that make or read it."""
@@ -148,7 +128,7 @@ class _Making:
         """What is needed while whole groups run, not only while the operators do that make and read it."""
         for t, spans in sorted(self._touched(path).items()):
             if t not in self._in_part:
-                start, end = self._life(t)
+                start, end = life(self._flow, t)
                 beyond = tuple(each for each in spans if each[0] < start or each[1] > end)
                 if beyond:
                     yield MoreLife(self._network.tensors[t].id, beyond)
@@ -158,7 +138,7 @@ class _Making:
         in_part = {inner.tensor for group in path for inner in group.inner}
         for t, spans in sorted(self._touched(path).items()):
             if t in self._in_part and t not in in_part:
-                yield self._whole(t, spans[0][0], spans[-1][1])
+                yield replace(whole_buffer(self._flow, t), live=((spans[0][0], spans[-1][1]),))
         for group in path:
             for inner in group.inner:
                 live = ((inner.start, inner.end),)
@@ -184,7 +164,27 @@ def _said_of(ways: Ways) -> tuple[str, ...]:
     return (text,)
 
 
-def _new(name: str, taken: set[str]) -> str:
+def labels(network: Network) -> list[str]:
+    """What people call the operators, each otherwise."""
+    taken: set[str] = set()
+    return [new_name(label(operator, s), taken) for s, operator in enumerate(network.operators)]
+
+
+def life(flow: Flow, t: int) -> Interval:
+    """From the operator that makes a tensor to after the last that reads it; the caller has inputs before, and outputs afterwards."""
+    start = flow.maker.get(t, 0)
+    if t in flow.outputs:
+        return start, len(flow.steps)
+    return start, max(flow.readers[t], default=start) + 1
+
+
+def whole_buffer(flow: Flow, t: int, pools: tuple[str, ...] | None = None) -> Buffer:
+    """Of a tensor that is whole."""
+    kind = "output" if t in flow.outputs else "intermediate" if t in flow.maker else "input"
+    return Buffer(flow.network.tensors[t].id, flow.whole_bytes(t), live=(life(flow, t),), pools=pools, kind=kind)
+
+
+def new_name(name: str, taken: set[str]) -> str:
     """The name, or one like it that nobody has."""
     while name in taken:
         name += "'"

@@ -18,7 +18,7 @@ def recomputed(
 ) -> Iterator[Group]:
     """The groups that end with step `last` in such stripes, the shortest one first."""
     network, stripes = flow.network, Stripes(Mode.RECOMPUTE, extents)
-    boxes = {flow.steps[last].output: _grid(flow.demand[flow.steps[last].output], extents)}
+    boxes = {flow.steps[last].output: grid_of(flow.demand[flow.steps[last].output], extents)}
     live = [0] * (last + 1)
     inner: list[Inner] = []
     constants = total = 0
@@ -30,7 +30,7 @@ def recomputed(
             if not flow.is_inner(made, s, last):
                 return
             end = flow.readers[made][-1] + 1
-            size = _largest(box, network.channels_multiple, bits)
+            size = largest(box, network.channels_multiple, bits)
             inner.append(Inner(made, size, s, end))
             for at in range(s, end):
                 live[at] += size
@@ -43,7 +43,7 @@ def recomputed(
         runs = int(np.count_nonzero(~box.is_empty))
         work = Work(
             operator=step.operator,
-            operations=_in_blocks(box, blocks) * step.effort,
+            operations=in_blocks(box, blocks) * step.effort,
             bytes_read=-(-read // 8) + runs * step.weights,
             bytes_written=-(-int(box.volumes.sum()) * bits // 8),
             runs=runs,
@@ -58,7 +58,7 @@ def whole(flow: Flow, at: int, blocks: Sequence[int], cycles: Cycles) -> Group:
     return next(recomputed(flow, at, extents, at, blocks, cycles))._replace(stripes=None)
 
 
-def _grid(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> Box:
+def grid_of(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> Box:
     """The stripes, the last axis fastest."""
     cuts = [np.arange(low, high, extent, dtype=np.int64) for (low, high), extent in zip(demand, extents, strict=True)]
     if any(not len(each) for each in cuts):
@@ -74,14 +74,14 @@ def stripes_in(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> int
     return prod(-(-(high - low) // extent) for (low, high), extent in zip(demand, extents, strict=True))
 
 
-def _largest(box: Box, channels_multiple: int, bits: int) -> int:
+def largest(box: Box, channels_multiple: int, bits: int) -> int:
     """Bytes of the largest piece."""
     sizes = box.high - box.low
     sizes[-1] = -(-sizes[-1] // channels_multiple) * channels_multiple
     return -(-int(np.prod(sizes, axis=0).max()) * bits // 8)
 
 
-def _in_blocks(box: Box, blocks: Sequence[int]) -> int:
+def in_blocks(box: Box, blocks: Sequence[int]) -> int:
     """Elements of all pieces together, where blocks are computed whole."""
     sizes = box.high - box.low
     if blocks:

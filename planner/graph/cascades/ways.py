@@ -85,7 +85,7 @@ class Ways:
         rank = len(demand)
         wanted = range(rank - 1) if self._cutting.axes is None else (a for a in self._cutting.axes if -rank <= a < rank)
         axes = sorted({axis % rank for axis in wanted})
-        sizes = {axis: self._halves(whole_extents[axis], self._block(axis, rank)) for axis in axes}
+        sizes = {axis: halves(whole_extents[axis], block_along(axis, rank, self._cutting.blocks)) for axis in axes}
         if Mode.RECOMPUTE in self._cutting.modes:
             for some in product(*([None, *sizes[axis]] for axis in axes)):
                 cut = {axis: size for axis, size in zip(axes, some, strict=True) if size is not None}
@@ -99,23 +99,24 @@ class Ways:
                     if stripes_in(demand, extents) <= MOST_STRIPES:
                         yield Stripes(Mode.ROLLING, extents, axis)
 
-    def _block(self, axis: int, rank: int) -> int:
-        blocks = self._cutting.blocks
-        from_end = rank - axis
-        return blocks[-from_end] if from_end <= len(blocks) else 1
 
-    @staticmethod
-    def _halves(extent: int, block: int) -> list[int]:
-        """A half, a quarter and so on, down to one block; all of them multiples of it."""
-        found: dict[int, None] = {}
-        parts = 2
-        while parts < 2 * extent:
-            in_blocks = -(-extent // (parts * block))
-            size = in_blocks * block
-            if size < extent:
-                found[size] = None
-            parts *= 2
-        return list(found)
+def block_along(axis: int, rank: int, blocks: Sequence[int]) -> int:
+    """Of blocks that are said of the last axes, what one axis has."""
+    from_end = rank - axis
+    return blocks[-from_end] if from_end <= len(blocks) else 1
+
+
+def halves(extent: int, block: int) -> list[int]:
+    """A half, a quarter and so on, down to one block; all of them multiples of it."""
+    found: dict[int, None] = {}
+    parts = 2
+    while parts < 2 * extent:
+        in_blocks = -(-extent // (parts * block))
+        size = in_blocks * block
+        if size < extent:
+            found[size] = None
+        parts *= 2
+    return list(found)
 
 
 def best(groups: Iterable[Group]) -> list[Group]:

@@ -1,0 +1,138 @@
+"""From a network to a problem with variants: in which tiles each operator goes through small memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...checks.limits import MAX_ADDRESS
+from ...checks.report import Report, bad_input, quoted
+from ...model.errors import Code
+from ...model.problem import Alternative, Buffer, CostTerm, Lifetimes, Pool, Problem, VariantGroup, Variants
+from .checks import require_sound_cutting, require_sound_network
+from .demand import Flow
+from .operators import Network
+from .problem import CYCLES, labels, new_name, whole_buffer
+from .tiles import Fetched, Level, TileCycles, TileRates, Tiling, tilings
+from .ways import Cutting
+
+MOST_LEVELS = 2
+"""Between which and the home of the tensors tiles move."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileOptions:
+    """What a compiler decides."""
+
+    home: str
+    """The pool in which tensors are whole."""
+    levels: tuple[Level, ...]
+    """The memories that tiles go through, the one next to the home first."""
+    plan_inputs: bool = True
+    """False: the caller provides the network's inputs."""
+    plan_outputs: bool = True
+    """False: the caller provides the network's outputs."""
+    blocks: tuple[int, ...] = ()
+    """What the hardware makes at once, along the last axes of an output: tiles are multiples of it."""
+    cycles: TileCycles | None = None
+    """None: TileRates, as fast as the levels say."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileProblem:
+    """The problem, and what its alternatives stand for."""
+
+    problem: Problem
+    tilings: Mapping[tuple[str, str], Tiling]
+    """By the names of a group, which is an operator, and an alternative."""
+
+
+def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) -> TileProblem:
+    """The problem of placing the network's tensors and the tiles of each operator, whose variants say how large the tiles are.
+
+    Raises BadInput for a network that is wrong in itself.
+    """
+    require_sound_network(network)
+    require_sound_cutting(Cutting(blocks=options.blocks), "tiles")
+    _require_pools(pools, options)
+    flow = Flow(network)
+    cycles = options.cycles or TileRates(tuple(level.bytes_per_cycle for level in options.levels))
+    names = labels(network)
+    taken = {str(tensor.id) for tensor in network.tensors}
+    groups: list[VariantGroup] = []
+    known: dict[tuple[str, str], Tiling] = {}
+    for s, name in enumerate(names):
+        found = tilings(flow, s, len(options.levels), options.blocks, cycles)
+        ids: dict[tuple[int, int, int], str] = {}
+        alternatives = []
+        for k, tiling in enumerate(found):
+            title = f"{k + 1}: {_described(tiling, options.levels)}"
+            known[name, title] = tiling
+            buffers = []
+            for each in tiling.fetched:
+                for copy in range(each.copies):
+                    key = each.level, each.operand, copy
+                    if key not in ids:
+                        ids[key] = new_name(_tile_name(network, name, each, copy, options.levels), taken)
+                    pool = options.levels[each.level].pool
+                    buffers.append(Buffer(ids[key], each.size, live=((s, s + 1),), pools=(pool,), kind="workspace"))
+            alternatives.append(Alternative(title, (tiling.cycles,), tuple(buffers)))
+        groups.append(VariantGroup(name, tuple(alternatives)))
+    if sum(max(each.costs[0] for each in group.alternatives) for group in groups) >= MAX_ADDRESS:
+        raise bad_input(Code.TOO_LARGE, ("operators",), "the network takes 2^62 cycles or more")
+    problem = Problem(
+        buffers=(
+            *(whole_buffer(flow, t, (options.home,)) for t in flow.planned(options.plan_inputs, options.plan_outputs)),
+            *_constants(flow, names, taken, options),
+        ),
+        pools=tuple(pools),
+        name=network.name,
+        lifetimes=Lifetimes.HALF_OPEN,
+        steps=tuple(enumerate(names)),
+        variants=Variants(tuple(groups), (CostTerm(CYCLES),)),
+    )
+    return TileProblem(problem, known)
+
+
+def _require_pools(pools: Sequence[Pool], options: TileOptions) -> None:
+    report = Report()
+    known = {pool.name for pool in pools}
+    used = [options.home, *(level.pool for level in options.levels)]
+    for k, name in enumerate(used):
+        place = ("tiles", "home") if k == 0 else ("tiles", "levels", k - 1, "pool")
+        if name not in known:
+            report.add(Code.UNKNOWN_POOL, place, f"there is no pool {quoted(name)}")
+        elif name in used[:k]:
+            report.add(Code.DUPLICATE_ID, place, f"{quoted(name)} is there already: each level is a memory of its own")
+    if not 1 <= len(options.levels) <= MOST_LEVELS:
+        report.add(Code.INVALID_VALUE, ("tiles", "levels"), f"must be 1 to {MOST_LEVELS}")
+    report.raise_if_any()
+
+
+def _constants(flow: Flow, names: Sequence[str], taken: set[str], options: TileOptions) -> list[Buffer]:
+    """What operators hold besides, in the smallest memory."""
+    return [
+        Buffer(
+            new_name(f"constants of {names[s]}", taken),
+            step.operator.constants,
+            live=((s, s + 1),),
+            pools=(options.levels[-1].pool,),
+            kind="workspace",
+        )
+        for s, step in enumerate(flow.steps)
+        if step.operator.constants
+    ]
+
+
+def _tile_name(network: Network, operator: str, each: Fetched, copy: int, levels: Sequence[Level]) -> str:
+    what = "weights" if each.tensor is None else str(network.tensors[each.tensor].id)
+    where = f" in {levels[each.level].pool}" if len(levels) > 1 else ""
+    return f"{operator}: tile of {what}{where}{' again' if copy else ''}"
+
+
+def _described(tiling: Tiling, levels: Sequence[Level]) -> str:
+    parts = []
+    for level, extents, doubled in zip(levels, tiling.extents, tiling.doubled, strict=True):
+        where = f"{level.pool} " if len(levels) > 1 else ""
+        parts.append(f"{where}{'x'.join(map(str, extents))}{' doubled' if doubled else ''}")
+    return ", ".join(parts)
