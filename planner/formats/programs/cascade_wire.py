@@ -55,6 +55,19 @@ class RatesWire(TypedDict):
 
 
 @with_config(STRICT)
+class LevelWire(TypedDict):
+    pool: Name
+    bytes_per_cycle: NotRequired[Alignment]
+
+
+@with_config(STRICT)
+class TilesWire(TypedDict):
+    home: Name
+    levels: Items[LevelWire]
+    blocks: NotRequired[Items[Bytes]]
+
+
+@with_config(STRICT)
 class CascadeWire(TypedDict):
     format: Literal["memplan-cascade/1"]
     name: NotRequired[str | None]
@@ -65,4 +78,5 @@ class CascadeWire(TypedDict):
     tensors: Items[CascadeTensorWire]
     operators: Items[CascadeOperatorWire]
     stripes: NotRequired[StripesWire]
+    tiles: NotRequired[TilesWire]
     cycles: NotRequired[RatesWire]

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import TypeAdapter
 
 from ...checks import sound_as_read
-from ...checks.report import Report
+from ...checks.report import Report, bad_input
 from ...graph.cascades.group import Mode
 from ...graph.cascades.operators import Kind, Network, Operator, Padding, Tensor
 from ...graph.cascades.problem import CascadeOptions, cascade_problem
+from ...graph.cascades.tile_problem import TileOptions, tile_problem
+from ...graph.cascades.tiles import Level, TileRates
 from ...graph.cascades.ways import Cutting
 from ...graph.cascades.work import Rates
+from ...model.errors import Code
 from ...model.problem import Pool
 from ..documents import CASCADE_FORMAT
 from ..json.scan import require_format
@@ -32,7 +35,8 @@ class CascadeFile(NamedTuple):
 
     network: Network
     pools: tuple[Pool, ...]
-    options: CascadeOptions
+    options: CascadeOptions | TileOptions
+    """In stripes, or in tiles."""
 
 
 @cache
@@ -51,6 +55,8 @@ def _wire() -> Wire:
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem whose variants say what runs in stripes, and warnings. Raises BadInput."""
     file = read_file(source)
+    if isinstance(file.options, TileOptions):
+        return sound_as_read(tile_problem(file.network, file.pools, file.options).problem), ()
     made = cascade_problem(file.network, file.pools, file.options)
     return sound_as_read(made.problem), made.warnings
 
@@ -68,12 +74,18 @@ def read_file(source: Source) -> CascadeFile:
         document.get("name"),
         document.get("channels_multiple", 1),
     )
-    options = CascadeOptions(
-        document.get("plan_inputs", True),
-        document.get("plan_outputs", True),
-        _cutting(document.get("stripes", {})),
-        Rates(**document.get("cycles", {})),
+    planned = document.get("plan_inputs", True), document.get("plan_outputs", True)
+    rates = Rates(**document.get("cycles", {}))
+    if "tiles" not in document:
+        return CascadeFile(network, pools, CascadeOptions(*planned, _cutting(document.get("stripes", {})), rates))
+    if "stripes" in document:
+        raise bad_input(Code.CONTRADICTION, ("tiles",), "a network runs in stripes or in tiles, not in both")
+    tiles = document["tiles"]
+    levels = tuple(Level(each["pool"], each.get("bytes_per_cycle", rates.bytes_per_cycle)) for each in tiles["levels"])
+    moving = TileRates(
+        tuple(level.bytes_per_cycle for level in levels), rates.operations_per_cycle, rates.cycles_per_run
     )
+    options = TileOptions(tiles["home"], levels, *planned, tuple(tiles.get("blocks", ())), moving)
     return CascadeFile(network, pools, options)
 
 

@@ -135,4 +135,4 @@ def _described(tiling: Tiling, levels: Sequence[Level]) -> str:
     for level, extents, doubled in zip(levels, tiling.extents, tiling.doubled, strict=True):
         where = f"{level.pool} " if len(levels) > 1 else ""
         parts.append(f"{where}{'x'.join(map(str, extents))}{' doubled' if doubled else ''}")
-    return ", ".join(parts)
+    return "; ".join(parts)

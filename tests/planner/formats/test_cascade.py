@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.app import app
-from planner import BadInput, plan, read_cascade, read_problem
-from planner.graph.cascades import cascade_problem
+from planner import BadInput, Options, PlanStatus, Preference, plan, read_cascade, read_problem, verify
+from planner.graph.cascades import CascadeOptions, TileOptions, cascade_problem, tile_problem
 
 Document = dict[str, Any]
 GOOD: Document = {
@@ -48,6 +48,14 @@ def tensor(number: int, **fields: object) -> Callable[[Document], object]:
 
 def stripes(**fields: object) -> Callable[[Document], object]:
     return lambda document: document.update(stripes=fields)
+
+
+def tiles(**fields: object) -> Callable[[Document], object]:
+    """Two memories, and tiles as they should be but for some fields."""
+    good = {"home": "L2", "levels": [{"pool": "L1", "bytes_per_cycle": 8}], "blocks": [8, 2, 4]}
+    return lambda document: document.update(
+        pools=[{"name": "L2"}, {"name": "L1", "size": 3000}], tiles=good | fields, cycles={"operations_per_cycle": 4}
+    )
 
 
 def second_input(document: Document) -> None:
@@ -115,6 +123,19 @@ BAD: dict[str, tuple[Callable[[Document], object], str, str]] = {
         "too_large",
         "/operators",
     ),
+    "no such home": (tiles(home="L3"), "unknown_pool", "/tiles/home"),
+    "no such level": (tiles(levels=[{"pool": "L0"}]), "unknown_pool", "/tiles/levels/0/pool"),
+    "no levels": (tiles(levels=[]), "invalid_value", "/tiles/levels"),
+    "too many levels": (tiles(levels=[{"pool": "L1"}] * 3), "duplicate_id", "/tiles/levels/1/pool"),
+    "a level that is home": (tiles(levels=[{"pool": "L2"}]), "duplicate_id", "/tiles/levels/0/pool"),
+    "blocks of tiles": (tiles(blocks=[0]), "out_of_range", "/tiles/blocks"),
+    "tiles and stripes": (
+        lambda document: (tiles()(document), stripes()(document)),
+        "contradiction",
+        "/tiles",
+    ),
+    "a name too long": (operator(0, name="n" * 201), "out_of_range", "/operators/0/name"),
+    "an id too long": (tensor(3, id="n" * 201), "out_of_range", "/tensors/3/id"),
     "no channels": (lambda document: document.update(channels_multiple=0), "out_of_range", "/channels_multiple"),
 }
 
@@ -147,9 +168,28 @@ def test_the_file_and_the_library_make_the_same_problem() -> None:
         )
     )
     file = read_cascade(data)
+    assert isinstance(file.options, CascadeOptions)
     assert cascade_problem(file.network, file.pools, file.options).problem == read_problem(data)[0]
     assert [pool.name for pool in file.pools] == ["sram"]
     assert (file.options.cutting.longest, file.options.cycles.cycles_per_run) == (2, 10)  # type: ignore[attr-defined]
+
+
+def test_tiles_of_a_file_fit_into_the_small_memory() -> None:
+    data = changed(tiles())
+    file = read_cascade(data)
+    problem, _ = read_problem(data)
+    assert isinstance(file.options, TileOptions)
+    assert tile_problem(file.network, file.pools, file.options).problem == problem
+    found = plan(problem, Options(prefer=Preference.SPEED))
+    peaks = {pool.name: pool.peak or 0 for pool in found.pools}
+    assert found.status is PlanStatus.OPTIMAL
+    assert 0 < peaks["L1"] <= 3000
+    assert peaks["L2"] == 16 * 16 * 4 + 15 * 15 * 8
+    assert verify(problem, found) == ()
+    tighter = plan(problem, Options(prefer=Preference.SPEED, capacity={"L1": peaks["L1"] - 1}))
+    assert tighter.choice is not None
+    assert found.choice is not None
+    assert tighter.choice.cost > found.choice.cost
 
 
 def chain(length: int, extents: int) -> bytes:
