@@ -9,8 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
+from itertools import islice
 from typing import NamedTuple
 
+from solvers.model.errors import StopReason
 from solvers.model.instance import ADDRESS_LIMIT
 
 from ...facts.colocation import Group
@@ -26,6 +28,8 @@ FREE_TRIES_PER_BUFFER = 2
 MOST_RANGES = 100
 """So many free ranges are looked at before the last one is."""
 CHECK_EVERY = 256
+LATE_TRIES = 64
+"""When time is up, so many pools that nobody has been in are tried for each group."""
 MOST_LISTS = 16
 """So many lists of pools are kept in mind at a time."""
 
@@ -47,9 +51,9 @@ class _Unit(NamedTuple):
 
 
 def plan_by_birth(places: Places, order: Sequence[str], stopped: Callable[[], object]) -> Spots | None:
-    """A pool and an offset for every buffer. None if one finds no room this way, or if that takes long and the caller stops it.
+    """A pool and an offset for every buffer. None if one finds no room this way.
 
-    `order` says which pools are tried first.
+    `order` says which pools are tried first. If that takes long and the caller stops it, the rest goes to pools that nobody has been in yet, or gets no room.
     """
     return _Run(places, order, stopped).all()
 
@@ -57,7 +61,7 @@ def plan_by_birth(places: Places, order: Sequence[str], stopped: Callable[[], ob
 class _Room:
     """The free ranges of a pool, in order."""
 
-    def __init__(self, pool: Pool, taken: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, pool: Pool, taken: Sequence[tuple[int, int]]) -> None:
         self._begins: list[int] = []
         self._ends: list[int] = []
         end = ADDRESS_LIMIT - 1 if pool.size is None else pool.size
@@ -72,6 +76,8 @@ class _Room:
             self._ends.append(end)
         self.widest = max((b - a for a, b in zip(self._begins, self._ends, strict=True)), default=0)
         """No free range is wider."""
+        self.is_fresh = not taken
+        """Has nobody been here?"""
 
     def base(self, height: int, spot: Spot, greatest: int | None) -> int | None:
         """The lowest base at which so many addresses are free, or where there are very many free ranges one in the last of them."""
@@ -97,6 +103,7 @@ class _Room:
         return None
 
     def take(self, low: int, high: int) -> None:
+        self.is_fresh = False
         at = bisect_right(self._begins, low) - 1
         begin, end = self._begins[at], self._ends[at]
         kept = [(a, b) for a, b in ((begin, low), (high, end)) if a < b]
@@ -170,6 +177,10 @@ class _Run:
         """In vain."""
         self._next_look = FREE_TRIES + FREE_TRIES_PER_BUFFER * len(self._problem.buffers)
         """At so many of them the caller is asked whether to stop."""
+        self._is_late = False
+        """Was that so?"""
+        self._begin_fresh: dict[int, int] = {}
+        """By choice: before this place somebody has been in each of its pools."""
         taken: dict[str, list[tuple[int, int]]] = {}
         for buffer in self._problem.buffers:
             if buffer.fixed is not None and buffer.fixed.offset is not None:
@@ -239,11 +250,14 @@ class _Run:
     def _place(self, unit: _Unit) -> tuple[str, list[tuple[int, int]]] | None:
         """The pool that took the unit, and the ranges that it took there."""
         sets = dict.fromkeys(number for i in unit.members for number in self._sets.get(i, ()))
-        for name in self._open_to(unit, sets):
-            if self._tries > self._next_look:
+        names = self._untouched(unit) if self._is_late else self._open_to(unit, sets)
+        for name in names:
+            if self._tries > self._next_look and not self._is_late:
                 self._next_look = self._tries + CHECK_EVERY
-                if self._stopped():
-                    return None
+                why = self._stopped()
+                if why:
+                    self._is_late = True
+                    return None if why is StopReason.CANCELLED else self._place(unit)
             is_used = any(name in self._used.get(number, ()) for number in sets)
             taken = None if is_used else self._in_pool(unit, name)
             if taken is not None:
@@ -255,13 +269,38 @@ class _Run:
 
     def _open_to(self, unit: _Unit, sets: Iterable[int]) -> Iterable[str]:
         """The pools to try, in their order."""
+        choice = self._choice_of(unit)
+        if choice is None:
+            yield from self._allowed(unit)
+            return
+        at: int | None = max((self._beyond_used(number, choice) for number in sets), default=0)
+        while at is not None and (at := choice.following(at, unit.height)) is not None:
+            yield choice.names[at]
+            at += 1
+
+    def _untouched(self, unit: _Unit) -> Iterable[str]:
+        """The first pools that nobody has been in."""
+        choice = self._choice_of(unit)
+        if choice is None:
+            fresh = (name for name in self._allowed(unit) if self._rooms[name].is_fresh)
+            return islice(fresh, LATE_TRIES)
+        at = self._begin_fresh.get(choice.key, 0)
+        while at < len(choice.names) and not self._rooms[choice.names[at]].is_fresh:
+            at += 1
+        self._begin_fresh[choice.key] = at
+        return (name for name in choice.names[at : at + LATE_TRIES] if self._rooms[name].is_fresh)
+
+    def _allowed(self, unit: _Unit) -> list[str]:
+        return sorted(self._places.allowed_pools(unit.members), key=self._position.__getitem__)
+
+    def _choice_of(self, unit: _Unit) -> _Choice | None:
+        """The list of pools that the unit has in common with others; None if it has one of its own."""
         buffers = [self._problem.buffers[i] for i in unit.members]
         choice = self._everywhere
         if any(buffer.fixed is not None for buffer in buffers) or (
             len(buffers) > 1 and any(buffer.pools is not None for buffer in buffers)
         ):
-            yield from sorted(self._places.allowed_pools(unit.members), key=self._position.__getitem__)
-            return
+            return None
         listed = buffers[0].pools
         if listed is not None:
             known = self._listed.get(id(listed))
@@ -271,10 +310,7 @@ class _Run:
                 if len(self._listed) > MOST_LISTS:
                     del self._listed[next(iter(self._listed))]
             choice = known
-        at: int | None = max((self._beyond_used(number, choice) for number in sets), default=0)
-        while at is not None and (at := choice.following(at, unit.height)) is not None:
-            yield choice.names[at]
-            at += 1
+        return choice
 
     def _beyond_used(self, number: int, choice: _Choice) -> int:
         key, used = (number, choice.key), self._used.get(number, ())

@@ -56,8 +56,8 @@ class ManyPools:
             if quick is None
             else tuple(Placement(buffer.id, *quick[i], buffer.size) for i, buffer in enumerate(problem.buffers))
         )
-        self._stop = stopped() if quick is None else None
-        """Why there is no quick plan, if there was no time for it."""
+        self._stop = None if self._bound.is_infeasible else stopped()
+        """Why there is no quick plan, or a hasty one, if there was no time for it."""
         self.part = self._part()
 
     @property
@@ -84,12 +84,13 @@ class ManyPools:
             unknown = replace(made, stop=stop, reproducible=is_repeatable, warnings=(*made.warnings, warning))
             return self._with_bounds(unknown, PlanStatus.UNKNOWN, None)
         found = self._of(best, self.problem)
+        hasty = self._stop if best is self._quick else None
         found = replace(
             found,
-            stop=made.stop,
+            stop=hasty or made.stop,
             solver=solver or SOLVER,
             seed=made.seed,
-            reproducible=made.reproducible,
+            reproducible=made.reproducible and hasty is None,
             versions=made.versions,
             warnings=made.warnings,
         )

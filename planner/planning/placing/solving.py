@@ -184,8 +184,11 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         found = place_blocks(self._solved, self._lowered, {id_: made[i] for i, id_ in enumerate(ids)})
         if found is None:
             return outcome
-        value = evaluate(self.instance, found)
-        return replace(outcome, placement=found, value=value, solver=outcome.solver or "greedy")
+        value, is_late = evaluate(self.instance, found), self.clock.is_over
+        reproducible = outcome.reproducible and not is_late
+        return replace(
+            outcome, placement=found, value=value, solver=outcome.solver or "greedy", reproducible=reproducible
+        )
 
     def verify(self, made: Plan) -> Sequence[VerifyFinding]:
         return verify(self.problem, made, made.problem_digest)

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from planner.checks import check
 from planner.facts.places import Places
@@ -27,10 +28,15 @@ from tests.strategies import effort, problems
 
 
 @effort(150, 3000)
-@given(problems())
-def test_a_plan_by_birth_keeps_every_rule(problem: Problem) -> None:
+@given(problem=problems(), is_late=st.booleans())
+def test_a_plan_by_birth_keeps_every_rule(problem: Problem, is_late: bool) -> None:
     order = [pool.name for pool in problem.pools]
-    spots = plan_by_birth(Places(problem), order, lambda: None)
+    tries = (0, 0) if is_late else (by_birth.FREE_TRIES, by_birth.FREE_TRIES_PER_BUFFER)
+    with (
+        patch.object(by_birth, "FREE_TRIES", tries[0]),
+        patch.object(by_birth, "FREE_TRIES_PER_BUFFER", tries[1]),
+    ):
+        spots = plan_by_birth(Places(problem), order, lambda: is_late)
     if spots is not None:
         at = {buffer.id: spots[i] for i, buffer in enumerate(problem.buffers)}
         made = make_plan(problem, at)
@@ -79,6 +85,21 @@ def test_a_plan_that_the_clock_ended_before_it_was_there_does_not_call_itself_re
     assert made.status is PlanStatus.UNKNOWN
     assert made.stop is StopReason.TIME_LIMIT
     assert not made.reproducible
+
+
+def test_when_time_is_up_the_rest_goes_to_pools_that_nobody_has_been_in() -> None:
+    """In each pool there is room for many, but not where the second could begin."""
+    buffers = [Buffer(i, 8, live=((0, 9),), alignment=64 + i) for i in range(3000)]
+    problem = Problem(tuple(buffers), tuple(Pool(f"p{i}", 64, rank=i) for i in range(3000)))
+    order = [pool.name for pool in problem.pools]
+    assert plan_by_birth(Places(problem), order, lambda: StopReason.CANCELLED) is None
+    spots = plan_by_birth(Places(problem), order, lambda: StopReason.TIME_LIMIT)
+    assert spots is not None
+    assert sorted(spots.values()) == sorted((name, 0) for name in order)
+    made = ManyPools(problem, lambda: StopReason.TIME_LIMIT)
+    assert made.start is not None or not made.part.buffers
+    whole = plan(problem, Options(time_limit=0.01))
+    assert (whole.status, whole.reproducible) == (PlanStatus.OPTIMAL, False)
 
 
 def test_buffers_that_must_all_be_apart_get_a_pool_each() -> None:
