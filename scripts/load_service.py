@@ -1,7 +1,7 @@
 """Loads a service in an open model: requests leave when they are due, whether or not earlier ones have been answered.
 
     ./scripts/load [--store sqlite|postgresql] [--seconds 20] [--only fresh|kept|queue] [--rate N] [--url http://127.0.0.1:8080]
-    ./scripts/load --soak [MINUTES] [--store sqlite|postgresql]
+    ./scripts/load --soak [MINUTES] [--rate N] [--store sqlite|postgresql]
 
 A latency counts from the moment at which the request was due, so that a service that falls behind cannot hide it. Without --url it starts a service
 of its own, with a store in a folder that is removed afterwards; `--store postgresql` starts a server and a `memplan worker` as well. Of those it tells
@@ -135,10 +135,10 @@ async def queued(client: Client) -> int:
 PARTS = {"fresh": fresh, "kept": kept, "queue": queue}
 
 
-def soak(store: str, minutes: float) -> int:
+def soak(store: str, minutes: float, rate: float | None) -> int:
     """An exit code: 1 if a process grows."""
     with served(store) as system:
-        grown = asyncio.run(load_soak.soak(Client(system), minutes))
+        grown = asyncio.run(load_soak.soak(Client(system), minutes, rate))
     print("\n".join((load_soak.HEAD, *(each.row() for each in grown))))
     return 0 if all(each.is_bounded for each in grown) else 1
 
@@ -147,14 +147,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--only", choices=tuple(PARTS))
-    parser.add_argument("--rate", type=float, help="requests a second (fresh 50, kept 300, queue 20)")
+    parser.add_argument(
+        "--rate", type=float, help="requests a second (fresh 50, kept 300, queue 20, soak as many as are answered)"
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--store", choices=STORES, default=STORES[0], help="of a service of the load's own")
     where.add_argument("--url", help="a service that runs already")
     parser.add_argument("--soak", type=float, nargs="?", const=60.0, metavar="MINUTES")
     arguments = parser.parse_args()
     if arguments.soak is not None:
-        sys.exit(soak(arguments.store, arguments.soak))
+        sys.exit(soak(arguments.store, arguments.soak, arguments.rate))
     print(HEAD)
     for name, part in PARTS.items():
         if arguments.only not in (None, name):

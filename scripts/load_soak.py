@@ -1,8 +1,8 @@
 """Keeps a service busy with all kinds of requests for long, and watches whether its processes grow: memory, descriptors, threads.
 
 What is asked repeats, so that whatever is remembered of it is remembered before growth is counted from. Growth is the difference between the least that
-a process had in an early part of the time and in the last part: work that is just going on does not count, what it leaves behind does. In the end comes
-a burst of large bodies, after which every process must soon be as small as before.
+a process had in an early part of the time and in the last part: work that is just going on does not count, what it leaves behind does. A service that
+keeps 2 KiB of each request is told of after two minutes at 140 requests a second. In the end comes a burst of large bodies, after which every process must soon be as small as before.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -21,11 +22,12 @@ from scripts.load_client import Client, variants
 
 MIB = 1 << 20
 LINES = 4
-"""On which requests are sent, each as soon as the one before is answered."""
+"""On which requests are sent, each as soon as the one before is answered, and due."""
 SAMPLE_SECONDS = 0.5
+TOLD_SECONDS = 60.0
 PARTS = 6
 """Of the time: the first two are not counted, since everything is met for the first time then."""
-MOST_MIB, MOST_MIB_A_MINUTE = 20.0, 0.1
+MOST_MIB, MOST_MIB_A_MINUTE = 10.0, 0.1
 MOST_DESCRIPTORS = 8
 MOST_THREADS = 4
 BURST, BURST_BYTES = 12, 20 * MIB
@@ -100,19 +102,22 @@ class Growth:
         return f"| {' | '.join(columns)} |"
 
 
-async def soak(client: Client, minutes: float) -> list[Growth]:
-    """How every process of the service grew in that time."""
+async def soak(client: Client, minutes: float, rate: float | None = None) -> list[Growth]:
+    """How every process of the service grew in that time, with so many requests a second at most."""
     assert client.system.service is not None
     bodies = list(variants(100, seed=3))
     answers = [await client.ask("POST", "/v1/plans", body) for body in bodies]
     kinds = activities(client, bodies, answers[0][2])
-    end = time.monotonic() + 60 * minutes
+    begun = time.monotonic()
+    end = begun + 60 * minutes
     count = 0
 
     async def line() -> None:
         nonlocal count
         while time.monotonic() < end:
             count += 1
+            if rate is not None:
+                await asyncio.sleep(max(0.0, begun + count / rate - time.monotonic()))
             await kinds[count % len(kinds)](count)
 
     watched = asyncio.create_task(watch(client.system.processes(), end))
@@ -133,11 +138,16 @@ def growth(name: str, samples: list[Sample], minutes: float, after_burst: int) -
 
 
 async def watch(processes: dict[int, str], end: float) -> dict[int, list[Sample]]:
-    """Samples of each until then."""
+    """Samples of each until then; every minute they are shown."""
     seen: dict[int, list[Sample]] = {pid: [] for pid in processes}
+    told = time.monotonic()
     while time.monotonic() < end:
         for pid, samples in seen.items():
             samples.append(Sample.of(pid))
+        if time.monotonic() >= told + TOLD_SECONDS:
+            told += TOLD_SECONDS
+            sizes = ", ".join(f"{name} {seen[pid][-1].resident / MIB:.0f}" for pid, name in processes.items())
+            print(f"MiB: {sizes}", file=sys.stderr, flush=True)
         await asyncio.sleep(SAMPLE_SECONDS)
     return seen
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import logging
 import resource
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
 
@@ -89,6 +91,41 @@ def test_a_body_is_free_when_it_is_answered(inside: tuple[httpx.Client, Bodies],
         until(lambda: bodies.held == 0)
     finally:
         gc.enable()
+
+
+WARM, COUNTED = 10, 25
+LEFT_BYTES = 400
+"""Of a request, at most: counters, and where a container has grown."""
+
+
+def test_next_to_nothing_is_left_of_a_request(inside: tuple[httpx.Client, Bodies]) -> None:
+    """A kilobyte of each would be megabytes a minute."""
+    client, _ = inside
+    kinds = [ask for kind, ask in REQUESTS.items() if kind != "too long"]
+
+    def held(rounds: int) -> int:
+        """After so many rounds of the same requests."""
+        for number in range(rounds):
+            for ask in kinds:
+                ask(client, 2 * (number % 3))
+            client.get("/metrics")
+            client.get("/nowhere")
+            client.get("/v1/jobs")
+        until(lambda: not client.get("/v1/jobs?state=running").json()["jobs"])
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    held(WARM)
+    logging.disable()  # pytest keeps what is logged
+    tracemalloc.start()
+    try:
+        held(WARM)
+        before = held(WARM)
+        grown = held(COUNTED) - before
+    finally:
+        tracemalloc.stop()
+        logging.disable(logging.NOTSET)
+    assert grown / COUNTED / (len(kinds) + 3) < LEFT_BYTES
 
 
 def test_memory_is_given_back_after_a_burst(tmp_path: Path) -> None:
