@@ -141,7 +141,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
         version=MEMPLAN,
         summary=SUMMARY,
         lifespan=lifespan,
-        openapi_url="/openapi.json",
+        openapi_url=None,  # written anew for every request, it would hold up all others; ours is not
         docs_url=None,  # their pages fetch scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,

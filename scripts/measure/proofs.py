@@ -122,17 +122,35 @@ def tight(_: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
     for size in (20, 30, 40):
         yield f"{size} buffers of mixed alignments, 20 seeds", [mixed(size, seed) for seed in range(20)]
         yield f"{size} buffers around reserved ranges, 20 seeds", [holed(size, seed) for seed in range(20)]
+    for size in (100, 200, 400):
+        made = [mixed(size, seed, times=16 * size // 20) for seed in range(10)]
+        yield f"{size} buffers of mixed alignments, as many live at a time as of 20, 10 seeds", made
+    for size in (100, 200, 400):
+        made = [joined(size // 20, seed) for seed in range(10)]
+        yield f"{size} buffers: {size // 20} times 20 of mixed alignments, one after the other, 10 seeds", made
 
 
-def mixed(count: int, seed: int) -> Problem:
+def mixed(count: int, seed: int, times: int = 16) -> Problem:
     """Alignments of up to about the size leave gaps that no sum knows of."""
     draw = Random(seed)
     buffers = []
     for number in range(count):
-        start = draw.randrange(16)
+        start = draw.randrange(times)
         size, alignment = draw.randint(1, 100), draw.choice((1, 2, 4, 8, 16, 32))
         buffers.append(Buffer(number, size, alignment=alignment, live=((start, start + draw.randint(1, 10)),)))
     return Problem(tuple(buffers), name=f"mixed {count} {seed}")
+
+
+def joined(parts: int, seed: int) -> Problem:
+    """Several problems one after the other, each held to the next by a byte that lives in both. The highest needs its search, and the others are in its way."""
+    buffers: list[Buffer] = []
+    for part in range(parts):
+        later = 40 * part
+        for buffer in mixed(20, 1000 * seed + part).buffers:
+            ((start, end),) = buffer.live or ()
+            buffers.append(replace(buffer, id=len(buffers), live=((start + later, end + later),)))
+        buffers.append(Buffer(len(buffers), 1, live=((later, later + 41),)))
+    return Problem(tuple(buffers), name=f"joined {parts} {seed}")
 
 
 def holed(count: int, seed: int) -> Problem:

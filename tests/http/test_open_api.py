@@ -9,14 +9,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
 from api.app import Application
+from api.routes.openapi import reference
 from api.routes.openapi.reference import rendered
-from api.routes.page import POLICY
+from api.routes.page import POLICY, File
 from api.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +40,27 @@ def document(settings: Settings | None = None, headers: dict[str, str] | None = 
     """As every client gets it."""
     found: dict[str, Any] = fetched("/openapi.json", settings, headers).json()
     return found
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", reference.PATH])
+def test_what_is_described_is_written_once_for_all(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    """Written for each request, a hundred lines with twenty requests each held up everybody for seven seconds."""
+    written = []
+
+    def of(data: bytes, kind: str) -> File:
+        written.append(kind)
+        return File.of(data, kind)
+
+    async def ask() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(app=Application(Settings()), client=("127.0.0.1", 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http" + "://localhost") as client:
+            first = list(await asyncio.gather(*(client.get(path) for _ in range(5))))
+            return [*first, await client.get(path, headers={"If-None-Match": first[0].headers["etag"]})]
+
+    monkeypatch.setattr(reference, "File", SimpleNamespace(of=of))
+    answers = asyncio.run(ask())
+    assert [answer.status_code for answer in answers] == [200] * 5 + [304]
+    assert len({answer.content for answer in answers[:5]}) == len(written) == 1
 
 
 def test_every_answer_is_one_that_was_promised() -> None:

@@ -7,7 +7,7 @@ import json
 import resource
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,42 @@ def test_a_job_that_ends_while_the_database_is_locked_has_its_end_noted_later(tm
         now = until(service, job, "succeeded", "failed")
         assert (now["state"], now["attempt"]) == ("succeeded", 1)
         assert [kind for _, kind, _ in events(service, job)].count("done") == 1
+
+
+def moved(folder: Path) -> Callable[[], object]:
+    """The file has another name for a while. What is called puts it back."""
+    (folder / "memplan.sqlite").rename(folder / "elsewhere")
+    return lambda: (folder / "elsewhere").rename(folder / "memplan.sqlite")
+
+
+def replaced(folder: Path) -> Callable[[], object]:
+    """Somebody else's file has its name."""
+    back = moved(folder)
+    (folder / "memplan.sqlite").write_bytes((folder / "elsewhere").read_bytes())
+    return back
+
+
+def folder_moved(folder: Path) -> Callable[[], object]:
+    away = folder.rename(folder.with_name("away"))
+    return lambda: away.rename(folder)
+
+
+@pytest.mark.parametrize("take", [moved, replaced, folder_moved])
+def test_a_database_that_is_taken_away(tmp_path: Path, take: Callable[[Path], Callable[[], object]]) -> None:
+    """SQLite would go on writing to a file that nobody will ever read, so nothing is promised meanwhile."""
+    folder = tmp_path / "data"
+    with serving(folder, ready_seconds="0.05") as service:
+        kept = post_job(service, THREE)
+        until(service, kept, "succeeded")
+        put_back = take(folder)
+        found = refusal(service.client.post("/v1/jobs", content=json.dumps(THREE), headers=JSON))
+        assert (found["status"], found["code"]) == (503, "store_unavailable")
+        assert refusal(service.client.get("/readyz"))["code"] == "not_ready"
+        assert service.client.get("/healthz").status_code == 200
+        put_back()
+        assert service.client.get("/readyz").status_code == 200
+        until(service, post_job(service, THREE, "?seed=1"), "succeeded")
+        assert service.client.get(f"{kept['links']['self']}/plan").status_code == 200
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any
 
@@ -16,6 +16,7 @@ from starlette.responses import Response
 from ...errors import CONTENT_TYPE
 from ..page import File, answer_file
 
+DOCUMENT = "/openapi.json"
 PATH = "/docs/api"
 """Beside the documentation, which has /docs for itself."""
 router = APIRouter(tags=["page"])
@@ -34,12 +35,27 @@ TITLES = {
 
 @router.get(PATH, include_in_schema=False)
 async def reference(request: Request) -> Response:
-    """The page; it says the same as long as the process runs."""
+    """The page."""
+    return await _written_once(request, "text/html", rendered)
+
+
+@router.get(DOCUMENT, include_in_schema=False)
+async def document(request: Request) -> Response:
+    """The document itself."""
+    return await _written_once(request, "application/json", json.dumps)
+
+
+async def _written_once(request: Request, kind: str, written: Callable[[Described], str]) -> Response:
+    """It says the same as long as the process runs, and takes a tenth of a second to write: whoever asks first has it written for all."""
     state = request.app.state
-    if not hasattr(state, "reference"):
-        text = await asyncio.to_thread(lambda: rendered(request.app.openapi()))
-        state.reference = File.of(text.encode(), "text/html")
-    return answer_file(request, state.reference)
+    if not hasattr(state, "described"):
+        state.described = {}
+    known: dict[str, asyncio.Task[File]] = state.described
+    if kind not in known:
+        known[kind] = asyncio.create_task(
+            asyncio.to_thread(lambda: File.of(written(request.app.openapi()).encode(), kind))
+        )
+    return answer_file(request, await asyncio.shield(known[kind]))
 
 
 def rendered(document: Described) -> str:

@@ -33,8 +33,10 @@ class SqliteDatabase(Database):
         self._listeners: list[Told] = []
         self._announced: dict[str, None] = {}
         self._file = None if url.database in (None, "", ":memory:") else Path(str(url.database))
+        self._opened: tuple[int, int] | None = None
         with self.errors():
             self._require_sound()
+        self._opened = self._found()
         with self.write() as connection:
             migrate(connection)
 
@@ -50,13 +52,35 @@ class SqliteDatabase(Database):
         """What is written may find room in the log that SQLite keeps, so that it is looked for on the disk, too."""
         super().ping()
         if self._file is not None:
-            disk = os.statvfs(self._file.parent)
+            try:
+                disk = os.statvfs(self._file.parent)
+            except OSError as error:
+                raise StoreUnavailable(f"the disk of the store does not answer: {error.strerror}") from None
             if disk.f_bavail * disk.f_frsize < LEAST_FREE:
                 raise StoreUnavailable("the disk of the store is full")
+
+    def _found(self) -> tuple[int, int] | None:
+        """What tells the file from any other that may come to have its name; None if there is none."""
+        if self._file is None:
+            return None
+        try:
+            found = self._file.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _require_same(self) -> None:
+        """SQLite would go on writing to a file that was removed, and nobody would ever read it again."""
+        if self._found() != self._opened:
+            raise StoreUnavailable(
+                "the file of the store was removed or replaced while it was in use: put it back and start again"
+            )
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         announced: dict[str, None] = {}
+        if self._opened is not None:
+            self._require_same()
         with (
             self.errors(),
             self._turn,
