@@ -10,6 +10,7 @@ from .bench_app import bench_app
 from .planner_options import (
     PlannerCommand,
     TakesAll,
+    TakesFigures,
     TakesFrontier,
     TakesReplacements,
     TakesShapes,
@@ -411,6 +412,60 @@ def draw(
         raise typer.BadParameter("--compare and .html are for memory maps", param_hint="--what")
     wanted = draw_command.Request(problem, plan, out, what, compare, Sheet(width, Theme(theme)), input_format)
     raise typer.Exit(draw_command.run(wanted, **said(context)))
+
+
+@app.command(cls=TakesFigures)
+def inspect(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A problem or a model; - reads the standard input.")],
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLOT",
+            help="Draw the bytes in use over time: an .svg, .png or .pdf file; - writes SVG to the standard output.",
+        ),
+    ] = None,
+    theme: Annotated[
+        Literal["system", "light", "dark"],
+        typer.Option(help="Light, dark, or as the reader's system is, which .png and .pdf do not know."),
+    ] = "system",
+    tables: Annotated[bool, typer.Option("--tables", help="Show the tables, in a pipe too.")] = False,
+    as_json: Json = False,
+    input_format: Format = None,
+) -> None:
+    """Show what is in a file.
+
+    Its operators and tensors, what is in use at once in the order of the file, the smallest peak and its bound, and what stands there when most is in use. Tables on a terminal, JSON in a pipe.
+
+    Formats: {formats}.
+    """
+    from planner.drawing import Sheet, Theme
+
+    from .commands import inspect as inspect_command
+
+    wanted = inspect_command.Request(file, plot, Sheet(theme=Theme(theme)), as_json, tables, input_format)
+    raise typer.Exit(inspect_command.run(wanted, options(context)))
+
+
+@app.command(cls=PlannerCommand)
+def convert(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A problem or a model; - reads the standard input.")],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="OUT", help="A file; - writes to the standard output.")],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="NAME", help="What to write: {written}; by default what OUT's ending says, or memplan."
+        ),
+    ] = None,
+    input_format: Format = None,
+) -> None:
+    """Write a problem in another format.
+
+    From any format that is read, to any that is written. What the other format cannot say is refused.
+    """
+    from .commands import convert as convert_command
+
+    convert_command.run(file, out, to, input_format=input_format)
 
 
 @app.command()

@@ -52,11 +52,16 @@ class PlannerCommand(TyperCommand):
         return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        from planner.formats.table import names
+        from planner.formats.table import names, written
         from planner.generate import KINDS
         from solvers.sharing.solver import SHARERS
 
-        tables = {"formats": names(), "kinds": ", ".join(KINDS), "sharers": ", ".join(SHARERS)}
+        tables = {
+            "formats": names(),
+            "written": ", ".join(written()),
+            "kinds": ", ".join(KINDS),
+            "sharers": ", ".join(SHARERS),
+        }
         self.help = (self.help or "").format(**tables)
         for param in self.params:
             if help_ := getattr(param, "help", None):
@@ -68,6 +73,12 @@ class TakesAll(PlannerCommand):
     """A command that plans."""
 
     takes = None
+
+
+class TakesFigures(PlannerCommand):
+    """A command that plans for the figures alone."""
+
+    takes = ("time_limit", "work_limit", "memory_limit_bytes", "capacity")
 
 
 class TakesSharing(PlannerCommand):

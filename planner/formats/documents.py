@@ -21,6 +21,7 @@ GRAPH_FORMAT: Final = "memplan-graph/1"
 PROGRAM_FORMAT: Final = "memplan-graph/2"
 CASCADE_FORMAT: Final = "memplan-cascade/1"
 NESTED_FORMAT = "memplan-nested/1"
+INSPECTION_FORMAT = "memplan-inspection/1"
 
 
 class Source:

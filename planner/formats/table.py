@@ -18,6 +18,7 @@ from .documents import Source
 if TYPE_CHECKING:
     from ..model.problem import Problem
     from ..planning.shapes.shaped import ShapedProblem
+    from .contents import Contents
 
 JSON = "application/json"
 CSV = "text/csv"
@@ -78,6 +79,8 @@ class Format(NamedTuple):
     """module:function, from a Problem to bytes."""
     is_text: bool = True
     settings: tuple[Setting, ...] = ()
+    contents: str | None = None
+    """module:function, from a Source to the Contents of a program."""
     told: Mapping[str, Any] = NOTHING
     """The settings that were said."""
 
@@ -105,6 +108,11 @@ class Format(NamedTuple):
         """The same with sizes as they are written."""
         problem, warnings = found(self.reader)(source, **self.told)
         return problem, warnings
+
+    def contained(self, source: Source) -> Contents | None:
+        """What stands in it besides the problem; None where there is nothing else. Raises BadInput."""
+        made: Contents | None = None if self.contents is None else found(self.contents)(source, **self.told)
+        return made
 
     def write(self, problem: Problem) -> bytes:
         """The problem in this format, which must have a writer. Raises BadInput for what cannot be said in it."""
@@ -239,6 +247,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and _is_named(source, GRAPH),
             "planner.formats.programs.read_graph:read",
             GRAPH_EXAMPLE,
+            contents="planner.formats.contents:of_graph",
         ),
         Format(
             "cascade",
@@ -267,6 +276,7 @@ FORMATS: dict[str, Format] = {
             "planner.formats.tflite.read:read",
             TFLITE_EXAMPLE,
             is_text=False,
+            contents="planner.formats.contents:of_tflite",
             settings=(
                 Setting(
                     "like",
@@ -285,6 +295,7 @@ FORMATS: dict[str, Format] = {
             "planner.formats.onnx.read:read",
             ONNX_EXAMPLE,
             is_text=False,
+            contents="planner.formats.contents:of_onnx",
             settings=(
                 Setting(
                     "dim",
@@ -352,3 +363,8 @@ def recognised(source: Source, media_type: str | None = None) -> Format:
 def names() -> str:
     """For help: all of them, with commas."""
     return ", ".join(FORMATS)
+
+
+def written() -> dict[str, Format]:
+    """Those that problems can be written in, by name."""
+    return {row.name: row for row in FORMATS.values() if row.writer is not None}

@@ -1,0 +1,51 @@
+"""`memplan convert`: a problem of any format that is read, in any that is written."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from planner.checks.report import quoted
+from planner.formats import read_problem
+from planner.formats.table import USUAL, Format, written
+from planner.options.options import bad_option
+
+from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ..terminal.reading import read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.standard_output import write_out
+from ..terminal.text import say, visible
+
+
+def run(file: str, out: str, to: str | None, *, input_format: str | None) -> None:
+    """Read, write, and warn of what was warned of."""
+    with refusing(shown_name(file), as_json=False):
+        row = target(out, to)
+        output = OutputFile(out)
+        if out != STANDARD_OUTPUT:
+            output.check(file)
+        problem, warnings = read_problem(read_bytes(file), name=file, format=input_format)
+        for warning in warnings:
+            say(f"warning: {visible(warning)}")
+        data = row.write(problem)
+        if out == STANDARD_OUTPUT:
+            write_out(data)
+        else:
+            output.write(data)
+
+
+def target(out: str, to: str | None) -> Format:
+    """The format to write: as named, or the only one, or the usual one, with the file's ending. Raises BadInput."""
+    known = written()
+    if to is not None:
+        if to not in known:
+            raise bad_option("to", f"{quoted(to)} is not written; written are {', '.join(known)}")
+        return known[to]
+    if out == STANDARD_OUTPUT:
+        return known[USUAL]
+    ending = PurePath(out).suffix.lower()
+    fitting = [row for row in known.values() if ending in row.endings]
+    if not fitting:
+        raise bad_option(
+            "to", f"the ending {quoted(ending)} does not say what to write; written are {', '.join(known)}"
+        )
+    return next((row for row in fitting if row.name == USUAL), fitting[0])

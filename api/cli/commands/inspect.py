@@ -1,0 +1,66 @@
+"""`memplan inspect`: what is in a file: operators, tensors, what they need in the file's own order, and who needs it when most is needed."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+import planner
+from planner.drawing import Sheet, profile
+from planner.formats.answers.write_inspection import write_inspection
+from planner.formats.documents import Source
+from planner.formats.table import chosen
+from planner.options.capacity import planned_problem
+from planner.options.options import Options
+from planner.reporting.report import memory_report
+
+from ..exit_codes import ExitCode
+from ..terminal.json_output import print_document
+from ..terminal.output_file import STANDARD_OUTPUT
+from ..terminal.picture_file import PictureFile
+from ..terminal.reading import read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.standard_output import write_out
+from ..terminal.text import is_terminal, say, visible
+
+
+class Request(NamedTuple):
+    """What to read, and what to show."""
+
+    file: str
+    plot: str | None
+    sheet: Sheet
+    as_json: bool
+    tables: bool
+    input_format: str | None
+
+
+def run(request: Request, options: Options) -> ExitCode:
+    """Read the file, plan it for the figures, and show them."""
+    with refusing(shown_name(request.file), as_json=request.as_json):
+        picture = None if request.plot is None else PictureFile.checked(request.plot, "plot", request.file)
+        source = Source(read_bytes(request.file), request.file)
+        row = chosen(source, request.input_format)
+        problem, warnings = row.read(source)
+        contents = row.contained(source)
+        problem = planned_problem(problem, options.capacity, None)
+        for warning in warnings:
+            say(f"warning: {visible(warning)}")
+        plan = planner.plan(problem, options)
+        report = memory_report(problem, plan)
+        if picture is not None:
+            drawn = profile(problem, plan, picture.sheet(request.sheet))
+            if request.plot == STANDARD_OUTPUT:
+                write_out(drawn)
+            else:
+                picture.write(drawn)
+    if request.plot == STANDARD_OUTPUT:
+        return ExitCode.OK
+    if request.as_json or not (request.tables or is_terminal(sys.stdout)):
+        print_document(write_inspection(row.name, problem, contents, report))
+    else:
+        from ..terminal.tables.consoles import console_on
+        from ..terminal.tables.inspection import print_inspection
+
+        print_inspection(row.title, problem, contents, report, console_on())
+    return ExitCode.OK

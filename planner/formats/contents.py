@@ -1,0 +1,68 @@
+"""What stands in a file besides a problem: how many operators of each kind, and constants. A function for each format that has such things."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from .documents import Source
+    from .onnx.model import Graph, Node
+
+
+class Contents(NamedTuple):
+    """Of a program."""
+
+    operators: Mapping[str, int]
+    """How many of each kind, most first."""
+    constants: int
+    constant_bytes: int
+
+
+def _contents(operators: Counter[str], constants: int, constant_bytes: int) -> Contents:
+    ordered = dict(sorted(operators.items(), key=lambda item: (-item[1], item[0])))
+    return Contents(ordered, constants, constant_bytes)
+
+
+def of_graph(source: Source, **_: Any) -> Contents:
+    """Of memplan-graph."""
+    from ..graph.operators import TensorKind
+    from .programs.read_graph import read_file
+
+    program = read_file(source).program
+    operators = Counter(operator.kind.value for function in program.functions for operator in function.operators)
+    tensors = [*program.tensors, *(tensor for function in program.functions for tensor in function.tensors)]
+    constants = [tensor.bytes for tensor in tensors if tensor.kind is TensorKind.CONSTANT]
+    return _contents(operators, len(constants), sum(constants))
+
+
+def of_tflite(source: Source, **_: Any) -> Contents:
+    """Of TensorFlow Lite models."""
+    from .tflite.model import read_model
+
+    model = read_model(source.data)
+    rows = [operator for subgraph in model.subgraphs for operator in subgraph.operators]
+    operators = Counter(operator.custom or operator.code for operator in rows)
+    held = {tensor.buffer for graph in model.subgraphs for tensor in graph.tensors if tensor.is_constant}
+    return _contents(operators, len(held), sum(model.buffers[number][1] for number in held))
+
+
+def of_onnx(source: Source, **_: Any) -> Contents:
+    """Of ONNX models: all graphs and functions, each once."""
+    from .onnx.model import BITS, Graph, read_model
+
+    model = read_model(source.data)
+    operators: Counter[str] = Counter()
+    sizes: list[int] = []
+    waiting: list[Graph | tuple[Node, ...]] = [model.graph, *(body.nodes for body in model.functions.values())]
+    while waiting:
+        each = waiting.pop()
+        nodes = each.nodes if isinstance(each, Graph) else each
+        if isinstance(each, Graph):
+            sizes += [-(-prod(one.shape) * BITS[one.element] // 8) for one in each.constants.values()]
+        for node in nodes:
+            operators[f"{node.domain}.{node.operator}" if node.domain else node.operator] += 1
+            waiting += [value for value in node.attributes.values() if isinstance(value, Graph)]
+    return _contents(operators, len(sizes), sum(sizes))
