@@ -41,6 +41,7 @@ def print_inspection(
     figures = [(grouped(count), grouped(size)) for _, count, size in rows]
     fill(table, names, ("Count", "Bytes"), figures, console.width)
     console.print(table, crop=False)
+    console.print()
     if contents is not None and contents.operators:
         shown = list(contents.operators.items())[:MOST_KINDS]
         table = new_table()

@@ -1,0 +1,72 @@
+"""`memplan inspect` and `memplan convert`, of every format of the table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from api.cli.app import app
+from planner.formats import FORMATS, Format, read_problem
+from planner.formats.table import written
+
+EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def file_of(row: Format, folder: Path) -> Path:
+    path = folder / f"problem{row.endings[0]}"
+    path.write_bytes(row.document)
+    return path
+
+
+@EVERY
+def test_it_says_what_is_in_a_file(row: Format, tmp_path: Path) -> None:
+    path, picture = file_of(row, tmp_path), tmp_path / "bytes.svg"
+    found = json.loads(run("inspect", path, "--format", row.name).stdout)
+    assert (found["format"], found["written_in"]) == ("memplan-inspection/1", row.name)
+    assert (found["buffers"]["count"], found["buffers"]["bytes"]) == (2, 96)
+    assert (found["peak"], found["bound"]) == (96, 96)
+    assert (found["operators"] is None) == (row.contents is None)
+    shown = run("inspect", path, "--format", row.name, "--tables", "--plot", picture)
+    timed = found["live"] is not None
+    assert shown.exit_code == (0 if timed else 2)
+    assert picture.exists() == timed
+    assert ("96 B" in shown.stdout) == timed
+
+
+def test_operators_and_constants_are_counted(tmp_path: Path) -> None:
+    found = {name: json.loads(run("inspect", file_of(FORMATS[name], tmp_path)).stdout) for name in ("onnx", "tflite")}
+    assert found["onnx"]["operators"] == {"Constant": 1, "ReduceMax": 1}
+    assert sum(found["tflite"]["operators"].values()) == 1
+    assert found["onnx"]["buffers"]["kinds"] == {"input": 1, "output": 1}
+
+
+@EVERY
+@pytest.mark.parametrize("target", written().values(), ids=lambda row: row.name)
+def test_every_format_that_is_read_is_written_in_every_other_that_can_say_it(
+    row: Format, target: Format, tmp_path: Path
+) -> None:
+    out = tmp_path / f"out{target.endings[0]}"
+    result = run("convert", file_of(row, tmp_path), "-o", out, "--to", target.name, "--format", row.name)
+    if result.exit_code == 2:
+        assert result.stderr.startswith("error: ")
+        return
+    assert result.exit_code == 0
+    before, _ = read_problem(row.document, format=row.name)
+    after, _ = read_problem(out.read_bytes(), format=target.name)
+    assert [(str(b.id), b.size) for b in after.buffers] == [(str(b.id), b.size) for b in before.buffers]
+
+
+def test_what_to_write_is_said_by_the_ending_or_by_name(tmp_path: Path) -> None:
+    path = file_of(FORMATS["onnx"], tmp_path)
+    assert json.loads(run("convert", path, "-o", "-").stdout)["format"] == "memplan/1"
+    for arguments in (("-o", tmp_path / "x.docx"), ("-o", "-", "--to", "onnx")):
+        refused = run("convert", path, *arguments)
+        assert refused.exit_code == 2
+        assert "written are memplan, " in refused.stderr
