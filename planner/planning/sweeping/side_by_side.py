@@ -27,7 +27,7 @@ Request: TypeAlias = tuple[Problem, Options]
 """What to plan, and how."""
 
 COMMAND = (sys.executable, "-P", "-c", "from planner.planning.sweeping.planner_process import main; main()")
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 QUICK = 0.05
 """Seconds: while no plan took longer, no process is started for the next."""
 
