@@ -7,11 +7,13 @@ from typing import Annotated, Literal
 import typer
 
 from .bench_app import bench_app
+from .many_app import diff, plan_many
 from .planner_options import (
     PlannerCommand,
     TakesAll,
     TakesFigures,
     TakesFrontier,
+    TakesMany,
     TakesReplacements,
     TakesShapes,
     TakesSharing,
@@ -551,6 +553,8 @@ def generate(
     generate_command.run(kind, Request(buffers, seed, alignment, parameters), out)
 
 
+app.command("plan-many", cls=TakesMany)(plan_many)
+app.command(cls=PlannerCommand)(diff)
 for command in (serve, worker, migrate):
     app.command()(command)
 app.add_typer(bench_app)

@@ -99,6 +99,22 @@ class TakesLimits(PlannerCommand):
     takes = ("time_limit", "work_limit", "memory_limit_bytes", "goal")
 
 
+class TakesMany(PlannerCommand):
+    """A command that plans many problems, each with one worker."""
+
+    takes = (
+        "time_limit",
+        "work_limit",
+        "memory_limit_bytes",
+        "solver",
+        "seed",
+        "capacity",
+        "goal",
+        "prefer",
+        "max_cost",
+    )
+
+
 class TakesShapes(PlannerCommand):
     """A command that plans for many shapes."""
 

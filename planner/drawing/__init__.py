@@ -5,7 +5,7 @@ from __future__ import annotations
 from .comparison import compared
 from .convergence import convergence
 from .curves import Axes, Curve, curves
-from .frame import Sheet
+from .frame import STANDARD, Sheet
 from .frontier import frontier_curve
 from .memory_map import MemoryMap, PoolMap, ceiling, memory_map
 from .profile import profile
@@ -16,6 +16,7 @@ from .svg import svg
 from .sweep_curve import sweep_curve
 
 __all__ = [
+    "STANDARD",
     "Axes",
     "Curve",
     "MemoryMap",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from ...model.errors import BadInput, Code, Finding
+from ...many.lines_file import LinesFile
 
 FILE_NAME = "results.jsonl"
 
@@ -105,33 +104,23 @@ def parse(line: str) -> Record:
 
 
 class Results:
-    """The records in a folder; each is on the disk before the next run is noted."""
+    """The records in a folder; a run that is killed loses none that was noted."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._path = folder / FILE_NAME
-        self._stream: IO[str] | None = None
+        self._file = LinesFile(folder / FILE_NAME)
+        self._is_open = False
         self._records: dict[str, Record] = {}
 
     @classmethod
     def read(cls, folder: Path) -> Results:
         """Those that are there already. A last line that was cut off, by a power cut say, does not count."""
         results = cls(folder)
-        try:
-            lines = results._path.read_bytes().decode("utf-8", "replace").split("\n")
-        except FileNotFoundError:
-            return results
-        except OSError as error:
-            raise _refused(results._path, (error.strerror or str(error)).lower()) from error
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
+        for number, line in enumerate(results._file.read(), 1):
             try:
                 record = parse(line)
             except (ValueError, TypeError, IndexError) as error:
-                if number == len(lines):
-                    break
-                raise _refused(results._path, f"line {number} holds no record") from error
+                raise results._file.refused(f"line {number} holds no record") from error
             results._records[record.key] = record
         return results
 
@@ -151,28 +140,11 @@ class Results:
     def add(self, record: Record) -> None:
         self._records.pop(record.key, None)
         self._records[record.key] = record
-        stream = self._open()
-        stream.write(record.line() + "\n")
-        stream.flush()
-        os.fsync(stream.fileno())
+        if not self._is_open:
+            self._file.open()
+            self._is_open = True
+        self._file.append(record.line())
 
     def close(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
-
-    def _open(self) -> IO[str]:
-        if self._stream is None:
-            self._cut_unfinished_line()
-            self._stream = self._path.open("a", encoding="utf-8", newline="\n")
-        return self._stream
-
-    def _cut_unfinished_line(self) -> None:
-        if not self._path.exists():
-            return
-        with self._path.open("r+b") as stream:
-            data = stream.read()
-            stream.truncate(data.rfind(b"\n") + 1)
-
-
-def _refused(path: Path, why: str) -> BadInput:
-    return BadInput(Finding(Code.UNREADABLE, "", f"{path}: {why}"))
+        self._file.close()
+        self._is_open = False

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
-from solvers.sandbox.parent_death import kill_group
+from solvers.sandbox.companion import Companion
 
 from ...model.errors import PlannerError
 from ...model.plan import Plan
@@ -21,13 +16,11 @@ from ...model.problem import Problem
 from ...options.options import Options
 from ..placing.solving import plan
 from ..placing.watching import Cancelled
-from .planner_process import receive, send
 
 Request: TypeAlias = tuple[Problem, Options]
 """What to plan, and how."""
 
-COMMAND = (sys.executable, "-P", "-c", "from planner.planning.sweeping.planner_process import main; main()")
-ROOT = Path(__file__).resolve().parents[3]
+SERVING = "planner.planning.sweeping.planner_process:plan_request"
 QUICK = 0.05
 """Seconds: while no plan took longer, no process is started for the next."""
 
@@ -36,43 +29,16 @@ class ProcessEnded(RuntimeError):
     """A process was ended, or ended by itself, before its plan was made."""
 
 
-@dataclass(slots=True)
-class _Planner:
-    """A process that plans one problem after the other."""
-
-    process: subprocess.Popen[bytes]
-
-    @classmethod
-    def started(cls) -> _Planner:
-        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-        process = subprocess.Popen(
-            [*COMMAND, str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-        return cls(process)
-
-    def plan(self, request: Request) -> Plan:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        try:
-            send(self.process.stdin, request)
-            answer = receive(self.process.stdout)
-        except (OSError, EOFError) as error:
-            raise ProcessEnded("a process of the sweep ended before its plan was made") from error
-        if isinstance(answer, PlannerError):
-            raise answer
-        assert isinstance(answer, Plan)
-        return answer
-
-    def end(self) -> None:
-        kill_group(self.process.pid)
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                stream.close()
+def _ask(planner: Companion, request: Request) -> Plan:
+    try:
+        planner.send(request)
+        answer = planner.receive()
+    except (OSError, EOFError) as error:
+        raise ProcessEnded("a process of the sweep ended before its plan was made") from error
+    if isinstance(answer, PlannerError):
+        raise answer
+    assert isinstance(answer, Plan)
+    return answer
 
 
 class SideBySide:
@@ -80,7 +46,7 @@ class SideBySide:
 
     def __init__(self, processes: int, cancelled: Cancelled | None = None) -> None:
         self._most, self._cancelled = processes, cancelled
-        self._planners: list[_Planner] = []
+        self._planners: list[Companion] = []
         self._is_quick = True
 
     def plan_all(self, requests: Sequence[Request]) -> list[Plan]:
@@ -96,13 +62,13 @@ class SideBySide:
 
     def _in_processes(self, requests: Sequence[Request]) -> list[Plan]:
         while len(self._planners) < min(self._most, len(requests)):
-            self._planners.append(_Planner.started())
+            self._planners.append(Companion(SERVING))
         free = list(self._planners)
 
         def one(request: Request) -> Plan:
             planner = free.pop()
             try:
-                return planner.plan(request)
+                return _ask(planner, request)
             finally:
                 free.append(planner)
 

@@ -20,6 +20,8 @@ from planner.options.options import DECLARED
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGE = (DOCS / "cli.md").read_text("utf-8")
 ELSEWHERE = {
+    "plan-many": "many.md",
+    "diff": "many.md",
     "bench": "bench.md",
     "generate": "bench.md",
     "serve": "service.md",

@@ -1,0 +1,109 @@
+"""`memplan diff`: what one plan has otherwise than another, as a table, JSON or a picture."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import NamedTuple
+
+from planner.formats import read_plan
+from planner.model.plan import Placement, Plan
+from planner.reporting.difference import Difference, difference
+
+from ..exit_codes import ExitCode
+from ..terminal.json_output import print_json
+from ..terminal.picture_file import PictureFile
+from ..terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.sizes import both, exact, grouped, percent
+from ..terminal.tables.consoles import console_on, plain
+from ..terminal.tables.placements import MAX_ROWS, fill, new_table, shown_id
+from ..terminal.text import is_terminal
+
+KINDS = ("moved", "resized", "added", "removed")
+
+
+class Request(NamedTuple):
+    """What to compare."""
+
+    before: str
+    after: str
+    problem: str | None
+    plot: str | None
+    input_format: str | None
+    as_json: bool
+
+
+def run(request: Request) -> ExitCode:
+    """Exit code 1 if they differ."""
+    require_one_standard_input(request.before, request.after, request.problem)
+    plot = None
+    with refusing(None, as_json=request.as_json):
+        if request.plot is not None:
+            plot = PictureFile.checked(request.plot, "plot", request.before, request.after)
+    before, after = (_plan(request, file) for file in (request.before, request.after))
+    found = difference(before, after)
+    if plot is not None and request.problem is not None:
+        _draw(request, plot, before, after)
+    if request.as_json or not is_terminal(sys.stdout):
+        print_json({**asdict(found), "bytes": found.bytes})
+    else:
+        _show(found)
+    return ExitCode.FINDINGS if found.changes else ExitCode.OK
+
+
+def _plan(request: Request, file: str) -> Plan:
+    with refusing(shown_name(file), as_json=request.as_json):
+        return read_plan(read_bytes(file))
+
+
+def _draw(request: Request, plot: PictureFile, before: Plan, after: Plan) -> None:
+    from planner.drawing import STANDARD, compared, memory_map
+
+    assert request.problem is not None
+    with refusing(shown_name(request.problem), as_json=request.as_json):
+        problem = read_planned_problem(request.problem, request.input_format, None, None)
+        maps = [memory_map(problem, each) for each in (before, after)]
+        plot.write(compared(maps[0], maps[1], plot.sheet(STANDARD)))
+
+
+def _show(found: Difference) -> None:
+    """The buffers first, and what it comes to last, where the reader's eyes are."""
+    console, table = console_on(), new_table()
+    shown = found.changes[:MAX_ROWS]
+    rows = [(change.kind, _place(change.before), _place(change.after), grouped(change.bytes)) for change in shown]
+    if rows:
+        names = [("Buffer", [shown_id(change.id) for change in shown])]
+        fill(table, names, ("Change", "Before", "After", "Size (B)"), rows, console.width)
+        console.print(table)
+    if len(found.changes) > MAX_ROWS:
+        console.print(f"… and {grouped(len(found.changes) - MAX_ROWS)} more; --json lists all")
+    for line in _figures(found):
+        console.print(plain(line), soft_wrap=True)
+
+
+def _place(place: Placement | None) -> str:
+    return "" if place is None else f"{place.pool} {grouped(place.offset)}"
+
+
+def _figures(found: Difference) -> Iterator[str]:
+    kinds = {kind: sum(change.kind == kind for change in found.changes) for kind in KINDS}
+    said = [f"{grouped(count)} {kind}" for kind, count in kinds.items() if count]
+    count = f"{grouped(found.unchanged)} buffers are where they were"
+    yield f"{', '.join(said)} ({both(found.bytes)}); {count}" if said else f"no difference: {count}"
+    if not found.same_problem:
+        yield "the plans are of two problems"
+    if len(found.pools) > 1:
+        for pool in found.pools:
+            yield f"  {pool.name}   {_peaks(pool.before, pool.after)}"
+    yield f"  peak   {_peaks(found.before, found.after)}"
+
+
+def _peaks(before: int | None, after: int | None) -> str:
+    if before is None or after is None:
+        return f"{'no plan' if before is None else exact(before)} -> {'no plan' if after is None else exact(after)}"
+    if before == after:
+        return f"{exact(before)}, as before"
+    share = f" ({'+' if after > before else '-'}{percent(abs(after - before) / before)})" if before else ""
+    return f"{exact(before)} -> {exact(after)}{share}"

@@ -1,0 +1,128 @@
+"""`memplan plan-many`: many files planned side by side, into a folder that the next call goes on with."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from planner.many import Entry, EntryStatus, Farm, Manifest, collect, plan_many
+from planner.model.errors import BadInput, Code, Finding
+
+from ..exit_codes import ExitCode
+from ..terminal.interrupt import Interrupt
+from ..terminal.json_output import print_json
+from ..terminal.many_progress import ManyProgress
+from ..terminal.output_file import reason
+from ..terminal.refusals import refusing
+from ..terminal.sizes import grouped
+from ..terminal.tables.consoles import console_on, plain
+from ..terminal.text import is_terminal, say, visible
+
+LISTED = 20
+"""Files without a plan, in the summary."""
+SOURCES = {"solved": "solved", "same": "equal to another", "baseline": "as in the baseline"}
+
+
+class Request(NamedTuple):
+    """What to plan, and where to."""
+
+    patterns: Sequence[str]
+    out: str
+    baseline: str | None
+    as_json: bool
+    quiet: bool
+
+
+def run(request: Request, farm: Farm) -> ExitCode:
+    """Plan what is not planned yet. Exit code 0 only if every file has a plan."""
+    folder = Path(request.out)
+    begun = time.monotonic()
+    entries: dict[str, Entry] = {}
+    with refusing(None, as_json=request.as_json):
+        _make(folder)
+        if request.baseline is not None:
+            farm = farm_with_baseline(farm, request.baseline)
+        files = collect(request.patterns, leave_out=folder)
+        if not files:
+            raise BadInput(Finding(Code.INVALID_OPTION, "", "there is no problem in what was named"))
+        with Interrupt() as interrupt:
+            progress = ManyProgress(len(files), quiet=request.quiet)
+
+            def note(entry: Entry) -> None:
+                entries[entry.file] = entry
+                progress(entry)
+
+            with progress:
+                done = plan_many(files, folder, farm, note, interrupt.requested)
+        _deliver(request, list(entries.values()), len(files) if done else None, time.monotonic() - begun)
+    if not done:
+        say(f"interrupted; the same command goes on from {visible(request.out)}")
+        return ExitCode.INTERRUPTED
+    return ExitCode.OK if all(entry.status.has_plan for entry in entries.values()) else ExitCode.FINDINGS
+
+
+def farm_with_baseline(farm: Farm, name: str) -> Farm:
+    """Its baseline is what an earlier run made in that folder. Raises BadInput."""
+    manifest = Manifest.read(Path(name))
+    if not manifest.settings:
+        message = f"{name} holds no manifest of plan-many"
+        raise BadInput(Finding(Code.INVALID_OPTION, "/options/baseline", message))
+    return Farm(farm.options, farm.processes, farm.format, manifest, farm.anew, farm.grace)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"cannot make the folder {folder}: {reason(error)}"
+        raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", message)) from error
+
+
+def _deliver(request: Request, entries: Sequence[Entry], files: int | None, seconds: float) -> None:
+    """What came of it, as JSON or in a few lines."""
+    statuses = Counter(str(entry.status) for entry in entries)
+    sources = Counter(entry.source for entry in entries if entry.source is not None)
+    passed_over = None if files is None else files - len(entries)
+    without = [entry for entry in entries if not entry.status.has_plan]
+    if request.as_json or not is_terminal(sys.stdout):
+        print_json(
+            {
+                "folder": request.out,
+                "files": len(entries),
+                "passed_over": passed_over,
+                "statuses": {str(status): statuses[status] for status in EntryStatus if statuses[status]},
+                "sources": dict(sorted(sources.items())),
+                "seconds": round(seconds, 3),
+                "without_plan": [
+                    {"file": entry.file, "status": str(entry.status), "reason": entry.reason} for entry in without
+                ],
+            }
+        )
+        return
+    if request.quiet:
+        return
+    for line in _summary(request, entries, passed_over, seconds):
+        console_on().print(plain(line), soft_wrap=True)
+
+
+def _summary(request: Request, entries: Sequence[Entry], passed_over: int | None, seconds: float) -> Iterator[str]:
+    """What has no plan, and how many of each kind there are; where it all is comes last."""
+    without = [entry for entry in entries if not entry.status.has_plan]
+    for entry in without[:LISTED]:
+        yield f"{entry.file}: {entry.status}" + (f": {entry.reason}" if entry.reason else "")
+    if len(without) > LISTED:
+        yield f"and {grouped(len(without) - LISTED)} more without a plan: see the manifest"
+    statuses = Counter(entry.status for entry in entries)
+    said = [f"{grouped(statuses[status])} {status}" for status in EntryStatus if statuses[status]]
+    yield f"{grouped(len(entries))} files   {'   '.join(said)}   {seconds:.2f} s"
+    sources = Counter(entry.source for entry in entries)
+    again = [f"{grouped(sources[name])} {said}" for name, said in SOURCES.items() if sources[name]]
+    if again:
+        yield f"  {'   '.join(again)}"
+    if passed_over:
+        yield f"  {grouped(passed_over)} files of folders hold no problem"
+    yield f"  plans and manifest.jsonl in {request.out}"

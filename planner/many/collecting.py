@@ -1,0 +1,60 @@
+"""Which problems to plan: files, folders, and patterns such as `kernels/**/*.json`."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from ..formats import FORMATS
+from ..model.errors import BadInput, Code, Finding
+
+ENDINGS = frozenset(ending for row in FORMATS.values() for ending in row.endings)
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemFile:
+    """A file to plan, and what it is called in the manifest."""
+
+    name: str
+    """Its path from the current folder, with /; from the root where it lies elsewhere."""
+    path: Path
+    is_named: bool
+    """False: it was found in a folder, among what may be no problems."""
+
+
+def collect(patterns: Iterable[str], leave_out: Path) -> list[ProblemFile]:
+    """The files, in order, each once; none from the folder to leave out. Raises BadInput for a pattern that finds nothing."""
+    found: dict[Path, ProblemFile] = {}
+    out = leave_out.resolve()
+    for pattern in patterns:
+        there = list(_paths(pattern))
+        if not there and not Path(pattern).is_dir():
+            raise BadInput(Finding(Code.UNREADABLE, "", f"{pattern}: there is no such file, and nothing like it"))
+        for path, is_named in there:
+            real = path.resolve()
+            if not real.is_relative_to(out):
+                found.setdefault(real, ProblemFile(_name(real), path, is_named))
+    return list(found.values())
+
+
+def _paths(pattern: str) -> Iterator[tuple[Path, bool]]:
+    path = Path(pattern)
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            if file.suffix.lower() in ENDINGS and file.is_file():
+                yield file, False
+    elif path.exists():
+        yield path, True
+    else:
+        for name in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 - a Path would not take an absolute pattern
+            if Path(name).is_file():
+                yield Path(name), True
+
+
+def _name(path: Path) -> str:
+    here = Path.cwd().resolve()
+    if path.is_relative_to(here):
+        return str(PurePosixPath(path.relative_to(here)))
+    return str(PurePosixPath(*path.parts[1:]))

@@ -1,0 +1,70 @@
+"""A file of lines that only grows, and outlives whoever writes it: a line that was cut off does not count."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+from typing import IO
+
+from ..model.errors import BadInput, Code, Finding
+
+SYNC_SECONDS = 1.0
+"""A power cut costs the lines of so long at most; a process that is killed none."""
+
+
+class LinesFile:
+    """The lines that are there, and more that are written. One process at a time may write."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stream: IO[bytes] | None = None
+        self._synced = 0.0
+
+    def read(self) -> list[str]:
+        """The whole lines. Raises BadInput."""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self.refused((error.strerror or str(error)).lower()) from error
+        return [line for line in data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n") if line.strip()]
+
+    def open(self) -> None:
+        """Begin to write. Raises BadInput if somebody else does, OSError if it cannot be written."""
+        self._stream = self.path.open("ab")
+        try:
+            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._stream.close()
+            self._stream = None
+            raise self.refused("another run is writing it") from None
+        data = self.path.read_bytes()
+        self._stream.truncate(data.rfind(b"\n") + 1)
+
+    def append(self, line: str) -> None:
+        """One more line, on the disk a second later at most. Raises OSError."""
+        assert self._stream is not None
+        self._stream.write(line.encode() + b"\n")
+        self._stream.flush()
+        if time.monotonic() - self._synced > SYNC_SECONDS:
+            self._sync()
+
+    def close(self) -> None:
+        if self._stream is not None:
+            try:
+                self._sync()
+            finally:
+                self._stream.close()
+                self._stream = None
+
+    def refused(self, why: str) -> BadInput:
+        """What is wrong with the file."""
+        return BadInput(Finding(Code.UNREADABLE, "", f"{self.path}: {why}"))
+
+    def _sync(self) -> None:
+        assert self._stream is not None
+        os.fsync(self._stream.fileno())
+        self._synced = time.monotonic()

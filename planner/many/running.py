@@ -1,0 +1,314 @@
+"""Files planned side by side in processes that stay warm; equal problems once."""
+
+from __future__ import annotations
+
+import hashlib
+import selectors
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from solvers.sandbox.companion import Companion
+
+from ..model.errors import BadInput, Code, Finding
+from ..model.problem import Buffer, Problem
+from ..options.options import Options, require_valid
+from ..planning.placing.solving import plan
+from .collecting import ProblemFile
+from .manifest import Entry, EntryStatus, Manifest, settings_of
+from .worker import Make, Read, Unwritable, WasMade, WasRead, WasRefused, write_whole
+
+SERVING = "planner.many.worker:work"
+POLL_SECONDS = 0.1
+GRACE_SECONDS = 30.0
+"""What reading, verification and writing may take beside the planning, before a process is killed."""
+TRIES = 2
+"""Of a file whose process ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Farm:
+    """How the files are planned."""
+
+    options: Options
+    processes: int = 1
+    format: str | None = None
+    """Of all files; None: recognised."""
+    baseline: Manifest | None = None
+    """An earlier run: a problem that is in it keeps its plan, one that has changed starts from it."""
+    anew: bool = False
+    """True: what the folder holds does not count."""
+    grace: float = GRACE_SECONDS
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    """A process, and what it is at."""
+
+    companion: Companion
+    file: ProblemFile | None = None
+    read: WasRead | None = None
+    since: float = 0.0
+
+
+@dataclass(slots=True)
+class _Once:
+    """One problem: who plans it, who waits for that, and what came of it."""
+
+    waiting: list[tuple[ProblemFile, WasRead]] = field(default_factory=list)
+    entry: Entry | None = None
+
+
+def plan_many(
+    files: Sequence[ProblemFile],
+    folder: Path,
+    farm: Farm,
+    on_entry: Callable[[Entry], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> bool:
+    """Plan what is not planned yet, into the folder. False if `stopped` ended it before all were done; the next call goes on.
+
+    `on_entry` hears of what was there already, too. Raises BadInput, also where the folder cannot be written, and CannotSolve.
+    """
+    _require_usable(farm.options)
+    manifest = Manifest.read(folder)
+    run = _Run(manifest, farm, on_entry or (lambda _: None), stopped or (lambda: False))
+    try:
+        manifest.begin(settings_of(farm.options), anew=farm.anew)
+        return run.all_of(files)
+    except OSError as error:
+        message = f"{folder}: cannot be written: {(error.strerror or str(error)).lower()}"
+        raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", message)) from error
+    finally:
+        run.close()
+        with suppress(OSError):
+            manifest.close()
+
+
+def _require_usable(options: Options) -> None:
+    """Raises BadInput and CannotSolve for options that no file could be planned with."""
+    require_valid(options)
+    if options.solver != Options().solver:
+        plan(Problem((Buffer("a", 1, live=((0, 1),)),)), Options(solver=options.solver, workers=1))
+
+
+class _Run:
+    """One call."""
+
+    def __init__(
+        self, manifest: Manifest, farm: Farm, on_entry: Callable[[Entry], None], stopped: Callable[[], bool]
+    ) -> None:
+        self._manifest, self._farm, self._on_entry, self._stopped = manifest, farm, on_entry, stopped
+        self._waiting: deque[ProblemFile] = deque()
+        self._problems: dict[str, _Once] = {}
+        self._tries: dict[str, int] = {}
+        self._baseline = {} if farm.baseline is None else _by_digest(farm.baseline)
+        self._places = selectors.DefaultSelector()
+
+    def all_of(self, files: Sequence[ProblemFile]) -> bool:
+        """True once there is an entry for each."""
+        for file in files:
+            entry = self._manifest.entries.get(file.name)
+            if entry is not None and self._manifest.is_done(file.name, _sha256(file.path)):
+                if entry.digest is not None and entry.status.has_plan:
+                    self._problems.setdefault(entry.digest, _Once(entry=entry))
+                self._on_entry(entry)
+            else:
+                self._waiting.append(file)
+        for _ in range(min(self._farm.processes, len(self._waiting))):
+            self._start()
+        while busy := [key.data for key in self._places.get_map().values() if key.data.file is not None]:
+            if self._stopped():
+                return False
+            for key, _ in self._places.select(POLL_SECONDS):
+                self._hear(key.data)
+            self._end_late(busy)
+        return True
+
+    def close(self) -> None:
+        """End the processes, and what they are at."""
+        for key in list(self._places.get_map().values()):
+            self._end(key.data)
+        self._places.close()
+
+    def _start(self) -> None:
+        place = _Place(Companion(SERVING))
+        self._places.register(place.companion, selectors.EVENT_READ, place)
+        self._next(place)
+
+    def _end(self, place: _Place) -> int:
+        self._places.unregister(place.companion)
+        return place.companion.end()
+
+    def _next(self, place: _Place) -> None:
+        """Give the process a file, if there is one left."""
+        place.file = place.read = None
+        if self._waiting:
+            place.file = self._waiting.popleft()
+            self._ask(place, Read(str(place.file.path), self._farm.format))
+
+    def _ask(self, place: _Place, message: Read | Make) -> None:
+        place.since = time.monotonic()
+        with suppress(OSError):  # it is gone; reading says so
+            place.companion.send(message)
+
+    def _hear(self, place: _Place) -> None:
+        try:
+            said = place.companion.receive()
+        except (EOFError, OSError):
+            code = self._end(place)
+            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+            self._lost(place, f"the process that planned it ended {how}")
+            return
+        assert place.file is not None
+        match said:
+            case WasRead():
+                self._was_read(place, place.file, said)
+            case WasRefused():
+                self._was_refused(place.file, place.read, said)
+                self._next(place)
+            case WasMade():
+                self._was_made(place, place.file, said)
+            case Unwritable():
+                raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", f"cannot write {said.reason}"))
+
+    def _was_read(self, place: _Place, file: ProblemFile, read: WasRead) -> None:
+        once = self._problems.get(read.digest)
+        if once is None:
+            known = self._baseline.get(read.digest)
+            if known is not None and self._take_over(file, read, known, "baseline"):
+                self._problems[read.digest] = _Once(entry=self._manifest.entries[file.name])
+                self._next(place)
+                return
+            self._problems[read.digest] = _Once()
+            place.read = read
+            out = self._manifest.folder / _plan_name(file)
+            self._ask(place, Make(self._farm.options, str(out), self._start_of(file)))
+            return
+        if once.entry is None:
+            once.waiting.append((file, read))
+        else:
+            self._as(file, read, once.entry)
+        self._next(place)
+
+    def _was_made(self, place: _Place, file: ProblemFile, made: WasMade) -> None:
+        read = place.read
+        assert read is not None
+        entry = Entry(
+            file=file.name,
+            sha256=read.sha256,
+            status=EntryStatus(made.status),
+            digest=read.digest,
+            plan=None if made.plan_sha256 is None else _plan_name(file),
+            plan_sha256=made.plan_sha256,
+            source=None if made.plan_sha256 is None else "solved",
+            stop=made.stop,
+            peak=made.peak,
+            bound=made.bound,
+            buffers=read.buffers,
+            seconds=made.seconds,
+            reason=made.reason,
+        )
+        self._note_once(entry, read)
+        self._next(place)
+
+    def _was_refused(self, file: ProblemFile, read: WasRead | None, refused: WasRefused) -> None:
+        if refused.is_no_problem and not file.is_named:
+            return
+        digest = None if read is None else read.digest
+        entry = Entry(file.name, refused.sha256, EntryStatus.REFUSED, digest, reason=refused.reason)
+        if read is None:
+            self._note(entry)
+        else:
+            self._note_once(entry, read)
+
+    def _note_once(self, entry: Entry, read: WasRead) -> None:
+        """The entry, and those of all files that waited for it."""
+        self._note(entry)
+        once = self._problems[read.digest]
+        once.entry = entry
+        for file, its in once.waiting:
+            self._as(file, its, entry)
+        once.waiting.clear()
+
+    def _as(self, file: ProblemFile, read: WasRead, entry: Entry) -> None:
+        """The same problem was planned already."""
+        if entry.plan is None:
+            self._note(replace(entry, file=file.name, sha256=read.sha256))
+        elif not self._take_over(file, read, (self._manifest, entry), "same"):  # somebody took the plan away meanwhile
+            del self._problems[read.digest]
+            self._waiting.append(file)
+
+    def _take_over(self, file: ProblemFile, read: WasRead, known: tuple[Manifest, Entry], source: str) -> bool:
+        """Copy a plan, byte for byte; False if it is not there any more."""
+        manifest, entry = known
+        data = manifest.plan_of(entry)
+        if data is None:
+            return False
+        name = _plan_name(file)
+        write_whole(self._manifest.folder / name, data)
+        self._note(replace(entry, file=file.name, sha256=read.sha256, plan=name, source=source, seconds=0.0))
+        return True
+
+    def _start_of(self, file: ProblemFile) -> bytes | None:
+        """The baseline's plan of the file as it was."""
+        baseline = self._farm.baseline
+        entry = None if baseline is None else baseline.entries.get(file.name)
+        return None if baseline is None or entry is None else baseline.plan_of(entry)
+
+    def _note(self, entry: Entry) -> None:
+        self._manifest.add(entry)
+        self._on_entry(entry)
+
+    def _end_late(self, busy: Sequence[_Place]) -> None:
+        """End the processes that should have been done long ago."""
+        limit = self._farm.options.time_limit
+        if limit is None:
+            return
+        for place in busy:
+            if place.file is not None and time.monotonic() - place.since > limit + self._farm.grace:
+                self._end(place)
+                self._tries[place.file.name] = TRIES  # it would take as long again
+                self._lost(place, f"still at it {limit + self._farm.grace:g} s later, and ended")
+
+    def _lost(self, place: _Place, reason: str) -> None:
+        """A process is gone: its file is tried once more, and then noted; another process takes its place."""
+        file, place.file = place.file, None
+        if file is not None:
+            tries = self._tries[file.name] = self._tries.get(file.name, 0) + 1
+            if tries < TRIES:
+                self._waiting.append(file)
+                self._forget(place)
+            else:
+                entry = Entry(file.name, _sha256(file.path), EntryStatus.FAILED, reason=reason)
+                if place.read is None:
+                    self._note(entry)
+                else:
+                    self._note_once(replace(entry, digest=place.read.digest), place.read)
+        if self._waiting:
+            self._start()
+
+    def _forget(self, place: _Place) -> None:
+        """Nobody plans its problem now; those who waited are read again."""
+        if place.read is not None:
+            once = self._problems.pop(place.read.digest)
+            self._waiting.extend(file for file, _ in once.waiting)
+
+
+def _by_digest(manifest: Manifest) -> dict[str, tuple[Manifest, Entry]]:
+    with_plans = (entry for entry in manifest.entries.values() if entry.plan is not None and entry.digest is not None)
+    return {entry.digest: (manifest, entry) for entry in with_plans if entry.digest is not None}
+
+
+def _plan_name(file: ProblemFile) -> str:
+    return f"{file.name}.plan.json"
+
+
+def _sha256(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,95 @@
+"""A process of this program that answers what it is asked, message after message, for as long as its parent lives."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from .parent_death import die_with, kill_group
+
+ROOT = Path(__file__).resolve().parents[2]
+LENGTH = 8
+"""Bytes that say how long a message is."""
+
+
+class Companion:
+    """Such a process, seen from its parent. `serving` names the function that answers, as `module:function`."""
+
+    def __init__(self, serving: str) -> None:
+        module, function = serving.split(":")
+        code = f"from solvers.sandbox.companion import serve; from {module} import {function}; serve({function})"
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        # Without the current folder on the path: what lies there by chance must not stand in for a module. In a session of its own
+        # Ctrl-C at the terminal does not reach it: its parent decides.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", code, str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+
+    def fileno(self) -> int:
+        """Readable when an answer is there, or the process gone."""
+        assert self._process.stdout is not None
+        return self._process.stdout.fileno()
+
+    def send(self, message: object) -> None:
+        """Raises OSError if the process is gone."""
+        assert self._process.stdin is not None
+        send(self._process.stdin, message)
+
+    def receive(self) -> Any:
+        """The next message. Raises EOFError if the process is gone."""
+        assert self._process.stdout is not None
+        return receive(self._process.stdout)
+
+    def end(self) -> int:
+        """Kill it, with all that it started; what it ended with, which is its own if it had ended before."""
+        code = self._process.poll()
+        kill_group(self._process.pid)
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:  # what was not sent yet has nobody to read it
+                    continue
+        return self._process.returncode if code is None else code
+
+
+def serve(answer: Callable[[Any, Callable[[object], None]], None]) -> None:
+    """In the process itself: hand every message to `answer`, with a way to send. What libraries print must not get among the answers."""
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)
+        if sys.platform == "linux":
+            die_with(int(sys.argv[1]), lifeline=0)
+        while True:
+            try:
+                message = receive(sys.stdin.buffer)
+            except EOFError:
+                return
+            answer(message, lambda each: send(answers, each))
+
+
+def send(stream: IO[bytes], message: object) -> None:
+    """Write one message."""
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    stream.write(len(data).to_bytes(LENGTH, "little") + data)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> Any:
+    """Read one message. Raises EOFError where there is none."""
+    header = stream.read(LENGTH)
+    if len(header) < LENGTH:
+        raise EOFError
+    data = stream.read(int.from_bytes(header, "little"))
+    if len(data) < int.from_bytes(header, "little"):
+        raise EOFError
+    return pickle.loads(data)

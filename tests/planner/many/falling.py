@@ -1,0 +1,31 @@
+"""A worker that ends in the middle of some files, for the tests."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from planner.many.worker import Make, Read, work
+
+_at = [""]
+
+
+def fall(asked: Read | Make, send: Callable[[object], None]) -> None:
+    """Plan what is asked, unless the file's name says otherwise."""
+    if isinstance(asked, Read):
+        _at[0] = Path(asked.path).name
+        if "dies_reading" in _at[0]:
+            os.kill(os.getpid(), 9)
+    else:
+        if "dies_planning" in _at[0]:
+            os._exit(3)
+        if "sleeps" in _at[0]:
+            time.sleep(600)
+        died = Path(f"{asked.out}.died")
+        if "dies_once" in _at[0] and not died.exists():
+            died.parent.mkdir(parents=True, exist_ok=True)
+            died.touch()
+            os._exit(1)
+    work(asked, send)

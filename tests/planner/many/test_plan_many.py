@@ -1,0 +1,239 @@
+"""Many files: each is planned once, whatever ends in the middle, and the next call goes on."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from planner import BadInput, Options, Problem, plan, read_plan, read_problem, verify, write_problem
+from planner.generate import Request, generate
+from planner.many import Entry, EntryStatus, Farm, Manifest, collect, plan_many, running
+
+QUICK = Farm(Options(time_limit=20, workers=1), processes=2)
+ROOT = Path(__file__).parents[3]
+
+
+def written(folder: Path, name: str, problem: Problem) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(write_problem(problem))
+    return path
+
+
+@pytest.fixture
+def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of eight problems, two of them the same as others."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "problems"
+    for seed in range(6):
+        written(folder, f"{seed}.json", generate("transformer", Request(20 + seed, seed)))
+    written(folder, "again/0.json", replace(generate("transformer", Request(20, 0)), name="by another name"))
+    written(folder, "again/1.json", generate("transformer", Request(21, 1)))
+    return folder
+
+
+def run(folder: Path, out: Path, farm: Farm = QUICK) -> list[Entry]:
+    out.mkdir(exist_ok=True)
+    entries: list[Entry] = []
+    assert plan_many(collect([str(folder)], out), out, farm, entries.append)
+    return entries
+
+
+def entries_of(out: Path) -> dict[str, Entry]:
+    return Manifest.read(out).entries
+
+
+def test_every_plan_is_one_of_its_problem_and_equal_problems_are_planned_once(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    found = run(problems, out)
+    assert sorted(entry.file for entry in found) == sorted(
+        path.relative_to(tmp_path).as_posix() for path in problems.rglob("*.json")
+    )
+    assert sorted(entry.source or "" for entry in found) == ["same"] * 2 + ["solved"] * 6
+    for entry in found:
+        assert entry.plan is not None
+        problem, _ = read_problem((tmp_path / entry.file).read_bytes())
+        made = read_plan((out / entry.plan).read_bytes())
+        assert verify(problem, made) == ()
+        assert (made.peak, str(made.status)) == (entry.peak, "optimal")
+    assert not list(out.rglob("*.tmp"))
+
+
+def test_what_is_planned_is_not_planned_again_unless_it_changed_or_is_gone(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(problems, out)
+    before = {path: path.read_bytes() for path in out.rglob("*.plan.json")}
+    lines = (out / "manifest.jsonl").read_bytes().count(b"\n")
+    assert len(run(problems, out)) == 8
+    assert (out / "manifest.jsonl").read_bytes().count(b"\n") == lines
+    written(problems, "3.json", generate("transformer", Request(30, 3)))
+    next(path for path in before if path.name == "4.json.plan.json").write_bytes(b"{}")
+    run(problems, out)
+    assert (out / "manifest.jsonl").read_bytes().count(b"\n") == lines + 2
+    now = {path: path.read_bytes() for path in before}
+    steady = [path for path in before if path.name[0] not in "34"]
+    assert all(now[path] == before[path] for path in steady)
+    assert entries_of(out)["problems/3.json"].buffers == 30
+
+
+def test_a_run_with_other_options_is_refused(problems: Path, tmp_path: Path) -> None:
+    run(problems, tmp_path / "out")
+    other = replace(QUICK, options=Options(time_limit=20, workers=1, seed=7))
+    with pytest.raises(BadInput, match="holds plans made with seed null; name another folder, or say --anew"):
+        run(problems, tmp_path / "out", other)
+    assert len(run(problems, tmp_path / "out", replace(other, anew=True))) == 8
+
+
+def test_two_runs_do_not_write_into_one_folder(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    manifest = Manifest.read(out)
+    manifest.begin({}, anew=False)
+    with pytest.raises(BadInput, match="another run is writing it"):
+        run(problems, out)
+    manifest.close()
+
+
+def test_a_folder_that_cannot_be_written_is_said(
+    problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Entry) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Entry, "line", full)
+    with pytest.raises(BadInput, match="cannot be written: no space left on device"):
+        run(problems, tmp_path / "out")
+
+
+def test_a_plan_that_cannot_be_written_is_said(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "problems").write_text("in the way")
+    with pytest.raises(BadInput, match="cannot write"):
+        run(problems, out)
+
+
+def test_a_process_that_ends_costs_its_own_file_alone(
+    problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "SERVING", "tests.planner.many.falling:fall")
+    for i, name in enumerate(("dies_reading", "dies_planning", "dies_once", "sleeps")):
+        written(problems, f"{name}.json", generate("transformer", Request(40 + i, 9)))
+    written(problems, "z/dies_planning.json", generate("transformer", Request(41, 9)))
+    farm = replace(QUICK, options=Options(time_limit=1, workers=1), grace=4.0)
+    found = {Path(entry.file).stem: entry for entry in run(problems, tmp_path / "out", farm)}
+    assert found["dies_reading"].reason == "the process that planned it ended by signal 9"
+    assert found["dies_planning"].reason == "the process that planned it ended with exit code 3"
+    assert found["sleeps"].reason == "still at it 5 s later, and ended"
+    failed = {name for name, entry in found.items() if entry.status is EntryStatus.FAILED}
+    assert failed == {"dies_reading", "dies_planning", "sleeps"}
+    assert len(entries_of(tmp_path / "out")) == 13
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    assert all(entry.status.has_plan for entry in run(problems, tmp_path / "out", farm))
+
+
+def test_whatever_ends_the_run_nothing_is_lost_or_counted_twice(problems: Path, tmp_path: Path) -> None:
+    for seed in range(40):
+        written(problems, f"more/{seed}.json", generate("transformer", Request(60, seed)))
+    command = [sys.executable, "-m", "api.cli", "plan-many", "problems", "-o", "out", "-q", "--processes", "2"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    manifest = tmp_path / "out" / "manifest.jsonl"
+    for wanted in (3, 9, 20):
+        process = subprocess.Popen(
+            command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        while process.poll() is None and not (manifest.exists() and manifest.read_bytes().count(b"\n") > wanted):
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    before = manifest.read_bytes().count(b"\n")
+    assert before < 49
+    assert (
+        subprocess.run(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, check=False).returncode == 0
+    )
+    lines = [json.loads(line) for line in manifest.read_bytes().splitlines()[1:]]
+    assert len({line["file"] for line in lines}) == len(lines) == 48
+    for line in lines:
+        problem, _ = read_problem((tmp_path / line["file"]).read_bytes())
+        assert verify(problem, read_plan((tmp_path / "out" / line["plan"]).read_bytes())) == ()
+
+
+def test_stopping_ends_it_and_the_next_call_goes_on(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    seen: list[Entry] = []
+    files = collect([str(problems)], out)
+    assert not plan_many(files, out, QUICK, seen.append, lambda: len(seen) >= 2)
+    assert 2 <= len(seen) < 8
+    assert len(run(problems, out)) == 8
+    assert not multiprocessing.active_children()
+
+
+def test_a_baseline_keeps_what_is_unchanged_and_starts_what_changed(problems: Path, tmp_path: Path) -> None:
+    run(problems, tmp_path / "old")
+    changed = generate("transformer", Request(25, 5))
+    written(problems, "5.json", replace(changed, pools=(replace(changed.pools[0], size=1 << 40),)))
+    farm = replace(QUICK, baseline=Manifest.read(tmp_path / "old"))
+    found = {entry.file: entry for entry in run(problems, tmp_path / "new", farm)}
+    assert found["problems/5.json"].source == "solved"
+    kept = [entry for entry in found.values() if entry.source in ("baseline", "same")]
+    assert len(kept) == 7
+    for entry in kept:
+        assert entry.plan is not None
+        assert (tmp_path / "new" / entry.plan).read_bytes() == (tmp_path / "old" / entry.plan).read_bytes()
+    started = read_plan((tmp_path / "new" / "problems/5.json.plan.json").read_bytes())
+    assert not started.reproducible  # it depends on what it was started from
+
+
+def test_what_is_no_problem_is_refused_by_name_and_passed_over_in_a_folder(problems: Path, tmp_path: Path) -> None:
+    (problems / "schema.json").write_text('{"type": "object"}')
+    (problems / "table.csv").write_text("file,rows\na,1\n")
+    (problems / "cut.json").write_bytes((problems / "0.json").read_bytes()[:-20])
+    written(problems, "tight.json", plan_less(generate("transformer", Request(20, 0))))
+    found = {Path(entry.file).name: entry for entry in run(problems, tmp_path / "out")}
+    assert "schema.json" not in found
+    assert "table.csv" not in found
+    assert found["cut.json"].status is EntryStatus.REFUSED
+    assert found["tight.json"].status is EntryStatus.INFEASIBLE
+    assert "bytes more than the largest pool allowed" in (found["tight.json"].reason or "")
+    out = tmp_path / "named"
+    out.mkdir()
+    entries: list[Entry] = []
+    assert plan_many(collect([str(problems / "schema.json"), "problems/*.csv"], out), out, QUICK, entries.append)
+    assert [entry.status for entry in entries] == [EntryStatus.REFUSED] * 2
+
+
+def plan_less(problem: Problem) -> Problem:
+    return replace(problem, pools=(replace(problem.pools[0], size=64),))
+
+
+def test_patterns_find_each_file_once(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    files = collect(["problems/*.json", "problems/**/*.json", str(problems), "problems/0.json"], out)
+    assert len(files) == len({file.name for file in files}) == 8
+    assert collect([str(tmp_path)], problems) == []
+    with pytest.raises(BadInput, match="there is no such file, and nothing like it"):
+        collect(["nothing/*.json"], out)
+
+
+def test_a_manifest_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "manifest.jsonl").write_text('{"format": "memplan-manifest/1", "settings": {}}\n[]\n')
+    with pytest.raises(BadInput, match=r"line 2 is none of memplan-manifest/1"):
+        Manifest.read(tmp_path)
+
+
+def test_the_plans_are_those_of_plan(problems: Path, tmp_path: Path) -> None:
+    run(problems, tmp_path / "out")
+    problem, _ = read_problem((problems / "2.json").read_bytes())
+    made = read_plan((tmp_path / "out/problems/2.json.plan.json").read_bytes())
+    assert made.placements == plan(problem, QUICK.options).placements
