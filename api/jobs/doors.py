@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from planner.options.options import DECLARED, GREATEST, Declared, OptionKind, chosen
+from planner.planning.sweeping.configurations import STEP
 
 Size = Annotated[int, Field(ge=0, le=GREATEST)]
 OFFERED = {row.said: row for row in DECLARED.values() if row.over_http}
@@ -85,6 +86,12 @@ class Door:
             object.__setattr__(self, name, model)
 
 
+def _kind_of_plan(own: Mapping[str, Any]) -> str:
+    if own.get("arenas") == "nested":
+        return "nested"
+    return "sharing" if own.get("objects") else "plan"
+
+
 PLANS = Door(
     "plans",
     {
@@ -95,9 +102,16 @@ PLANS = Door(
                 description="Let buffers share storage objects instead of giving them offsets: the answer is a memplan-sharing/1.",
             ),
         ),
+        "arenas": (
+            Literal["global", "nested"],
+            Field(
+                default="global",
+                description="`nested`: plan a program function by function, to compare; the answer is a memplan-nested/1.",
+            ),
+        ),
     },
-    ("plan", "sharing"),
-    lambda own: "sharing" if own.get("objects") else "plan",
+    ("plan", "sharing", "nested"),
+    _kind_of_plan,
 )
 PARETO = Door(
     "pareto",
@@ -113,5 +127,45 @@ PARETO = Door(
     ("frontier",),
     lambda _: "frontier",
 )
-DOORS = {door.name: door for door in (PLANS, PARETO)}
+SWEEP = Door(
+    "sweep",
+    {
+        "capacity": (
+            list[Annotated[str, Field(max_length=10_000)]],
+            Field(
+                default=[],
+                description="Sizes to try: `sram=64KiB..512KiB`, or `sram=64k,96k`; of several pools all combinations. Without a name for the only pool.",
+            ),
+        ),
+        "step": (
+            Annotated[int, Field(ge=1, lt=GREATEST)],
+            Field(default=STEP, description="From one size of a range to the next, in bytes."),
+        ),
+    },
+    ("sweep",),
+    lambda _: "sweep",
+)
+SHAPES = Door(
+    "shapes",
+    {
+        "mode": (
+            Literal["expressions", "buckets", "maximum"],
+            Field(default="expressions", description="What the offsets depend on."),
+        ),
+        "at": (
+            list[Annotated[str, Field(max_length=1000)]],
+            Field(default=[], description="A shape, as in `n=128,m=4`: of `buckets` one that the offsets hold for."),
+        ),
+        "c": (
+            Annotated[str, Field(min_length=1, max_length=64)] | None,
+            Field(
+                default=None,
+                description="Write C functions that work out the offsets into the answer, with names that begin so.",
+            ),
+        ),
+    },
+    ("shapes",),
+    lambda _: "shapes",
+)
+DOORS = {door.name: door for door in (PLANS, PARETO, SWEEP, SHAPES)}
 DOOR_OF = {kind: door for door in DOORS.values() for kind in door.kinds}

@@ -48,6 +48,7 @@ class Understood:
         content = [
             self.kind.name,
             self.subject.digest,
+            self.subject.identity,
             self.subject.problem.constraints.listed,
             options,
             self.asked.notes,

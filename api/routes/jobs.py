@@ -35,7 +35,7 @@ Part = Annotated[
     Query(
         min_length=1,
         max_length=1000,
-        description="Of an answer that is made of several plans one of them, as its events call it: a point of a frontier by its cost.",
+        description="Of an answer that is made of several plans one of them, as its events call it: a point of a frontier by its cost, one of a sweep by its sizes, a nested arena by its function.",
     ),
 ]
 

@@ -125,6 +125,7 @@ async def look_up(service: Service, asked: Asked) -> StoredPlan | None:
         plan = await asyncio.to_thread(service.store.kept, owner, key)
         if plan is not None:
             service.plans.put(owner, key, plan)
+    service.metrics.asked.labels(asked.about.kind).inc()
     service.metrics.cache.labels("miss" if plan is None else "hit").inc()
     return plan
 

@@ -13,6 +13,7 @@ import { figures, remarks } from "./figures.js";
 import { save } from "./downloads.js";
 import { showError } from "./errors.js";
 
+const MAPPED = ["plan", "frontier"]; // kinds of jobs whose answers are shown as maps
 const REDRAW = 1000; // milliseconds between maps of a plan that gets better, at least
 let numbers = 0;
 
@@ -159,11 +160,15 @@ export class Pane extends EventTarget {
       Object.assign(this.job, { gap: data.gap }, kind === "bound" ? { bound: data.bound } : { best: data.best });
       this.convergence.add(data.seconds, { value: data.best, bound: data.bound });
       this.convergence.draw(this.#elapsed());
-      if (kind === "incumbent") this.#redrawSoon();
-    } else if (kind === "point") {
+      if (kind === "incumbent" && this.#isMapped) this.#redrawSoon();
+    } else if (kind === "point" && this.#isFrontier) {
       this.#hearPoint(data);
     }
     this.#show();
+  }
+
+  get #isMapped() {
+    return MAPPED.includes(this.job?.kind ?? "plan");
   }
 
   get #isFrontier() {
@@ -209,9 +214,10 @@ export class Pane extends EventTarget {
 
   async #finish() {
     const { signal } = this.over;
-    if (this.job && !this.job.links.plan) {
+    if (this.job && (!this.job.links.plan || !this.#isMapped)) {
       this.#show();
       this.#remark();
+      if (!this.#isMapped) this.remarks.append(element("p", { className: "remark" }, `This answer is a ${this.job.kind}, of which this page has no map.`));
       return;
     }
     if (!this.#isFrontier) {
@@ -337,7 +343,8 @@ export class Pane extends EventTarget {
     this.badge.className = `badge ${state}`;
     this.stop.hidden = !job || job.finished !== null;
     const hasPicture = data !== null && !this.stage.hidden;
-    this.savers.forEach((each, i) => (each.hidden = i ? !hasPicture : data === null));
+    const isThere = !this.#isMapped && job.links.plan !== null;
+    this.savers.forEach((each, i) => (each.hidden = i ? !hasPicture : data === null && !isThere));
     this.figures.replaceChildren(...figures(job, plan, data));
     this.convergence.root.hidden = this.#isFrontier || !this.convergence.isTelling;
     this.frontier.root.hidden = !this.#isFrontier;

@@ -98,7 +98,7 @@ export class ProblemForm extends EventTarget {
 
   // A frontier is there where there is something to choose.
   #offer() {
-    this.frontier.hidden = !/"variants"\s*:/.test(this.problem);
+    this.frontier.hidden = !/"variants"\s*:|"memplan-cascade\//.test(this.problem);
   }
 
   #showKept() {

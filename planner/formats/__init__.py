@@ -66,11 +66,11 @@ def is_shapes_plan(data: bytes) -> bool:
     return (scan(data).top or {}).get("format") == SHAPES_FORMAT
 
 
-def write_shapes_plan(found: ShapesPlan) -> bytes:
-    """The plan for all shapes as JSON, format memplan-shapes/1."""
+def write_shapes_plan(found: ShapesPlan, warnings: Sequence[str] = (), c: bytes | None = None) -> bytes:
+    """The plan for all shapes as JSON, format memplan-shapes/1; with its C functions, if there are to be any."""
     from .shapes.write import write_shapes_plan as write
 
-    return write(found)
+    return write(found, warnings, c)
 
 
 def write_shaped(problem: ShapedProblem) -> bytes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import lcm
 from typing import TypeAlias
 
-from ..model.plan import Plan
+from ..model.plan import Plan, PlanStatus
 from ..model.problem import BufferId, Fixed, Pool, Problem
 from .checks.soundness import require_sound_program
 from .operators import CONTROL, Operator, OperatorKind, Tensor, TensorKind, Workspace, functions_of
@@ -20,6 +20,8 @@ from .program import Function, Program
 
 STATE = "state"
 """The arena of mutable tensors, which all entries share."""
+
+WORST_LAST = (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE, PlanStatus.UNKNOWN, PlanStatus.INFEASIBLE)
 
 Arena: TypeAlias = Mapping[str, tuple[int, int]]
 """What a function needs of each pool: bytes, and the alignment that they count from."""
@@ -45,6 +47,11 @@ class NestedPlan:
     @property
     def peak(self) -> int | None:
         return None if self.peaks is None else sum(peak for _, peak in self.peaks)
+
+    @property
+    def worst(self) -> Plan | None:
+        """The plan that says least: of the arenas' the one that is furthest from optimal. None: there are none."""
+        return max((arena.plan for arena in self.arenas), key=lambda plan: WORST_LAST.index(plan.status), default=None)
 
 
 def nested_plan(

@@ -163,6 +163,14 @@ def large_bodies(most: int) -> Iterator[Attack]:
     yield Attack(
         "deep problems of a batch", whole("/v1/batches", (b"[" * (most // 1001) + b"\n") * 1000, LINES), (200,)
     )
+    for path in ("pareto", "sweep?capacity=64", "shapes"):
+        yield Attack(f"depth, to {path.partition('?')[0]}", whole(f"/v1/{path}", b"[" * most), (400,))
+    alternatives = b'{"format": "memplan/1", "buffers": [], "variants": {"groups": [{"name": "g", "alternatives": ['
+    yield Attack("alternatives", whole("/v1/pareto", filled(alternatives, b"{},", b"{}]}]}}", most)), (422,))
+    symbols = b'{"format": "memplan/1", "symbols": {"n": [1, 9]}, "buffers": ['
+    yield Attack("sizes in letters", whole("/v1/shapes", filled(symbols, b'{"size":"n*n"},', b"{}]}", most)), (422,))
+    long = filled(symbols + b'{"id": 1, "size": "n', b"*n", b'"}]}', most)
+    yield Attack("a long expression", whole("/v1/shapes", long), (422,))
     both = b'{"problem": %s, "plan": ' % json.dumps(THREE).encode()
     yield Attack("a deep plan", whole("/v1/verify", filled(both, b"[", b"", most)), (400,))
     yield Attack("placements", whole("/v1/verify", filled(both + b'{"placements": [', b"0,", b"0]}}", most)), (422,))

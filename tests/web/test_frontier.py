@@ -161,3 +161,14 @@ def test_the_curve_is_seen_in_light_and_in_dark(visiting: Visiting, scheme: str)
     line = "() => getComputedStyle(document.querySelector('.frontier polyline.peak')).stroke.match(/\\d+/g).map(Number)"
     red, green, _ = page.evaluate(line)[:3]
     assert (red + green > 200) is (scheme == "dark")
+
+
+def test_answers_without_a_map_are_named_and_kept(visiting: Visiting, service: Served) -> None:
+    query = "/v1/sweep?capacity=80,96"
+    job = service.client.post(query, json=THREE, headers={"Prefer": "respond-async"}).json()["id"]
+    page = visiting().open(f"/#{job}")
+    expect(page.locator(".badge")).to_have_text("optimal")
+    expect(page.locator(".remarks").last).to_contain_text("This answer is a sweep")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the plan as JSON").click()
+    assert json.loads(download.value.path().read_bytes())["format"] == "memplan-sweep/1"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import planner
-from planner.formats import read_program, write_plan
-from planner.formats.documents import NESTED_FORMAT
-from planner.graph import NestedPlan, nested_plan
-from planner.model.plan import Plan, PlanStatus
+from planner.formats import read_program
+from planner.formats.answers.nested_writer import write_nested_json
+from planner.graph import nested_plan
+from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.options.capacity import with_capacity
 from planner.options.options import Options
@@ -19,8 +18,6 @@ from ..terminal.json_output import print_document
 from ..terminal.reading import read_bytes, shown_name
 from ..terminal.refusals import refusing
 from .plan import EXIT_CODES, Request, checked_output, say_what_is_wrong
-
-_WORST_LAST = (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE, PlanStatus.UNKNOWN, PlanStatus.INFEASIBLE)
 
 
 def run(request: Request, options: Options) -> ExitCode:
@@ -35,7 +32,7 @@ def run(request: Request, options: Options) -> ExitCode:
             return planner.plan(problem, each)
 
         made = nested_plan(file.program, pools, file.options, solve)
-        written = _document(made)
+        written = write_nested_json(made)
         if output is not None:
             output.write(written)
         if request.prints_json:
@@ -44,21 +41,9 @@ def run(request: Request, options: Options) -> ExitCode:
             from ..terminal.tables.nested import print_nested
 
             print_nested(made)
-        worst = max(
-            (arena.plan for arena in made.arenas), key=lambda plan: _WORST_LAST.index(plan.status), default=None
-        )
+        worst = made.worst
     if worst is None:
         return ExitCode.OK
     if made.peaks is None and not request.as_json:
         say_what_is_wrong(worst, quiet=request.quiet)
     return EXIT_CODES[worst.status]
-
-
-def _document(made: NestedPlan) -> bytes:
-    fields = {
-        "format": NESTED_FORMAT,
-        "peak": made.peak,
-        "pools": None if made.peaks is None else [{"name": name, "peak": peak} for name, peak in made.peaks],
-        "arenas": [{"function": arena.function, "plan": json.loads(write_plan(arena.plan))} for arena in made.arenas],
-    }
-    return (json.dumps(fields, indent=1, allow_nan=False, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")

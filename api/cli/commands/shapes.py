@@ -9,7 +9,7 @@ from typing import NamedTuple
 from planner.formats import read_shaped
 from planner.formats.shapes.write import write_shapes_plan
 from planner.options.options import Options, bad_option
-from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, verify_shapes
+from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, verify_shapes
 
 from ..exit_codes import ExitCode
 from ..terminal.json_output import print_document
@@ -51,7 +51,7 @@ def run(request: Request, options: Options) -> ExitCode:
         for warning in warnings:
             say(f"warning: {visible(warning)}")
         found = plan_shapes(problem, Mode(request.mode), [parse_shape(text) for text in request.at], options)
-        wrong = verify_shapes(problem, found) if options.capacity is None and options.prefer is None else ()
+        wrong = verify_shapes(planned_shapes(problem, options), found)
         if wrong:
             say(
                 f"error: the plan that was made failed verification and is withheld: {visible(wrong[0])}; please report it"

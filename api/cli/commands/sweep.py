@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from planner.formats import read_problem, write_plan
-from planner.formats.answers.sweep_writer import write_sweep_json
+from planner.formats.answers.sweep_writer import configuration, write_sweep_json
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import PlanStatus
 from planner.options.options import Options
@@ -97,5 +97,6 @@ def _write(request: Request, found: Sweep, plot: PictureFile | None) -> None:
     if request.plans is not None:
         for point in found.points:
             if point.plan is not None:
-                name = ",".join(str(size) for size in point.capacity.values())
-                OutputFile(str(Path(request.plans) / f"{name}.json")).write(write_plan(point.plan))
+                OutputFile(str(Path(request.plans) / f"{configuration(point.capacity)}.json")).write(
+                    write_plan(point.plan)
+                )

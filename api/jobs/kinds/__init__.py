@@ -10,7 +10,10 @@ from .kind import Kind
 KINDS = {
     "plan": "plans:PlanKind",
     "sharing": "plans:SharingKind",
+    "nested": "nested:NestedKind",
     "frontier": "frontiers:FrontierKind",
+    "sweep": "sweeps:SweepKind",
+    "shapes": "shapes:ShapesKind",
 }
 """Each is loaded when there is the first job of it."""
 

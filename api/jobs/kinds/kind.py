@@ -34,7 +34,9 @@ class Subject:
     more: Any = None
     """What only its kind knows."""
     digest: str = ""
-    """Equal for all that say the same."""
+    """Of the problem."""
+    identity: str = ""
+    """Of what is more than that."""
 
     @classmethod
     def of(cls, problem: Problem, warnings: tuple[str, ...]) -> Subject:
@@ -86,9 +88,9 @@ class Kind(ABC):
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
         """The answer. `begun` is when its time began, `best` what an earlier attempt had come to."""
 
-    @abstractmethod
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
-        """The answer of a run that was killed when this was the best it had told."""
+        """The answer of a run that was killed when this was the best it had told; for kinds that tell of anything."""
+        raise NotImplementedError(self.name)
 
     def part(self, answer: bytes, name: str) -> bytes:
         """One of the plans that the answer is made of. Raises Refusal."""

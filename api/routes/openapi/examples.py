@@ -117,6 +117,52 @@ FRONTIER: dict[str, Any] = {
     "warnings": [],
     "run": {"seconds": 0.02, "trace": [], "machine": {}},
 }
+SWEEP: dict[str, Any] = {
+    "format": "memplan-sweep/1",
+    "name": "three",
+    "terms": ["sum_of_peaks"],
+    "points": [
+        {
+            "capacity": {"arena": 96},
+            "status": "optimal",
+            "value": [84],
+            "bound": [84],
+            "peaks": {"arena": 84},
+            "access_cost": 0,
+            "spilled_bytes": 0,
+            "solved": True,
+            "plan": {},
+        }
+    ],
+    "smallest": {"pool": "arena", "capacity": 84, "bound": 84, "status": "optimal"},
+    "reproducible": True,
+    "problem_digest": PLAN["problem_digest"],
+    "warnings": [],
+    "run": {"seconds": 0.02},
+}
+SHAPED = {
+    "format": "memplan/1",
+    "lifetimes": "half_open",
+    "symbols": {"n": [1, 2048]},
+    "buffers": [
+        {"id": "scores", "size": "4*n*n", "live": [[0, 2]]},
+        {"id": "rows", "size": "64*n", "live": [[1, 3]]},
+    ],
+}
+SHAPES: dict[str, Any] = {
+    "format": "memplan-shapes/1",
+    "mode": "expressions",
+    "symbols": {"n": [1, 2048]},
+    "exact": True,
+    "pools": [{"name": "default", "size": None, "peak": "4*n*n + 64*n", "exact": True}],
+    "buffers": [
+        {"id": "scores", "pool": "default", "size": "4*n*n", "alignment": 1, "after": [], "offset": "0"},
+        {"id": "rows", "pool": "default", "size": "64*n", "alignment": 1, "after": ["scores"], "offset": "4*n*n"},
+    ],
+    "shapes": [{"at": {"n": 1}, "used": 68, "optimum": 68, "bound": 68}],
+    "problem_digest": PLAN["problem_digest"],
+    "warnings": [],
+}
 REFUSAL = {
     "type": "urn:memplan:problem:out_of_range",
     "title": "Unprocessable Entity",
@@ -205,6 +251,19 @@ VARIANTS_BODY = body(
 )
 FRONTIER_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: shown("The frontier; in each point its plan.", FRONTIER, JSON, part("Frontier")),
+    202: JOB_ACCEPTED,
+    304: PLAN_ANSWERS[304],
+}
+SWEEP_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("The sweep; in each point its plan.", SWEEP, JSON, part("Sweep")),
+    202: JOB_ACCEPTED,
+    304: PLAN_ANSWERS[304],
+}
+SHAPED_BODY = body(
+    {JSON: {"schema": part("Problem"), "examples": {"symbols": {"summary": "n tokens", "value": SHAPED}}}}
+)
+SHAPES_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("The plan for all shapes.", SHAPES, JSON, part("Shapes")),
     202: JOB_ACCEPTED,
     304: PLAN_ANSWERS[304],
 }

@@ -96,6 +96,28 @@ PARTS: dict[str, Schema] = {
         warnings=listed(TEXT),
         run=OBJECT,
     ),
+    "Sweep": record(
+        format={"const": "memplan-sweep/1"},
+        name=perhaps(TEXT),
+        terms=listed(TEXT),
+        points=listed(
+            record(capacity=OBJECT, status=STATUS, bound=listed(WHOLE), solved=YES_OR_NO, plan=perhaps(OBJECT))
+        ),
+        smallest=perhaps(OBJECT),
+        reproducible=YES_OR_NO,
+        problem_digest=TEXT,
+        warnings=listed(TEXT),
+        run=OBJECT,
+    ),
+    "Shapes": record(
+        format={"const": "memplan-shapes/1"},
+        mode=TEXT,
+        symbols=OBJECT,
+        exact=YES_OR_NO,
+        shapes=listed(record(at=OBJECT, used=WHOLE, optimum=perhaps(WHOLE), bound=WHOLE)),
+        problem_digest=TEXT,
+        warnings=listed(TEXT),
+    ),
     "Job": record(
         id=TEXT,
         kind=words(*KINDS),

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...planning.sweeping import Sweep, SweepPoint
 from ..documents import SWEEP_FORMAT
-from ..json.lines import document
+from ..json.lines import Written, compact, document
+from .plan_writer import write_plan_json
 
 
-def write_sweep_json(sweep: Sweep) -> bytes:
-    """The figures. The plans are documents of their own."""
-    return document(sweep_fields(sweep), listed=("points",))
+def write_sweep_json(sweep: Sweep, warnings: Sequence[str] = (), *, with_plans: bool = False) -> bytes:
+    """The figures; each configuration's plan is a document of its own, unless it is to stand in it."""
+    fields = sweep_fields(sweep, warnings)
+    if with_plans:
+        fields["points"] = Written(map(_with_plan, sweep.points))
+    return document(fields, listed=("points",))
 
 
-def sweep_fields(sweep: Sweep) -> dict[str, Any]:
+def configuration(capacity: Mapping[str, int]) -> str:
+    """What a configuration is called where it needs a name: its sizes."""
+    return ",".join(str(size) for size in capacity.values())
+
+
+def sweep_fields(sweep: Sweep, warnings: Sequence[str] = ()) -> dict[str, Any]:
     """The sweep as plain Python values, in the order of the document."""
     least = sweep.smallest
     return {
         "format": SWEEP_FORMAT,
         "name": sweep.name,
         "terms": [str(term) for term in sweep.terms],
-        "points": [_point(point) for point in sweep.points],
+        "points": [point_fields(point) for point in sweep.points],
         "smallest": None
         if least is None
         else {
@@ -32,11 +42,19 @@ def sweep_fields(sweep: Sweep) -> dict[str, Any]:
         },
         "reproducible": sweep.reproducible,
         "problem_digest": sweep.problem_digest,
+        "warnings": list(warnings),
         "run": {"seconds": sweep.seconds},
     }
 
 
-def _point(point: SweepPoint) -> dict[str, Any]:
+def _with_plan(point: SweepPoint) -> str:
+    """On one line: there are no line ends within JSON's strings."""
+    plan = "null" if point.plan is None else write_plan_json(point.plan).decode("utf-8").replace("\n", "")
+    return f'{compact(point_fields(point))[:-1]}, "plan": {plan}}}'
+
+
+def point_fields(point: SweepPoint) -> dict[str, Any]:
+    """A configuration, and what can be had with it."""
     return {
         "capacity": dict(point.capacity),
         "status": str(point.status),

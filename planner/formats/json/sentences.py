@@ -41,8 +41,17 @@ def kind_of(value: object) -> str:
             return "something else"
 
 
-def describe_error(error: ErrorDetails) -> tuple[Code, Place, str]:
-    """One of pydantic's errors as code, place and sentence."""
+SYMBOLS = """; a size may depend on symbols where the document declares them, as in 'symbols': {'n': [1, 2048]}"""
+
+
+def _is_expression(place: Place, value: object) -> bool:
+    """True for a buffer's size in letters, in a document without symbols."""
+    is_size = len(place) == 3 and (place[0], place[2]) == ("buffers", "size")
+    return is_size and isinstance(value, str) and any(c.isalpha() for c in value)
+
+
+def describe_error(error: ErrorDetails, within: Place = ()) -> tuple[Code, Place, str]:
+    """One of pydantic's errors as code, place and sentence. `within`: where the part stands that it is about."""
     place: Place = tuple(step for step in error["loc"] if not isinstance(step, bool))
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     if kind == "missing":
@@ -59,7 +68,8 @@ def describe_error(error: ErrorDetails) -> tuple[Code, Place, str]:
     if kind in (BUFFER_ID_ERROR, LABEL_ERROR) and isinstance(value, str) and value:
         return Code.TOO_LARGE, place, too_long(value, MAX_TEXT)
     if kind in _TYPES:
-        return Code.WRONG_TYPE, place, f"must be {_TYPES[kind]}, not {kind_of(value)}"
+        hint = SYMBOLS if _is_expression((*within, *place), value) else ""
+        return Code.WRONG_TYPE, place, f"must be {_TYPES[kind]}, not {kind_of(value)}{hint}"
     if kind in _VALUES:
         code, sentence = _VALUES[kind]
         return code, place, sentence(value, context)

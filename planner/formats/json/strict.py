@@ -169,7 +169,7 @@ def _validate_part(adapter: TypeAdapter[Any], part: Any, place: Place, report: R
 
 def _list_errors(error: ValidationError, place: Place, report: Report) -> None:
     for detail in error.errors(include_url=False):
-        code, at, message = describe_error(detail)
+        code, at, message = describe_error(detail, place)
         report.add(code, (*place, *at), message)
 
 

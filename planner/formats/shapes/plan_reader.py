@@ -66,6 +66,8 @@ class ShapesWire(TypedDict):
     shapes: Items[RowWire]
     problem_digest: str
     plan: NotRequired[dict[str, Any]]
+    c: NotRequired[str]
+    warnings: NotRequired[list[str]]
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from ...planning.shapes import Behind, ShapedProblem, ShapesPlan
@@ -27,9 +28,11 @@ def write_shaped(problem: ShapedProblem) -> bytes:
     return document({"format": fields.pop("format"), "symbols": symbols, **fields}, listed=("buffers", "pools"))
 
 
-def write_shapes_plan(found: ShapesPlan) -> bytes:
-    """The plan as JSON."""
-    return document(shapes_plan_fields(found), listed=("buffers", "pools", "shapes"))
+def write_shapes_plan(found: ShapesPlan, warnings: Sequence[str] = (), c: bytes | None = None) -> bytes:
+    """The plan as JSON; with its C functions, if there are to be any."""
+    more: dict[str, Any] = {"c": c.decode("utf-8")} if c is not None else {}
+    fields = {**shapes_plan_fields(found), **more, "warnings": list(warnings)}
+    return document(fields, listed=("buffers", "pools", "shapes"))
 
 
 def shapes_plan_fields(found: ShapesPlan) -> dict[str, Any]:

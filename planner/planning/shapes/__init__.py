@@ -5,7 +5,7 @@ from __future__ import annotations
 from .answer import Behind, Mode, PoolPeak, Row, ShapesPlan
 from .c_source import c_source
 from .expression import Expression, ExpressionError, parse
-from .modes import parse_shape, plan_shapes
+from .modes import parse_shape, plan_shapes, planned_shapes
 from .shaped import ShapedProblem, shaped, usual_shapes
 from .verify import verify_shapes
 
@@ -22,6 +22,7 @@ __all__ = [
     "parse",
     "parse_shape",
     "plan_shapes",
+    "planned_shapes",
     "shaped",
     "usual_shapes",
     "verify_shapes",

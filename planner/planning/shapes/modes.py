@@ -17,6 +17,7 @@ from ...options.options import Options, bad_option
 from ...options.preference import with_preference
 from ..placing.path import WORK_PER_SECOND
 from ..placing.solving import plan
+from ..placing.watching import Cancelled
 from .answer import Mode, Row, ShapesPlan
 from .expression import Values
 from .order import Closed, conflicts, order_of, require_plain, used
@@ -31,6 +32,9 @@ def plan_shapes(
     mode: Mode = Mode.EXPRESSIONS,
     shapes: Sequence[Mapping[str, int]] = (),
     options: Options | None = None,
+    *,
+    cancelled: Cancelled | None = None,
+    begun: float | None = None,
 ) -> ShapesPlan:
     """A plan for every shape, or in the mode `buckets` for those that are listed.
 
@@ -38,11 +42,11 @@ def plan_shapes(
     taken; by default some from the whole range. The time limit is for all of it. Raises BadInput, CannotSolve for rules that the mode cannot
     keep, and NoPlan where there is no plan or none was found.
     """
-    begun = time.monotonic()
+    begun = time.monotonic() if begun is None else begun
     options = options or Options()
     mode = Mode(mode)
     require_nothing_to_choose(problem.largest)
-    problem = _replaced(problem, options)
+    problem = planned_shapes(problem, options)
     options = replace(options, capacity=None, prefer=None)
     if mode is Mode.BUCKETS and not shapes:
         raise bad_option("at", "say which shapes the offsets are for, as in n=128")
@@ -51,15 +55,16 @@ def plan_shapes(
         raise bad_option("at", f"these are {len(listed)} shapes, and {MOST_SHAPES} are the most")
     for each in listed:
         require_shape(problem, each)
-    share = _Shares(options, len(listed) + 1, begun)
+    share = _Shares(options, len(listed) + 1, begun, cancelled)
     if mode is Mode.EXPRESSIONS:
         require_plain(problem.largest)
         return _expressions(problem, listed, share)
-    best = [plan(problem.at(values), share.next()) for values in listed]
+    best = [share.plan(problem.at(values)) for values in listed]
     return _fixed(problem, mode, listed, best, share)
 
 
-def _replaced(problem: ShapedProblem, options: Options) -> ShapedProblem:
+def planned_shapes(problem: ShapedProblem, options: Options) -> ShapedProblem:
+    """The problem that a plan with these options is a plan of. Raises BadInput."""
     largest = with_preference(with_capacity(problem.largest, options.capacity), options.prefer)
     return replace(problem, largest=largest)
 
@@ -67,8 +72,8 @@ def _replaced(problem: ShapedProblem, options: Options) -> ShapedProblem:
 class _Shares:
     """Equal shares of the limits."""
 
-    def __init__(self, options: Options, count: int, begun: float) -> None:
-        self._options, self._left = options, count
+    def __init__(self, options: Options, count: int, begun: float, cancelled: Cancelled | None) -> None:
+        self._options, self._left, self._cancelled = options, count, cancelled
         self._end = None if options.time_limit is None else begun + options.time_limit
         work = options.work_limit
         if work is None and options.time_limit is not None:
@@ -76,8 +81,14 @@ class _Shares:
         self._work = None if work is None else work // count
 
     def is_over(self) -> bool:
-        """Has all the time been used?"""
+        """Has all the time been used, or is nobody interested any more?"""
+        if self._cancelled is not None and self._cancelled():
+            return True
         return self._end is not None and time.monotonic() >= self._end
+
+    def plan(self, problem: Problem) -> Plan:
+        """The plan that one share makes."""
+        return plan(problem, self.next(), cancelled=self._cancelled)
 
     def next(self) -> Options:
         left = None if self._end is None else max(self._end - time.monotonic(), 0.0) / max(self._left, 1)
@@ -96,7 +107,7 @@ def _fixed(
     target = problem.largest
     if mode is Mode.BUCKETS:
         target = _largest_of(problem, shapes)
-    made = plan(target, share.next())
+    made = share.plan(target)
     exact = made.status is PlanStatus.OPTIMAL
     if mode is Mode.BUCKETS and any(not buffer.size for values in shapes for buffer in problem.at(values).buffers):
         together = for_all_at_once(target, [problem.at(values) for values in shapes], share.next())
@@ -123,13 +134,15 @@ def _largest_of(problem: ShapedProblem, shapes: Sequence[Values]) -> Problem:
 
 def _expressions(problem: ShapedProblem, shapes: Sequence[Values], share: _Shares) -> ShapesPlan:
     """The order of the plan of which the worst shape takes least, compared with the best plan for it alone."""
-    best = [plan(problem.at(values), share.next()) for values in shapes]
+    best = [share.plan(problem.at(values)) for values in shapes]
     apart = conflicts(problem.largest)
     found: list[tuple[Fraction, Fraction, int]] = []
     orders = {}
     taken: dict[int, list[int]] = {}
     for number, each in enumerate(best):
-        if not each.status.has_plan:
+        if not each.status.has_plan or (
+            found and share.is_over()
+        ):  # one order there must be; which is best is worth no more than the time there is
             continue
         orders[number] = order_of(each, apart)
         taken[number] = [sum(used(problem, each, orders[number], values).values()) for values in shapes]

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from .answer import SmallestCapacity, Sweep, SweepPoint
 from .configurations import capacity_range, parse_ranges
-from .sweep import sweep
+from .sweep import sweep, swept_problem
 from .verify import verify_sweep
 
-__all__ = ["SmallestCapacity", "Sweep", "SweepPoint", "capacity_range", "parse_ranges", "sweep", "verify_sweep"]
+__all__ = [
+    "SmallestCapacity",
+    "Sweep",
+    "SweepPoint",
+    "capacity_range",
+    "parse_ranges",
+    "sweep",
+    "swept_problem",
+    "verify_sweep",
+]

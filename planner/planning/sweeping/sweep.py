@@ -30,6 +30,9 @@ from .side_by_side import SideBySide, side_by_side
 OnSolved: TypeAlias = Callable[[int, int], None]
 """Told how many configurations are settled, and of how many."""
 
+OnPoint: TypeAlias = Callable[[SweepPoint], None]
+"""Told of each configuration when it is settled."""
+
 PROCESSES = 2
 
 
@@ -41,29 +44,37 @@ def sweep(
     processes: int = PROCESSES,
     cancelled: Cancelled | None = None,
     on_solved: OnSolved | None = None,
+    on_point: OnPoint | None = None,
+    begun: float | None = None,
 ) -> Sweep:
     """What can be had with each combination of the pools' sizes, and, where one pool is swept, the smallest size there is room in.
 
     The options' time limit is for all of it; so is a work limit. The objective is the same everywhere: `prefer` balanced weighs as it does
     with the largest sizes. Raises BadInput and CannotSolve as `plan` does.
     """
-    begun = time.monotonic()
+    begun = time.monotonic() if begun is None else begun
     options = options or Options()
-    require_valid(options)
     if processes < 1:
         raise bad_option("processes", "there must be 1 process or more")
+    problem = swept_problem(problem, sizes, options)
+    configurations = combinations(sizes, problem)
+    with side_by_side(processes, cancelled) as planners:
+        run = _Run(problem, configurations, options, planners, processes, begun)
+        run.settle(cancelled, on_solved, on_point)
+        return run.answer()
+
+
+def swept_problem(problem: Problem, sizes: Mapping[str, Sequence[int]], options: Options) -> Problem:
+    """The problem of which a sweep has a plan for each configuration, but for the swept pools' sizes. Raises BadInput where it has none."""
+    require_valid(options)
     if options.capacity is not None:
         problem = with_capacity(problem, options.capacity)
-    configurations = combinations(sizes, problem)
+    combinations(sizes, problem)
     largest = {name: max(each) for name, each in sizes.items()}
     require_sound(with_capacity(problem, largest))
     require_nothing_to_choose(problem)
     found = with_preference(with_capacity(problem, largest), options.prefer)
-    problem = replace(problem, terms=found.terms, peak_price=found.peak_price)
-    with side_by_side(processes, cancelled) as planners:
-        run = _Run(problem, configurations, options, planners, processes, begun)
-        run.settle(cancelled, on_solved)
-        return run.answer()
+    return replace(problem, terms=found.terms, peak_price=found.peak_price)
 
 
 class _Run:
@@ -92,7 +103,8 @@ class _Run:
         self._waves = (len(configurations) - 1).bit_length() + 2
         """There are no more: each halves what is open."""
 
-    def settle(self, cancelled: Cancelled | None, on_solved: OnSolved | None) -> None:
+    def settle(self, cancelled: Cancelled | None, on_solved: OnSolved | None, on_point: OnPoint | None = None) -> None:
+        told: set[int] = set()
         swept = [*self._configurations[0]]
         if len(swept) == 1:
             self._find_smallest(swept[0])
@@ -100,6 +112,10 @@ class _Run:
         while wanted and not (cancelled is not None and cancelled()):
             self._solve(wanted)
             open_ = [i for i in range(len(self._configurations)) if not self._is_settled(i)]
+            if on_point is not None:
+                for i in sorted(set(range(len(self._configurations))) - set(open_) - told):
+                    told.add(i)
+                    on_point(self._point(i))
             if on_solved is not None:
                 on_solved(len(self._configurations) - len(open_), len(self._configurations))
             wanted = list(self._middles(open_))

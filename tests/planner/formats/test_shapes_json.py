@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner import BadInput, Options, plan, read_problem, read_shaped, verify_shapes, write_shaped
+from planner import BadInput, Code, Options, plan, read_problem, read_shaped, verify_shapes, write_shaped
 from planner.formats import read_shapes_plan, write_shapes_plan
 from planner.generate import shaped_transformer
 from planner.planning.shapes import Mode, plan_shapes
@@ -162,3 +162,12 @@ def test_very_many_different_expressions_are_refused_and_equal_ones_are_not(monk
         read_shaped(document(*({"size": f"{long}+{i}"} for i in range(20))))
     assert [str(f.code) for f in found.value.findings] == ["too_large"]
     assert len(read_shaped(document(*({"size": long} for _ in range(20))))[0].sizes) == 20
+
+
+@pytest.mark.parametrize(("size", "is_told"), [("n", True), ("4*n", True), ("64", False)])
+def test_a_size_in_letters_where_no_symbols_are_declared_says_what_to_do(size: str, is_told: bool) -> None:
+    with pytest.raises(BadInput) as caught:
+        read_problem(json.dumps({"format": "memplan/1", "buffers": [{"id": 1, "size": size}]}).encode())
+    (found,) = caught.value.findings
+    assert (found.code, found.pointer) == (Code.WRONG_TYPE, "/buffers/0/size")
+    assert ("'symbols': {'n': [1, 2048]}" in found.message) is is_told

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from api.cli.commands import shapes
+from api.cli.exit_codes import ExitCode
+from planner import Options, ShapesPlan, plan_shapes
 from tests.api.processes import ROOT, run, run_on_terminal
 
 PREFILL = str(ROOT / "examples" / "prefill.json")
@@ -75,3 +80,20 @@ def test_verify_takes_what_it_writes_and_sees_what_is_changed(mode: str, tmp_pat
     out.write_bytes(out.read_bytes().replace(b'"used": ', b'"used": 1'))
     done = run("verify", PREFILL, str(out))
     assert (done.returncode, json.loads(done.stdout)["valid"]) == (1, False)
+
+
+def test_a_plan_with_other_sizes_of_memory_is_verified_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = shapes.Request(PREFILL, "expressions", ["n=16"], None, None, "memplan", None, "light", True, False)
+    options = Options(capacity=1 << 30, workers=1)
+    assert shapes.run(request, options) is ExitCode.OK
+    capsys.readouterr()
+
+    def wrong(*arguments: Any) -> ShapesPlan:
+        found = plan_shapes(*arguments)
+        return replace(found, behind=tuple(replace(each, after=()) for each in found.behind))
+
+    monkeypatch.setattr(shapes, "plan_shapes", wrong)
+    assert shapes.run(request, options) is ExitCode.UNKNOWN
+    assert "failed verification and is withheld" in capsys.readouterr().err

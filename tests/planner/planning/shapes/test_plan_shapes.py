@@ -6,13 +6,27 @@ import ctypes
 import random
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
 
-from planner import BadInput, Buffer, CannotSolve, Code, Colocation, Constraints, Fixed, NoPlan, Options, Pool, Problem
+from planner import (
+    BadInput,
+    Buffer,
+    CannotSolve,
+    Code,
+    Colocation,
+    Constraints,
+    Fixed,
+    NoPlan,
+    Options,
+    Plan,
+    Pool,
+    Problem,
+)
 from planner.generate import shaped_transformer
 from planner.planning.shapes import (
     Mode,
@@ -26,6 +40,7 @@ from planner.planning.shapes import (
     usual_shapes,
     verify_shapes,
 )
+from planner.planning.shapes.order import Order, order_of
 from scripts.measure.shapes import faults
 
 OPTIONS = Options(time_limit=60, workers=1)
@@ -112,6 +127,20 @@ def test_without_time_one_sum_stands_above_all(seed: int, monkeypatch: pytest.Mo
         offsets = found.offsets(values)
         peak = max(offsets[buffer.id] + buffer.size for buffer in problem.at(values).buffers)
         assert peak <= found.pools[0].peak.at(values)
+
+
+def test_without_time_one_order_is_derived_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    derived: list[Plan] = []
+
+    def counted(plan: Plan, apart: Sequence[Sequence[int]]) -> Order:
+        derived.append(plan)
+        return order_of(plan, apart)
+
+    monkeypatch.setattr("planner.planning.shapes.modes._Shares.is_over", lambda _: True)
+    monkeypatch.setattr("planner.planning.shapes.modes.order_of", counted)
+    problem = random_problem(1)
+    assert verify_shapes(problem, plan_shapes(problem, Mode.EXPRESSIONS, SHAPES[::7], OPTIONS)) == ()
+    assert len(derived) == 1
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -1,0 +1,115 @@
+"""Sizes that depend on symbols: one plan for all their values, verified before it is given out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from planner.drawing import shapes_curve
+from planner.facts.digest import digest
+from planner.facts.variants import require_nothing_to_choose
+from planner.formats import read_shaped, read_shapes_plan, write_shaped, write_shapes_plan
+from planner.formats.documents import Source
+from planner.formats.table import USUAL, Format
+from planner.model.errors import BadInput, Code, Finding
+from planner.model.plan import PlanStatus, gap_to
+from planner.options.options import bad_option
+from planner.planning.shapes import (
+    Mode,
+    ShapedProblem,
+    c_source,
+    parse_shape,
+    plan_shapes,
+    planned_shapes,
+    verify_shapes,
+)
+from planner.planning.shapes.expression import NAME
+from planner.planning.shapes.modes import MOST_SHAPES
+from planner.planning.shapes.order import require_plain
+from planner.planning.shapes.shaped import require_shape
+from solvers.model.errors import StopReason
+
+from ...errors import HttpCode, Refusal
+from ...settings import Settings
+from .kind import Answer, Asked, Kind, Line, Subject, answer
+from .plans import require_solver
+
+
+class ShapesKind(Kind):
+    """A plan for all shapes."""
+
+    name = "shapes"
+
+    def read(self, row: Format, source: Source) -> Subject:
+        if row.name != USUAL:
+            raise BadInput(Finding(Code.UNSUPPORTED, "", f"sizes that depend on symbols stand in the format {USUAL}"))
+        problem, warnings = read_shaped(source.data)
+        identity = hashlib.sha256(write_shaped(problem)).hexdigest()
+        return Subject(problem.largest, warnings, problem, digest(problem.largest), identity)
+
+    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
+        problem, own = planned_shapes(subject.more, asked.options), asked.own
+        require_nothing_to_choose(problem.largest)
+        if _mode(own) is Mode.EXPRESSIONS:
+            require_plain(problem.largest)
+        at = _shapes(own)
+        if len(at) > MOST_SHAPES:
+            raise bad_option("at", f"these are {len(at)} shapes, and {MOST_SHAPES} are the most")
+        for shape in at:
+            require_shape(problem, shape)
+        if _mode(own) is Mode.BUCKETS and not at:
+            raise bad_option("at", "say which shapes the offsets are for, as in n=128")
+        if "c" in own:
+            if _mode(own) is not Mode.EXPRESSIONS:
+                raise bad_option("c", "C functions are for offsets that are expressions; the others are numbers")
+            if not NAME.fullmatch(own["c"]):
+                raise bad_option("c", "a prefix is a letter, then letters, digits and _")
+        require_solver(asked.options.solver)
+
+    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+        problem: ShapedProblem = subject.more
+        found = plan_shapes(
+            problem, _mode(asked.own), _shapes(asked.own), asked.options, cancelled=line.cancelled, begun=begun
+        )
+        wrong = verify_shapes(planned_shapes(problem, asked.options), found)
+        if wrong:
+            text = f"the plan that was made failed verification and is withheld: {wrong[0]}; please report it"
+            raise Refusal(503, HttpCode.NO_PLAN, text)
+        c = None
+        if "c" in asked.own:
+            c = c_source(found, [buffer.id for buffer in problem.largest.buffers], asked.own["c"])
+        best_known, bound = (found.plan.peak, found.plan.bound) if found.plan is not None else (None, None)
+        is_best = found.plan is not None and found.exact
+        settled = all(row.optimum == row.bound for row in found.rows)
+        stop = StopReason.PROVED if is_best or settled else StopReason.WORK_LIMIT
+        if line.cancelled():
+            stop = StopReason.CANCELLED
+        return answer(
+            write_shapes_plan(found, asked.notes, c),
+            status=(PlanStatus.OPTIMAL if is_best else PlanStatus.FEASIBLE).value,
+            stop=stop.value,
+            best=best_known,
+            bound=bound,
+            gap=gap_to(bound, best_known),
+            lasting=stop is StopReason.PROVED and (is_best or found.plan is None),
+        )
+
+    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
+        if part is not None:
+            self.part(answer, part)
+        found = read_shapes_plan(answer)
+        if wanted == "svg":
+            return shapes_curve(subject.problem.name, [found])
+        document: dict[str, Any] = json.loads(answer)
+        told = ("format", "mode", "symbols", "exact", "shapes", "warnings")
+        return json.dumps({name: document[name] for name in told}).encode("ascii")
+
+
+def _mode(own: Mapping[str, Any]) -> Mode:
+    return Mode(own.get("mode", Mode.EXPRESSIONS))
+
+
+def _shapes(own: Mapping[str, Any]) -> list[dict[str, int]]:
+    return [parse_shape(text) for text in own.get("at", ())]

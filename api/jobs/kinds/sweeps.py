@@ -1,0 +1,143 @@
+"""Many sizes of memory: what each buys, each configuration told of when it is settled."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from planner.drawing import sweep_curve
+from planner.formats import read_plan, write_plan
+from planner.formats.answers.sweep_reader import read_sweep_figures
+from planner.formats.answers.sweep_writer import configuration, point_fields, write_sweep_json
+from planner.model.errors import PlannerError
+from planner.model.plan import PlanStatus, gap_to
+from planner.options.capacity import with_capacity
+from planner.planning.sweeping import Sweep, SweepPoint, parse_ranges, sweep, swept_problem
+from planner.planning.sweeping.configurations import STEP
+from solvers.model.errors import StopReason
+
+from ...errors import too_large
+from ...settings import Settings
+from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
+from .plans import drawn, require_solver
+
+MOST_PLACEMENTS = 1_000_000
+"""Of all configurations together."""
+
+
+class SweepKind(Kind):
+    """A sweep. Its parts are called as their sizes, with commas between those of several pools."""
+
+    name = "sweep"
+
+    def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
+        sizes = _sizes(subject, asked)
+        swept_problem(subject.problem, sizes, asked.options)
+        require_solver(asked.options.solver)
+        count = prod(len(each) for each in sizes.values())
+        if count * len(subject.problem.buffers) > MOST_PLACEMENTS:
+            raise too_large(f"{count} configurations of so many buffers: {MOST_PLACEMENTS} placements are the most")
+
+    def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+        sizes = _sizes(subject, asked)
+        problem = swept_problem(subject.problem, sizes, asked.options)
+        told = _parts(best)
+        settled: list[SweepPoint] = []
+
+        def so_far() -> Answer:
+            points = tuple(settled)
+            found = Sweep(
+                problem.name,
+                subject.digest,
+                problem.terms,
+                problem.peak_price,
+                points,
+                None,
+                False,
+                time.monotonic() - begun,
+            )
+            return described(found, asked.notes, StopReason.CANCELLED)
+
+        def on_point(point: SweepPoint) -> None:
+            settled.append(point)
+            name = configuration(point.capacity)
+            if name not in told:
+                line.point({"part": name, **point_fields(point), "seconds": round(time.monotonic() - begun, 6)}, so_far)
+
+        found = sweep(
+            subject.problem, sizes, asked.options, processes=1, cancelled=line.cancelled, on_point=on_point, begun=begun
+        )
+        return described(found, asked.notes, StopReason.CANCELLED if line.cancelled() else None)
+
+    def cut_short(self, best: bytes, stop: StopReason) -> Answer:
+        document = json.loads(best)
+        document["warnings"].append(stop_in_words(stop))
+        data = json.dumps(document, allow_nan=False).encode("ascii")
+        return answer(data, status=_status(read_sweep_figures(best)).value, stop=stop.value, lasting=False)
+
+    def part(self, answer: bytes, name: str) -> bytes:
+        return _plan(answer, name)[0]
+
+    def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
+        if part is not None:
+            plan, capacity = _plan(answer, part)
+            problem = swept_problem(subject.problem, _sizes(subject, asked), asked.options)
+            return drawn(with_capacity(problem, capacity), read_plan(plan), wanted)
+        found = read_sweep_figures(answer)
+        return sweep_curve(found) if wanted == "svg" else write_sweep_json(found, json.loads(answer)["warnings"])
+
+
+def described(found: Sweep, notes: Sequence[str], stop: StopReason | None) -> Answer:
+    """The sweep with its plans in it, and what the service must know of it. One pool's smallest size is what it finds best."""
+    status = _status(found)
+    if stop is None:
+        is_over = all(point.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE) for point in found.points)
+        stop = StopReason.PROVED if is_over else StopReason.WORK_LIMIT
+    least = found.smallest
+    best, bound = (None, None) if least is None else (least.capacity, least.bound)
+    return answer(
+        write_sweep_json(found, notes, with_plans=True),
+        status=status.value,
+        stop=stop.value,
+        best=best,
+        bound=bound,
+        gap=gap_to(bound, best),
+        lasting=found.reproducible and stop is not StopReason.CANCELLED,
+    )
+
+
+def _status(found: Sweep) -> PlanStatus:
+    """Optimal: each configuration is settled, and some fit. Infeasible: none does."""
+    known = {point.status for point in found.points}
+    if not any(status.has_plan for status in known):
+        return PlanStatus.INFEASIBLE if known == {PlanStatus.INFEASIBLE} else PlanStatus.UNKNOWN
+    return PlanStatus.OPTIMAL if known <= {PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE} else PlanStatus.FEASIBLE
+
+
+def _sizes(subject: Subject, asked: Asked) -> dict[str, tuple[int, ...]]:
+    return parse_ranges(asked.own.get("capacity", ()), subject.problem, asked.own.get("step", STEP))
+
+
+def _parts(best: bytes | None) -> set[str]:
+    """What an earlier attempt has told of."""
+    try:
+        return set() if best is None else {configuration(each.capacity) for each in read_sweep_figures(best).points}
+    except PlannerError:
+        return set()
+
+
+def _plan(answer: bytes, name: str) -> tuple[bytes, dict[str, int]]:
+    """A configuration's plan, and its sizes. Raises Refusal."""
+    points: list[dict[str, Any]] = json.loads(answer)["points"]
+    for point in points:
+        if configuration(point["capacity"]) == name and point["plan"] is not None:
+            return as_written(point["plan"]), point["capacity"]
+    raise no_such_part(name)
+
+
+def as_written(plan: dict[str, Any]) -> bytes:
+    """A plan that stood within another document, as it is given out by itself."""
+    return write_plan(read_plan(json.dumps(plan).encode("ascii")))
