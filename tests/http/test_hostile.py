@@ -33,7 +33,7 @@ def test_it_is_answered_rightly_and_costs_little_memory(attacked: Served, attack
     assert set(found.statuses) <= set(attack.right)
     assert found.service_bytes < SERVICE_BYTES
     assert found.workers_bytes < WORKER_BYTES
-    assert attacked.children() == processes, "no worker died of it"
+    assert set(processes) <= set(attacked.children()), "no worker died of it"
     assert not any("fault" in line for line in attacked.log)
 
 
