@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi import checks
 
 from api.errors import CONTENT_TYPE, HttpCode
+from planner.formats.table import BYTES, FORMATS
 from planner.model.errors import Code
 from tests.http.served import SECONDS, THREE, Served, serving
 from tests.http.test_jobs import post_job, until
@@ -37,6 +38,11 @@ TRIES = settings.get_profile("normal").max_examples // 10
 @schemathesis.serializer("application/x-ndjson", "application/jsonl")
 def lines(_: schemathesis.SerializationContext, value: object) -> bytes:
     return value.encode("utf-8", "replace") if isinstance(value, str) else json.dumps(value).encode("ascii")
+
+
+@schemathesis.serializer(*{kind for row in FORMATS.values() if not row.is_text for kind in row.media_types} - {BYTES})
+def as_it_is(_: schemathesis.SerializationContext, value: object) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
 
 
 described = schemathesis.openapi.from_dict(document())
