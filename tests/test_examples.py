@@ -66,6 +66,7 @@ def test_every_example_is_tried_above() -> None:
     assert [path.name for path in sorted(EXAMPLES.iterdir())] == [
         "decode.json",
         "devices.json",
+        "gallery",
         "keyword_spotting.json",
         "loop.json",
         "mobilenet.json",
