@@ -47,6 +47,7 @@ def test_there_is_a_file_for_each_purpose() -> None:
         "pictures.txt",
         "postgresql.txt",
         "runtime.txt",
+        "tflm.txt",
         "wheels.txt",
     ]
 
@@ -76,8 +77,9 @@ def test_no_address_is_recorded(path: Path) -> None:
         ("build.txt", ["build"]),
         ("pictures.txt", ["project", "pictures"]),
         ("postgresql.txt", ["project", "postgresql"]),
+        ("tflm.txt", ["project", "tflm"]),
         ("wheels.txt", ["build", "wheels"]),
-        ("dev.txt", ["project", "highs", "peers", "pictures", "postgresql", "dev"]),
+        ("dev.txt", ["project", "highs", "peers", "pictures", "postgresql", "tflm", "dev"]),
     ],
 )
 def test_each_file_pins_what_pyproject_declares(file: str, parts: list[str]) -> None:

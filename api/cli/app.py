@@ -92,6 +92,14 @@ def plan(
             help="Write a proof of the bound that `memplan verify --proof` replays; .gz packs it.",
         ),
     ] = None,
+    output_format: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="NAME",
+            help="What OUT is written as, where its ending does not say it: {plan_formats}; tflm, c, cpp and ld take a prefix, as in c:prefix=net.",
+        ),
+    ] = None,
     input_format: Format = None,
 ) -> None:
     """Place all buffers of a problem.
@@ -112,6 +120,8 @@ def plan(
         raise typer.BadParameter("a proof is written to a file of its own", param_hint="--proof")
     if block_map and (as_json or quiet or report or out == "-"):
         raise typer.BadParameter("cannot be combined with --json, --quiet, --report or -o -", param_hint="--map")
+    if output_format is not None and out in (None, "-"):
+        raise typer.BadParameter("says what the file of -o is written as", param_hint="--as")
     request = plan_command.Request(
         file=file,
         begun=context.obj,
@@ -124,6 +134,7 @@ def plan(
         report=report,
         block_map=block_map,
         proof=proof,
+        output_format=output_format,
     )
     if arenas == "nested":
         if report or block_map or wanted.explain or proof:

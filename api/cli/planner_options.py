@@ -52,6 +52,7 @@ class PlannerCommand(TyperCommand):
         return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        from planner.formats.plan_table import PLAN_FORMATS
         from planner.formats.table import names, written
         from planner.generate import KINDS
         from solvers.sharing.solver import SHARERS
@@ -59,6 +60,7 @@ class PlannerCommand(TyperCommand):
         tables = {
             "formats": names(),
             "written": ", ".join(written()),
+            "plan_formats": ", ".join(PLAN_FORMATS),
             "kinds": ", ".join(KINDS),
             "sharers": ", ".join(SHARERS),
         }

@@ -316,23 +316,22 @@ def format_named(name: str) -> Format:
     name, _, said = name.partition(":")
     if name not in FORMATS:
         raise bad_input(Code.INVALID_OPTION, (), f"there is no format {quoted(name)}; known are {', '.join(FORMATS)}")
-    return _told(FORMATS[name], said)
+    row = FORMATS[name]
+    return row._replace(told=with_told(name, row.settings, said)) if said else row
 
 
-def _told(row: Format, said: str) -> Format:
-    """The format with what stands behind its name. Raises BadInput if it has no such setting."""
-    if not said:
-        return row
+def with_told(name: str, settings: Sequence[Setting], said: str) -> Mapping[str, Any]:
+    """What is said behind a format's name: SETTING,SETTING=VALUE. Raises BadInput if there is no such setting."""
     given: dict[str, list[str]] = {}
-    for each in said.split(","):
+    for each in filter(None, said.split(",")):
         key, _, value = each.partition("=")
         given.setdefault(key, []).append(value)
-    known = {setting.name: setting for setting in row.settings}
+    known = {setting.name: setting for setting in settings}
     for key in given:
         if key not in known:
             has = f"its settings are {', '.join(known)}" if known else "it has none"
-            raise bad_input(Code.INVALID_OPTION, (), f"the format {row.name} has no setting {quoted(key)}; {has}")
-    return row._replace(told={key: known[key].read(values) for key, values in given.items()})
+            raise bad_input(Code.INVALID_OPTION, (), f"the format {name} has no setting {quoted(key)}; {has}")
+    return {key: known[key].read(values) for key, values in given.items()}
 
 
 def with_settings(name: str | None, said: Mapping[str, Sequence[str]]) -> str | None:

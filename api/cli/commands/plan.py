@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import planner
 from planner.formats import read_problem, write_plan
+from planner.formats.plan_table import USUAL, plan_format
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem, measures_bytes
 from planner.options.options import Options
@@ -51,6 +52,8 @@ class Request(NamedTuple):
     """Show the memory map in place of the table of placements, in a pipe too."""
     proof: str | None = None
     """Where to write a proof of the plan's bound."""
+    output_format: str | None = None
+    """In what the plan is written; None: as the target's ending says."""
 
     @property
     def target(self) -> str | None:
@@ -78,13 +81,13 @@ def run(request: Request, options: Options) -> ExitCode:
         return measures_bytes(problem if options.prefer is None else replace(problem, terms=TERMS[options.prefer]))
 
     if request.proof is None:
-        return carry_out(request, options, Work(planner.plan, in_bytes, write_plan, deliver))
+        return carry_out(request, options, Work(planner.plan, in_bytes, for_the_file, deliver))
     from .proof import Proving
 
     proving = Proving(request.proof, options)
     with refusing(shown_name(request.file), as_json=request.as_json):
         proving.check(request.file, request.target)
-    code = carry_out(request, options, Work(proving.plan, in_bytes, write_plan, deliver))
+    code = carry_out(request, options, Work(proving.plan, in_bytes, for_the_file, deliver))
     with refusing(None, as_json=request.as_json):
         written = proving.write(quiet=request.quiet)
     if proving.is_interrupted:
@@ -95,12 +98,31 @@ def run(request: Request, options: Options) -> ExitCode:
 Answer = TypeVar("Answer", bound="Plan | planner.Sharing")
 
 
+class Input(NamedTuple):
+    """What was read."""
+
+    problem: Problem
+    warnings: tuple[str, ...]
+    begun: float
+    """When the time began that its limit counts."""
+    data: bytes
+
+
+def for_the_file(request: Request, given: Input, plan: Plan) -> bytes | None:
+    """The plan as the file is to have it; None if there is no plan, and the format has no way to say so."""
+    row = plan_format(request.output_format, request.target or "")
+    if not plan.status.has_plan and row.name != USUAL:
+        return None
+    return row.write(given.problem, plan, given.data)
+
+
 class Work(NamedTuple, Generic[Answer]):
     """What a command makes of a problem, and what becomes of it."""
 
     make: Callable[..., Answer]
     in_bytes: Callable[[Problem], bool]
-    write: Callable[[Answer], bytes]
+    write: Callable[[Request, Input, Answer], bytes | None]
+    """For the file that was named."""
     deliver: Callable[[Request, Problem, Answer], None]
 
 
@@ -108,7 +130,8 @@ def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCod
     """From the file that is read to the exit code."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         output = checked_output(request)
-        problem, warnings, begun = read_input(request)
+        given = read_input(request)
+        problem = given.problem
         # From here to the last byte written, Ctrl-C must not cost the best answer.
         with Interrupt() as interrupt:
             with progress(request, options, interrupt, in_bytes=work.in_bytes(problem)) as show:
@@ -118,11 +141,12 @@ def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCod
                     on_progress=show,
                     cancelled=interrupt.requested,
                     on_log=log if request.verbose else None,
-                    begun=begun,
+                    begun=given.begun,
                 )
-            made = replace(found, warnings=(*warnings, *found.warnings))
-            if output is not None:
-                output.write(work.write(made))
+            made = replace(found, warnings=(*given.warnings, *found.warnings))
+            content = None if output is None else work.write(request, given, made)
+            if output is not None and content is not None:
+                output.write(content)
             work.deliver(request, problem, made)
     return ExitCode.INTERRUPTED if made.stop is StopReason.CANCELLED else EXIT_CODES[made.status]
 
@@ -136,15 +160,17 @@ def checked_output(request: Request) -> OutputFile | None:
     return output
 
 
-def read_input(request: Request) -> tuple[Problem, tuple[str, ...], float]:
-    """The problem, the reader's warnings, and when the time began that its limit counts."""
+def read_input(request: Request) -> Input:
+    """The problem, if what was asked for can be written of it. Raises BadInput."""
+    row = plan_format(request.output_format, request.target or "")
     ready = time.monotonic()
     data = read_bytes(request.file)
     begun = request.begun
     if request.file == STANDARD_INPUT:
         begun += time.monotonic() - ready  # waiting for somebody to write the input does not count
+    row.require(data)
     problem, warnings = read_problem(data, name=request.file, format=request.input_format)
-    return problem, warnings, begun
+    return Input(problem, warnings, begun, data)
 
 
 def progress(request: Request, options: Options, interrupt: Interrupt, *, in_bytes: bool) -> Silent:

@@ -10,12 +10,16 @@ from planner.planning.sharing import Sharing
 
 from ..exit_codes import ExitCode
 from ..terminal.json_output import print_document
-from .plan import Request, Work, carry_out, say_what_is_wrong
+from .plan import Input, Request, Work, carry_out, say_what_is_wrong
 
 
 def run(request: Request, options: Options) -> ExitCode:
     """Share, deliver, and say by the exit code how it went."""
-    return carry_out(request, options, Work(planner.share, lambda _: True, write_sharing, deliver))
+    return carry_out(request, options, Work(planner.share, lambda _: True, written, deliver))
+
+
+def written(_request: Request, _given: Input, sharing: Sharing) -> bytes:
+    return write_sharing(sharing)
 
 
 def deliver(request: Request, problem: Problem, sharing: Sharing) -> None:

@@ -7,6 +7,8 @@ needed from the subgraph's beginning to its end, or as long as it is used.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
 from ...model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem
@@ -18,6 +20,8 @@ MOST_STEPS = 1 << 17
 """Of all subgraphs, counted as often as they are run."""
 MOST_NESTING = 64
 ARENA = "arena"
+NEVER = (0, 0)
+"""Of tensors that nothing touches: TFLite Micro gives them memory all the same."""
 SCRATCH = "scratch"
 """The kind of what kernels need while they run."""
 
@@ -30,8 +34,8 @@ def micro_problem(model: Model) -> Problem:
     for number, id_ in enumerate(tensor_ids(model)):
         s, i = place_of(model, number)
         tensor = model.subgraphs[s].tensors[i]
-        live = steps.live.get((s, i))
-        if live and is_placed(tensor):
+        if is_placed(tensor):
+            live = steps.live.get((s, i), [NEVER])
             kind = "input" if s == 0 and i in model.subgraphs[0].inputs else None
             kind = "output" if s == 0 and i in model.subgraphs[0].outputs else kind
             buffers.append(Buffer(id_, placed_bytes(tensor, s, i), ALIGNMENT, live=_merged(live), kind=kind))
@@ -70,8 +74,6 @@ def tensor_ids(model: Model) -> list[BufferId]:
 
 def place_of(model: Model, number: int) -> tuple[int, int]:
     """The subgraph and the number there of a tensor counted through all of them."""
-    from bisect import bisect_right
-
     s = bisect_right(model.first_tensors, number) - 1
     return s, number - model.first_tensors[s]
 

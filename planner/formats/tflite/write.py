@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
 from ...model.plan import Plan
+from ...model.problem import BufferId, Problem
 from .micro import ALIGNMENT, is_placed, place_of, placed_bytes, tensor_ids
 from .model import IDENTIFIER, VERSION, Model, read_model
 
@@ -29,23 +30,23 @@ _GRAIN = 64
 """What is put before the file is a multiple of this, so that everything keeps its alignment."""
 
 
-def write_into(data: bytes, plan: Plan) -> bytes:
+def write_into(_problem: Problem, plan: Plan, source: bytes) -> bytes:
     """The model with the plan's offsets. Raises BadInput if the plan is not one of this model, or not one that TFLite Micro can follow."""
-    model = read_model(data)
-    return with_metadata(model, offsets_of(model, plan))
+    model = read_model(source)
+    return with_metadata(model, [offset for _, offset in offsets_of(model, plan)])
 
 
-def offsets_of(model: Model, plan: Plan) -> list[int]:
-    """The offset of every tensor of the file; -1 where TFLite Micro's planner does not place it."""
+def offsets_of(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
+    """Every tensor of the file with its offset; -1 where TFLite Micro's planner does not place it. Raises BadInput."""
     if not plan.status.has_plan:
         raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
     placed = {placement.id: (number, placement) for number, placement in enumerate(plan.placements)}
-    found = []
+    found: list[tuple[BufferId, int]] = []
     for number, id_ in enumerate(tensor_ids(model)):
         s, i = place_of(model, number)
         tensor = model.subgraphs[s].tensors[i]
         if not is_placed(tensor) or id_ not in placed:
-            found.append(UNPLANNED)
+            found.append((id_, UNPLANNED))
             continue
         at, placement = placed[id_]
         need = placed_bytes(tensor, s, i)
@@ -57,10 +58,16 @@ def offsets_of(model: Model, plan: Plan) -> list[int]:
         if placement.offset % ALIGNMENT or placement.offset > MOST:
             text = f"{quoted(id_)} is at {placement.offset}; TFLite Micro takes multiples of {ALIGNMENT} below 2^31"
             raise bad_input(Code.INVALID_VALUE, ("placements", at, "offset"), text)
-        found.append(placement.offset)
-    if all(offset == UNPLANNED for offset in found):
+        found.append((id_, placement.offset))
+    if all(offset == UNPLANNED for _, offset in found):
         raise bad_input(Code.CONTRADICTION, ("placements",), "the plan places none of the model's tensors")
     return found
+
+
+def scratch_offsets(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
+    """What the plan places besides tensors, in its order: what kernels need while they run."""
+    tensors = set(tensor_ids(model))
+    return [(placement.id, placement.offset) for placement in plan.placements if placement.id not in tensors]
 
 
 def planned_offsets(model: Model) -> tuple[int, ...] | None:

@@ -1,0 +1,71 @@
+"""A plan as TFLite Micro's `BufferPlan`, for its NonPersistentMemoryPlannerShim: an offset for every buffer, in the order in which it asks."""
+
+from __future__ import annotations
+
+from ...model.plan import Plan
+from ...model.problem import Problem
+from ..tflite.model import read_model
+from ..tflite.write import UNPLANNED, offsets_of, scratch_offsets
+from .naming import PREFIX, memories, remark, require_prefix
+
+TEXT = """\
+// Made by memplan: {count} offsets for the planner of TFLite Micro, {peak} bytes.
+//   tflite::NonPersistentMemoryPlannerShim planner({p}_buffer_plan());
+// {scratch} of them are scratch memory of kernels, as memplan knows those of reference kernels. With other kernels, or if the shim says that a buffer is missing,
+// write the plan into the model instead (memplan plan model.tflite --like tflm -o planned.tflite).
+#ifndef {P}_BUFFER_PLAN_H
+#define {P}_BUFFER_PLAN_H
+
+#include <stdint.h>
+
+#include "tensorflow/lite/micro/memory_planner/memory_plan_struct.h"
+
+namespace tflite {{
+namespace micro {{}}
+}}  // namespace tflite
+
+namespace {p} {{
+
+using namespace ::tflite;
+using namespace ::tflite::micro;
+
+constexpr int32_t arena_peak = {peak};
+
+struct Offsets {{
+  int32_t buffer_count;
+  BufferDescriptor entries[{count}];
+}};
+static_assert(sizeof(BufferDescriptor) == sizeof(int32_t), "a buffer is described by its offset");
+static_assert(sizeof(BufferPlan) == 2 * sizeof(int32_t), "a plan is a count and a list");
+
+constexpr Offsets offsets = {{
+    {count},
+    {{
+{entries}
+    }},
+}};
+
+}}  // namespace {p}
+
+static inline const {p}::BufferPlan* {p}_buffer_plan() {{ return reinterpret_cast<const {p}::BufferPlan*>(&{p}::offsets); }}
+
+#endif
+"""
+
+
+def buffer_plan(problem: Problem, plan: Plan, source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
+    """C++ with the plan. Raises BadInput unless the plan is one of this model, as TFLite Micro plans it."""
+    p = require_prefix(prefix[-1])
+    model = read_model(source)
+    asked = [(id_, offset) for id_, offset in offsets_of(model, plan) if offset != UNPLANNED]
+    scratch = scratch_offsets(model, plan)
+    entries = "\n".join(f"        {{{offset}}},  // {remark(id_)}" for id_, offset in (*asked, *scratch))
+    text = TEXT.format(
+        p=p,
+        P=p.upper(),
+        count=len(asked) + len(scratch),
+        scratch=len(scratch),
+        peak=sum(memory.peak for memory in memories(problem, plan)),
+        entries=entries,
+    )
+    return text.encode("ascii")

@@ -1,0 +1,76 @@
+"""A plan for the linker: a fragment of a script with a section and symbols for each memory, and a map for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...model.plan import Plan
+from ...model.problem import Problem
+from .naming import PREFIX, Memory, memories, remark, require_prefix
+
+HEAD = """\
+/* Made by memplan: a section for each memory, for GNU ld and lld. Give it besides the usual script: -Wl,-T,FILE
+   What the C header defines lies in it. The symbol {p}_<memory>_capacity says how much room there is; what does not fit does not link.
+{regions}*/
+"""
+MOST = (1 << 32) - 1
+"""Bytes of a memory without a size."""
+
+
+def linker_script(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
+    """The fragment. Raises BadInput for a plan without placements."""
+    p = require_prefix(prefix[-1])
+    found = memories(problem, plan)
+    regions = "".join(f"   {line}\n" for line in _regions(p, found))
+    lines = [HEAD.format(p=p, regions=regions)]
+    for memory in found:
+        lines += _section(p, memory)
+    lines += [*(line for memory in found for line in _assertions(p, memory)), ""]
+    return "\n".join(lines).encode("ascii")
+
+
+def memory_map(problem: Problem, plan: Plan, _source: bytes) -> bytes:
+    """Every memory, and what lies where in it, by address. Raises BadInput for a plan without placements."""
+    return "\n".join([*_map(problem, plan), ""]).encode("utf-8")
+
+
+def _regions(p: str, found: tuple[Memory, ...]) -> Iterator[str]:
+    known = [memory for memory in found if memory.pool.base is not None and memory.pool.size is not None]
+    if known:
+        yield "As regions of a script of your own:"
+        for memory in known:
+            pool = memory.pool
+            yield f"MEMORY {{ {p}_{memory.name} (rw) : ORIGIN = {pool.base or 0:#x}, LENGTH = {pool.size} }}"
+
+
+def _section(p: str, memory: Memory) -> Iterator[str]:
+    m = f"{p}_{memory.name}"
+    yield f"/* Memory {remark(memory.use.name)} */"
+    room = max(MOST, memory.peak) if memory.pool.size is None else memory.pool.size
+    yield f"PROVIDE({m}_capacity = {room:#x});"
+    at = "" if memory.pool.base is None else f" {memory.pool.base:#x}"
+    yield f"SECTIONS\n{{\n  .{p}.{memory.name}{at} (NOLOAD) : ALIGN({memory.alignment})\n  {{"
+    yield f"    {m}_start = .;\n    KEEP(*(.{p}.{memory.name}))\n    . = MAX(., {memory.peak:#x});\n    {m}_end = .;\n  }}"
+    for name, placement in memory.buffers:
+        yield f"  PROVIDE({m}__{name} = {m}_start + {placement.offset:#x}); /* {remark(placement.id)}: {placement.size} bytes */"
+    yield "}\nINSERT AFTER .bss;\n"
+
+
+def _assertions(p: str, memory: Memory) -> Iterator[str]:
+    m = f"{p}_{memory.name}"
+    yield f'ASSERT({m}_end - {m}_start <= {m}_capacity, "{memory.name}: the plan does not fit");'
+    yield f'ASSERT({m}_start % {memory.alignment} == 0, "{memory.name}: begins in the wrong place");'
+
+
+def _map(problem: Problem, plan: Plan) -> Iterator[str]:
+    live = {buffer.id: buffer.live for buffer in problem.buffers}
+    for memory in memories(problem, plan):
+        base = memory.pool.base or 0
+        size = "unlimited" if memory.pool.size is None else f"{memory.pool.size} bytes"
+        yield f"{memory.use.name}: from {base:#x}, {size}, {memory.peak} used, {memory.use.bound} at least; aligned to {memory.alignment}"
+        width = len(f"{base + memory.peak:x}")
+        for _, placement in memory.buffers:
+            start = base + placement.offset
+            times = " ".join(f"{since}..{until - 1}" for since, until in live.get(placement.id) or () if since < until)
+            yield f"  {start:0{width}x}..{start + placement.size:0{width}x}  {placement.size:>10}  {remark(placement.id)}  {times}".rstrip()
+        yield ""

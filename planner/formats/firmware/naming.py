@@ -1,0 +1,83 @@
+"""Names for C, C++ and linker scripts, and numbers in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from math import lcm
+from typing import NamedTuple
+
+from ...checks.report import bad_input, printable, quoted
+from ...model.errors import Code
+from ...model.plan import Placement, Plan, PoolUse
+from ...model.problem import Pool, Problem
+
+MOST_CHARACTERS = 48
+"""Of a name made of a longer one."""
+PREFIX = "memplan"
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+class Memory(NamedTuple):
+    """A pool with what the plan puts there."""
+
+    name: str
+    """As C has it."""
+    pool: Pool
+    use: PoolUse
+    alignment: int
+    """What the memory's first byte must be a multiple of, so that every buffer is aligned."""
+    buffers: tuple[tuple[str, Placement], ...]
+    """By address, with their names in C."""
+
+    @property
+    def peak(self) -> int:
+        return self.use.peak or 0
+
+
+def memories(problem: Problem, plan: Plan) -> tuple[Memory, ...]:
+    """The pools in the plan's order. Raises BadInput for a plan without placements."""
+    if not plan.status.has_plan:
+        raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
+    pools = {pool.name: pool for pool in problem.pools}
+    wanted = {buffer.id: buffer.alignment for buffer in problem.buffers}
+    ids = unique(str(placement.id) for placement in plan.placements)
+    found: dict[str, list[tuple[str, Placement]]] = {use.name: [] for use in plan.pools}
+    for name, placement in zip(ids, plan.placements, strict=True):
+        found[placement.pool].append((name, placement))
+    made = []
+    for name, use in zip(unique(use.name for use in plan.pools), plan.pools, strict=True):
+        held = sorted(found[use.name], key=lambda each: (each[1].offset, each[1].size))
+        alignment = lcm(pools[use.name].alignment, *(wanted.get(each.id, 1) for _, each in held))
+        made.append(Memory(name, pools[use.name], use, alignment, tuple(held)))
+    return tuple(made)
+
+
+def unique(names: Iterable[str]) -> Iterator[str]:
+    """Each name with nothing but letters, digits and underscores, and with a number behind it where another one comes out the same."""
+    taken: set[str] = set()
+    numbers: dict[str, int] = {}
+    for name in names:
+        base = (
+            re.sub(r"[^A-Za-z0-9]+", "_", name[: 4 * MOST_CHARACTERS]).strip("_").lower()[:MOST_CHARACTERS].rstrip("_")
+            or "buffer"
+        )
+        made = base
+        while made in taken:
+            numbers[base] = numbers.get(base, 1) + 1
+            made = f"{base}_{numbers[base]}"
+        taken.add(made)
+        yield made
+
+
+def require_prefix(prefix: str) -> str:
+    """Raises BadInput unless names of C can begin with it."""
+    if not _IDENTIFIER.fullmatch(prefix):
+        raise bad_input(Code.INVALID_OPTION, (), f"prefix must be a name of C, not {quoted(prefix)}")
+    return prefix
+
+
+def remark(text: object) -> str:
+    """Text within a comment of C: it can neither end it nor begin another one."""
+    shown = printable(str(text)).encode("ascii", "backslashreplace").decode("ascii")[:120]
+    return shown.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/").replace("??", "? ?")

@@ -1,0 +1,95 @@
+"""Every format that a plan can be written in. Whoever writes, names or explains them reads this table.
+
+A format is a function from the problem, the plan and the bytes that the problem was read from, and a row here; docs/firmware.md explains each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..checks.report import bad_input, quoted
+from ..model.errors import Code
+from .table import NOTHING, Setting, found, with_told
+
+if TYPE_CHECKING:
+    from ..model.plan import Plan
+    from ..model.problem import Problem
+
+
+class PlanFormat(NamedTuple):
+    """One way to write a plan down."""
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    writer: str
+    """module:function, from a Problem, its Plan and the bytes it was read from; imported when it is needed. Raises BadInput."""
+    check: str | None = None
+    """module:function, from the bytes that the problem is read from: raises BadInput if nothing can be written for them."""
+    settings: tuple[Setting, ...] = ()
+    told: Mapping[str, Any] = NOTHING
+
+    def write(self, problem: Problem, plan: Plan, source: bytes) -> bytes:
+        """The plan in this format. Raises BadInput for what cannot be said in it."""
+        written: bytes = found(self.writer)(problem, plan, source, **self.told)
+        return written
+
+    def require(self, source: bytes) -> None:
+        """Raises BadInput if no plan of that can be written so."""
+        if self.check is not None:
+            found(self.check)(source)
+
+
+PREFIX = (Setting("prefix", "What names begin with.", metavar="NAME"),)
+_MODEL = "planner.formats.tflite.model:read_model"
+PLAN_FORMATS: dict[str, PlanFormat] = {
+    row.name: row
+    for row in (
+        PlanFormat("plan", "memplan-plan/1 JSON", (".json", ".plan"), "planner.formats.plan_table:plan_document"),
+        PlanFormat(
+            "tflite",
+            "the TensorFlow Lite model with its offsets",
+            (".tflite", ".lite"),
+            "planner.formats.tflite.write:write_into",
+            _MODEL,
+        ),
+        PlanFormat("c", "C header", (".h",), "planner.formats.firmware.headers:c_header", settings=PREFIX),
+        PlanFormat(
+            "cpp", "C++ header", (".hpp", ".hh", ".hxx"), "planner.formats.firmware.headers:cpp_header", settings=PREFIX
+        ),
+        PlanFormat(
+            "ld", "linker script", (".ld", ".lds"), "planner.formats.firmware.linker:linker_script", settings=PREFIX
+        ),
+        PlanFormat("map", "memory map", (".map",), "planner.formats.firmware.linker:memory_map"),
+        PlanFormat(
+            "tflm",
+            "TFLite Micro's BufferPlan, C++",
+            (".cc", ".cpp"),
+            "planner.formats.firmware.buffer_plan:buffer_plan",
+            _MODEL,
+            PREFIX,
+        ),
+    )
+}
+USUAL = "plan"
+
+
+def plan_format(name: str | None, file: str = "") -> PlanFormat:
+    """The format NAME (perhaps with settings: NAME:prefix=net), or what the file's ending says, or JSON. Raises BadInput."""
+    if name is None:
+        endings = (row for row in PLAN_FORMATS.values() if file.lower().endswith(row.endings))
+        return next(endings, PLAN_FORMATS[USUAL])
+    base, _, said = name.partition(":")
+    if base not in PLAN_FORMATS:
+        known = ", ".join(PLAN_FORMATS)
+        raise bad_input(Code.INVALID_OPTION, (), f"plans are not written as {quoted(base)}; known are {known}")
+    row = PLAN_FORMATS[base]
+    return row._replace(told=with_told(base, row.settings, said))
+
+
+def plan_document(_problem: Problem, plan: Plan, _source: bytes) -> bytes:
+    """As every other command reads it."""
+    from .answers.plan_writer import write_plan_json
+
+    return write_plan_json(plan)

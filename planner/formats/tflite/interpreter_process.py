@@ -1,0 +1,63 @@
+"""One run of TFLite Micro's interpreter, as a script in a process of its own: a model on the standard input, findings as JSON on the standard output.
+
+What the interpreter itself prints goes to the standard error, where it says how much of the arena it took. Nothing of memplan is imported here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+
+
+def main(arena: int, runs: int) -> dict[str, object]:
+    """The digests of all outputs of each run, with inputs that are the same for the same model. Raises what the interpreter raises."""
+    import numpy as np
+    from tflite_micro.python.tflite_micro import runtime
+
+    interpreter = runtime.Interpreter.from_bytes(sys.stdin.buffer.read(), arena_size=arena)
+    chance = np.random.default_rng(0)
+    digests = []
+    for _ in range(runs):
+        for i in range(number_of(interpreter.get_input_details)):
+            details = interpreter.get_input_details(i)
+            shape, kind = tuple(details["shape"]), np.dtype(details["dtype"])
+            interpreter.set_input(value(chance, shape, kind), i)
+        interpreter.invoke()
+        found = [interpreter.get_output(i) for i in range(number_of(interpreter.get_output_details))]
+        digests.append([hashlib.sha256(np.ascontiguousarray(each).tobytes()).hexdigest() for each in found])
+    interpreter.print_allocations()
+    return {"outputs": digests}
+
+
+def number_of(details: object) -> int:
+    """How many inputs or outputs there are: the interpreter says so by refusing to tell of one more."""
+    number = 0
+    while True:
+        try:
+            details(number)  # type: ignore[operator]
+        except (IndexError, RuntimeError, ValueError):
+            return number
+        number += 1
+
+
+def value(chance: object, shape: tuple[int, ...], kind: object) -> object:
+    """Something to put in: of every kind of number the whole range, of real ones a small one."""
+    import numpy as np
+
+    assert isinstance(chance, np.random.Generator)
+    assert isinstance(kind, np.dtype)
+    if kind.kind == "b":
+        return chance.integers(0, 2, shape).astype(kind)
+    if kind.kind in "iu":
+        limits = np.iinfo(kind)
+        return chance.integers(limits.min, limits.max, shape, kind, endpoint=True)
+    return chance.standard_normal(shape).astype(kind)
+
+
+if __name__ == "__main__":
+    try:
+        answer = main(int(sys.argv[1]), int(sys.argv[2]))
+    except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is told
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    sys.stdout.write(json.dumps(answer))

@@ -1,0 +1,225 @@
+"""Headers, linker scripts and buffer plans: compiled and linked with all warnings as errors, and their assertions fail when they should."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import planner
+from api.cli.app import app
+from planner import Buffer, Fixed, Pool, Problem
+from planner.formats.plan_table import PLAN_FORMATS, plan_format
+from planner.model.errors import BadInput
+from planner.model.plan import Plan
+from tests.planner.formats.tflite import files as f
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("gcc") is None or shutil.which("g++") is None, reason="no gcc and g++ are there to compile with"
+)
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Wcast-qual", "-Werror")
+C = ("gcc", "-std=c11", *WARNINGS, "-Wstrict-prototypes")
+CPP = ("g++", "-std=c++11", *WARNINGS, "-Wold-style-cast")
+ODD = Problem(
+    (
+        Buffer("conv/1:0", 64, 16, live=((0, 2),)),
+        Buffer("conv 1*/0", 32, live=((1, 3),)),
+        Buffer("/* new */ int", 8, live=((2, 3),), pools=("default",)),
+        Buffer(7, 24, 8, live=((0, 4),)),
+        Buffer("größe??/\\", 0, live=((0, 4),)),
+        Buffer("in place", 100, live=((0, 4),), fixed=Fixed("tcm", 32)),
+    ),
+    (Pool("default", 4096, 16), Pool("tcm", 512, 8, base=0x20000000), Pool("unused")),
+    name="odd */ names",
+)
+
+
+def planned(problem: Problem = ODD) -> Plan:
+    return planner.plan(problem)
+
+
+def written(name: str, problem: Problem = ODD, source: bytes = b"") -> bytes:
+    return plan_format(name).write(problem, planned(problem), source)
+
+
+def compiled(folder: Path, compiler: tuple[str, ...], text: str, *more: str) -> subprocess.CompletedProcess[str]:
+    """What the compiler says of the text; what it makes is `out` in the folder."""
+    path = folder / ("main.c" if compiler[0] == "gcc" else "main.cc")
+    path.write_text(text)
+    command = [*compiler, "-I", str(folder), str(path), "-o", str(folder / "out"), *more]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def offsets(problem: Problem) -> list[tuple[int, int]]:
+    return [(placement.offset, placement.size) for placement in planned(problem).placements]
+
+
+def test_the_c_header_compiles_as_c_and_as_cpp_and_holds_the_plan(tmp_path: Path) -> None:
+    (tmp_path / "plan.h").write_bytes(written("c"))
+    names = ("CONV_1_0", "CONV_1_0_2", "NEW_INT", "7", "GR_E", "IN_PLACE")
+    printed = "\n".join(
+        f'printf("%llu %llu\\n", 0ULL + MEMPLAN_{name}_OFFSET, 0ULL + MEMPLAN_{name}_SIZE);' for name in names
+    )
+    text = f"""#define MEMPLAN_IMPLEMENTATION
+        #include "plan.h"
+        #include <stdint.h>
+        #include <stdio.h>
+        int main(void) {{
+          {printed}
+          return (uintptr_t)MEMPLAN_CONV_1_0_ADDRESS % 16u != 0u || sizeof memplan_tcm != MEMPLAN_TCM_PEAK || MEMPLAN_TCM_BASE != 0x20000000u;
+        }}"""
+    for compiler in (C, (*CPP, "-Wno-old-style-cast")):
+        made = compiled(tmp_path, compiler, text)
+        assert made.returncode == 0, made.stderr
+        ran = subprocess.run([tmp_path / "out"], capture_output=True, text=True, timeout=10, check=True)
+        assert [tuple(map(int, line.split())) for line in ran.stdout.splitlines()] == offsets(ODD)
+
+
+def test_the_cpp_header_compiles_and_holds_the_plan(tmp_path: Path) -> None:
+    (tmp_path / "plan.hpp").write_bytes(written("cpp:prefix=net"))
+    names = [("default", "conv_1_0"), ("default", "conv_1_0_2"), ("default", "new_int"), ("default", "7")]
+    plan = planned()
+    checks = "\n".join(
+        f'static_assert(net::pool_{placement.pool}::buffer_{name}.offset == {placement.offset}u, "");'
+        for (_, name), placement in zip(names, plan.placements, strict=False)
+    )
+    text = f"""#define NET_IMPLEMENTATION
+        #include "plan.hpp"
+        {checks}
+        static_assert(net::pool_tcm::base == 0x20000000u && net::pool_tcm::capacity == 512u, "");
+        int main() {{ return sizeof net::net_tcm != net::pool_tcm::peak; }}"""
+    for standard in ("-std=c++11", "-std=c++20"):
+        made = compiled(tmp_path, (*CPP, standard), text)
+        assert made.returncode == 0, made.stderr
+
+
+@pytest.mark.parametrize(
+    ("define", "says"),
+    [
+        ("-DMEMPLAN_DEFAULT_CAPACITY=64", "default: the plan does not fit"),
+        ("-DMEMPLAN_CONV_1_0_NEEDED=65", "conv_1_0: needs more than was planned"),
+    ],
+)
+def test_assertions_of_headers_fail_when_they_should(tmp_path: Path, define: str, says: str) -> None:
+    for name, compiler in (("c", C), ("cpp", CPP)):
+        (tmp_path / "plan.h").write_bytes(written(name))
+        text = '#include "plan.h"\nint main(void) { return 0; }'
+        assert compiled(tmp_path, compiler, text).returncode == 0
+        made = compiled(tmp_path, compiler, text, define)
+        assert made.returncode != 0
+        assert says in made.stderr
+
+
+def symbols(folder: Path) -> dict[str, int]:
+    listed = subprocess.run(["nm", folder / "out"], capture_output=True, text=True, timeout=10, check=True).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    return {row[2]: int(row[0], 16) for row in rows if len(row) == 3}
+
+
+def test_the_linker_script_links_and_places_what_the_header_defines(tmp_path: Path) -> None:
+    (tmp_path / "plan.h").write_bytes(written("c"))
+    (tmp_path / "plan.ld").write_bytes(written("ld"))
+    text = """#define MEMPLAN_IMPLEMENTATION
+        #include "plan.h"
+        extern unsigned char memplan_default__conv_1_0[];
+        int main(void) { return memplan_default__conv_1_0 != MEMPLAN_CONV_1_0_ADDRESS; }"""
+    script = f"-Wl,-T,{tmp_path / 'plan.ld'}"
+    made = compiled(tmp_path, C, text, "-no-pie", script)
+    assert made.returncode == 0, made.stderr
+    found = symbols(tmp_path)
+    assert found["memplan_tcm"] == found["memplan_tcm_start"] == 0x20000000
+    assert found["memplan_default"] == found["memplan_default_start"]
+    for memory, use in zip(("default", "tcm"), planned().pools, strict=False):
+        assert found[f"memplan_{memory}_end"] - found[f"memplan_{memory}_start"] == use.peak
+    made = compiled(tmp_path, C, text, "-no-pie", script, "-Wl,--defsym=memplan_default_capacity=64")
+    assert made.returncode != 0
+    assert "default: the plan does not fit" in made.stderr
+
+
+MODEL = f.model(
+    f.subgraph(
+        [f.tensor("x", [40]), f.tensor("w", [40], data=1), f.tensor("m", [40]), f.tensor("y", [10])],
+        [0],
+        [3],
+        [f.operator("ADD", [0, 1], [2]), f.operator("MEAN", [2], [3])],
+    ),
+    buffers=[b"", bytes(40)],
+)
+STRUCT = """#include <stdint.h>
+namespace tflite {{{begin}
+struct BufferDescriptor {{ int32_t offset; }};
+struct BufferPlan {{ int32_t buffer_count; BufferDescriptor buffer_plan_entries[1]; }};
+{end}}}
+"""
+"""TFLite Micro's header, which has had its structures in two places."""
+
+
+@pytest.mark.parametrize("micro", [False, True])
+def test_the_buffer_plan_compiles_in_place_of_tflite_micro_s_own(tmp_path: Path, micro: bool) -> None:
+    problem = planner.read_problem(MODEL, format="tflite:like=tflm")[0]
+    folder = tmp_path / "tensorflow" / "lite" / "micro" / "memory_planner"
+    folder.mkdir(parents=True)
+    begin, end = (" namespace micro {", "}") if micro else ("", "")
+    (folder / "memory_plan_struct.h").write_text(STRUCT.format(begin=begin, end=end))
+    (tmp_path / "plan.h").write_bytes(written("tflm:prefix=net", problem, MODEL))
+    text = """#include "plan.h"
+        #include <stdio.h>
+        int main() {
+          for (int i = 0; i < net_buffer_plan()->buffer_count; ++i) printf("%d\\n", net_buffer_plan()->buffer_plan_entries[i].offset);
+        }"""
+    made = compiled(tmp_path, CPP, text)
+    assert made.returncode == 0, made.stderr
+    ran = subprocess.run([tmp_path / "out"], capture_output=True, text=True, timeout=10, check=True)
+    assert [int(line) for line in ran.stdout.split()] == [offset for offset, _ in offsets(problem)]
+
+
+def test_the_memory_map_names_every_buffer_by_address() -> None:
+    lines = written("map").decode().splitlines()
+    assert lines[0].startswith("default: from 0x0, 4096 bytes, ")
+    assert "  20000020..20000084         100  in place  0..3" in lines
+    assert sum("  " in line[:2] for line in lines) == len(ODD.buffers)
+
+
+def test_the_ending_says_what_is_written_unless_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / "model.tflite").write_bytes(MODEL)
+    for row in PLAN_FORMATS.values():
+        for ending in row.endings:
+            assert plan_format(None, f"X{ending.upper()}") is row
+        for arguments in (["-o", f"out{row.endings[0]}"], ["-o", "out.any", "--as", row.name]):
+            arguments[1] = str(tmp_path / arguments[1])
+            command = ["plan", str(tmp_path / "model.tflite"), "--like", "tflm", "-q", *arguments]
+            assert CliRunner().invoke(app, command).exit_code == 0
+            assert Path(arguments[1]).stat().st_size
+    assert json.loads((tmp_path / "out.json").read_bytes())["format"] == "memplan-plan/1"
+
+
+def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_bytes(planner.write_problem(ODD))
+    for arguments, says in (
+        (["-o", str(tmp_path / "out.tflite")], "must be 'TFL3'"),
+        (["-o", str(tmp_path / "out.h"), "--as", "d"], "known are plan, tflite, c"),
+        (["-o", str(tmp_path / "out.h"), "--as", "c:prefix=1x"], "must be a name of C"),
+        (["-o", str(tmp_path / "out.h"), "--as", "map:prefix=x"], "has no setting 'prefix'"),
+        (["--as", "c"], "--as"),
+    ):
+        answer = CliRunner().invoke(app, ["plan", str(path), *arguments])
+        assert answer.exit_code == 2
+        assert says in answer.stderr
+        assert [each.name for each in tmp_path.iterdir()] == ["p.json"]
+
+
+def test_where_there_is_no_plan_nothing_is_written(tmp_path: Path) -> None:
+    problem = Problem((Buffer("x", 64, live=((0, 1),)),), (Pool("p", 16),))
+    for row in PLAN_FORMATS.values():
+        if row.name != "plan":
+            with pytest.raises(BadInput):
+                row.write(problem, planned(problem), MODEL)
+    path = tmp_path / "p.json"
+    path.write_bytes(planner.write_problem(problem))
+    assert CliRunner().invoke(app, ["plan", str(path), "-o", str(tmp_path / "out.h")]).exit_code == 3
+    assert [each.name for each in tmp_path.iterdir()] == ["p.json"]
