@@ -13,6 +13,7 @@ from .planner_options import (
     TakesAll,
     TakesFigures,
     TakesFrontier,
+    TakesLimits,
     TakesMany,
     TakesReplacements,
     TakesShapes,
@@ -479,6 +480,30 @@ def convert(
     from .commands import convert as convert_command
 
     convert_command.run(file, out, to, input_format=input_format)
+
+
+@app.command(cls=TakesLimits)
+def check_run(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A .tflite file; - reads the standard input.")],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the model with its plan to this file.")
+    ] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only say how large the arena has to be; nothing is run.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Plan a model and run it.
+
+    TFLite Micro's interpreter runs the model with its own plan and with memplan's: all that comes out must be the same bit for bit, and the arena's head as large as planned.
+
+    Exit codes: 0 as planned, 1 it is not, 2 bad input or no interpreter, 4 the interpreter does not take the model, or there is no plan.
+    """
+    from .commands import check_run as check_run_command
+
+    code = check_run_command.run(model, options(context), out=out, estimate=estimate, as_json=as_json)
+    raise typer.Exit(code)
 
 
 @app.command()

@@ -316,8 +316,12 @@ def format_named(name: str) -> Format:
     name, _, said = name.partition(":")
     if name not in FORMATS:
         raise bad_input(Code.INVALID_OPTION, (), f"there is no format {quoted(name)}; known are {', '.join(FORMATS)}")
-    row = FORMATS[name]
-    return row._replace(told=with_told(name, row.settings, said)) if said else row
+    return _told(FORMATS[name], said)
+
+
+def _told(row: Format, said: str) -> Format:
+    """The format with what stands behind its name. Raises BadInput if it has no such setting."""
+    return row._replace(told=with_told(row.name, row.settings, said)) if said else row
 
 
 def with_told(name: str, settings: Sequence[Setting], said: str) -> Mapping[str, Any]:

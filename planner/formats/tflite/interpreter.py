@@ -6,11 +6,14 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from ...model.errors import CannotSolve, Code, Finding
+from .interpreter_process import END
 
 SCRIPT = Path(__file__).with_name("interpreter_process.py")
 INSTALL = "TFLite Micro's interpreter is not installed: pip install 'memplan[tflm]'"
@@ -39,19 +42,22 @@ def is_installed() -> bool:
     return find_spec("tflite_micro") is not None
 
 
-def run_micro(data: bytes, arena: int, seconds: float | None = None, runs: int = 2) -> MicroRun:
-    """The model run in a process of its own, so that nothing in it can harm this one. Raises CannotSolve where there is no interpreter."""
+def run_micro(models: Sequence[bytes], arena: int, seconds: float | None = None, runs: int = 3) -> list[MicroRun]:
+    """The models run in a process of their own, so that nothing in them can harm this one. Raises CannotSolve where there is no interpreter."""
     if not is_installed():
         raise CannotSolve(Finding(Code.UNAVAILABLE, "", INSTALL))
-    command = [sys.executable, "-I", str(SCRIPT), str(arena), str(runs)]
+    command = [sys.executable, "-I", str(SCRIPT), str(arena), str(runs), *(str(len(data)) for data in models)]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=seconds, check=False)
+        done = subprocess.run(command, input=b"".join(models), capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        return MicroRun(refusal=f"it did not end within {seconds:g} seconds")
-    said = done.stderr.decode("utf-8", "replace")
+        return [MicroRun(refusal=f"it did not end within {seconds:g} seconds")] * len(models)
+    said = done.stderr.decode("utf-8", "replace").split(END)
     if done.returncode != 0:
-        return MicroRun(refusal=f"it ended with code {done.returncode}: {_last(said)}")
-    answer = json.loads(done.stdout)
+        return [MicroRun(refusal=f"it ended with code {done.returncode}: {_last(said[-1])}")] * len(models)
+    return [_understood(answer, text) for answer, text in zip(json.loads(done.stdout), said, strict=False)]
+
+
+def _understood(answer: dict[str, Any], said: str) -> MicroRun:
     if "error" in answer:
         return MicroRun(refusal=f"{answer['error']}: {_last(said)}")
     sizes = {name: int(size) for name, size in _LINE.findall(said)}

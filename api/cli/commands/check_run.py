@@ -1,0 +1,171 @@
+"""`memplan check-run`: a model planned, written, and run by TFLite Micro's interpreter, beside the same model as it was."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Any
+
+import planner
+from planner.formats.tflite.arena import Tail, estimated_tail, most_scratch
+from planner.formats.tflite.interpreter import INSTALL, MicroRun, is_installed, run_micro
+from planner.formats.tflite.micro import micro_problem
+from planner.formats.tflite.model import Model, read_model
+from planner.formats.tflite.write import METADATA, offsets_of, with_metadata
+from planner.model.errors import CannotSolve, Code, Finding
+from planner.model.plan import Plan
+from planner.model.problem import Problem
+from planner.options.options import Options
+
+from ..exit_codes import ExitCode
+from ..terminal.json_output import print_json
+from ..terminal.output_file import OutputFile
+from ..terminal.reading import read_bytes, shown_name
+from ..terminal.refusals import refusing
+from ..terminal.standard_output import write_out
+from ..terminal.text import is_terminal, visible
+
+SPARE = 4 << 20
+"""Bytes of the arena besides all tensors, for the tail."""
+LARGEST_ARENA = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was planned, and what the interpreter says."""
+
+    model: Model
+    problem: Problem
+    plan: Plan
+    tail: Tail
+    before: MicroRun | None = None
+    """With the interpreter's own plan; None: it was not asked."""
+    after: MicroRun | None = None
+    """With the plan written into the model."""
+
+    @property
+    def identical(self) -> bool | None:
+        """Is everything that comes out the same, bit for bit? None if nothing was run."""
+        if self.before is None or self.after is None or self.before.head is None or self.after.head is None:
+            return None
+        return self.before.outputs == self.after.outputs
+
+    @property
+    def verdict(self) -> str:
+        if self.plan.peak is None:
+            return "no plan"
+        if self.before is None or self.after is None:
+            return "estimated"
+        if self.before.refusal is not None:
+            return "not taken by the interpreter"
+        if self.after.refusal is not None:
+            return "not taken with the plan"
+        if not self.identical:
+            return "outputs differ"
+        return "as planned" if self.after.head == self.plan.peak else "head differs"
+
+
+EXIT_CODES = {
+    "as planned": ExitCode.OK,
+    "estimated": ExitCode.OK,
+    "no plan": ExitCode.UNKNOWN,
+    "not taken by the interpreter": ExitCode.UNKNOWN,
+}
+"""Of verdicts; of all others it is that something is wrong."""
+
+
+def run(file: str, options: Options, *, out: str | None, estimate: bool, as_json: bool) -> ExitCode:
+    """Plan, write, run, and say whether it went as planned."""
+    with refusing(shown_name(file), as_json=as_json):
+        output = None if out is None else OutputFile(out)
+        if output is not None:
+            output.check(file)
+        if not estimate and not is_installed():
+            raise CannotSolve(Finding(Code.UNAVAILABLE, "", f"{INSTALL}; --estimate does without"))
+        found = examined(read_bytes(file), options, estimate=estimate)
+        if output is not None and found.plan.peak is not None:
+            output.write(written(found.model, found.plan))
+    if as_json or not is_terminal(sys.stdout):
+        print_json(document(file, found))
+    else:
+        write_out(("\n".join(lines(file, found)) + "\n").encode())
+    return EXIT_CODES.get(found.verdict, ExitCode.FINDINGS)
+
+
+def examined(data: bytes, options: Options, *, estimate: bool = False) -> Findings:
+    """The findings. Raises BadInput for what is no model, and CannotSolve where there is no interpreter."""
+    model = read_model(data)
+    problem = micro_problem(model)
+    found = Findings(model, problem, planner.plan(problem, options), estimated_tail(model))
+    if estimate or found.plan.peak is None:
+        return found
+    arena = min(sum(buffer.size for buffer in problem.buffers) + 2 * found.tail.size + SPARE, LARGEST_ARENA)
+    own = with_metadata(model, [-1] * model.first_tensors[-1]) if is_planned(model) else data
+    before, after = run_micro((own, written(model, found.plan)), arena, options.time_limit)
+    return replace(found, before=before, after=after)
+
+
+def is_planned(model: Model) -> bool:
+    return any(row.name == METADATA for row in model.metadata)
+
+
+def written(model: Model, plan: Plan) -> bytes:
+    return with_metadata(model, [offset for _, offset in offsets_of(model, plan)])
+
+
+def document(file: str, found: Findings) -> dict[str, Any]:
+    """All of it, as JSON has it."""
+    before, after, plan = found.before or MicroRun(), found.after or MicroRun(), found.plan
+    return {
+        "model": PurePath(file).name,
+        "verdict": found.verdict,
+        "status": plan.status.value,
+        "bound": plan.bound,
+        "head": {
+            "planned": plan.peak,
+            "of_which_scratch": most_scratch(found.problem),
+            "before": before.head,
+            "after": after.head,
+        },
+        "tail": {
+            "estimated": found.tail.size,
+            "measured": after.tail,
+            "parts": dict(found.tail.parts),
+            "unknown": list(found.tail.unknown),
+        },
+        "arena": {"estimated": (plan.peak or 0) + found.tail.size, "measured": total(after), "before": total(before)},
+        "outputs_identical": found.identical,
+        "refusal": before.refusal or after.refusal,
+    }
+
+
+def total(ran: MicroRun) -> int | None:
+    return None if ran.head is None or ran.tail is None else ran.head + ran.tail
+
+
+def lines(file: str, found: Findings) -> list[str]:
+    """The same, for people."""
+    told = document(file, found)
+    rows = [
+        ("bytes", "planned", *(("run", "its own plan") if found.after else (None, None))),
+        ("head: tensors and scratch", told["head"]["planned"], told["head"]["after"], told["head"]["before"]),
+        ("  of which scratch (estimate)", told["head"]["of_which_scratch"], None, None),
+        ("tail (estimate)", told["tail"]["estimated"], told["tail"]["measured"], (found.before or MicroRun()).tail),
+        ("arena", told["arena"]["estimated"], told["arena"]["measured"], told["arena"]["before"]),
+    ]
+    shown = [
+        f"{visible(PurePath(file).name)}: {found.verdict} ({found.plan.status.value}, at least {found.plan.bound})"
+    ]
+    for name, *figures in rows:
+        cells = (
+            "" if each is None else f"{each:,}".replace(",", " ") if isinstance(each, int) else each for each in figures
+        )
+        shown.append(f"  {name:<30}" + "".join(f"{cell:>14}" for cell in cells).rstrip())
+    if found.tail.unknown:
+        shown.append(f"  not known of: {visible(', '.join(found.tail.unknown))}")
+    if found.identical is not None:
+        shown.append("  outputs identical, bit for bit" if found.identical else "  OUTPUTS DIFFER")
+    if told["refusal"]:
+        shown.append(f"  {visible(told['refusal'])}")
+    return shown

@@ -1,0 +1,101 @@
+"""How large TFLite Micro's arena has to be: what the plan puts into its head, and an estimate of its tail.
+
+The tail holds what lives as long as the interpreter: its own records, what kernels prepare, and variable tensors. The figures are those of a 64-bit build
+with reference kernels, measured model by model and kernel by kernel; on a 32-bit processor pointers, and most of the records, are half as large.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...model.problem import Interval, Problem
+from .kernels import scratch_bytes
+from .micro import ALIGNMENT, SCRATCH
+from .model import Model, OperatorRow, SubgraphRow
+
+_BASE = 584
+"""The interpreter, its allocators and planners."""
+_EVAL_TENSOR, _TENSOR, _NODE, _HANDLE, _QUANTISATION = 24, 64, 64, 8, 24
+"""Records: of every tensor, of the model's inputs and outputs, of every operator, of every piece of scratch memory, of the scales of an input or output."""
+_KEPT: Mapping[str, int] = {
+    **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"), 104),
+    **dict.fromkeys(("ADD", "PAD", "PADV2"), 64),
+    **dict.fromkeys(("SUB", "AVERAGE_POOL_2D", "MAX_POOL_2D", "CONCATENATION", "SOFTMAX"), 80),
+    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), 80),
+    **dict.fromkeys(("MUL", "DIV"), 48),
+    **dict.fromkeys(("RELU", "ABS", "RSQRT", "HARD_SWISH", "LEAKY_RELU", "QUANTIZE", "DEQUANTIZE", "PRELU"), 32),
+    **dict.fromkeys(("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"), 32),
+    **dict.fromkeys(("RESHAPE", "L2_NORMALIZATION"), 32),
+    **dict.fromkeys(("RELU6", "LOGISTIC", "TANH"), 16),
+    **dict.fromkeys(("NEG", "SIN", "COS", "LOG", "SQRT", "SQUARE", "EXP", "FLOOR", "CEIL", "ROUND", "ZEROS_LIKE"), 0),
+    **dict.fromkeys(("CAST", "MAXIMUM", "MINIMUM", "TRANSPOSE", "LOG_SOFTMAX"), 0),
+    "ELU": 256,
+    "SQUARED_DIFFERENCE": 112,
+    "FULLY_CONNECTED": 112,
+    "STRIDED_SLICE": 128,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": 664,
+}
+"""Bytes that a kernel keeps, together with its parameters."""
+_BY_CHANNEL = frozenset(("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"))
+"""They keep a multiplier and a shift for each channel besides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What the tail holds, estimated."""
+
+    parts: tuple[tuple[str, int], ...]
+    unknown: tuple[str, ...]
+    """Operators of whose kernels it is not known what they keep; nothing is counted for them."""
+
+    @property
+    def size(self) -> int:
+        return sum(size for _, size in self.parts)
+
+
+def estimated_tail(model: Model) -> Tail:
+    """What TFLite Micro keeps for the model besides what is planned."""
+    operators = [(each, operator) for each in model.subgraphs for operator in each.operators]
+    main = model.subgraphs[0]
+    ports = [main.tensors[i] for i in (*main.inputs, *main.outputs) if i >= 0]
+    variables = [tensor for each in model.subgraphs for tensor in each.tensors if tensor.is_variable]
+    pieces = sum(len(scratch_bytes(subgraph, operator)) for subgraph, operator in operators)
+    names = [operator.custom or operator.code for _, operator in operators]
+    parts = (
+        ("interpreter", _BASE),
+        ("tensors", _EVAL_TENSOR * model.first_tensors[-1]),
+        ("inputs and outputs", sum(_TENSOR + (_port(port.channels) if port.channels else 0) for port in ports)),
+        ("operators", _NODE * len(operators)),
+        ("kernels", sum(_kept(subgraph, operator) for subgraph, operator in operators) + _HANDLE * pieces),
+        ("variables", sum(_aligned(each.elements * (each.type.micro_bytes or 0)) for each in variables)),
+    )
+    return Tail(parts, tuple(name for name in dict.fromkeys(names) if name not in _KEPT))
+
+
+def most_scratch(problem: Problem) -> int:
+    """The most that kernels need at one step, of a problem as TFLite Micro has it."""
+    needed: Counter[Interval] = Counter()
+    for buffer in problem.buffers:
+        if buffer.kind == SCRATCH:
+            for interval in buffer.live or ():
+                needed[interval] += buffer.size
+    return max(needed.values(), default=0)
+
+
+def _kept(subgraph: SubgraphRow, operator: OperatorRow) -> int:
+    name = operator.custom or operator.code
+    found = _KEPT.get(name, 0)
+    output = subgraph.tensors[operator.outputs[0]] if operator.outputs and operator.outputs[0] >= 0 else None
+    if name in _BY_CHANNEL and output is not None and output.shape and output.type.name != "float32":
+        found += 2 * _aligned(4 * output.shape[-1])
+    return found
+
+
+def _port(channels: int) -> int:
+    return _QUANTISATION + 4 + 4 * channels
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT

@@ -1,0 +1,154 @@
+"""TFLite Micro's own interpreter obeys what was written: the same comes out, bit for bit, and its arena is as large as was planned."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from api.cli.app import app
+from api.cli.commands.check_run import examined, written
+from planner.formats.tflite import interpreter
+from planner.formats.tflite.arena import estimated_tail
+from planner.formats.tflite.interpreter import is_installed, run_micro
+from planner.formats.tflite.model import read_model
+from planner.formats.tflite.write import with_metadata
+from planner.options.options import Options
+from tests.planner.formats.tflite import files as f
+from tests.planner.formats.tflite.test_reading import MODELS, PEAKS, branching
+
+OPTIONS = Options(time_limit=60.0)
+needs_interpreter = pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed (memplan[tflm])")
+needs_corpus = pytest.mark.skipif(not MODELS.is_dir(), reason="the corpus is not there")
+REFUSED = "swiftnet_vww224_uint8"
+"""A hybrid model, which TFLite Micro does not take."""
+
+
+def real(name: str) -> bytes:
+    return (MODELS / f"{name}.tflite").read_bytes()
+
+
+@needs_interpreter
+@needs_corpus
+@pytest.mark.parametrize("name", sorted(PEAKS.keys() - {REFUSED}))
+def test_real_models_run_as_planned(name: str) -> None:
+    found = examined(real(name), OPTIONS)
+    assert found.verdict == "as planned", found.after
+    assert found.after is not None
+    assert found.before is not None
+    assert found.after.head == found.plan.peak == PEAKS[name][1]
+    assert found.identical
+    assert found.after.head <= (found.before.head or 0)
+    if not found.tail.unknown:
+        assert found.after.tail == pytest.approx(found.tail.size, rel=0.1)
+
+
+@needs_interpreter
+@needs_corpus
+def test_a_wrong_plan_is_found_out() -> None:
+    data = real("kws_ref_model")
+    model = read_model(data)
+    wrong = with_metadata(model, [0] * model.first_tensors[-1])
+    right, spoilt = run_micro((data, wrong), 1 << 20, 60)
+    assert right.outputs != spoilt.outputs
+
+
+@needs_interpreter
+@needs_corpus
+def test_what_the_interpreter_does_not_take_is_said() -> None:
+    answer = CliRunner().invoke(app, ["check-run", str(MODELS / f"{REFUSED}.tflite"), "--json"])
+    assert answer.exit_code == 4
+    told = json.loads(answer.stdout)
+    assert told["verdict"] == "not taken by the interpreter"
+    assert "Hybrid models are not supported" in told["refusal"]
+
+
+def float_tensor(name: str, count: int) -> f.Fields:
+    return f.tensor(name, [1, count], f.FLOAT32)
+
+
+@needs_interpreter
+def test_offsets_are_counted_through_all_subgraphs() -> None:
+    """A branch: were the offsets counted within each subgraph, another tensor's would be obeyed."""
+    arms = [
+        f.subgraph(
+            [float_tensor("in", 16), float_tensor("mid", 16), float_tensor("out", 16)],
+            [0],
+            [2],
+            [f.operator("NEG", [0], [1]), f.operator(code, [1], [2])],
+            code,
+        )
+        for code in ("NEG", "RELU")
+    ]
+    main = f.subgraph(
+        [f.tensor("c", [1], f.BOOL), float_tensor("x", 16), float_tensor("m", 16), float_tensor("y", 16)],
+        [0, 1],
+        [3],
+        [f.operator("RELU", [1], [2]), f.operator("IF", [0, 2], [3], 1, 2)],
+    )
+    data = f.model(main, *arms)
+    found = examined(data, OPTIONS)
+    assert found.verdict == "as planned", found.after
+    model = read_model(data)
+    apart = [256 * i for i in range(model.first_tensors[-1])]
+    (ran,) = run_micro((with_metadata(model, apart),), 1 << 16, 60)
+    assert ran.head == apart[-1] + 64
+    assert found.before is not None
+    assert ran.outputs == found.before.outputs
+
+
+@needs_interpreter
+def test_tensors_that_nothing_touches_get_memory_all_the_same() -> None:
+    data = f.model(
+        f.subgraph(
+            [float_tensor("x", 8), float_tensor("idle", 4096), float_tensor("y", 8)],
+            [0],
+            [2],
+            [f.operator("RELU", [0], [2])],
+        )
+    )
+    found = examined(data, OPTIONS)
+    assert found.plan.peak == 4 * 4096
+    assert found.verdict == "as planned", found.after
+
+
+@needs_interpreter
+def test_the_command_writes_what_it_ran(tmp_path: Path) -> None:
+    data = f.model(f.subgraph([float_tensor("x", 8), float_tensor("y", 8)], [0], [1], [f.operator("RELU", [0], [1])]))
+    (tmp_path / "m.tflite").write_bytes(data)
+    command = ["check-run", str(tmp_path / "m.tflite"), "-o", str(tmp_path / "out.tflite")]
+    answer = CliRunner().invoke(app, command)
+    assert answer.exit_code == 0
+    assert json.loads(answer.stdout)["outputs_identical"] is True
+    assert (tmp_path / "out.tflite").read_bytes() == written(
+        read_model(data), examined(data, OPTIONS, estimate=True).plan
+    )
+    again = CliRunner().invoke(app, ["check-run", str(tmp_path / "out.tflite")])
+    assert json.loads(again.stdout)["verdict"] == "as planned"
+
+
+def test_without_an_interpreter_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(branching())
+    monkeypatch.setattr(interpreter, "is_installed", lambda: False)
+    monkeypatch.setattr("api.cli.commands.check_run.is_installed", lambda: False)
+    answer = CliRunner().invoke(app, ["check-run", str(path)])
+    assert answer.exit_code == 2
+    assert "pip install 'memplan[tflm]'" in answer.stderr
+    answer = CliRunner().invoke(app, ["check-run", str(path), "--estimate"])
+    assert answer.exit_code == 0
+    told = json.loads(answer.stdout)
+    assert told["verdict"] == "estimated"
+    tail = estimated_tail(read_model(branching())).size
+    assert told["arena"]["estimated"] == told["head"]["planned"] + tail
+
+
+def test_damaged_models_are_refused_before_anything_runs(tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(branching()[:200] + struct.pack("<I", 0xFFFFFFF0) * 20)
+    answer = CliRunner().invoke(app, ["check-run", str(path), "--estimate"])
+    assert answer.exit_code == 2
+    assert "at byte" in answer.stderr
