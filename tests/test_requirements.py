@@ -101,7 +101,9 @@ def test_all_files_agree_with_the_largest() -> None:
                 f"{name} in {path.name}"
             )
             # What one part needs on some platforms alone, another may need on all; the tools for wheels, and an extra for one platform, on fewer.
-            assert path.name in ("wheels.txt", "tflm.txt") or wanted.marker in (pin.marker, None), f"{name} in {path.name}"
+            assert path.name in ("wheels.txt", "tflm.txt") or wanted.marker in (pin.marker, None), (
+                f"{name} in {path.name}"
+            )
 
 
 def test_the_build_back_end_is_pinned_as_it_is_declared() -> None:

@@ -117,8 +117,8 @@ def page(all_: Sequence[Planned]) -> str:
     )
     return f"""<!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>memplan: a gallery</title>
-<style>body{{font:14px system-ui,sans-serif;max-width:1000px;margin:24px auto;padding:0 16px}}table{{border-collapse:collapse;width:100%}}
-td,th{{padding:4px 8px;text-align:right;border-bottom:1px solid #8884}}td:first-child,th:first-child{{text-align:left}}
+<style>body{{font:14px system-ui,sans-serif;max-width:1200px;margin:24px auto;padding:0 16px}}table{{border-collapse:collapse;width:100%}}
+td,th{{padding:4px 8px;text-align:right;border-bottom:1px solid #8884;white-space:nowrap}}td:nth-child(5),td:nth-child(6){{white-space:normal}}td:first-child,th:first-child{{text-align:left}}
 figure{{margin:24px 0}}figcaption{{font-weight:600}}img{{width:100%}}</style>
 <h1>A gallery</h1>
 <p>Bytes. Planned by memplan, and by the planners of other systems; the bound is what no plan can beat.</p>

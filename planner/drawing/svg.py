@@ -98,8 +98,8 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         for time in time_ticks(axis.begin, axis.end, max(frame.sheet.width // 100, 2)):
             at = frame.x(time)
             yield line(at, frame.above, at, frame.below, "grid")
-            said = f"{grouped(time)} {drawn.steps[time]}" if time in drawn.steps else grouped(time)
-            yield text(at, frame.below + 16, cut(said, 96, 6.6), "soft mid")
+            said = cut(f"{grouped(time)} {drawn.steps[time]}" if time in drawn.steps else grouped(time), 96, 6.6)
+            yield text(min(at, frame.sheet.width - 4 - len(said) * 3.3), frame.below + 16, said, "soft mid")
     if axis.untimed:
         said = "without lifetimes: a column each"
         yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), said, "soft right")
