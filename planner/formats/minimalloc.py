@@ -1,8 +1,9 @@
 """The CSV format of minimalloc: one buffer a row, lifetimes half-open, one pool whose capacity is given elsewhere.
 
 Columns, in any order: id (also buffer, buffer_id), lower (start, begin), upper, size; and, where present, alignment, offset (a fixed one),
-hint (negative: none) and gaps. A column `end` instead of `upper` is inclusive, and so are then the ends of gaps. Gaps are stretches of
-time, `12-15 20-22`, in which the buffer is not needed; gaps with a window (`12-15@0:64`: only part of it is needed then) are refused.
+hint (negative: none), gaps and kind. A column `end` instead of `upper` is inclusive, and so are then the ends of gaps. Gaps are stretches of
+time, `12-15 20-22`, in which the buffer is not needed, or only a part of it, its window (`12-15@0:64`). omnimalloc may say in a line before
+all others where the memory begins: `# pool_offset=4096`.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..checks import sound_as_read
 from ..checks.limits import MAX_ADDRESS, MAX_TIME
 from ..checks.report import Place, Report, bad_input, quoted
 from ..facts.intervals import merged
 from ..model.errors import Code
-from ..model.problem import Buffer, Fixed, Interval, Lifetimes, Pool, Problem
+from ..model.problem import Buffer, Colocation, Constraints, Fixed, Interval, Lifetimes, Pool, Problem
 from .documents import Source
 
 _COLUMNS = {
@@ -33,10 +35,13 @@ _COLUMNS = {
     "offset": "offset",
     "hint": "hint",
     "gaps": "gaps",
+    "kind": "kind",
 }
 _REQUIRED = ("id", "lower", "upper", "size")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,20}\s*", re.ASCII)
 _GAP = re.compile(r"(-?[0-9]{1,20})-(-?[0-9]{1,20})(@.*)?", re.ASCII)
+_WINDOW = re.compile(r"@([0-9]{1,20}):([0-9]{1,20})", re.ASCII)
+_BASE = re.compile(rb"# pool_offset=([0-9]{1,18})\r?\n")
 _POOL = Pool("default")
 
 PINNED = "the column offset fixes every buffer that has one; leave it out to plan their addresses anew"
@@ -51,24 +56,28 @@ def looks_like_csv(data: bytes) -> bool:
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of a CSV file, checked, and warnings."""
-    try:
-        text = source.data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise bad_input(Code.UNREADABLE, (), f"is not UTF-8: byte {error.start} cannot be decoded") from None
     report = Report()
-    rows = _rows(text)
-    columns, inclusive = _header(next(rows, (1, []))[1])
+    data = source.data
+    base = _BASE.match(data)
+    listed = rows(data if base is None else b"\n" + data[base.end() :])
+    columns, inclusive = _header(next(listed, (1, []))[1])
     reader = _Reader(columns, 1 if inclusive else 0, report)
     buffers = tuple(
-        buffer for i, (line, cells) in enumerate(rows) if (buffer := reader.buffer(i, line, cells)) is not None
+        buffer for i, (line, cells) in enumerate(listed) if (buffer := reader.buffer(i, line, cells)) is not None
     )
     report.raise_if_any()
-    problem = Problem(buffers, pools=(_POOL,), lifetimes=Lifetimes.HALF_OPEN)
+    pool = _POOL if base is None else replace(_POOL, base=int(base[1]))
+    constraints = Constraints(colocations=tuple(reader.ties))
+    problem = Problem((*buffers, *reader.parts), (pool,), constraints, lifetimes=Lifetimes.HALF_OPEN)
     return sound_as_read(problem), (PINNED,) if any(buffer.fixed for buffer in buffers) else ()
 
 
-def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+def rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     """Line numbers and cells of all rows that are not empty."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise bad_input(Code.UNREADABLE, (), f"is not UTF-8: byte {error.start} cannot be decoded") from None
     reader = csv.reader(text.splitlines(keepends=True), strict=True)
     try:
         for cells in reader:
@@ -101,6 +110,9 @@ class _Reader:
         self._extra = extra
         """What is added to an end to make it half-open."""
         self._report = report
+        self.parts: list[Buffer] = []
+        """What is needed of buffers within gaps with windows."""
+        self.ties: list[Colocation] = []
 
     def buffer(self, row: int, line: int, cells: list[str]) -> Buffer | None:
         """The buffer of a row; None (and findings) if something is wrong with it."""
@@ -123,16 +135,19 @@ class _Reader:
             text = f"line {line}: the end {end - self._extra} comes before the start {start}"
             self._report.add(Code.INTERVAL_REVERSED, ("rows", row), text)
             return None
-        live = self._live(where, cells, start, end)
+        id_ = cells[self._columns["id"]]
+        live = self._live(where, cells, start, end, id_, size)
         if self._report.found > before:
             return None
+        kind = cells[self._columns["kind"]].strip().lower() if "kind" in self._columns else ""
         return Buffer(
-            id=cells[self._columns["id"]],
+            id=id_,
             size=size,
             alignment=alignment,
             live=live,
             fixed=None if offset is None else Fixed(_POOL.name, offset),
             hint=hint if hint is not None and hint >= 0 else None,
+            kind=kind or None,
         )
 
     def _number(self, where: tuple[int, int], column: str, cells: list[str], low: int, high: int) -> int | None:
@@ -154,35 +169,44 @@ class _Reader:
             return None
         return self._number(where, column, cells, low, MAX_ADDRESS)
 
-    def _live(self, where: tuple[int, int], cells: list[str], start: int, end: int) -> tuple[Interval, ...]:
-        """The row's lifetime without its gaps."""
+    def _live(
+        self, where: tuple[int, int], cells: list[str], start: int, end: int, id_: str, size: int
+    ) -> tuple[Interval, ...]:
+        """The row's lifetime without its gaps. What of it is needed within one, its window, is a part that lies in it."""
         cell = cells[self._columns["gaps"]] if "gaps" in self._columns else ""
         if not cell.strip():
             return ((start, end),) if end > start else ()
-        gaps = self._gaps(where, cell)
+        gaps = self._gaps(where, cell, size)
+        for number, (gap, window) in enumerate(gaps):
+            first, last = max(gap[0], start), min(gap[1], end)
+            if window is not None and window[0] < window[1] and first < last:
+                part = f"{id_}.window{number}"
+                self.parts.append(Buffer(part, window[1] - window[0], live=((first, last),)))
+                self.ties.append(Colocation(part, id_, window[0]))
         live: list[Interval] = []
-        for low, high in merged(gaps):
+        for low, high in merged([gap for gap, _ in gaps]):
             live.append((start, min(low, end)))
             start = max(start, high)
         live.append((start, end))
         return merged(live)
 
-    def _gaps(self, where: tuple[int, int], cell: str) -> list[Interval]:
+    def _gaps(self, where: tuple[int, int], cell: str, size: int) -> list[tuple[Interval, Interval | None]]:
         row, line = where
         place: Place = ("rows", row, "gaps")
-        gaps: list[Interval] = []
+        gaps: list[tuple[Interval, Interval | None]] = []
         for text in cell.split():
             match = _GAP.fullmatch(text)
-            if match is None:
-                self._report.add(
-                    Code.INVALID_VALUE, place, f"line {line}: a gap must look like 12-15, not {quoted(text)}"
-                )
-            elif match[3] is not None:
-                message = f"line {line}: the gap {quoted(text)} has a window; gaps with windows are not supported yet"
-                self._report.add(Code.NOT_SUPPORTED_YET, place, message)
+            window = None if match is None or match[3] is None else _WINDOW.fullmatch(match[3])
+            if match is None or (match[3] is not None and window is None):
+                message = f"line {line}: a gap must look like 12-15, or 12-15@0:64, not {quoted(text)}"
+                self._report.add(Code.INVALID_VALUE, place, message)
             elif int(match[2]) + self._extra < int(match[1]):
                 message = f"line {line}: the gap {quoted(text)} ends before it starts"
                 self._report.add(Code.INTERVAL_REVERSED, place, message)
+            elif window is not None and not int(window[1]) <= int(window[2]) <= size:
+                message = f"line {line}: the window of {quoted(text)} is not within the buffer's {size} bytes"
+                self._report.add(Code.OUT_OF_RANGE, place, message)
             else:
-                gaps.append((int(match[1]), int(match[2]) + self._extra))
+                shown = None if window is None else (int(window[1]), int(window[2]))
+                gaps.append(((int(match[1]), int(match[2]) + self._extra), shown))
         return gaps

@@ -25,6 +25,7 @@ CSV = "text/csv"
 BYTES = "application/octet-stream"
 """Says nothing of the format."""
 LINES = "application/jsonl"
+LOG = "text/x-log"
 TEXT = "text/plain"
 """Says no more than that it is text."""
 LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` plans them otherwise"
@@ -149,6 +150,28 @@ def _is_named(source: Source, *beginnings: str) -> bool:
     return isinstance(format_, str) and format_.startswith(beginnings)
 
 
+def _is_chrome(source: Source) -> bool:
+    if not source.may_be_json or "format" in source.top:
+        return False
+    return "traceEvents" in source.top or (source.data.lstrip()[:1] == b"[" and b'"ph"' in source.data[:65536])
+
+
+def _is_xla(source: Source) -> bool:
+    if source.data[:1] != b"\n":
+        return False
+    from .dumps.buffer_assignment import looks_like
+
+    return looks_like(source.data)
+
+
+def _is_memory_space(source: Source) -> bool:
+    if not source.data.startswith(b"buffer_id,"):
+        return False
+    from .dumps.memory_space import looks_like
+
+    return looks_like(source.data)
+
+
 GRAPH, CASCADE = "memplan-graph/", "memplan-cascade/"
 """What stands under `format`, but for the version."""
 GRAPH_EXAMPLE = """{
@@ -195,6 +218,29 @@ ONNX_EXAMPLE = (
     "CAg6iAEKLBIEYXhlcyIIQ29uc3RhbnQqGgoFdmFsdWUqDggBEAdKCAAAAAAAAAAAoAEECi0KAWEKBGF4ZXMSAWIaA21heCIJUmVkdWNlTWF4Kg8KCGtlZXBkaW1zGACgAQISA3R3b1oT"
     "CgFhEg4KDAgCEggKAggCCgIIIGIPCgFiEgoKCAgCEgQKAgggQgQKABAS"
 )
+XLA_EXAMPLE = "CgkIARBAGgMSAWEKCQgCECAaAxIBYiIUCgIQAQoCEAIKBAgBEAEKBAgBEAI="
+MICRO_LOG_EXAMPLE = """0 (id=1): size=64, offset=0, first_used=0 last_used=1
+1 (id=2): size=32, offset=64, first_used=1 last_used=2
+"""
+VELA_EXAMPLE = """################################################################################
+Tensor Allocation for mem_area Sram, of mem_type_set (Scratch), using allocator HillClimb, in Cpu and Npu subgraph:
+Start Time -   End Time: Start Addr -   End Addr: Tensor Size: Memory Usage: Purpose     : Format            : Name
+         0 -          1:        0x0 -       0x40:          64:           96: FeatureMap  : NHWC              : a
+         1 -          2:       0x40 -       0x60:          32:           96: FeatureMap  : NHWC              : b
+"""
+SNAPSHOT_EXAMPLE = """{"segments": [], "device_traces": [[
+  {"action": "alloc", "addr": 4096, "size": 64}, {"action": "alloc", "addr": 8192, "size": 32}, {"action": "free_completed", "addr": 4096, "size": 64}
+]]}
+"""
+CHROME_EXAMPLE = """{"traceEvents": [
+  {"ph": "X", "name": "a", "pid": 0, "ts": 0, "dur": 2, "args": {"size": 64}},
+  {"ph": "X", "name": "b", "pid": 0, "ts": 1, "dur": 2, "args": {"size": 32}}
+]}
+"""
+MEMORY_SPACE_EXAMPLE = """buffer_id,buffer_name,alt_mem_benefit,size,definition_time,use_times,use_names,is_scoped
+1,a,0.5,64,0,"1","x",0
+2,b,0.5,32,1,"1;2","x;y",0
+"""
 
 FORMATS: dict[str, Format] = {
     row.name: row
@@ -217,6 +263,7 @@ FORMATS: dict[str, Format] = {
             _is_minimalloc,
             "planner.formats.minimalloc:read",
             "id,lower,upper,size\na,0,2,64\nb,1,3,32\n",
+            "planner.formats.minimalloc_writer:write_csv",
         ),
         Format(
             "dsa",
@@ -305,6 +352,62 @@ FORMATS: dict[str, Format] = {
                 IN_PLACE,
             ),
         ),
+        Format(
+            "tflm-log",
+            "TFLite Micro's printed memory plan",
+            (".log",),
+            (LOG,),
+            lambda source: b"first_used=" in source.data and b"(id=" in source.data,
+            "planner.formats.dumps.micro_log:read",
+            MICRO_LOG_EXAMPLE,
+        ),
+        Format(
+            "vela-log",
+            "Vela's --verbose-allocation",
+            (".log",),
+            (LOG,),
+            lambda source: b"Tensor Allocation for mem_area " in source.data,
+            "planner.formats.dumps.vela:read",
+            VELA_EXAMPLE,
+        ),
+        Format(
+            "torch-snapshot",
+            "PyTorch's memory snapshots as JSON",
+            (".json",),
+            (JSON,),
+            lambda source: source.may_be_json and "device_traces" in source.top and "format" not in source.top,
+            "planner.formats.dumps.snapshot:read",
+            SNAPSHOT_EXAMPLE,
+        ),
+        Format(
+            "chrome-trace",
+            "Chrome traces with memory events",
+            (".json",),
+            (JSON,),
+            _is_chrome,
+            "planner.formats.dumps.chrome:read",
+            CHROME_EXAMPLE,
+            "planner.formats.dumps.chrome:write",
+        ),
+        Format(
+            "xla",
+            "XLA's BufferAssignmentProto",
+            (".pb", ".binpb"),
+            ("application/x-protobuf",),
+            _is_xla,
+            "planner.formats.dumps.buffer_assignment:read",
+            XLA_EXAMPLE,
+            is_text=False,
+        ),
+        Format(
+            "xla-memory-space",
+            "XLA's memory space assignment, CSV",
+            (".csv",),
+            (CSV,),
+            _is_memory_space,
+            "planner.formats.dumps.memory_space:read",
+            MEMORY_SPACE_EXAMPLE,
+        ),
     )
 }
 USUAL = "memplan"
@@ -352,13 +455,19 @@ def chosen(source: Source, name: str | None, media_type: str | None = None) -> F
 
 
 def recognised(source: Source, media_type: str | None = None) -> Format:
-    """The format by the file's name where only one has that ending, otherwise by the content, otherwise by what it was sent as."""
+    """The format by the file's name and its content; otherwise by what it was sent as.
+
+    JSON, which many formats are, and names without a known ending say nothing: content alone does.
+    """
     ending = [row for row in FORMATS.values() if source.name and source.name.lower().endswith(row.endings)]
-    if len(ending) == 1:
-        return ending[0]
-    for row in FORMATS.values():
+    says = [row for row in ending if not row.is_json]
+    if len(says) == 1:
+        return says[0]
+    for row in says or FORMATS.values():
         if row.recognises(source):
             return row
+    if says:
+        return says[0]
     sent = [row for row in FORMATS.values() if media_type in row.media_types]
     return sent[0] if len(sent) == 1 else FORMATS[USUAL]
 

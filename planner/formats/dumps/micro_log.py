@@ -1,0 +1,55 @@
+"""What TFLite Micro's planners print of a plan (PrintMemoryPlan): a line for each buffer, lifetimes inclusive at both ends."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...checks import sound_as_read
+from ...checks.report import Report
+from ...model.errors import Code
+from ...model.problem import Buffer, Lifetimes, Pool, Problem
+from .text_log import lines, require_any, times, whole
+
+if TYPE_CHECKING:
+    from ..documents import Source
+
+MARK = b"first_used="
+SAMPLE = "a (id=0): size=64, offset=0, first_used=0 last_used=1"
+_ROW = re.compile(
+    r"\(id=(?P<id>[^)]{1,40})\): size=(?P<size>\S{1,40}), offset=(?P<offset>\S{1,40}), "
+    r"first_used=(?P<first>\S{1,40}) last_used=(?P<last>\S{1,40})"
+)
+
+
+def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
+    """The Problem that was planned; the offsets of the log are hints. A line that is printed twice counts once."""
+    report = Report()
+    rows: dict[str, tuple[str, Buffer]] = {}
+    peak = 0
+    for number, line in lines(source.data):
+        if "first_used=" not in line:
+            continue
+        match = _ROW.search(line)
+        if match is None:
+            report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} is not such as {SAMPLE}")
+            continue
+        id_, size, offset, first, last = match.group("id", "size", "offset", "first", "last")
+        if id_ in rows:
+            if rows[id_][0] != match[0]:
+                text = f"line {number}: buffer {id_} was something else before"
+                report.add(Code.DUPLICATE_ID, ("lines", number), text)
+            continue
+        place = None if offset.startswith("-") else whole(offset, number, "the offset", report)
+        bytes_ = whole(size, number, "the size", report)
+        live = times(first, last, number, report)
+        rows[id_] = match[0], Buffer(id_, bytes_, live=(live,), hint=place)
+        peak = max(peak, (place or 0) + bytes_)
+        if report.is_full:
+            break
+    report.raise_if_any()
+    require_any(rows, SAMPLE)
+    name = f"TFLite Micro's own plan: {peak} bytes"
+    pools = (Pool("arena"),)
+    buffers = tuple(buffer for _, buffer in rows.values())
+    return sound_as_read(Problem(buffers, pools, name=name, lifetimes=Lifetimes.HALF_OPEN)), ()

@@ -1,0 +1,75 @@
+"""What Vela prints of its plans (--verbose-allocation): a table for each memory, lifetimes inclusive at both ends."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...checks import sound_as_read
+from ...checks.report import Report
+from ...model.errors import Code
+from ...model.problem import Buffer, Colocation, Constraints, Lifetimes, Pool, Problem
+from .text_log import lines, require_any, times, whole
+
+if TYPE_CHECKING:
+    from ..documents import Source
+
+MARK = b"Tensor Allocation for mem_area "
+SAMPLE = "0 - 1: 0x0 - 0x40: 64: 64: FeatureMap: NHWC: name"
+_HEAD = re.compile(r"Tensor Allocation for mem_area (\w{1,64})")
+_ROW = re.compile(
+    r"\s*(?P<first>\S{1,40}) - \s*(?P<last>\S{1,40}): \s*(?P<start>0x\S{1,40}) - \s*(?P<end>0x\S{1,40}): "
+    r"\s*(?P<size>\S{1,40}): \s*\S{1,40}: (?P<purpose>[^:]{1,40}): [^:]{1,40}: (?P<name>.*)"
+)
+
+
+def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
+    """The Problem that was planned, each table a memory; addresses are hints. Tensors of one address and lifetime are one piece of memory."""
+    report = Report()
+    pools: list[Pool] = []
+    buffers: list[Buffer] = []
+    ties: list[Colocation] = []
+    known: dict[tuple[str, ...], Buffer] = {}
+    taken: set[str] = set()
+    for number, line in lines(source.data):
+        head = _HEAD.search(line)
+        if head is not None:
+            pools.append(Pool(_other(head[1], {pool.name for pool in pools})))
+            known.clear()
+            continue
+        match = _ROW.fullmatch(line) if pools else None
+        if match is None:
+            if pools and " - " in line and "0x" in line and "Start Time" not in line and "Bytes" not in line:
+                report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} is not such as {SAMPLE}")
+            continue
+        first, last, start, end, size, purpose, name = match.groups()
+        name = _other(name.strip()[:1000] or "tensor", taken)
+        taken.add(name)
+        buffer = Buffer(
+            name,
+            whole(size, number, "the size", report),
+            live=(times(first, last, number, report),),
+            pools=(pools[-1].name,),
+            hint=whole(start, number, "the address", report),
+            kind=purpose.strip(),
+        )
+        buffers.append(buffer)
+        key = (first, last, start, end)
+        if buffer.size and key in known:
+            ties.append(Colocation(name, known[key].id, 0))
+        known.setdefault(key, buffer)
+        if report.is_full:
+            break
+    report.raise_if_any()
+    require_any(buffers, SAMPLE)
+    constraints = Constraints(colocations=tuple(ties))
+    problem = Problem(tuple(buffers), tuple(pools), constraints, name="Vela's own plan", lifetimes=Lifetimes.HALF_OPEN)
+    return sound_as_read(problem), ()
+
+
+def _other(name: str, taken: set[str]) -> str:
+    """The name, with a number where there is one already."""
+    number, found = 2, name
+    while found in taken:
+        found, number = f"{name}#{number}", number + 1
+    return found

@@ -1,0 +1,131 @@
+"""What other tools print and dump: lifetimes, places, and what is one piece of memory."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from planner import plan, read_problem, verify
+from planner.formats import FORMATS
+from planner.formats.dumps.chrome import write
+from planner.model.errors import BadInput
+from planner.model.problem import Problem
+from tests.planner.formats.onnx.models import inside, number
+
+VELA = FORMATS["vela-log"].example
+
+
+def read(data: str | bytes, name: str | None = None) -> Problem:
+    return read_problem(data.encode() if isinstance(data, str) else data, format=name)[0]
+
+
+def lives(problem: Problem) -> dict[int | str, Any]:
+    return {buffer.id: buffer.live for buffer in problem.buffers}
+
+
+def refused(data: str | bytes, name: str) -> tuple[str, str]:
+    with pytest.raises(BadInput) as caught:
+        read(data, name)
+    return caught.value.findings[0].code.value, caught.value.findings[0].pointer
+
+
+def test_a_plan_of_tflite_micro_is_found_among_other_lines_and_counts_once() -> None:
+    row = "{} (id={}): size={}, offset={}, first_used={} last_used={}"
+    rows = [row.format("0", 0, 64, 0, 0, 1), row.format("1", 1, 32, 64, 1, 1)]
+    problem = read("boot ok\r\n" + "\n".join(f"[12:00] {each}\r" for each in rows + rows) + "\n====\n", None)
+    assert lives(problem) == {"0": ((0, 2),), "1": ((1, 2),)}
+    assert [buffer.hint for buffer in problem.buffers] == [0, 64]
+    assert problem.name == "TFLite Micro's own plan: 96 bytes"
+    assert refused("x first_used=", "tflm-log") == ("invalid_value", "/lines/1")
+    assert refused("nothing", "tflm-log")[0] == "missing_field"
+    assert refused(row.format("0", 0, 64, 0, 3, 1), "tflm-log") == ("interval_reversed", "/lines/1")
+
+
+def test_tables_of_vela_are_memories_and_fused_tensors_one_piece() -> None:
+    second = VELA.replace("Sram", "Dram").replace(" a\n", " c\n").replace(" b\n", " b\n")
+    fused = VELA.splitlines()[3].replace(": a", ": fused")
+    problem = read(VELA + fused + "\n" + second)
+    assert [pool.name for pool in problem.pools] == ["Sram", "Dram"]
+    assert lives(problem) == {
+        "a": ((0, 2),),
+        "b": ((1, 3),),
+        "fused": ((0, 2),),
+        "c": ((0, 2),),
+        "b#2": ((1, 3),),
+    }
+    found = plan(problem)
+    assert (found.peak, verify(problem, found)) == (192, ())
+
+
+def snapshot(*events: dict[str, Any]) -> str:
+    return json.dumps({"segments": [], "device_traces": [[], list(events)]})
+
+
+def test_allocations_of_a_snapshot_begin_and_end_with_their_events() -> None:
+    events = [
+        {"action": "segment_alloc", "addr": 1, "size": 4096},
+        {"action": "alloc", "addr": 1 << 63, "size": 64},
+        {"action": "free_completed", "addr": 5, "size": 16},
+        {"action": "free_requested", "addr": 1 << 63, "size": 64},
+        {"action": "free_completed", "addr": 1 << 63, "size": 64},
+        {"action": "alloc", "addr": 1 << 63, "size": 32},
+    ]
+    problem = read(snapshot(*events))
+    assert lives(problem) == {"1/2": ((0, 3),), "1/1": ((1, 5),), "1/3": ((5, 6),)}
+    assert refused(snapshot({"action": "explode"}), "torch-snapshot") == ("invalid_value", "/device_traces/1/0/action")
+    assert refused(b"\x80\x04\x95.", "torch-snapshot")[0] == "invalid_json"
+
+
+def test_memory_events_of_a_profiler_are_paired_by_address() -> None:
+    def event(time: float, address: int, amount: int) -> dict[str, Any]:
+        return {"ph": "i", "name": "[memory]", "ts": time, "args": {"Addr": address, "Bytes": amount, "Device Id": 0}}
+
+    events = [event(1.5, 8, 64), event(2.25, 9, 32), event(3.0, 8, -64), {"ph": "X", "name": "conv", "ts": 1}]
+    problem = read(json.dumps(events))
+    assert lives(problem) == {"1": ((0, 2),), "2": ((1, 3),)}
+
+
+def test_a_plan_is_written_as_bars_and_read_again_with_its_places() -> None:
+    problem = read(FORMATS["minimalloc"].example)
+    found = plan(problem)
+    again = read(write(problem, found))
+    assert lives(again) == lives(problem)
+    assert [buffer.hint for buffer in again.buffers] == [place.offset for place in found.placements]
+
+
+def logical(number_: int, size: int, color: int = 0) -> bytes:
+    return inside(1, number(1, number_) + number(2, size) + inside(3, inside(2, f"add.{number_}")) + number(4, color))
+
+
+def events(*said: tuple[int, int, int]) -> bytes:
+    return inside(
+        4, b"".join(inside(1, number(1, kind) + number(2, id_) + number(5, other)) for kind, id_, other in said)
+    )
+
+
+def test_what_the_heap_simulator_shares_is_one_piece() -> None:
+    made = logical(1, 64) + logical(2, 64) + logical(3, 32, 1)
+    made += events((0, 1, 0), (2, 2, 1), (1, 1, 0), (0, 3, 0), (1, 2, 0), (1, 3, 0))
+    for data in (made, inside(1, inside(1, "module")) + inside(3, made)):
+        problem = read(data)
+        assert [pool.name for pool in problem.pools] == ["memory", "memory 1"]
+        assert {buffer.id: buffer.size for buffer in problem.buffers} == {"add.1": 64, "add.2": 64, "add.3": 32}
+        assert plan(problem).peak == 96
+    assert refused(logical(1, 64), "xla")[0] == "missing_field"
+    assert refused(logical(1, 64) + events((0, 7, 0)), "xla") == ("unknown_buffer", "/heap_simulator_traces/0/events/0")
+    assert refused(logical(1, 64) + events((1, 1, 0)), "xla")[0] == "unknown_buffer"
+
+
+def test_a_gap_with_a_window_keeps_that_part() -> None:
+    csv = "id,lower,upper,size,gaps\na,0,4,64,1-3@16:48\nb,1,3,16,\nc,1,3,16,\n"
+    problem = read(csv)
+    assert lives(problem)["a.window0"] == ((1, 3),)
+    assert plan(problem).peak == 64
+    assert plan(read(csv.replace("@16:48", "@0:64"))).peak == 96
+
+
+def test_a_file_of_omnimalloc_says_kinds_and_where_its_memory_begins() -> None:
+    problem = read("# pool_offset=4096\r\nid,lower,upper,size,kind\n7,0,2,64,INPUT\n", "minimalloc")
+    assert (problem.pools[0].base, problem.buffers[0].kind) == (4096, "input")
