@@ -9,12 +9,15 @@ from typing import TypeAlias
 from .demand import Flow
 from .group import Group
 
+MOST_POINTS = 200
+COARSE = 32
+"""After so many points, the next one has to need less by so small a part."""
 Path: TypeAlias = tuple[Group, ...]
 """Each operator in one of them, in order."""
 
 
 def frontier(flow: Flow, groups: Mapping[tuple[int, int], Sequence[Group]], planned: frozenset[int]) -> list[Path]:
-    """The paths of which none is better in one of memory and cycles and no worse in the other; the fastest first.
+    """The paths of which none is better in one of memory and cycles and no worse in the other (of very many, some); the fastest first.
 
     Memory is what is live at the busiest time, of the planned tensors.
     """
@@ -33,7 +36,7 @@ def frontier(flow: Flow, groups: Mapping[tuple[int, int], Sequence[Group]], plan
         if found and _cycles(path) == _cycles(found[-1]):
             found.pop()
         found.append(path)
-        limit = busiest - 1
+        limit = busiest - 1 if len(found) < MOST_POINTS else busiest - 1 - busiest // COARSE
 
 
 def _passing(flow: Flow, planned: frozenset[int]) -> list[int]:
@@ -84,11 +87,15 @@ def stretches(paths: Sequence[Path]) -> list[list[Path]]:
     Neighbouring parts that all paths have in common are one.
     """
     common = set.intersection(*({group.first for group in path} for path in paths))
+    parts: list[dict[Path, None]] = [{} for _ in common]
+    for path in paths:
+        starts = [k for k, group in enumerate(path) if group.first in common]
+        for part, (start, end) in zip(parts, pairwise([*starts, len(path)]), strict=True):
+            part[path[start:end]] = None
     found: list[list[Path]] = []
-    for start, end in pairwise([*sorted(common), paths[0][-1].last + 1]):
-        parts = {tuple(group for group in path if start <= group.first < end): None for path in paths}
-        if len(parts) == 1 and found and len(found[-1]) == 1:
-            found[-1] = [found[-1][0] + next(iter(parts))]
+    for part in parts:
+        if len(part) == 1 and found and len(found[-1]) == 1:
+            found[-1] = [found[-1][0] + next(iter(part))]
         else:
-            found.append(sorted(parts, key=_cycles))
+            found.append(sorted(part, key=_cycles))
     return found

@@ -22,11 +22,12 @@ from ...model.problem import (
     Variants,
 )
 from .checks import require_sound_cutting, require_sound_network
+from .cutting import Cutting
 from .demand import Flow
 from .group import Group
 from .operators import Network, label
 from .paths import Path, frontier, stretches
-from .ways import Cutting, Ways
+from .ways import Ways
 from .work import Cycles, Rates
 
 CYCLES = "cycles"
@@ -158,10 +159,14 @@ class _Making:
 
 
 def _said_of(ways: Ways) -> tuple[str, ...]:
-    if not ways.is_cut_short:
-        return ()
-    text = f"groups of more than {ways.longest} operators were not looked at: fewer axes or modes of stripes leave time for longer ones"
-    return (text,)
+    """What was left out for want of time."""
+    advice = "fewer axes or modes of stripes leave time for more"
+    said = []
+    if ways.is_thinned:
+        said.append(f"not all stripes were looked at: {advice}")
+    if ways.is_cut_short:
+        said.append(f"groups of more than {ways.longest} operators were not looked at: {advice}")
+    return tuple(said)
 
 
 def labels(network: Network) -> list[str]:

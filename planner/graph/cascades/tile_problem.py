@@ -10,11 +10,11 @@ from ...checks.report import Report, bad_input, quoted
 from ...model.errors import Code
 from ...model.problem import Alternative, Buffer, CostTerm, Lifetimes, Pool, Problem, VariantGroup, Variants
 from .checks import require_sound_cutting, require_sound_network
+from .cutting import Cutting
 from .demand import Flow
 from .operators import Network
 from .problem import CYCLES, labels, new_name, whole_buffer
-from .tiles import Fetched, Level, TileCycles, TileRates, Tiling, tilings
-from .ways import Cutting
+from .tiles import MOST_TILINGS, MOST_TILINGS_IN_ALL, Fetched, Level, TileCycles, TileRates, Tiling, tilings
 
 MOST_LEVELS = 2
 """Between which and the home of the tensors tiles move."""
@@ -57,12 +57,13 @@ def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) 
     _require_pools(pools, options)
     flow = Flow(network)
     cycles = options.cycles or TileRates(tuple(level.bytes_per_cycle for level in options.levels))
+    most = min(MOST_TILINGS, MOST_TILINGS_IN_ALL // len(network.operators))
     names = labels(network)
     taken = {str(tensor.id) for tensor in network.tensors}
     groups: list[VariantGroup] = []
     known: dict[tuple[str, str], Tiling] = {}
     for s, name in enumerate(names):
-        found = tilings(flow, s, len(options.levels), options.blocks, cycles)
+        found = tilings(flow, s, len(options.levels), options.blocks, cycles, most)
         ids: dict[tuple[int, int, int], str] = {}
         alternatives = []
         for k, tiling in enumerate(found):

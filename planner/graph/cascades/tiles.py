@@ -9,13 +9,16 @@ from itertools import product
 from math import prod
 from typing import NamedTuple, TypeAlias
 
+from .cutting import block_along, halves
 from .demand import Flow
 from .operators import Operator
-from .ways import block_along, halves
 from .windows import Step, Window
 
 MOST_TILES = 4096
 """Of an operator; more are not looked at."""
+MOST_TILINGS = 1000
+"""Of an operator."""
+MOST_TILINGS_IN_ALL = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +96,22 @@ class Tiling(NamedTuple):
     cycles: int
 
 
-def tilings(flow: Flow, at: int, levels: int, blocks: Sequence[int], cycles: TileCycles) -> list[Tiling]:
-    """The ways to cut an operator of which no other is better in memory of a level or cycles and no worse in all of them; the fastest first."""
+def tilings(
+    flow: Flow, at: int, levels: int, blocks: Sequence[int], cycles: TileCycles, most: int = MOST_TILINGS
+) -> list[Tiling]:
+    """The ways to cut an operator of which no other is better in memory of a level or cycles and no worse in all of them; the fastest first.
+
+    About `most` are looked at.
+    """
     whole = tuple(max(high - low, 1) for low, high in flow.demand[flow.steps[at].output])
     cutter = _Cutter(flow, flow.steps[at], blocks, cycles)
     found: list[Tiling] = []
-    for extents in _nested(whole, levels, blocks, MOST_TILES):
+    for extents in _nested(whole, levels, blocks, most, MOST_TILES):
         found += cutter.tilings(extents)
     return _best(found)
 
 
-def _nested(whole: Extents, levels: int, blocks: Sequence[int], most: int) -> Iterator[tuple[Extents, ...]]:
+def _nested(whole: Extents, levels: int, blocks: Sequence[int], most: int, tiles: int) -> Iterator[tuple[Extents, ...]]:
     """Extents of the tiles of each level, those of a level within those of the one before it.
 
     The smallest are cut along all axes, the others along one.
@@ -113,12 +121,28 @@ def _nested(whole: Extents, levels: int, blocks: Sequence[int], most: int) -> It
         return
     rank = len(whole)
     sizes = [[extent, *halves(extent, block_along(axis, rank, blocks))] for axis, extent in enumerate(whole)]
-    for extents in product(*sizes):
-        tiles = prod(-(-a // b) for a, b in zip(whole, extents, strict=True))
-        is_plain = levels == 1 or sum(a != b for a, b in zip(whole, extents, strict=True)) <= 1
-        if tiles <= most and is_plain:
-            for rest in _nested(extents, levels - 1, blocks, most // tiles):
+    cut: list[Extents]
+    if levels == 1:
+        cut = list(product(*_thinned(sizes, most)))
+    else:
+        cut = [whole, *((*whole[:a], each, *whole[a + 1 :]) for a in range(rank) for each in sizes[a][1:])]
+    for extents in cut:
+        count = prod(-(-a // b) for a, b in zip(whole, extents, strict=True))
+        if count <= tiles:
+            for rest in _nested(extents, levels - 1, blocks, max(most // len(cut), 1), tiles // count):
                 yield (extents, *rest)
+
+
+def _thinned(sizes: list[list[int]], most: int) -> list[list[int]]:
+    """Fewer of the sizes in between, so that there are no more ways to combine them; the largest and the smallest stay."""
+    sizes = list(sizes)
+    while prod(map(len, sizes)) > most:
+        longest = max(range(len(sizes)), key=lambda axis: len(sizes[axis]))
+        first, *others = sizes[longest]
+        if len(others) < 2:
+            break
+        sizes[longest] = [first, *others[::-1][::2][::-1]]
+    return sizes
 
 
 def _best(found: Sequence[Tiling]) -> list[Tiling]:

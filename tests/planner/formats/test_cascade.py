@@ -208,9 +208,30 @@ def chain(length: int, extents: int) -> bytes:
 
 
 def test_a_long_network_is_looked_at_as_far_as_there_is_time() -> None:
-    problem, (warning,) = read_problem(chain(800, 100))
-    assert "operators were not looked at" in warning
+    problem, warnings = read_problem(chain(300, 100))
+    assert [warning.partition(":")[0] for warning in warnings] == [
+        "not all stripes were looked at",
+        "groups of more than 12 operators were not looked at",
+    ]
     assert problem.variants is not None
+    assert any("rolling" in each.name for group in problem.variants.groups for each in group.alternatives)
+
+
+@pytest.mark.parametrize("how", ["stripes", "tiles"])
+def test_many_axes_are_no_more_work_than_others(how: str) -> None:
+    shape = [16] * 7 + [4]
+    document: Document = {
+        "format": "memplan-cascade/1",
+        "pools": [{"name": "L2"}, {"name": "L1"}],
+        "plan_inputs": False,
+        "plan_outputs": False,
+        "tensors": [{"id": i, "shape": shape} for i in range(4)],
+        "operators": [{"kind": "elementwise", "inputs": [i], "output": i + 1} for i in range(3)],
+        how: {"stripes": {"most_axes": 8}, "tiles": {"home": "L2", "levels": [{"pool": "L1"}]}}[how],
+    }
+    problem, _ = read_problem(json.dumps(document).encode())
+    assert problem.variants is not None
+    assert sum(len(group.alternatives) for group in problem.variants.groups) < 2000
 
 
 def test_more_operators_than_are_read_are_refused() -> None:

@@ -12,11 +12,11 @@ import planner.graph.cascades.problem as making
 import planner.graph.cascades.ways as looking
 from planner import Options, plan
 from planner.facts.variants import with_choice
+from planner.graph.cascades.cutting import Cutting
 from planner.graph.cascades.demand import Flow
 from planner.graph.cascades.group import Group, Mode
 from planner.graph.cascades.paths import Path
 from planner.graph.cascades.problem import CascadeOptions, CascadeProblem, cascade_problem
-from planner.graph.cascades.ways import Cutting
 
 from .networks import random_network
 from .running import InMemory, Machine
