@@ -25,8 +25,8 @@ class PlanFormat(NamedTuple):
     endings: tuple[str, ...]
     writer: str
     """module:function, from a Problem, its Plan and the bytes it was read from; imported when it is needed. Raises BadInput."""
-    check: str | None = None
-    """module:function, from the bytes that the problem is read from: raises BadInput if nothing can be written for them."""
+    read_as: str | None = None
+    """As what the problem is read if nothing is said, settings included; None: as what it is recognised as."""
     settings: tuple[Setting, ...] = ()
     told: Mapping[str, Any] = NOTHING
 
@@ -35,14 +35,9 @@ class PlanFormat(NamedTuple):
         written: bytes = found(self.writer)(problem, plan, source, **self.told)
         return written
 
-    def require(self, source: bytes) -> None:
-        """Raises BadInput if no plan of that can be written so."""
-        if self.check is not None:
-            found(self.check)(source)
-
 
 PREFIX = (Setting("prefix", "What names begin with.", metavar="NAME"),)
-_MODEL = "planner.formats.tflite.model:read_model"
+_MICRO = "tflite:like=tflm"
 PLAN_FORMATS: dict[str, PlanFormat] = {
     row.name: row
     for row in (
@@ -52,7 +47,7 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
             "the TensorFlow Lite model with its offsets",
             (".tflite", ".lite"),
             "planner.formats.tflite.write:write_into",
-            _MODEL,
+            _MICRO,
         ),
         PlanFormat("c", "C header", (".h",), "planner.formats.firmware.headers:c_header", settings=PREFIX),
         PlanFormat(
@@ -67,7 +62,7 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
             "TFLite Micro's BufferPlan, C++",
             (".cc", ".cpp"),
             "planner.formats.firmware.buffer_plan:buffer_plan",
-            _MODEL,
+            _MICRO,
             PREFIX,
         ),
     )

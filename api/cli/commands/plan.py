@@ -168,8 +168,7 @@ def read_input(request: Request) -> Input:
     begun = request.begun
     if request.file == STANDARD_INPUT:
         begun += time.monotonic() - ready  # waiting for somebody to write the input does not count
-    row.require(data)
-    problem, warnings = read_problem(data, name=request.file, format=request.input_format)
+    problem, warnings = read_problem(data, name=request.file, format=request.input_format or row.read_as)
     return Input(problem, warnings, begun, data)
 
 

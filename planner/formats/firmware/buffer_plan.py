@@ -12,7 +12,7 @@ TEXT = """\
 // Made by memplan: {count} offsets for the planner of TFLite Micro, {peak} bytes.
 //   tflite::NonPersistentMemoryPlannerShim planner({p}_buffer_plan());
 // {scratch} of them are scratch memory of kernels, as memplan knows those of reference kernels. With other kernels, or if the shim says that a buffer is missing,
-// write the plan into the model instead (memplan plan model.tflite --like tflm -o planned.tflite).
+// write the plan into the model instead (memplan plan model.tflite -o planned.tflite).
 #ifndef {P}_BUFFER_PLAN_H
 #define {P}_BUFFER_PLAN_H
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
 from ...model.plan import Plan
 from ...model.problem import BufferId, Problem
-from .micro import ALIGNMENT, is_placed, place_of, placed_bytes, tensor_ids
+from ...verifying.findings import FindingKind
+from ...verifying.verify import verify
+from .micro import ALIGNMENT, ARENA, SCRATCH, is_placed, micro_problem, place_of, placed_bytes, tensor_ids
 from .model import IDENTIFIER, VERSION, Model, read_model
 
 METADATA = "OfflineMemoryAllocation"
@@ -61,7 +64,22 @@ def offsets_of(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
         found.append((id_, placement.offset))
     if all(offset == UNPLANNED for _, offset in found):
         raise bad_input(Code.CONTRADICTION, ("placements",), "the plan places none of the model's tensors")
+    _require_apart(model, plan)
     return found
+
+
+def _require_apart(model: Model, plan: Plan) -> None:
+    """TFLite Micro believes whatever the file says. Raises BadInput if tensors would overlap that it needs at one time."""
+    problem = micro_problem(model)
+    placed = {placement.id: placement for placement in plan.placements}
+    tensors = tuple(each for each in problem.buffers if each.kind != SCRATCH and each.id in placed)
+    places = tuple(replace(placed[each.id], pool=ARENA, size=each.size) for each in tensors)
+    if len({placed[each.id].pool for each in tensors}) > 1:
+        raise bad_input(Code.UNSUPPORTED, ("placements",), "TFLite Micro has one arena, the plan several pools")
+    for finding in verify(replace(problem, buffers=tensors), replace(plan, placements=places)):
+        if finding.kind is FindingKind.OVERLAP:
+            text = f"{finding.message}: plan the model with --like tflm"
+            raise bad_input(Code.CONTRADICTION, ("placements",), text)
 
 
 def scratch_offsets(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:

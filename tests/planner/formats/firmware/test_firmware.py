@@ -191,7 +191,7 @@ def test_the_ending_says_what_is_written_unless_it_is_said(tmp_path: Path) -> No
             assert plan_format(None, f"X{ending.upper()}") is row
         for arguments in (["-o", f"out{row.endings[0]}"], ["-o", "out.any", "--as", row.name]):
             arguments[1] = str(tmp_path / arguments[1])
-            command = ["plan", str(tmp_path / "model.tflite"), "--like", "tflm", "-q", *arguments]
+            command = ["plan", str(tmp_path / "model.tflite"), "-q", *arguments]
             assert CliRunner().invoke(app, command).exit_code == 0
             assert Path(arguments[1]).stat().st_size
     assert json.loads((tmp_path / "out.json").read_bytes())["format"] == "memplan-plan/1"

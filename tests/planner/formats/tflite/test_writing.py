@@ -110,6 +110,16 @@ def test_plans_that_tflite_micro_cannot_follow_are_refused(change: dict[str, Any
     assert caught.value.findings[0].pointer.startswith("/placements/0/")
 
 
+def test_plans_whose_tensors_tflite_micro_needs_at_one_time_are_refused() -> None:
+    plan = planned(RESIDUAL)
+    wrong = replace(plan, placements=tuple(replace(each, offset=0) for each in plan.placements))
+    with pytest.raises(BadInput, match="overlap"):
+        write_into(EMPTY, wrong, RESIDUAL)
+    by_use = planner.plan(read_problem(branching(), format="tflite")[0])
+    with pytest.raises(BadInput, match="plan the model with --like tflm"):
+        write_into(EMPTY, by_use, branching())
+
+
 def test_plans_of_something_else_are_refused() -> None:
     with pytest.raises(BadInput, match="places none of the model's tensors"):
         write_into(EMPTY, planned(branching()), RESIDUAL)
