@@ -482,6 +482,30 @@ def convert(
     convert_command.run(file, out, to, input_format=input_format)
 
 
+@app.command(cls=TakesReplacements)
+def write(
+    context: typer.Context,
+    problem: Problem,
+    plan: Plan,
+    out: Annotated[str, typer.Option("--out", "-o", metavar="OUT", help="A file; - writes to the standard output.")],
+    output_format: Annotated[
+        str | None,
+        typer.Option(
+            "--as", metavar="NAME", help="What OUT is written as, where its ending does not say it: {plan_formats}."
+        ),
+    ] = None,
+    input_format: Format = None,
+) -> None:
+    """Write a plan as firmware takes it.
+
+    Headers, a linker script, a model with its offsets, as `memplan plan -o` does. A plan that is wrong is not written, and gets exit code 1.
+    """
+    from .commands import write as write_command
+
+    code = write_command.run(problem, plan, out, output_format, input_format=input_format, **said(context))
+    raise typer.Exit(code)
+
+
 @app.command(cls=TakesLimits)
 def check_run(
     context: typer.Context,

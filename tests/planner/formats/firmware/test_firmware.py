@@ -197,6 +197,24 @@ def test_the_ending_says_what_is_written_unless_it_is_said(tmp_path: Path) -> No
     assert json.loads((tmp_path / "out.json").read_bytes())["format"] == "memplan-plan/1"
 
 
+def test_plans_made_before_are_verified_and_written(tmp_path: Path) -> None:
+    problem, plan, out = (tmp_path / name for name in ("p.json", "plan.json", "plan.h"))
+    problem.write_bytes(planner.write_problem(ODD))
+    plan.write_bytes(planner.write_plan(planned()))
+    command = ["write", str(problem), str(plan), "-o"]
+    assert CliRunner().invoke(app, [*command, str(out)]).exit_code == 0
+    assert out.read_bytes() == written("c")
+    assert CliRunner().invoke(app, [*command, "-", "--as", "map"]).stdout_bytes == written("map")
+    out.unlink()
+    document = json.loads(plan.read_bytes())
+    document["placements"][0]["offset"] += 8
+    plan.write_text(json.dumps(document))
+    answer = CliRunner().invoke(app, [*command, str(out)])
+    assert answer.exit_code == 1
+    assert "[misaligned]" in answer.stderr
+    assert not out.exists()
+
+
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_bytes(planner.write_problem(ODD))
