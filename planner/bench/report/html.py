@@ -18,7 +18,19 @@ from .curves import (
     times_per_instance,
 )
 from .figures import short_number, short_percent, short_seconds
-from .markdown import INSTANCE_HEADINGS, SOLVER_HEADINGS, about_gaps, conditions, failures, instance_row, solver_row
+from .markdown import (
+    ABOUT_FRONTIERS,
+    FRONTIER_HEADINGS,
+    INSTANCE_HEADINGS,
+    SOLVER_HEADINGS,
+    about_gaps,
+    conditions,
+    failures,
+    frontier_row,
+    instance_row,
+    solver_row,
+    with_frontiers,
+)
 from .scales import linear, logarithmic
 from .style import STYLE
 
@@ -41,11 +53,20 @@ def html(records: Sequence[Record]) -> str:
         "</div>",
         "<h2>Instances</h2>",
         _table(INSTANCE_HEADINGS, _instance_rows(records)),
+        *_frontiers(records),
         *(["<h2>Without an answer</h2>", _list(failed, "failed")] if failed else []),
     ]
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>memplan benchmark</title>'
     body = "\n".join(parts)
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>{body}</body></html>\n'
+
+
+def _frontiers(records: Sequence[Record]) -> Iterable[str]:
+    fronts = with_frontiers(records)
+    if fronts:
+        yield "<h2>Frontiers</h2>"
+        yield _table(FRONTIER_HEADINGS, map(frontier_row, fronts))
+        yield f"<p class='how'>{escape(ABOUT_FRONTIERS)}</p>"
 
 
 def _charts(records: Sequence[Record]) -> Iterable[str]:

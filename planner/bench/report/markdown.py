@@ -14,6 +14,18 @@ SOLVER_HEADINGS = (
 )  # fmt: skip
 INSTANCE_HEADINGS = ("instance", "buffers", "solver", "proven", "best", "worst", "bound", "mean gap", "median to proof")
 
+ABOUT_FRONTIERS = "Of each frontier: how many points it has, of how many memory and cost are proven least, whether they are proven to be all, and how far the worst is from its bounds."
+FRONTIER_HEADINGS = (
+    "instance",
+    "solver",
+    "points",
+    "proven",
+    "whole",
+    "worst gap of memory",
+    "worst gap of cost",
+    "planning",
+)
+
 
 def markdown(records: Sequence[Record]) -> str:
     parts = ["# Benchmark", *conditions(records)]
@@ -22,6 +34,9 @@ def markdown(records: Sequence[Record]) -> str:
         parts += ["## Wrong", *(f"- {cell(text)}" for text in wrong)]
     parts += ["## Solvers", table(SOLVER_HEADINGS, map(solver_row, per_solver(records))), about_gaps(records)]
     parts += ["## Instances", table(INSTANCE_HEADINGS, map(instance_row, per_instance(records)))]
+    fronts = with_frontiers(records)
+    if fronts:
+        parts += ["## Frontiers", table(FRONTIER_HEADINGS, map(frontier_row, fronts)), ABOUT_FRONTIERS]
     if any(record.error is not None for record in records):
         parts += ["## Without an answer", "\n".join(f"- {cell(text)}" for text in failures(records))]
     return "\n\n".join(parts) + "\n"
@@ -85,6 +100,40 @@ def instance_row(row: InstanceTally) -> list[str]:
         percent(row.tally.mean_gap),
         seconds(row.tally.median_seconds_to_proof),
     ]
+
+
+def with_frontiers(records: Sequence[Record]) -> list[Record]:
+    """The runs that were asked for a frontier and found points of it, by instance."""
+    return sorted((r for r in records if r.points), key=lambda r: (r.instance, r.sha256, r.solver, r.seed))
+
+
+def frontier_row(record: Record) -> list[str]:
+    memory = [_over(worth, bound) for _, _, worth, bound in record.points]
+    costs = [_over(cost, bound) for cost, bound, _, _ in record.points]
+    proven = sum(cost == least and worth == lowest for cost, least, worth, lowest in record.points)
+    return [
+        record.instance if record.seed == 0 else f"{record.instance}, seed {record.seed}",
+        record.solver,
+        str(len(record.points)),
+        str(proven),
+        "yes" if record.status is CellStatus.OPTIMAL else "no",
+        percent(_worst(memory)),
+        percent(_worst(costs)),
+        seconds(record.seconds),
+    ]
+
+
+def _over(found: int, bound: int | None) -> float | None:
+    """By which share of the bound it is exceeded; None: that is no number."""
+    if found == bound:
+        return 0.0
+    return (found - bound) / abs(bound) if bound else None
+
+
+def _worst(gaps: Sequence[float | None]) -> float | None:
+    """None: there is one without a bound."""
+    known = [gap for gap in gaps if gap is not None]
+    return max(known) if known and len(known) == len(gaps) else None
 
 
 def failures(records: Sequence[Record]) -> list[str]:

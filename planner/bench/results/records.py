@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...many.lines_file import LinesFile
 
 FILE_NAME = "results.jsonl"
+
+FrontierPoint: TypeAlias = tuple[int, int | None, int, int]
+"""Cost, what is proven of it (None: nothing), value, what is proven of it."""
 
 
 class CellStatus(StrEnum):
@@ -63,6 +66,8 @@ class Record:
     """Proven for `value`."""
     gap: float | None = None
     """value / bound - 1."""
+    points: list[FrontierPoint] = field(default_factory=list)
+    """Of the frontier, where that is measured; the value is then the least of them."""
     reproducible: bool | None = None
     found_by: str | None = None
     seconds: float | None = None
@@ -99,6 +104,7 @@ def parse(line: str) -> Record:
         raise ValueError("no record")
     known = {name: value for name, value in content.items() if name in _NAMES}
     known["status"] = CellStatus(known["status"])
+    known["points"] = [(point[0], point[1], point[2], point[3]) for point in known.get("points", ())]
     known["trace"] = [(point[0], point[1], point[2]) for point in known.get("trace", ())]
     return Record(**known)
 

@@ -26,6 +26,7 @@ from ...model.versions import machine, versions
 from ...options.options import Options
 from ...planning.placing.solving import plan
 from ..results.records import CellStatus
+from . import frontiers
 from .grid import FROM_NAME
 from .known import Known, capacity_from_name
 
@@ -56,12 +57,16 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         options = _options(request, problem)
         about["capacity"] = options.capacity
         _warm_up()
-        made = plan(problem, options)
+        if problem.variants is not None and options.goal is Goal.MINIMISE:
+            found = frontiers.measured(problem, options)
+        else:
+            made = plan(problem, options)
+            found = {**_of_plan(made), "wrong": _wrong(problem, made, about)}
     except (BadInput, CannotSolve) as error:
         return {**about, "status": str(CellStatus.REFUSED), "error": str(error)[:500]}
     finally:
         shutdown()  # only children that were waited for count in the memory
-    return {**about, **_of_plan(made), "wrong": _wrong(problem, made, about), "peak_memory_bytes": _peak_memory()}
+    return {**about, **found, "peak_memory_bytes": _peak_memory()}
 
 
 def _warm_up() -> None:

@@ -76,6 +76,17 @@ def test_markdown_keeps_its_tables_whatever_names_are() -> None:
     assert "- greedy, nets/b.json, seed 0: crashed: it is gone" in text
 
 
+def test_frontiers_have_a_table() -> None:
+    whole = made(points=[(10, 10, 200, 200), (20, 20, 100, 100)])
+    open_ = made("greedy", status=CellStatus.FEASIBLE, points=[(10, 8, 210, 200), (30, None, 100, 100)])
+    for text in (markdown([*RECORDS, whole, open_]), html([*RECORDS, whole, open_])):
+        assert "Frontiers" in text
+    text = markdown([whole, open_])
+    assert "| nets/a.json | auto | 2 | 2 | yes | 0.00 % | 0.00 % | 2 s |" in text
+    assert "| nets/a.json | greedy | 2 | 0 | no | 5.00 % | – | 2 s |" in text
+    assert "Frontiers" not in markdown(RECORDS)
+
+
 def test_the_summary_is_a_table() -> None:
     rows = list(csv.DictReader(io.StringIO(summary(RECORDS))))
     assert [(row["instance"], row["solver"], row["runs"]) for row in rows] == [

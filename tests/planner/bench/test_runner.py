@@ -13,6 +13,8 @@ import pytest
 
 from planner import BadInput
 from planner.bench import Cell, CellStatus, File, Results, Settings, collect, grid, run
+from planner.bench.results.records import FrontierPoint
+from planner.bench.running.frontiers import contradiction
 from planner.bench.running.process import COMMAND, CellProcess
 from planner.bench.running.runner import missing
 from planner.formats import write_problem
@@ -76,6 +78,40 @@ def test_a_run_says_all_there_is_to_say(packing: File) -> None:
     assert record.versions["memplan"]
     assert record.machine["cores"]
     assert record.wrong is None
+
+
+def test_of_variants_the_frontier_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "variants.json"
+    path.write_bytes(write_problem(generate("variants", Request(12, 1, parameters={"groups": 4, "alternatives": 3}))))
+    files, _ = collect([str(path)], tmp_path)
+    whole, fitting = (
+        CellProcess(grid(files, ["auto"], [0], Settings(goal=goal))[0], COMMAND).result()
+        for goal in (Goal.MINIMISE, Goal.FIT)
+    )
+    assert (whole.status, whole.stop, whole.error, whole.wrong) == (CellStatus.OPTIMAL, "proved", None, None)
+    assert len(whole.points) > 3
+    assert all(cost == least and value == lowest for cost, least, value, lowest in whole.points)
+    assert (whole.value, whole.bound, whole.gap) == (whole.points[-1][2], whole.points[-1][2], 0.0)
+    assert whole.buffers == 12
+    assert whole.seconds == whole.seconds_to_proof
+    assert whole.trace[-1][1:] == (whole.value, whole.bound)
+    assert fitting.points == []
+
+
+@pytest.mark.parametrize(
+    ("points", "least", "wrong"),
+    [
+        ([(1, 1, 20, 20), (5, 5, 10, 10)], None, None),
+        ([(1, None, 20, 0), (5, 3, 10, 8)], 10, None),
+        ([(1, 1, 20, 20), (5, 5, 10, 10)], 11, "10 is below 11"),
+        ([(1, 1, 20, 20), (5, 5, 10, 12)], None, "the bound is 12, but 10 is reached"),
+        ([(1, 2, 20, 20)], None, "the bound of the cost is 2, but 1 is reached"),
+    ],
+)
+def test_frontiers_that_cannot_be_true(points: list[FrontierPoint], least: int | None, wrong: str | None) -> None:
+    said = contradiction(points, least)
+    assert (said is None) == (wrong is None)
+    assert wrong is None or wrong in (said or "")
 
 
 def test_what_a_solver_does_not_take_is_a_row(packing: File) -> None:
