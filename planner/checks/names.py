@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from solvers.model.instance import Term
 
@@ -138,8 +139,12 @@ def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
 
 def _buffers(problem: Problem, names: Names, report: Report) -> None:
     index = names.buffers
-    for i, buffer in enumerate(problem.buffers):
+    before = () if problem.facts.neighbour is None else problem.facts.neighbour.buffers
+    for i, (buffer, known) in enumerate(zip_longest(problem.buffers, before[: len(problem.buffers)])):
         id_ = buffer.id
+        if buffer is known and id_ not in index:
+            index[id_] = i
+            continue
         if (type(id_) is not int and type(id_) is not str) or id_ == "":
             report.add(Code.WRONG_TYPE, ("buffers", i, "id"), "an id must be an integer or a string that is not empty")
         elif id_ in index:

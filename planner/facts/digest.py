@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import astuple
+from itertools import zip_longest
 from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
 
-from ..model.problem import Alternative, Buffer, Constraints, Problem, Variants
+from ..model.problem import Alternative, Buffer, Constraints, Neighbour, Problem, Variants
 from .constants import spell_out_constants
 from .intervals import merged
 
@@ -41,17 +42,33 @@ def _computed(problem: Problem) -> str:
     by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
     every_pool = [problem.pools[p].name for p in by_rank]
     lists = _Lists(problem, every_pool)
-    content: list[Any] = [
-        _VERSION,
-        [[p.name, p.size, p.alignment, p.base, merged(p.reserved), p.cost, p.rank] for p in problem.pools],
-        [_buffer(buffer, lists) for buffer in problem.buffers],
+    pools = [[p.name, p.size, p.alignment, p.base, merged(p.reserved), p.cost, p.rank] for p in problem.pools]
+    rest: list[Any] = [
         *_constraints(problem.constraints),
         [str(term) for term in problem.terms],
         *_of_memories(problem),
         *([] if problem.variants is None else [_variants(problem.variants, lists)]),
     ]
-    canonical = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    if problem.facts.neighbour is None:
+        canonical = _written([_VERSION, pools, [_buffer(buffer, lists) for buffer in problem.buffers], *rest])
+    else:
+        problem.facts.written = _of_neighbours(problem, problem.facts.neighbour, lists)
+        buffers = f"[{','.join(problem.facts.written)}]"
+        canonical = f"[{','.join([_written(_VERSION), _written(pools), buffers, *map(_written, rest)])}]"
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def _written(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+
+
+def _of_neighbours(problem: Problem, known: Neighbour, lists: _Lists) -> tuple[str, ...]:
+    """What each buffer adds, once more for those of the neighbour in their places."""
+    before = zip_longest(problem.buffers, known.buffers[: len(problem.buffers)], known.written[: len(problem.buffers)])
+    return tuple(
+        text if buffer is same and text is not None else _written(_buffer(buffer, lists))
+        for buffer, same, text in before
+    )
 
 
 def _constraints(constraints: Constraints) -> list[Any]:

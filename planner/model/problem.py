@@ -197,6 +197,17 @@ class Variants:
 DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)
 
 
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A problem that was found sound, whose buffers nobody can change: where another with the same pools has the very same buffer in the same place,
+    what was found of it need not be found out again."""
+
+    buffers: tuple[Buffer, ...]
+    pools: tuple[Pool, ...]
+    written: tuple[str, ...]
+    """What each buffer adds to the digest."""
+
+
 @dataclass(slots=True)
 class Facts:
     """What has been found out of a problem that came from bytes: nobody else holds its parts, so it need not be found out again."""
@@ -208,6 +219,10 @@ class Facts:
     """Is all that being a constant means written out?"""
     spelled_out: Problem | None = None
     """The same problem with that written out."""
+    neighbour: Neighbour | None = None
+    """A problem of which this one may be a variant."""
+    written: tuple[str, ...] = ()
+    """What each buffer adds to the digest, where there is a neighbour."""
 
 
 @dataclass(frozen=True, slots=True)

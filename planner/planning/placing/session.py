@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
-from dataclasses import astuple, replace
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from threading import Lock
-from typing import NamedTuple
 
 from ...checks import require_sound
 from ...facts.digest import digest
 from ...model.errors import echo
 from ...model.plan import Plan
-from ...model.problem import Buffer, Constraints, Pool, Problem
+from ...model.problem import DEFAULT_TERMS, Buffer, Constraints, Neighbour, Pool, Problem
 from ...options.capacity import planned_problem
 from ...options.options import Options, bad_option, require_valid
 from .solving import plan
@@ -20,7 +20,8 @@ from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_o
 
 MOST_BYTES = 64 << 20
 NO_CONSTRAINTS = Constraints()
-PLAN_BYTES, PLACEMENT_BYTES = 4096, 160
+NOTHING = Neighbour((), (), ())
+PLAN_BYTES, PLACEMENT_BYTES = 4096, 240
 """What a plan takes by itself, and for each of its placements and buffers named in certificates."""
 
 
@@ -42,31 +43,15 @@ class Session:
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
         """The one that was asked for longest ago comes first."""
         self._lock = Lock()
+        self._before = NOTHING
+        """The last problem, of which the next may be a variant."""
 
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """As `plan` of the library. Raises what it raises."""
         options = options or Options()
         same = _of_the_same_objects(problem, options)
         known = self._known(same)
-        if known is not None:
-            return known
-        require_valid(options)
-        planned = replace(planned_problem(problem, options.capacity, options.prefer))  # a copy that nobody else knows
-        require_sound(planned)
-        planned.facts.is_sound = True
-        usual = replace(options, capacity=None, prefer=None)
-        key = (digest(planned), planned.constraints.listed, astuple(usual))
-        known = self._known(key)
-        if known is None:
-            with self._lock:
-                self.misses += 1
-            known = plan(planned, usual)
-            if not known.reproducible:
-                return known
-            self._keep(key, known, ())
-        if _cannot_change(problem):
-            self._keep(same, known, (problem.buffers,))
-        return known
+        return self._made(problem, options, same) if known is None else known
 
     def plan_memory(
         self,
@@ -75,16 +60,52 @@ class Session:
         options: Options | None = None,
     ) -> list[TensorPlacement]:
         """As `plan_memory` of the library. Raises what it raises."""
-        return placements_of(self.plan(problem_of(pools, buffers), options))
+        pools, buffers, options = tuple(pools), tuple(buffers), options or Options()
+        kept = None
+        if {*map(type, buffers)} <= {Buffer} and {*map(type, pools)} <= {Pool}:  # then nothing else is in the problem
+            kept = self._find(_key(buffers, (pools, DEFAULT_TERMS, 1, options)))
+        if kept is None:
+            return placements_of(self.plan(problem_of(pools, buffers), options))
+        if kept.tensors is None:
+            kept.tensors = placements_of(kept.plan)
+        return kept.tensors.copy()
+
+    def _made(self, problem: Problem, options: Options, same: Hashable | None) -> Plan:
+        """The plan of a problem whose buffers were not asked about before; perhaps others that are equal were."""
+        require_valid(options)
+        planned = replace(planned_problem(problem, options.capacity, options.prefer))  # a copy that nobody else knows
+        before = self._before
+        planned.facts.neighbour = before if before.pools == planned.pools else replace(NOTHING, pools=planned.pools)
+        require_sound(planned)
+        planned.facts.is_sound = True
+        changes = options.capacity is not None or options.prefer is not None
+        usual = replace(options, capacity=None, prefer=None) if changes else options
+        key = (digest(planned), planned.constraints.listed, usual)
+        known = self._known(key)
+        if known is None:
+            with self._lock:
+                self.misses += 1
+            known = plan(planned, usual)
+            if not known.reproducible:
+                return known
+            self._keep(key, known, ())
+        if _cannot_change(planned, planned.facts.neighbour):
+            self._before = Neighbour(planned.buffers, planned.pools, planned.facts.written)
+            self._keep(same, known, (problem.buffers,))
+        return known
 
     def _known(self, key: Hashable | None) -> Plan | None:
+        kept = self._find(key)
+        return None if kept is None else kept.plan
+
+    def _find(self, key: Hashable | None) -> _Kept | None:
         with self._lock:
-            known = self._kept.get(key)
-            if known is None or key is None:
+            kept = self._kept.get(key)
+            if kept is None or key is None:
                 return None
             self._kept.move_to_end(key)
             self.hits += 1
-            return known.plan
+            return kept
 
     def _keep(self, key: Hashable | None, made: Plan, asked: tuple[object, ...]) -> None:
         """`asked` is what must live as long as the key does."""
@@ -101,23 +122,33 @@ class Session:
                 self.bytes -= oldest.size
 
 
-class _Kept(NamedTuple):
+@dataclass(slots=True)
+class _Kept:
     plan: Plan
     asked: tuple[object, ...]
     size: int
+    tensors: list[TensorPlacement] | None = None
+    """The same as tensors have it, once that was asked for."""
 
 
 def _of_the_same_objects(problem: Problem, options: Options) -> Hashable | None:
     """A key that only a problem of the very same buffers has; None where there is more to it than buffers and pools."""
-    if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed:
+    if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
         return None
-    return (tuple(map(id, problem.buffers)), repr((problem.pools, problem.terms, problem.peak_price, options)))
+    return _key(problem.buffers, (problem.pools, problem.terms, problem.peak_price, options))
 
 
-def _cannot_change(problem: Problem) -> bool:
-    """True if there are no lists in its buffers, which somebody might change."""
+def _key(buffers: tuple[object, ...], besides: tuple[object, ...]) -> Hashable:
+    return tuple(map(id, buffers)), repr(besides)
+
+
+def _cannot_change(problem: Problem, known: Neighbour) -> bool:
+    """True if there are no lists in its buffers and pools, which somebody might change; those of the neighbour have none."""
     try:
-        hash(problem.buffers)
+        hash(problem.pools)
+        for buffer, same in zip_longest(problem.buffers, known.buffers[: len(problem.buffers)]):
+            if buffer is not same:
+                hash(buffer)
     except TypeError:
         return False
     return True

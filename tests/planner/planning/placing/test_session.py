@@ -43,6 +43,60 @@ def test_answers_are_those_of_fresh_calls(seed: int) -> None:
     assert session.hits + session.misses == 41
 
 
+def test_the_same_buffers_with_other_variants_are_another_problem() -> None:
+    session = Session()
+    problem = generate("variants", Request(12, 1, parameters={"groups": 3, "alternatives": 3}))
+    assert problem.variants is not None
+    groups = (replace(problem.variants.groups[0], alternatives=problem.variants.groups[0].alternatives[:1]),)
+    other = replace(problem, variants=replace(problem.variants, groups=(*groups, *problem.variants.groups[1:])))
+    plain = replace(problem, variants=None)
+    for each in (problem, other, plain, problem):
+        assert timeless(session.plan(each, OPTIONS)) == timeless(plan(each, OPTIONS))
+
+
+def test_a_neighbour_says_nothing_of_what_has_changed() -> None:
+    """Buffers that come, go, move and become wrong between calls; lists in them; other pools."""
+    session = Session()
+    base = generate("random", Request(12, 3))
+    first, second, *others = base.buffers
+    listed = replace(first, live=[*(first.live or ())])  # type: ignore[arg-type]
+    for buffers in (
+        base.buffers,
+        (second, first, *others),
+        (*others, first, second),
+        base.buffers[3:],
+        (*base.buffers, Buffer("new", 5, live=((0, 9),))),
+        (listed, second, *others),
+        (replace(first, size=first.size + 1), second, *others),
+    ):
+        for pools in (base.pools, (Pool("other", 1 << 30),), (Pool("a"), Pool("b", 100))):
+            problem = replace(base, buffers=tuple(buffers), pools=pools)
+            made = session.plan(problem, OPTIONS)
+            assert timeless(made) == timeless(plan(problem, OPTIONS))
+    for wrong in (
+        (first, first, *others),
+        (replace(first, size=-1), second, *others),
+        (replace(first, pools=("nowhere",)), second, *others),
+    ):
+        with pytest.raises(BadInput):
+            session.plan(replace(base, buffers=wrong), OPTIONS)
+        assert timeless(session.plan(base, OPTIONS)) == timeless(plan(base, OPTIONS))
+    restricted = replace(base, buffers=(replace(first, pools=("a",)), second, *others), pools=(Pool("a"), Pool("b")))
+    assert session.plan(restricted, OPTIONS).placements
+    with pytest.raises(BadInput):  # the same buffer, where its pool is not
+        session.plan(replace(restricted, pools=(Pool("c"), Pool("b"))), OPTIONS)
+
+
+def test_who_changes_the_list_of_tensors_changes_nothing_else() -> None:
+    session = Session()
+    base = generate("random", Request(12, 3))
+    found = session.plan_memory(base.pools, base.buffers, OPTIONS)
+    expected = list(found)
+    session.plan_memory(base.pools, base.buffers, OPTIONS).clear()
+    assert session.plan_memory(base.pools, base.buffers, OPTIONS) == expected
+    assert session.hits == 2
+
+
 @pytest.mark.parametrize("most", [0, 5_000, 20_000])
 def test_it_keeps_no_more_than_it_may(most: int) -> None:
     session = Session(most)
