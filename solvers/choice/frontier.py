@@ -247,11 +247,13 @@ class Search:
             return None
         cost, anchor = min(known)
         most_load = self._measure.most_load(value)
-        loads = self._master.choices.loads
+        choices = self._master.choices
+        loads = choices.loads if choices.memories is None else ()  # of several memories, only all of it can be less
         for part in EASINGS:
-            caps = [(k, max(most_load - most_load // part, load.of(anchor))) for k, load in enumerate(loads)]
-            answer = self._ask(self._master.cheapest, most_load, choice, caps)
-            if answer is None or answer.choice is None or self._master.choices.cost(answer.choice) >= cost:
+            less = most_load - most_load // part
+            caps = [(k, max(less, load.of(anchor))) for k, load in enumerate(loads)]
+            answer = self._ask(self._master.cheapest, most_load if loads else less, choice, caps)
+            if answer is None or answer.choice is None or choices.cost(answer.choice) >= cost:
                 break
             placed = self._try(answer.choice).value
             if placed is not None and placed <= value:

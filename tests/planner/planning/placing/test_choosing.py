@@ -250,9 +250,13 @@ def test_a_run_that_is_cancelled_says_what_it_has() -> None:
         assert not verify(problem, each)
 
 
-def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A placer that proves little and places badly: nothing that is then said is false."""
-    problem = generate("variants", Request(12, 1, parameters={"groups": 4, "alternatives": 3}))
+@pytest.mark.parametrize("pools", [1, 2])
+def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatch, pools: int) -> None:
+    """A placer that proves little and places badly, and nobody who knows better: nothing that is then said is false."""
+    monkeypatch.setattr("planner.planning.placing.choosing.lower_joint", lambda *_: None)
+    problem = generate("variants", Request(12, 1, parameters={"groups": 5 - pools, "alternatives": 3}))
+    if pools > 1:
+        problem = replace(problem, pools=(Pool("near", 5_000, cost=2), Pool("far")))
     every = every_choice(problem)
     honest = Choosing._place
 
@@ -268,11 +272,16 @@ def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Choosing, "_place", badly)
     monkeypatch.setattr(Choosing, "_lift", lift)
     seen: list[search.Point] = []
-    monkeypatch.setattr(
-        "planner.planning.placing.choosing.Frontier", lambda points, **_: seen.extend(each.point for each in points)
-    )
+    ended: list[StopReason] = []
+
+    def note(points: tuple[SimpleNamespace, ...], stop: StopReason, **_: object) -> None:
+        seen.extend(each.point for each in points)
+        ended.append(stop)
+
+    monkeypatch.setattr("planner.planning.placing.choosing.Frontier", note)
     pareto(problem, OPTIONS)
     assert seen
+    assert ended == [StopReason.WORK_LIMIT]
     for point in seen:
         assert point.bound <= min(value for cost, value in every if cost <= point.cost)
         assert point.cost_bound <= min(cost for cost, value in every if value <= point.value)
