@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from planner.options.options import DECLARED, GREATEST, Declared, OptionKind, chosen
-from planner.planning.sweeping.configurations import STEP
 
 Size = Annotated[int, Field(ge=0, le=GREATEST)]
 OFFERED = {row.said: row for row in DECLARED.values() if row.over_http}
@@ -138,8 +137,8 @@ SWEEP = Door(
             ),
         ),
         "step": (
-            Annotated[int, Field(ge=1, lt=GREATEST)],
-            Field(default=STEP, description="From one size of a range to the next, in bytes."),
+            Annotated[int, Field(ge=1, lt=GREATEST)] | None,
+            Field(default=None, description="From one size of a range to the next, in bytes; by default 16 KiB."),
         ),
     },
     ("sweep",),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from planner.formats import is_sharing, read_plan, read_sharing
+from planner.formats import is_shapes_plan, is_sharing, read_plan, read_shapes_plan, read_sharing
 from planner.formats.documents import Source
 from planner.formats.json.scan import members, scan
 from planner.formats.table import BYTES, Format, format_named, recognised
@@ -17,6 +17,7 @@ from planner.model.errors import BadInput, Code, Finding, PlannerError
 from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.model.versions import versions
+from planner.planning.shapes import ShapesPlan
 from planner.planning.sharing import Sharing
 from solvers.model.registry import SOLVERS
 
@@ -132,14 +133,16 @@ def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:
 Read = TypeVar("Read")
 
 
-def read_answer(data: bytes) -> Plan | Sharing:
-    """What either way of planning answers."""
+def read_answer(data: bytes) -> Plan | Sharing | ShapesPlan:
+    """What can be verified."""
+    if is_shapes_plan(data):
+        return read_shapes_plan(data)
     return read_sharing(data) if is_sharing(data) else read_plan(data)
 
 
 def problem_and_plan(
     data: bytes, format_: str | None, settings: Settings, read_it: Callable[[bytes], Read]
-) -> tuple[Problem, tuple[str, ...], Read]:
+) -> tuple[Subject, Read]:
     """The two under `problem` and `plan`; a problem that is no JSON stands there as a string."""
     top = scan(data).top
     if top is None:
@@ -155,14 +158,15 @@ def problem_and_plan(
         problem = top["problem"].encode("utf-8")
     try:
         problem, _solve_options = separate(problem, format_)
-        _, found, warnings = read(problem, format_, settings)
+        kind = kind_of("shapes" if is_shapes_plan(plan) else "plan")
+        _, subject = read_subject(kind, problem, format_, settings)
     except PlannerError as error:
         raise below("problem", error) from None
     try:
         lists = scan(plan).top or {}
-        for name in ("placements", "objects", "assignments"):
+        for name in ("placements", "objects", "assignments", "buffers"):
             require_few(lists.get(name), name, settings)
-        return found, warnings, read_it(plan)
+        return subject, read_it(plan)
     except PlannerError as error:
         raise below("plan", error) from None
 

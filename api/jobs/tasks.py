@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import planner
@@ -20,12 +20,11 @@ from planner.model.errors import PlannerError
 from planner.model.problem import Buffer, Problem
 from planner.options.capacity import planned_problem
 from planner.options.options import Options
+from planner.planning.shapes import ShapesPlan
 from planner.planning.sharing import Sharing
 from planner.planning.sharing.bounds import notes as notes_on_sharing
-from planner.planning.sharing.findings import SharingFinding
 from planner.reporting.explain import explain_bound
 from planner.verifying.bounds import notes
-from planner.verifying.findings import VerifyFinding
 from solvers.model.errors import StopReason
 
 from ..errors import Refusal
@@ -126,15 +125,20 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
 def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Is this plan a plan of this problem, and are its claims possible?"""
     options = options_of(PLANS.loose.model_validate(header["query"]))
-    problem, warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_answer)
-    problem = planned_problem(problem, options.capacity, options.prefer)
-    findings: Sequence[VerifyFinding | SharingFinding]
-    if isinstance(plan, Sharing):
-        findings, believed = planner.verify_sharing(problem, plan), notes_on_sharing(plan)
+    subject, plan = problem_and_plan(parts[0], header["format"], settings, read_answer)
+    problem = planned_problem(subject.problem, options.capacity, options.prefer)
+    findings: list[dict[str, Any]]
+    believed: Sequence[str] = ()
+    if isinstance(plan, ShapesPlan):
+        shaped = replace(subject.more, largest=problem)
+        findings = [{"kind": "shapes", "message": text} for text in planner.verify_shapes(shaped, plan)]
+    elif isinstance(plan, Sharing):
+        findings = [asdict(each) for each in planner.verify_sharing(problem, plan)]
+        believed = notes_on_sharing(plan)
     else:
-        findings, believed = planner.verify(problem, plan), notes(plan)
-    listed = [asdict(finding) for finding in findings]
-    answer = {"valid": not findings, "findings": listed, "notes": list(believed), "warnings": list(warnings)}
+        findings = [asdict(each) for each in planner.verify(problem, plan)]
+        believed = notes(plan)
+    answer = {"valid": not findings, "findings": findings, "notes": list(believed), "warnings": list(subject.warnings)}
     return {}, as_json(answer)
 
 
@@ -160,8 +164,8 @@ def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _:
 def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """A picture of somebody's plan, and of what is wrong with it; or what there is to draw, for a page that draws it itself."""
     options = options_of(PLANS.loose.model_validate(header["query"]))
-    problem, _warnings, plan = problem_and_plan(parts[0], header["format"], settings, read_plan)
-    problem = planned_problem(problem, options.capacity, options.prefer)
+    subject, plan = problem_and_plan(parts[0], header["format"], settings, read_plan)
+    problem = planned_problem(subject.problem, options.capacity, options.prefer)
     try:
         drawn = memory_map(problem, plan, planner.verify(problem, plan))
     except PlannerError as error:

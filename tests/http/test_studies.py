@@ -95,6 +95,9 @@ def test_a_plan_for_all_shapes_is_right(service: Served, query: str) -> None:
     assert response.status_code == 200, response.text
     problem, _ = read_shaped(json.dumps(SHAPED).encode())
     assert verify_shapes(problem, read_shapes_plan(response.content)) == ()
+    both = {"problem": SHAPED, "plan": response.json()}
+    assert asked(service, "verify", both).json()["valid"]
+    assert asked(service, "verify", {**both, "problem": {**SHAPED, "symbols": {"n": [1, 65]}}}).json()["findings"]
     again = asked(service, f"shapes{query}", SHAPED)
     assert (again.headers["x-cache"], again.content) == ("hit", response.content)
 
