@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..jobs.doors import PARETO, SHAPES, SWEEP
-from .openapi.examples import FRONTIER_ANSWERS, PROBLEM_BODY, SHAPED_BODY, SHAPES_ANSWERS, SWEEP_ANSWERS, VARIANTS_BODY
+from .openapi.examples import FRONTIER_ANSWERS, SHAPED_BODY, SHAPES_ANSWERS, SWEEP_ANSWERS, SWEEP_BODY, VARIANTS_BODY
 from .plans import Behind, answered
 from .query import QUERIES, IdempotencyKey, Prefer, RequestQuery
 
@@ -40,7 +40,7 @@ async def pareto(
     "/v1/sweep",
     summary="Sweep sizes of memory",
     responses=SWEEP_ANSWERS,
-    openapi_extra=PROBLEM_BODY | QUERIES[SWEEP.name].parameters(),
+    openapi_extra=SWEEP_BODY | QUERIES[SWEEP.name].parameters(),
 )
 async def sweep(
     request: Request,

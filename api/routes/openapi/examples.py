@@ -254,6 +254,10 @@ FRONTIER_ANSWERS: dict[int | str, dict[str, Any]] = {
     202: JOB_ACCEPTED,
     304: PLAN_ANSWERS[304],
 }
+SIZES = {**PROBLEM, "solve": {"capacity": ["64..96"], "step": 8}}
+SWEEP_BODY = body(
+    {JSON: {"schema": part("Problem"), "examples": {"sizes": {"summary": "sizes in the body", "value": SIZES}}}}
+)
 SWEEP_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: shown("The sweep; in each point its plan.", SWEEP, JSON, part("Sweep")),
     202: JOB_ACCEPTED,
