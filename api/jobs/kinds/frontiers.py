@@ -10,7 +10,7 @@ from typing import Any
 
 import planner
 from planner.drawing import frontier_curve
-from planner.formats import read_frontier, write_frontier, write_plan
+from planner.formats import read_frontier, read_plan, write_frontier
 from planner.formats.answers.frontier_writer import point_fields
 from planner.model.plan import Frontier, Plan, PlanStatus
 from planner.model.problem import measures_bytes
@@ -20,7 +20,7 @@ from solvers.model.errors import StopReason
 
 from ...settings import Settings
 from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
-from .plans import drawn, known, require_solver
+from .plans import as_written, drawn, known, require_solver
 
 MOST_POINTS = 1024
 MOST_PLACEMENTS = 1_000_000
@@ -53,17 +53,20 @@ class FrontierKind(Kind):
         return described(replace(found, stop=stop, reproducible=False), (*warnings, stop_in_words(stop)))
 
     def part(self, answer: bytes, name: str) -> bytes:
-        return write_plan(_point(read_frontier(answer), name))
+        for point in json.loads(answer)["points"]:
+            if str(point["cost"]) == name:
+                return as_written(point["plan"])
+        raise no_such_part(name)
 
     def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
         problem = frontier_problem(subject.problem, asked.options, None)
-        found = read_frontier(answer)
         if part is not None:
-            return drawn(problem, _point(found, part), wanted)
+            return drawn(problem, read_plan(self.part(answer, part)), wanted)
         if wanted == "svg":
-            return frontier_curve(problem, found)
-        warnings = json.loads(answer)["warnings"]
-        document = json.loads(write_frontier(found, [_name(plan) for plan in found.points], warnings))
+            return frontier_curve(problem, read_frontier(answer))
+        document = json.loads(answer)
+        for point in document["points"]:
+            point["plan"] = str(point["cost"])
         return json.dumps({"problem": problem.name, "in_bytes": measures_bytes(problem), **document}).encode("ascii")
 
 
@@ -84,13 +87,6 @@ def described(found: Frontier, notes: Sequence[str]) -> Answer:
 
 def _name(plan: Plan) -> str:
     return str(worth(plan)[0])
-
-
-def _point(found: Frontier, name: str) -> Plan:
-    for plan in found.points:
-        if _name(plan) == name:
-            return plan
-    raise no_such_part(name)
 
 
 class _Points:

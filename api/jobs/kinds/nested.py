@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import planner
 from planner.facts.digest import digest
 from planner.formats import read_plan, read_program
 from planner.formats.answers.nested_writer import write_nested_json
@@ -22,14 +20,13 @@ from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Pool, Problem
 from planner.options.capacity import with_capacity
 from planner.options.options import Options
-from planner.planning.placing.path import WORK_PER_SECOND
+from planner.planning.placing.shares import Shares
 from solvers.model.errors import StopReason
 
 from ...errors import bad_option
 from ...settings import Settings
 from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part
-from .plans import drawn, require_solver
-from .sweeps import as_written
+from .plans import as_written, drawn, require_solver
 
 
 class NestedKind(Kind):
@@ -56,8 +53,9 @@ class NestedKind(Kind):
         require_solver(asked.options.solver)
 
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
-        left = _Shares(asked.options, len(subject.more.program.functions) + 1, begun)
-        made = _nested(subject, asked, lambda problem: planner.plan(problem, left.next(), None, line.cancelled))
+        count = len(subject.more.program.functions) + 1
+        shares = Shares(replace(asked.options, capacity=None), count, begun, line.cancelled)
+        made = _nested(subject, asked, shares.plan)
         plans = [arena.plan for arena in made.arenas]
         cut_short = [plan.stop for plan in plans if plan.stop is not StopReason.PROVED]
         status = PlanStatus.OPTIMAL if made.worst is None else made.worst.status
@@ -84,22 +82,6 @@ class NestedKind(Kind):
             if arena.function == part:
                 return drawn(arena.problem, arena.plan, wanted)
         raise no_such_part(part)
-
-
-class _Shares:
-    """Equal shares of the limits, for each arena one."""
-
-    def __init__(self, options: Options, count: int, begun: float) -> None:
-        limit, work = options.time_limit, options.work_limit
-        if work is None and limit is not None:
-            work = int(WORK_PER_SECOND * limit)
-        self._options = replace(options, capacity=None, work_limit=None if work is None else work // count)
-        self._left, self._end = count, None if limit is None else begun + limit
-
-    def next(self) -> Options:
-        left = None if self._end is None else max(self._end - time.monotonic(), 0.0) / max(self._left, 1)
-        self._left -= 1
-        return replace(self._options, time_limit=left)
 
 
 def _pools(file: ProgramFile, options: Options) -> tuple[Pool, ...]:

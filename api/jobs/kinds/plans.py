@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import planner
 from planner.drawing import memory_map, svg
@@ -104,6 +105,11 @@ def drawn(problem: Problem, plan: Plan, wanted: str) -> bytes:
     """The memory map of a plan that was made here, as a picture or as what there is to draw."""
     drawing = memory_map(problem, plan, ())
     return svg(drawing) if wanted == "svg" else write_map(drawing)
+
+
+def as_written(plan: dict[str, Any]) -> bytes:
+    """A plan that stood within another document, as it is given out by itself."""
+    return write_plan(read_plan(json.dumps(plan).encode("ascii")))
 
 
 def require_solver(name: str) -> None:

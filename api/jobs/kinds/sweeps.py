@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from planner.drawing import sweep_curve
-from planner.formats import read_plan, write_plan
+from planner.formats import read_plan
 from planner.formats.answers.sweep_reader import read_sweep_figures
 from planner.formats.answers.sweep_writer import configuration, point_fields, write_sweep_json
 from planner.model.errors import PlannerError
@@ -22,7 +22,7 @@ from solvers.model.errors import StopReason
 from ...errors import too_large
 from ...settings import Settings
 from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
-from .plans import drawn, require_solver
+from .plans import as_written, drawn, require_solver
 
 MOST_PLACEMENTS = 1_000_000
 """Of all configurations together."""
@@ -136,8 +136,3 @@ def _plan(answer: bytes, name: str) -> tuple[bytes, dict[str, int]]:
         if configuration(point["capacity"]) == name and point["plan"] is not None:
             return as_written(point["plan"]), point["capacity"]
     raise no_such_part(name)
-
-
-def as_written(plan: dict[str, Any]) -> bytes:
-    """A plan that stood within another document, as it is given out by itself."""
-    return write_plan(read_plan(json.dumps(plan).encode("ascii")))

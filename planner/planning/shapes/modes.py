@@ -15,8 +15,7 @@ from ...model.problem import Problem
 from ...options.capacity import with_capacity
 from ...options.options import Options, bad_option
 from ...options.preference import with_preference
-from ..placing.path import WORK_PER_SECOND
-from ..placing.solving import plan
+from ..placing.shares import Shares
 from ..placing.watching import Cancelled
 from .answer import Mode, Row, ShapesPlan
 from .expression import Values
@@ -55,7 +54,7 @@ def plan_shapes(
         raise bad_option("at", f"these are {len(listed)} shapes, and {MOST_SHAPES} are the most")
     for each in listed:
         require_shape(problem, each)
-    share = _Shares(options, len(listed) + 1, begun, cancelled)
+    share = Shares(options, len(listed) + 1, begun, cancelled)
     if mode is Mode.EXPRESSIONS:
         require_plain(problem.largest)
         return _expressions(problem, listed, share)
@@ -69,39 +68,12 @@ def planned_shapes(problem: ShapedProblem, options: Options) -> ShapedProblem:
     return replace(problem, largest=largest)
 
 
-class _Shares:
-    """Equal shares of the limits."""
-
-    def __init__(self, options: Options, count: int, begun: float, cancelled: Cancelled | None) -> None:
-        self._options, self._left, self._cancelled = options, count, cancelled
-        self._end = None if options.time_limit is None else begun + options.time_limit
-        work = options.work_limit
-        if work is None and options.time_limit is not None:
-            work = int(WORK_PER_SECOND * options.time_limit)
-        self._work = None if work is None else work // count
-
-    def is_over(self) -> bool:
-        """Has all the time been used, or is nobody interested any more?"""
-        if self._cancelled is not None and self._cancelled():
-            return True
-        return self._end is not None and time.monotonic() >= self._end
-
-    def plan(self, problem: Problem) -> Plan:
-        """The plan that one share makes."""
-        return plan(problem, self.next(), cancelled=self._cancelled)
-
-    def next(self) -> Options:
-        left = None if self._end is None else max(self._end - time.monotonic(), 0.0) / max(self._left, 1)
-        self._left -= 1
-        return replace(self._options, time_limit=left, work_limit=self._work)
-
-
 def _row(values: Values, taken: int, best: Plan) -> Row:
     return Row(dict(values), taken, best.peak, best.bound)
 
 
 def _fixed(
-    problem: ShapedProblem, mode: Mode, shapes: Sequence[Values], best: Sequence[Plan], share: _Shares
+    problem: ShapedProblem, mode: Mode, shapes: Sequence[Values], best: Sequence[Plan], share: Shares
 ) -> ShapesPlan:
     """Offsets that do not change."""
     target = problem.largest
@@ -132,7 +104,7 @@ def _largest_of(problem: ShapedProblem, shapes: Sequence[Values]) -> Problem:
     return replace(problem.largest, buffers=buffers)
 
 
-def _expressions(problem: ShapedProblem, shapes: Sequence[Values], share: _Shares) -> ShapesPlan:
+def _expressions(problem: ShapedProblem, shapes: Sequence[Values], share: Shares) -> ShapesPlan:
     """The order of the plan of which the worst shape takes least, compared with the best plan for it alone."""
     best = [share.plan(problem.at(values)) for values in shapes]
     apart = conflicts(problem.largest)

@@ -1,0 +1,40 @@
+"""Several plans within the limits of one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from ...model.plan import Plan
+from ...model.problem import Problem
+from ...options.options import Options
+from .path import WORK_PER_SECOND
+from .solving import plan
+from .watching import Cancelled
+
+
+class Shares:
+    """Equal shares of the limits."""
+
+    def __init__(self, options: Options, count: int, begun: float, cancelled: Cancelled | None) -> None:
+        self._options, self._left, self._cancelled = options, count, cancelled
+        self._end = None if options.time_limit is None else begun + options.time_limit
+        work = options.work_limit
+        if work is None and options.time_limit is not None:
+            work = int(WORK_PER_SECOND * options.time_limit)
+        self._work = None if work is None else work // count
+
+    def is_over(self) -> bool:
+        """Has all the time been used, or is nobody interested any more?"""
+        if self._cancelled is not None and self._cancelled():
+            return True
+        return self._end is not None and time.monotonic() >= self._end
+
+    def plan(self, problem: Problem) -> Plan:
+        """The plan that one share makes."""
+        return plan(problem, self.next(), cancelled=self._cancelled)
+
+    def next(self) -> Options:
+        left = None if self._end is None else max(self._end - time.monotonic(), 0.0) / max(self._left, 1)
+        self._left -= 1
+        return replace(self._options, time_limit=left, work_limit=self._work)
