@@ -14,6 +14,8 @@ import pytest
 
 from tests.http.cluster import ENDLESS, LONG, LONG_OBJECTS, SLOW, STALLED_SECONDS, Cluster, Stream, cluster
 from tests.http.served import JSON, SECONDS, THREE, refusal
+from tests.http.test_pareto import LONG as FRONTIER
+from tests.http.test_pareto import LONG_QUERY as FRONTIER_QUERY
 from tests.postgresql import Server
 
 
@@ -65,6 +67,22 @@ def test_a_worker_is_killed_amid_a_job(system: Cluster, query: str) -> None:
     assert stream.kinds[-1] == "done"
     assert stream.numbers == list(range(1, len(stream.numbers) + 1))
     assert {system.until(other, "succeeded")["attempt"] for other in others} <= {1, 2}
+
+
+def test_a_worker_is_killed_amid_a_frontier(system: Cluster) -> None:
+    here, there = system.services
+    id_ = system.post(here, FRONTIER, FRONTIER_QUERY, door="pareto")
+    stream = Stream(there, id_)
+    told = stream.until("point")
+    system.worker_of(id_, 1).stop(signal.SIGKILL)
+    system.until(id_, "running", attempt=2)
+    plan = there.client.get(f"/v1/jobs/{id_}/plan", params={"part": told["part"]})
+    assert plan.json()["choice"]["cost"] == told["cost"]
+    here.client.delete(f"/v1/jobs/{id_}")
+    assert system.until(id_, "cancelled")["status"] == "feasible"
+    stream.join(SECONDS)
+    points = there.client.get(f"/v1/jobs/{id_}/plan").json()["points"]
+    assert any(each["cost"] <= told["cost"] and each["memory"] <= told["memory"] for each in points)
 
 
 def test_a_worker_is_told_to_end_amid_a_job(system: Cluster) -> None:
