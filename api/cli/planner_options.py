@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from planner.formats.table import Setting
+    from planner.formats.settings import Setting
     from planner.options.options import Declared, Options
 
 MEGABYTE = 1_000_000
@@ -43,7 +43,7 @@ class PlannerCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         if SETTINGS in ctx.meta:
-            from planner.formats.table import with_settings
+            from planner.formats.settings import with_settings
 
             from .terminal.refusals import refusing
 

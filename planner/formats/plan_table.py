@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..checks.report import bad_input, quoted
 from ..model.errors import Code
-from .table import NOTHING, Setting, found, with_told
+from .settings import NOTHING, Setting, with_told
+from .table import found
 
 if TYPE_CHECKING:
     from ..model.plan import Plan

@@ -8,9 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Callable
 
 END = "\n--- end of the model ---\n"
 """Between what is printed of one model and of the next."""
+MOST_PORTS = 1000
+"""Inputs or outputs that are looked at."""
 
 
 def main(arena: int, runs: int, lengths: list[int]) -> list[dict[str, object]]:
@@ -47,15 +50,14 @@ def outputs(data: bytes, arena: int, runs: int) -> list[list[str]]:
     return digests
 
 
-def number_of(details: object) -> int:
+def number_of(details: Callable[[int], object]) -> int:
     """How many inputs or outputs there are: the interpreter says so by refusing to tell of one more."""
-    number = 0
-    while True:
+    for number in range(MOST_PORTS):
         try:
-            details(number)  # type: ignore[operator]
+            details(number)
         except (IndexError, RuntimeError, ValueError):
             return number
-        number += 1
+    return MOST_PORTS
 
 
 def value(chance: object, shape: tuple[int, ...], kind: object) -> object:
