@@ -132,10 +132,20 @@ class Places:
         tied = self.tied(buffer)
         kind = self._kind(tied)
         if kind not in self._homeless:
-            height = self.class_height(buffer)
+            height, is_plain = self.class_height(buffer), not isinstance(kind, int)
             names = (name for name in self.allowed_pools(tied) if height <= self._room(name))
-            self._homeless[kind] = not any(all(self.spot(self.group(each), name) for each in tied) for name in names)
+            self._homeless[kind] = not any(
+                (is_plain and self._lies_at_the_bottom(buffer, name))
+                or all(self.spot(self.group(each), name) for each in tied)
+                for name in names
+            )
         return self._homeless[kind]
+
+    def _lies_at_the_bottom(self, buffer: int, name: str) -> bool:
+        """Can a plain buffer be at offset 0, as most can? To find its spot takes twenty times as long."""
+        pool, wanted = self.pools[name], self.problem.buffers[buffer]
+        has_room = pool.size is None or wanted.size <= pool.size
+        return has_room and not pool.reserved and not (pool.base or 0) % wanted.alignment
 
     def class_height(self, buffer: int) -> int:
         """How many bytes the buffers that must share a pool with this one need there at some time at least, those apart that may share addresses."""

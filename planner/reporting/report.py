@@ -136,6 +136,9 @@ def _cause(plan: Plan, pool: Pool, peak: int | None, supports: Supports) -> Peak
     for certificate in plan.certificates:
         if certificate.pool == pool.name and certificate.value == peak and certificate.buffers:
             return PeakCause(True, certificate.buffers, certificate.time)
+    highest = [place for place in plan.placements if place.pool == pool.name and place.offset + place.size == peak]
+    if highest and not any(place.size for place in highest):
+        return PeakCause(False, tuple(place.id for place in highest))  # without bytes they rest on nothing
     return PeakCause(False, tuple(buffer.id for buffer in supports.under_the_peak(pool)))
 
 

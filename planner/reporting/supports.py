@@ -45,6 +45,8 @@ class Supports:
         levels = _Levels(self._buffers, offset)
         todo = levels.highest()
         found = set(todo)
+        for i in todo:
+            levels.leave_out(i)
         asked: set[int] = set()
         while todo:
             here = todo.pop()
@@ -58,6 +60,7 @@ class Supports:
                 if other not in found:
                     found.add(other)
                     todo.append(other)
+                    levels.leave_out(other)
         ordered = sorted(found, key=lambda i: (-offset[i], i))
         return tuple(self._buffers[i] for i in ordered)
 
@@ -96,14 +99,23 @@ class _Levels:
         for i, low in offset.items():
             self._all.setdefault(low + buffers[i].size, []).append(i)
         self._ends = sorted(self._all)
+        self._left = {end: len(here) for end, here in self._all.items()}
+        self._end = {i: low + buffers[i].size for i, low in offset.items()}
         self._buffers = buffers
         self._rows: dict[int, tuple[list[int], list[int], list[int]]] = {}
 
     def highest(self) -> list[int]:
         return sorted(self._all[self._ends[-1]])
 
+    def leave_out(self, buffer: int) -> None:
+        """It has been found, and need not be found again."""
+        end = self._end[buffer]
+        self._left[end] -= 1
+        if not self._left[end]:
+            del self._ends[bisect_left(self._ends, end)]
+
     def ending(self, low: int, high: int, start: int, stop: int) -> Iterator[int]:
-        """Those that end above `low` and not above `high`, and are live from before `stop` to after `start`."""
+        """Those that end above `low` and not above `high`, and are live from before `stop` to after `start`; perhaps without some that were left out."""
         for end in self._ends[bisect_right(self._ends, low) : bisect_right(self._ends, high)]:
             births, latest, rows = self._row(end)
             at = bisect_left(births, stop) - 1

@@ -119,6 +119,18 @@ def test_a_capacity_that_was_tried_is_the_plans() -> None:
     assert (memory_report(problem, made).pools[0].size, memory_report(problem, made).pools[0].free) == (20, 12)
 
 
+def test_a_buffer_without_bytes_may_be_what_defines_the_peak() -> None:
+    """Its alignment counts, and so does the place where it stands."""
+    problem = Problem(
+        (Buffer("a", 0, alignment=3, live=((0, 1),)), Buffer("b", 1, live=((2, 3),))), (Pool("p", None, base=1),)
+    )
+    report = reported(problem)
+    assert report.pools[0].peak == 2
+    cause = report.pools[0].cause
+    assert cause is not None
+    assert cause.buffers == ("a",)
+
+
 def test_views_do_not_count_twice() -> None:
     problem = Problem(
         (Buffer("base", 64, live=((0, 4),)), Buffer("view", 32, live=((0, 4),))),
