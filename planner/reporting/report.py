@@ -95,19 +95,19 @@ def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
     problem = spell_out_constants(as_chosen(problem, plan))
     profile = LiveProfile(problem, plan.placements)
     uses = {use.name: use for use in plan.pools}
-    supports = Supports(problem, plan.placements)
+    causes = _Causes(plan, Supports(problem, plan.placements))
     return MemoryReport(
         problem.name,
         plan.status,
         plan.peak,
         plan.bound,
-        tuple(_pool_report(plan, pool, uses[pool.name], profile, supports) for pool in problem.pools),
+        tuple(_pool_report(pool, uses[pool.name], profile, causes) for pool in problem.pools),
         _live_peak(plan, profile, profile.highest()),
         profile.untimed(),
     )
 
 
-def _pool_report(plan: Plan, pool: Pool, use: PoolUse, profile: LiveProfile, supports: Supports) -> PoolReport:
+def _pool_report(pool: Pool, use: PoolUse, profile: LiveProfile, causes: _Causes) -> PoolReport:
     highest = None if profile.untimed(pool.name) else profile.highest(pool.name)
     is_known = use.peak is not None and not profile.untimed(pool.name)
     room = None if use.peak is None else use.peak - _reserved(pool, 0, use.peak)
@@ -121,7 +121,7 @@ def _pool_report(plan: Plan, pool: Pool, use: PoolUse, profile: LiveProfile, sup
         highest.bytes if highest is not None else 0 if is_known else None,
         None if highest is None else highest.moments[0].start,
         None if highest is None or not room else 1 - highest.bytes / room,
-        _cause(plan, pool, use.peak, supports),
+        causes.of(pool, use.peak),
     )
 
 
@@ -130,16 +130,26 @@ def _reserved(pool: Pool, low: int, high: int) -> int:
     return sum(max(min(end, high) - max(start, low), 0) for start, end in merged(pool.reserved))
 
 
-def _cause(plan: Plan, pool: Pool, peak: int | None, supports: Supports) -> PeakCause | None:
-    if not peak:
-        return None
-    for certificate in plan.certificates:
-        if certificate.pool == pool.name and certificate.value == peak and certificate.buffers:
+class _Causes:
+    """Why each pool's peak is as high as it is."""
+
+    def __init__(self, plan: Plan, supports: Supports) -> None:
+        self._supports = supports
+        self._proven = {(c.pool, c.value): c for c in reversed(plan.certificates) if c.buffers}
+        self._ending: dict[tuple[str, int], list[Placement]] = {}
+        for place in plan.placements:
+            self._ending.setdefault((place.pool, place.offset + place.size), []).append(place)
+
+    def of(self, pool: Pool, peak: int | None) -> PeakCause | None:
+        if not peak:
+            return None
+        certificate = self._proven.get((pool.name, peak))
+        if certificate is not None:
             return PeakCause(True, certificate.buffers, certificate.time)
-    highest = [place for place in plan.placements if place.pool == pool.name and place.offset + place.size == peak]
-    if highest and not any(place.size for place in highest):
-        return PeakCause(False, tuple(place.id for place in highest))  # without bytes they rest on nothing
-    return PeakCause(False, tuple(buffer.id for buffer in supports.under_the_peak(pool)))
+        highest = self._ending.get((pool.name, peak), ())
+        if highest and not any(place.size for place in highest):
+            return PeakCause(False, tuple(place.id for place in highest))  # without bytes they rest on nothing
+        return PeakCause(False, tuple(buffer.id for buffer in self._supports.under_the_peak(pool)))
 
 
 def _live_peak(plan: Plan, profile: LiveProfile, highest: Height | None) -> LivePeak | None:

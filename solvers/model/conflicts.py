@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .instance import Instance, Ints
+from .instance import Bools, Instance, Ints
 
 CHUNK = 1 << 20
+CELLS = 1 << 22
+"""Of a table of pairs and pools, at a time."""
 
 
 def live_pair_count(instance: Instance) -> int:
@@ -55,12 +57,22 @@ def part_pairs(instance: Instance) -> Ints:
     explicit = explicit[solid[explicit].all(axis=1)]
     explicit = explicit[instance.part_block[explicit[:, 0]] != instance.part_block[explicit[:, 1]]]
     pairs = np.concatenate([*live_pairs(instance), explicit]) if len(instance.rect_part) else explicit
-    if len(instance.pools) > 1:
-        blocks = instance.part_block[pairs]
-        pairs = pairs[(instance.allowed[blocks[:, 0]] & instance.allowed[blocks[:, 1]]).any(axis=1)]
     keys = np.unique(pair_keys(instance, pairs))
     parts = max(len(instance.part_block), 1)
-    return np.stack([keys // parts, keys % parts], axis=1)
+    pairs = np.stack([keys // parts, keys % parts], axis=1)
+    return pairs[_have_common_pool(instance, pairs)] if len(instance.pools) > 1 else pairs
+
+
+def _have_common_pool(instance: Instance, pairs: Ints) -> Bools:
+    """Of each pair of parts. A few at a time, as there may be many pools."""
+    first, second = instance.part_block[pairs[:, 0]], instance.part_block[pairs[:, 1]]
+    step = max(1, CELLS // len(instance.pools))
+    return np.concatenate(
+        [
+            (instance.allowed[first[at : at + step]] & instance.allowed[second[at : at + step]]).any(axis=1)
+            for at in range(0, max(len(pairs), 1), step)
+        ]
+    )
 
 
 def pair_keys(instance: Instance, pairs: Ints) -> Ints:
