@@ -238,9 +238,12 @@ def entries(part: Any, key: str = "") -> int:
 
 def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
     """What it takes to plan it, from bytes to bytes, in a process of its own that is forked from this one."""
+    from api.garbage import collect_rarely
+
     ours, theirs = os.pipe()
     child = os.fork()
     if not child:
+        collect_rarely()  # as the command and the service's workers do
         with os.fdopen(theirs, "wb") as answer:
             try:
                 kind, _, lists = name.rpartition(" ")
