@@ -7,6 +7,9 @@ import { showError } from "./errors.js";
 const SHOWN = 200_000; // longer texts are kept aside, since a text field is slow with them
 const PLAN = /^\s*\{\s*"format"\s*:\s*"memplan-plan\//;
 
+// Models are bytes, which zeros are among.
+export const isText = (text) => !text.includes("\0");
+
 export class ProblemForm extends EventTarget {
   constructor(form) {
     super();
@@ -41,14 +44,14 @@ export class ProblemForm extends EventTarget {
     return this.large?.text ?? this.text.value;
   }
 
-  // A text from somewhere; a plan is somebody else's business.
-  take(title, text) {
+  // A text from somewhere; a plan is somebody else's business. What is no text is kept as the file that it is.
+  take(title, text, file = null) {
     if (PLAN.test(text)) {
       this.dispatchEvent(new CustomEvent("plan-file", { detail: { title, text } }));
       return;
     }
     this.title = title;
-    this.large = text.length > SHOWN ? { title, text } : null;
+    this.large = text.length > SHOWN || file ? { title, text, body: file ?? text } : null;
     this.text.value = this.large ? "" : text;
     this.text.hidden = this.large !== null;
     this.kept.hidden = this.large === null;
@@ -66,7 +69,10 @@ export class ProblemForm extends EventTarget {
 
   async takeFile(file) {
     if (!file) return;
-    await this.#trying(async () => this.take(file.name, await file.text()));
+    await this.#trying(async () => {
+      const text = await file.text();
+      this.take(file.name, text, isText(text) ? null : file);
+    });
   }
 
   #listen() {
@@ -103,7 +109,7 @@ export class ProblemForm extends EventTarget {
 
   #showKept() {
     const away = element("button", { type: "button", onclick: () => this.take("", "") }, "Remove");
-    const size = bytes(new Blob([this.large.text]).size);
+    const size = bytes(new Blob([this.large.body]).size);
     this.kept.replaceChildren(name(this.large.title || "pasted text"), element("span", { className: "soft" }, size), away);
   }
 
@@ -115,7 +121,7 @@ export class ProblemForm extends EventTarget {
     }
     const path = `/v1/${isFrontier ? "pareto" : "jobs"}?${this.#options()}`;
     const headers = { Prefer: "respond-async" };
-    const job = await asJson(path, { method: "POST", body: problem, type: PROBLEM, headers });
+    const job = await asJson(path, { method: "POST", body: this.large?.body ?? problem, type: PROBLEM, headers });
     this.dispatchEvent(new CustomEvent("job", { detail: job }));
   }
 

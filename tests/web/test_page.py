@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from planner import read_plan, read_problem, verify
+from planner.formats import FORMATS
 from tests.http.served import SLOW, THREE, TOO_SMALL, Served
 from tests.web.browsing import Visiting, picture, plan_text, point, until_planned
 
@@ -267,6 +268,24 @@ def test_why_nothing_fits_is_said(visiting: Visiting) -> None:
     plan_text(page, json.dumps(TOO_SMALL))
     expect(page.locator(".badge")).to_have_text("infeasible")
     expect(page.locator(".remark.bad")).to_contain_text("4 bytes too small")
+
+
+def test_files_that_are_no_text_are_sent_as_they_are(visiting: Visiting, service: Served) -> None:
+    visit = visiting()
+    visit.wanted = "checked by the command"
+    page = visit.open()
+    row = FORMATS["tflite"]
+    page.set_input_files(
+        "#file", {"name": "net.tflite", "mimeType": "application/octet-stream", "buffer": row.document}
+    )
+    expect(page.locator("#kept")).to_contain_text("net.tflite")
+    page.click("#plan")
+    until_planned(page)
+    job = page.url.partition("#")[2]
+    assert service.client.get(f"/v1/jobs/{job}/problem").content == row.document
+    plan = service.client.get(f"/v1/jobs/{job}/plan").text
+    page.set_input_files("#file", {"name": "plan.json", "mimeType": "application/json", "buffer": plan.encode()})
+    expect(page.get_by_role("alert").first).to_contain_text("checked by the command")
 
 
 def test_dropped_files_are_taken_and_a_dropped_plan_is_checked(visiting: Visiting, service: Served) -> None:
