@@ -12,7 +12,7 @@ from planner.formats.tflite.arena import Tail, estimated_tail, most_scratch
 from planner.formats.tflite.interpreter import INSTALL, MicroRun, is_installed, run_micro
 from planner.formats.tflite.micro import micro_problem
 from planner.formats.tflite.model import Model, read_model
-from planner.formats.tflite.write import METADATA, offsets_of, with_metadata
+from planner.formats.tflite.write import offsets_of, planned_offsets, with_metadata
 from planner.model.errors import CannotSolve, Code, Finding
 from planner.model.plan import Plan
 from planner.model.problem import Problem
@@ -101,13 +101,9 @@ def examined(data: bytes, options: Options, *, estimate: bool = False) -> Findin
     if estimate or found.plan.peak is None:
         return found
     arena = min(sum(buffer.size for buffer in problem.buffers) + 2 * found.tail.size + SPARE, LARGEST_ARENA)
-    own = with_metadata(model, [-1] * model.first_tensors[-1]) if is_planned(model) else data
+    own = with_metadata(model, [-1] * model.first_tensors[-1]) if planned_offsets(model) is not None else data
     before, after = run_micro((own, written(model, found.plan)), arena, options.time_limit)
     return replace(found, before=before, after=after)
-
-
-def is_planned(model: Model) -> bool:
-    return any(row.name == METADATA for row in model.metadata)
 
 
 def written(model: Model, plan: Plan) -> bytes:

@@ -102,14 +102,26 @@ def with_metadata(model: Model, offsets: Sequence[int]) -> bytes:
     """The file with these offsets in its metadata, in place of those that it has."""
     numbers = (1, len(model.subgraphs), len(offsets), *offsets)
     content = struct.pack(f"<{len(numbers)}i", *numbers)
-    row = next((row for row in model.metadata if row.name == METADATA), None)
-    if row is not None and model.buffers[row.buffer][1] == len(content):
-        start = model.buffers[row.buffer][0]
-        return model.data[:start] + content + model.data[start + len(content) :]
+    place = _place(model)
+    if place is not None and place[1] == len(content):
+        return model.data[: place[0]] + content + model.data[sum(place) :]
+    if not model.buffers:
+        raise bad_input(Code.UNSUPPORTED, ("buffers",), "a model without any buffers has no place for metadata")
     if model.root.fields > _MODEL_FIELDS:
         text = f"the model has {model.root.fields} fields, and only {_MODEL_FIELDS} of them are known"
         raise bad_input(Code.UNSUPPORTED, (), text)
     return _Front(model, content).whole()
+
+
+def _place(model: Model) -> tuple[int, int] | None:
+    """Where the only offsets in the file begin, and their bytes; None if there are none, or something else lies there too."""
+    rows = [row for row in model.metadata if row.name == METADATA]
+    if len(rows) != 1:
+        return None
+    number = rows[0].buffer
+    others = [row.buffer for row in model.metadata if row is not rows[0]]
+    others += [tensor.buffer for subgraph in model.subgraphs for tensor in subgraph.tensors]
+    return None if number in others else model.buffers[number]
 
 
 class _Front:

@@ -118,17 +118,18 @@ def model(
 ) -> bytes:
     """The file: operators' codes are collected from the subgraphs."""
     used = list(dict.fromkeys(code for each in subgraphs for code, _ in each[3]))
-    codes = [
-        {0: u8(CODES[code] if code in CODES and CODES[code] < 127 else 127 if code in CODES else 32), 3: CODES[code]}
-        if code in CODES
-        else {0: u8(32), 1: code, 3: 32}
-        for code in used
-    ]
+    codes = [code_of(name) for name in used]
     lowered = [{**each, 3: [{0: u32(used.index(code)), **fields} for code, fields in each[3]]} for each in subgraphs]
     fields: dict[int, Any] = {0: u32(3), 1: codes, 2: lowered, 4: [{0: data} if data else {} for data in buffers]}
     if metadata:
         fields[6] = [{0: name, 1: u32(buffer)} for name, buffer in metadata.items()]
     return Writer().file(fields | {int(number.removeprefix("field")): value for number, value in root.items()})
+
+
+def code_of(name: str) -> Fields:
+    """A built-in operator, or a custom one of that name."""
+    number = CODES.get(name, CODES["CUSTOM"])
+    return {0: u8(min(number, 127)), 3: number, **({} if name in CODES else {1: name})}
 
 
 def two() -> bytes:

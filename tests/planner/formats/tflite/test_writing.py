@@ -29,6 +29,7 @@ WEIGHTS = f.model(
     metadata={"min_runtime_version": 2},
 )
 EMPTY = Problem(())
+RESIDUAL_PART = f.subgraph([f.tensor("x", [40]), f.tensor("a", [40])], [0], [1], [f.operator("NEG", [0], [1])])
 
 
 def planned(data: bytes) -> Plan:
@@ -80,6 +81,25 @@ def test_what_was_written_before_is_replaced_in_its_place() -> None:
     model = read_model(write_into(EMPTY, planned(short), short))
     assert [row.name for row in model.metadata] == [METADATA]
     assert planned_offsets(model) == (0, 16)
+
+
+def test_what_something_else_has_too_is_not_written_over() -> None:
+    content = struct.pack("<6i", 1, 1, 3, 0, -1, 48)
+    parts = f.subgraph(
+        [f.tensor("x", [24]), f.tensor("w", [24], data=1), f.tensor("y", [24])],
+        [0],
+        [2],
+        [f.operator("ADD", [0, 1], [2])],
+    )
+    data = f.model(parts, buffers=[b"", content], metadata={METADATA: 1})
+    plan = planned(data)
+    moved = replace(plan, placements=tuple(replace(each, offset=each.offset + 16) for each in plan.placements))
+    model = read_model(write_into(EMPTY, moved, data))
+    start, size = model.buffers[1]
+    assert model.data[start : start + size] == content  # the weights
+    assert planned_offsets(model) == (16, -1, 48)
+    with pytest.raises(BadInput, match="no place for metadata"):
+        write_into(EMPTY, planned(RESIDUAL), f.model(RESIDUAL_PART, buffers=[]))
 
 
 def test_what_lies_behind_the_flatbuffer_is_still_found() -> None:
