@@ -8,15 +8,15 @@ left out, with all that was tried beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
-from typing import NamedTuple
 
 from ..verifying.proofs.blocks import Blocks
 from ..verifying.proofs.state import Clique, State
 from .cliques import Named, Stopped
 from .refutation import Facts, Lesson, Refutation, lessons_of, written
+from .trail import Trail
 
 LOOKS_BETWEEN_POLLS = 20_000
 """At buffers: some ten milliseconds."""
@@ -29,28 +29,6 @@ class Ending(StrEnum):
     FOUND = "found"
     """Nothing is left to place: there is a plan."""
     STOPPED = "stopped"
-
-
-class Fact(NamedTuple):
-    """One block's least start, or place, and why it is so."""
-
-    step: int
-    """The number of the step that found it."""
-    buffer: int
-    """To be named in that step, where it names several."""
-    rests_on: Facts
-
-
-class Step(NamedTuple):
-    """A line of the proof; what the facts that it finds rest on is theirs to say."""
-
-    line: str
-    names: bool = False
-    """True if the buffers that it is about are still to be added."""
-    is_choice: bool = False
-    """True if it has no line of its own: it is one of a branch's two sides."""
-    speaks_of: frozenset[int] = frozenset()
-    """Blocks that its rule looks at."""
 
 
 @dataclass(slots=True)
@@ -130,10 +108,7 @@ class Search:
         for number, clique in enumerate(self._cliques):
             for block in {member.block for member in clique.movers}:
                 self._of_block.setdefault(block, []).append(number)
-        self._facts: list[Fact] = []
-        self._steps: list[Step] = []
-        self._fact: dict[int, int] = {}
-        """By block: the latest fact about it; none: it follows from nothing."""
+        self._trail = Trail()
         self._branches: list[_Branch] = []
         self._looks: dict[int, _Look] = {}
         self._lessons: dict[int, list[Lesson]] = {}
@@ -204,7 +179,7 @@ class Search:
                 if reach < least < end:
                     if step is None:
                         speaks_of = frozenset(m.block for _, m in crowd)
-                        step = self._step(f"r {number} {first}", names=True, speaks_of=speaks_of)
+                        step = self._trail.step(f"r {number} {first}", names=True, speaks_of=speaks_of)
                         why = self._why(clique, floor)
                     self._raise(member.block, end - member.low, step, why or frozenset(), member.buffer)
                     if state.is_empty(member.block):
@@ -216,7 +191,7 @@ class Search:
 
     def _why(self, clique: Clique, floor: int) -> Facts:
         """What a crowd and its room rest on: the least starts of those in it, and the places of those that are not in it for being placed."""
-        low, placed, fact, size = self._state.low, self._state.placed, self._fact, self._blocks.size
+        low, placed, fact, size = self._state.low, self._state.placed, self._trail.latest, self._blocks.size
         return frozenset(
             fact[m.block]
             for part in (clique.movers, clique.walls)
@@ -225,12 +200,12 @@ class Search:
         )
 
     def _nowhere(self, block: int) -> Refutation:
-        return Refutation([f"e {block}"], self._of(block), frozenset((block,)))
+        return Refutation([f"e {block}"], self._trail.of(block), frozenset((block,)))
 
     def _remembered(self, lesson: Lesson) -> Refutation:
         lesson.is_used = True
         self._used.append(lesson)
-        return Refutation([f"u {len(self._used) - 1}"], self._of(*lesson.low), frozenset(lesson.low))
+        return Refutation([f"u {len(self._used) - 1}"], self._trail.of(*lesson.low), frozenset(lesson.low))
 
     def _free(self, lesson: Lesson) -> int | None:
         """A block that is freer here than the lesson says."""
@@ -255,15 +230,6 @@ class Search:
                     self._lessons.setdefault(free, []).append(lesson)
         self._lessons[block] = still
 
-    def _of(self, *blocks: int) -> Facts:
-        return frozenset(self._fact[block] for block in blocks if block in self._fact)
-
-    def _step(
-        self, line: str, *, names: bool = False, is_choice: bool = False, speaks_of: frozenset[int] = frozenset()
-    ) -> int:
-        self._steps.append(Step(line, names, is_choice, speaks_of))
-        return len(self._steps) - 1
-
     def _raise(self, block: int, least: int, step: int, why: Facts, buffer: int = -1) -> None:
         """The block begins here or higher, and above what is placed there."""
         why |= self._held(block)
@@ -272,14 +238,13 @@ class Search:
 
     def _held(self, block: int) -> Facts:
         """Why some starts above the block's least one are taken."""
-        return self._of(*(hold.by for hold in self._state.holds[block]))
+        return self._trail.of(*(hold.by for hold in self._state.holds[block]))
 
     def _note(self, block: int, step: int, buffer: int, rests_on: Facts) -> None:
         """A new fact about a block."""
         if self._branches:
-            self._branches[-1].known.setdefault(block, self._fact.get(block, -1))
-        self._fact[block] = len(self._facts)
-        self._facts.append(Fact(step, buffer, rests_on))
+            self._branches[-1].known.setdefault(block, self._trail.latest.get(block, -1))
+        self._trail.note(block, step, buffer, rests_on)
         self._queue(self._of_block.get(block, ()))
         if block not in self._state.placed:
             self._meet(block)
@@ -340,23 +305,23 @@ class Search:
         state = self._state
         alternative = state.alternative(block)
         around = (block, *self._blocks.distances(block))
-        near = self._of(*around).union(*map(self._held, around))
+        near = self._trail.of(*around).union(*map(self._held, around))
         if alternative is None:
-            step, why = self._step(f"f {block}", speaks_of=frozenset((block,))), near
+            step, why = self._trail.step(f"f {block}", speaks_of=frozenset((block,))), near
         else:
-            step, why = self._step("", is_choice=True), self._of(block)
+            step, why = self._trail.step("", is_choice=True), self._trail.of(block)
             twins = state.twins(block)
-            beyond = [near | self._of(twin) for twin in twins]
+            beyond = [near | self._trail.of(twin) for twin in twins]
             held = frozenset(c for c, holds in state.holds.items() if any(h.by not in self._settled for h in holds))
-            known = (dict(state.low), dict(self._fact), held)
-            branch = _Branch(block, alternative, *known, twins, beyond, len(self._facts), {}, step)
+            known = (dict(state.low), dict(self._trail.latest), held)
+            branch = _Branch(block, alternative, *known, twins, beyond, len(self._trail), {}, step)
             self._branches.append(branch)
             state.mark()
         self._note(block, step, block, why)
-        placed = self._fact[block]
+        placed = self._trail.latest[block]
         before = {other: self._held(other) for other in around if state.holds[other]}
         for other in state.place(block):
-            self._note(other, step, -1, self._of(other) | {placed} | before.get(other, frozenset()))
+            self._note(other, step, -1, self._trail.of(other) | {placed} | before.get(other, frozenset()))
             if state.is_empty(other):
                 return self._nowhere(other)
         return None
@@ -370,15 +335,11 @@ class Search:
         self._met = None
         while self._branches:
             branch = self._branches[-1]
-            closed, rests_on_choice = self._trimmed(closed, branch.begin, branch.choice)
+            closed, rests_on_choice = self._trail.trimmed(closed, branch.begin, branch.choice)
             if branch.first is None:
                 self._state.undo()
-            del self._facts[branch.begin :]
-            for block, fact in branch.known.items():
-                if fact < 0:
-                    self._fact.pop(block, None)
-                else:
-                    self._fact[block] = fact
+            self._trail.back(branch.begin, branch.known)
+            for block in branch.known:
                 for number in self._of_block.get(block, ()):
                     self._looks.pop(number, None)
             branch.known.clear()
@@ -395,7 +356,7 @@ class Search:
             elif first is not None:
                 for lesson in lessons_of(first):
                     lesson.is_lost = True
-        self._root, _ = self._trimmed(closed, 0, -1)
+        self._root, _ = self._trail.trimmed(closed, 0, -1)
         return False
 
     def _learn(self, branch: _Branch, speaks_of: frozenset[int]) -> Lesson | None:
@@ -408,26 +369,6 @@ class Search:
         return lesson
 
     def _turn(self, branch: _Branch) -> None:
-        branch.choice = self._step("", is_choice=True)
+        branch.choice = self._trail.step("", is_choice=True)
         for twin, why in zip(branch.twins, branch.beyond, strict=True):
             self._raise(twin, branch.alternative, branch.choice, why)
-
-    def _trimmed(self, closed: Refutation, begin: int, choice: int) -> tuple[Refutation, bool]:
-        """The refutation with those steps of this side before it that it rests on; and whether it rests on the choice that the side is."""
-        needed = set(closed.rests_on)
-        kept: dict[int, list[int]] = {}
-        for number in range(len(self._facts) - 1, begin - 1, -1):
-            if number in needed:
-                needed.discard(number)
-                fact = self._facts[number]
-                needed |= fact.rests_on
-                kept.setdefault(fact.step, []).append(fact.buffer)
-        lines = []
-        speaks_of = set(closed.speaks_of)
-        for step in sorted(kept):
-            speaks_of |= self._steps[step].speaks_of
-            if not self._steps[step].is_choice:
-                named = kept[step][::-1] if self._steps[step].names else []
-                lines.append(" ".join((self._steps[step].line, *map(str, named))))
-        whole = replace(closed, lines=lines + closed.lines, rests_on=frozenset(needed), speaks_of=frozenset(speaks_of))
-        return whole, choice in kept
