@@ -14,28 +14,28 @@ EARLY = (
     "tests/http/test_kill_matrix.py",
     "tests/containers/test_image.py",
     "tests/api/jobs/test_queue_consumer.py",
-    "tests/test_build.py",
+    "tests/project/test_build.py",
     "tests/http/test_lifecycle.py",
-    "tests/test_readme.py",
+    "tests/documents/test_readme.py",
     "tests/http/test_open_api.py",
     "tests/property/test_brute_force.py",
     "tests/http/test_worker.py",
     "tests/http/test_store_faults.py",
     "tests/api/jobs/test_every_runner.py",
-    "tests/test_skips.py",
+    "tests/project/test_skips.py",
     "tests/http",
     "tests/web",
     "tests/contract",
     "tests/corpus",
     "tests/property",
-    "tests/test_demo.py",
+    "tests/documents/test_demo.py",
 )
 """Begin in this order, before all others: those that wait beside those that compute, as long as there are both."""
 APART = (
     "tests/api/jobs/test_queue_consumer.py",
-    "tests/test_build.py",
+    "tests/project/test_build.py",
     "tests/property/test_brute_force.py",
-    "tests/test_skips.py",
+    "tests/project/test_skips.py",
 )
 """Each test by itself: they take seconds, and have nothing in common that takes long to make."""
 

@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-from tests.growth import LISTS, pairs
+from tests.property.growth import LISTS, pairs
 
 GRACE_SECONDS = 0.5
 """Beyond the time limit."""
@@ -86,7 +86,7 @@ def objections(found: dict[str, Any]) -> list[str]:
 
 def grown(names: list[str], count: int, seconds: float) -> list[str]:
     """What does not hold of any of these."""
-    command = [sys.executable, "-m", "tests.growth", str(count), str(seconds), *names]
+    command = [sys.executable, "-m", "tests.property.growth", str(count), str(seconds), *names]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["name"] for line in lines] == names

@@ -20,8 +20,8 @@ from planner.verifying.proofs.blocks import BEYOND, Blocks
 from planner.verifying.proofs.replay import FORMAT, _lines, _Replay
 from solvers.model.instance import Term
 from tests.oracle import solve
+from tests.property.tight_problems import tight_problem, uneven_problem
 from tests.strategies import NIGHTLY, effort, problems
-from tests.tight_problems import tight_problem, uneven_problem
 
 SEEDS = 3_000 if NIGHTLY else 80
 MOST_FORGERIES = 5_000 if NIGHTLY else 40

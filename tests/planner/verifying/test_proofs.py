@@ -31,7 +31,7 @@ from planner.model.problem import Alternative, VariantGroup, Variants
 from planner.verifying.proofs import replay
 from planner.verifying.proofs.claims import check_plan_proof
 from planner.verifying.proofs.replay import FORMAT
-from tests.tight_problems import uneven_problem
+from tests.property.tight_problems import uneven_problem
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

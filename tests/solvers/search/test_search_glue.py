@@ -13,7 +13,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
 from solvers.search.solver import Search
-from tests.small_instances import brute_force
+from tests.solvers.search.small_instances import brute_force
 from tests.support import Block, make_instance, plain
 
 pytestmark = pytest.mark.skipif(

@@ -27,9 +27,9 @@ from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.execute import execute
 from solvers.search import solver as search_solver
 from solvers.search.solver import Search
-from tests.small_instances import KINDS, brute_force, random_block, random_instance
 from tests.solvers.kernels.kernel_sets import native, reference
 from tests.solvers.search.search_kernels import Ask, Said, ask
+from tests.solvers.search.small_instances import KINDS, brute_force, random_block, random_instance
 from tests.strategies import effort, problems
 from tests.support import Block, make_instance, pairs, plain
 

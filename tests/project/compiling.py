@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 COMPILED = Path(os.environ.get("MEMPLAN_COMPILED") or ROOT / ".compiled")
 LAUNCHER = ROOT / "scripts" / "compile_once.py"
 

@@ -16,7 +16,7 @@ from planner import Options, PlanStatus, Problem, plan
 from planner.bench.running.suites import SUITES
 from planner.generate import generate
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "docs/figures.md")
 COMMAND = re.compile(r"memplan bench @graphs --solvers (\S+) --time-limit 10")
 ROW = re.compile(r"^\| [^|]+ \| ([\d.]+) % \| ([\d.]+) % \| (?:(\d+) of 30)?", re.MULTILINE)

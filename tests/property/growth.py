@@ -1,6 +1,6 @@
 """Problems in which one list of the format is long, or two are, and what it takes to plan them: each in a process of its own.
 
-    python -m tests.growth COUNT SECONDS [NAME ...]
+    python -m tests.property.growth COUNT SECONDS [NAME ...]
 
 plans every problem (or those that are named, `pools`, or `pools*buffers`, or `"share buffers"` to share objects) with lists of COUNT and a time limit of
 SECONDS, and prints a line of JSON

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.compiling import compiling_once
+from tests.project.compiling import compiling_once
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 REPORT = """
 import json

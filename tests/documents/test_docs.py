@@ -15,7 +15,7 @@ from planner.bench.running.suites import SUITES
 from planner.model.versions import MEMPLAN
 from solvers.model import registry
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"])
 TEXT = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in PAGES}

@@ -8,7 +8,7 @@ import pytest
 
 from tests.distribution import APART, EARLY, part, rank
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("path", sorted({*EARLY, *APART}))
@@ -18,7 +18,7 @@ def test_what_it_names_is_there(path: str) -> None:
 
 def test_a_file_stays_together_unless_its_tests_take_long_alone() -> None:
     assert part("tests/http/test_jobs.py::test_a[1]") == part("tests/http/test_jobs.py::test_b")
-    assert part("tests/test_build.py::test_a[1]") != part("tests/test_build.py::test_a[2]")
+    assert part("tests/project/test_build.py::test_a[1]") != part("tests/project/test_build.py::test_a[2]")
 
 
 def test_the_long_ones_begin_first() -> None:

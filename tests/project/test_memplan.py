@@ -15,7 +15,7 @@ import pytest
 import memplan
 import planner
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
     "bench": "bench",
     "cascades": "graph.cascades",

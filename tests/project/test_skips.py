@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import may_skip
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 SUITE = """
 import pytest
