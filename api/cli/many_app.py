@@ -19,6 +19,12 @@ def plan_many(
     processes: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=256, help="Plans made side by side; by default one per core.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHERE", help="Plan on a Dask cluster: tcp://HOST:PORT of its scheduler, or its scheduler file."
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +50,7 @@ def plan_many(
     from .commands import plan_many as plan_many_command
 
     request = plan_many_command.Request(patterns, out, baseline, as_json, quiet)
-    farm = Farm(options(context, workers=1), processes or cores(), input_format, anew=anew)
+    farm = Farm(options(context, workers=1), processes or cores(), cluster, input_format, anew=anew)
     raise typer.Exit(plan_many_command.run(request, farm))
 
 

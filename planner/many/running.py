@@ -11,22 +11,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from solvers.sandbox.companion import Companion
-
 from ..model.errors import BadInput, Code, Finding
 from ..model.problem import Buffer, Problem
 from ..options.options import Options, require_valid
 from ..planning.placing.solving import plan
 from .collecting import ProblemFile
 from .manifest import Entry, EntryStatus, Manifest, settings_of
-from .worker import Make, Read, Unwritable, WasMade, WasRead, WasRefused, write_whole
+from .places import Place, Places, Processes
+from .worker import Lost, Make, Read, Unwritable, WasMade, WasRead, WasRefused, write_whole
 
-SERVING = "planner.many.worker:work"
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 30.0
 """What reading, verification and writing may take beside the planning, before a process is killed."""
 TRIES = 2
-"""Of a file whose process ended."""
+"""Of a file whose place was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +33,9 @@ class Farm:
 
     options: Options
     processes: int = 1
+    """Of this machine."""
+    cluster: str | None = None
+    """A Dask cluster to plan on instead: its scheduler's address, or the file that says it."""
     format: str | None = None
     """Of all files; None: recognised."""
     baseline: Manifest | None = None
@@ -45,10 +46,10 @@ class Farm:
 
 
 @dataclass(slots=True, eq=False)
-class _Place:
-    """A process, and what it is at."""
+class _Slot:
+    """A place, and what it is at."""
 
-    companion: Companion
+    place: Place
     file: ProblemFile | None = None
     read: WasRead | None = None
     since: float = 0.0
@@ -75,7 +76,8 @@ def plan_many(
     """
     _require_usable(farm.options)
     manifest = Manifest.read(folder)
-    run = _Run(manifest, farm, on_entry or (lambda _: None), stopped or (lambda: False))
+    where = _places(farm)
+    run = _Run(manifest, farm, where, on_entry or (lambda _: None), stopped or (lambda: False))
     try:
         manifest.begin(settings_of(farm.options), anew=farm.anew)
         return run.all_of(files)
@@ -84,6 +86,7 @@ def plan_many(
         raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", message)) from error
     finally:
         run.close()
+        where.close()
         with suppress(OSError):
             manifest.close()
 
@@ -95,18 +98,32 @@ def _require_usable(options: Options) -> None:
         plan(Problem((Buffer("a", 1, live=((0, 1),)),)), Options(solver=options.solver, workers=1))
 
 
+def _places(farm: Farm) -> Places:
+    if farm.cluster is None:
+        return Processes(farm.processes)
+    from .cluster import Cluster
+
+    return Cluster(farm.cluster, farm.grace)
+
+
 class _Run:
     """One call."""
 
     def __init__(
-        self, manifest: Manifest, farm: Farm, on_entry: Callable[[Entry], None], stopped: Callable[[], bool]
+        self,
+        manifest: Manifest,
+        farm: Farm,
+        where: Places,
+        on_entry: Callable[[Entry], None],
+        stopped: Callable[[], bool],
     ) -> None:
-        self._manifest, self._farm, self._on_entry, self._stopped = manifest, farm, on_entry, stopped
+        self._manifest, self._farm, self._where = manifest, farm, where
+        self._on_entry, self._stopped = on_entry, stopped
         self._waiting: deque[ProblemFile] = deque()
         self._problems: dict[str, _Once] = {}
         self._tries: dict[str, int] = {}
         self._baseline = {} if farm.baseline is None else _by_digest(farm.baseline)
-        self._places = selectors.DefaultSelector()
+        self._slots = selectors.DefaultSelector()
 
     def all_of(self, files: Sequence[ProblemFile]) -> bool:
         """True once there is an entry for each."""
@@ -118,84 +135,88 @@ class _Run:
                 self._on_entry(entry)
             else:
                 self._waiting.append(file)
-        for _ in range(min(self._farm.processes, len(self._waiting))):
+        for _ in range(min(self._where.count(), len(self._waiting))):
             self._start()
-        while busy := [key.data for key in self._places.get_map().values() if key.data.file is not None]:
+        while busy := [key.data for key in self._slots.get_map().values() if key.data.file is not None]:
             if self._stopped():
                 return False
-            for key, _ in self._places.select(POLL_SECONDS):
+            for key, _ in self._slots.select(POLL_SECONDS):
                 self._hear(key.data)
             self._end_late(busy)
         return True
 
     def close(self) -> None:
         """End the processes, and what they are at."""
-        for key in list(self._places.get_map().values()):
+        for key in list(self._slots.get_map().values()):
             self._end(key.data)
-        self._places.close()
+        self._slots.close()
 
     def _start(self) -> None:
-        place = _Place(Companion(SERVING))
-        self._places.register(place.companion, selectors.EVENT_READ, place)
-        self._next(place)
+        slot = _Slot(self._where.open())
+        self._slots.register(slot.place, selectors.EVENT_READ, slot)
+        self._next(slot)
 
-    def _end(self, place: _Place) -> int:
-        self._places.unregister(place.companion)
-        return place.companion.end()
+    def _end(self, slot: _Slot) -> int:
+        self._slots.unregister(slot.place)
+        return slot.place.end()
 
-    def _next(self, place: _Place) -> None:
+    def _next(self, slot: _Slot) -> None:
         """Give the process a file, if there is one left."""
-        place.file = place.read = None
+        slot.file = slot.read = None
         if self._waiting:
-            place.file = self._waiting.popleft()
-            self._ask(place, Read(str(place.file.path), self._farm.format))
+            slot.file = self._waiting.popleft()
+            self._ask(slot, Read(str(slot.file.path), self._farm.format))
 
-    def _ask(self, place: _Place, message: Read | Make) -> None:
-        place.since = time.monotonic()
+    def _ask(self, slot: _Slot, message: Read | Make) -> None:
+        slot.since = time.monotonic()
         with suppress(OSError):  # it is gone; reading says so
-            place.companion.send(message)
+            slot.place.send(message)
 
-    def _hear(self, place: _Place) -> None:
+    def _hear(self, slot: _Slot) -> None:
         try:
-            said = place.companion.receive()
+            said = slot.place.receive()
         except (EOFError, OSError):
-            code = self._end(place)
+            code = self._end(slot)
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-            self._lost(place, f"the process that planned it ended {how}")
+            self._lost(slot, f"the process that planned it ended {how}")
+            self._replace()
             return
-        assert place.file is not None
+        assert slot.file is not None
         match said:
             case WasRead():
-                self._was_read(place, place.file, said)
+                self._was_read(slot, slot.file, said)
             case WasRefused():
-                self._was_refused(place.file, place.read, said)
-                self._next(place)
+                self._was_refused(slot.file, slot.read, said)
+                self._next(slot)
             case WasMade():
-                self._was_made(place, place.file, said)
+                self._was_made(slot, slot.file, said)
+            case Lost():
+                self._lost(slot, said.reason)
+                self._next(slot)
             case Unwritable():
                 raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", f"cannot write {said.reason}"))
 
-    def _was_read(self, place: _Place, file: ProblemFile, read: WasRead) -> None:
+    def _was_read(self, slot: _Slot, file: ProblemFile, read: WasRead) -> None:
         once = self._problems.get(read.digest)
         if once is None:
             known = self._baseline.get(read.digest)
             if known is not None and self._take_over(file, read, known, "baseline"):
                 self._problems[read.digest] = _Once(entry=self._manifest.entries[file.name])
-                self._next(place)
+                self._next(slot)
                 return
             self._problems[read.digest] = _Once()
-            place.read = read
+            slot.read = read
             out = self._manifest.folder / _plan_name(file)
-            self._ask(place, Make(self._farm.options, str(out), self._start_of(file)))
+            self._ask(slot, Make(self._farm.options, str(out), self._start_of(file)))
             return
         if once.entry is None:
             once.waiting.append((file, read))
         else:
             self._as(file, read, once.entry)
-        self._next(place)
+        self._next(slot)
 
-    def _was_made(self, place: _Place, file: ProblemFile, made: WasMade) -> None:
-        read = place.read
+    def _was_made(self, slot: _Slot, file: ProblemFile, made: WasMade) -> None:
+        read = slot.read
         assert read is not None
         entry = Entry(
             file=file.name,
@@ -213,7 +234,7 @@ class _Run:
             reason=made.reason,
         )
         self._note_once(entry, read)
-        self._next(place)
+        self._next(slot)
 
     def _was_refused(self, file: ProblemFile, read: WasRead | None, refused: WasRefused) -> None:
         if refused.is_no_problem and not file.is_named:
@@ -263,38 +284,42 @@ class _Run:
         self._manifest.add(entry)
         self._on_entry(entry)
 
-    def _end_late(self, busy: Sequence[_Place]) -> None:
+    def _end_late(self, busy: Sequence[_Slot]) -> None:
         """End the processes that should have been done long ago."""
         limit = self._farm.options.time_limit
-        if limit is None:
+        if limit is None or self._farm.cluster is not None:  # there each worker ends its own
             return
-        for place in busy:
-            if place.file is not None and time.monotonic() - place.since > limit + self._farm.grace:
-                self._end(place)
-                self._tries[place.file.name] = TRIES  # it would take as long again
-                self._lost(place, f"still at it {limit + self._farm.grace:g} s later, and ended")
+        for slot in busy:
+            if slot.file is not None and time.monotonic() - slot.since > limit + self._farm.grace:
+                self._end(slot)
+                self._tries[slot.file.name] = TRIES  # it would take as long again
+                self._lost(slot, f"still at it {limit + self._farm.grace:g} s later, and ended")
+                self._replace()
 
-    def _lost(self, place: _Place, reason: str) -> None:
-        """A process is gone: its file is tried once more, and then noted; another process takes its place."""
-        file, place.file = place.file, None
+    def _lost(self, slot: _Slot, reason: str) -> None:
+        """Whoever planned it is gone: its file is tried once more, and then noted."""
+        file, slot.file = slot.file, None
         if file is not None:
             tries = self._tries[file.name] = self._tries.get(file.name, 0) + 1
             if tries < TRIES:
                 self._waiting.append(file)
-                self._forget(place)
+                self._forget(slot)
             else:
                 entry = Entry(file.name, _sha256(file.path), EntryStatus.FAILED, reason=reason)
-                if place.read is None:
+                if slot.read is None:
                     self._note(entry)
                 else:
-                    self._note_once(replace(entry, digest=place.read.digest), place.read)
+                    self._note_once(replace(entry, digest=slot.read.digest), slot.read)
+
+    def _replace(self) -> None:
+        """Another place for one that is gone, if there is something to plan."""
         if self._waiting:
             self._start()
 
-    def _forget(self, place: _Place) -> None:
+    def _forget(self, slot: _Slot) -> None:
         """Nobody plans its problem now; those who waited are read again."""
-        if place.read is not None:
-            once = self._problems.pop(place.read.digest)
+        if slot.read is not None:
+            once = self._problems.pop(slot.read.digest)
             self._waiting.extend(file for file, _ in once.waiting)
 
 

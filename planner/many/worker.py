@@ -1,4 +1,4 @@
-"""What a process does that plans one file after the other: it reads a file and says which problem that is, then plans it if it is told to."""
+"""What plans one file after the other: it reads a file and says which problem that is, then plans it if it is told to."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ..facts.digest import digest
 from ..formats import read_plan, read_problem, write_plan
 from ..model.errors import Code, Finding, PlannerError
+from ..model.plan import Plan
 from ..model.problem import Problem
 from ..options.options import Options
 from ..planning.placing.solving import plan
@@ -24,6 +24,8 @@ class Read:
 
     path: str
     format: str | None
+    data: bytes | None = None
+    """Its bytes, where the file itself cannot be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +52,30 @@ class Make:
     """Asks for a plan of the problem that was read."""
 
     options: Options
-    out: str
+    out: str | None
+    """The file to write; None: the plan is sent."""
     start: bytes | None
     """A plan to begin with."""
 
 
 @dataclass(frozen=True, slots=True)
 class WasMade:
-    """Says what was made, and written."""
+    """Says what was made."""
 
     status: str
     stop: str
     peak: int | None
     bound: int
     seconds: float
-    plan_sha256: str | None
-    """None: there is no plan."""
     reason: str | None
+    """Why there is no plan."""
+    plan_sha256: str | None = None
+    """None: there is no plan."""
+    plan: bytes | None = None
+    """The plan itself, where it was not written."""
+
+    def without_plan(self) -> WasMade:
+        return replace(self, plan=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,29 +85,47 @@ class Unwritable:
     reason: str
 
 
-_held: dict[str, Any] = {}
-"""The problem that was read last."""
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Says that whoever planned it is gone."""
+
+    reason: str
+
+
+class Reader:
+    """Reads files, and holds the problem of the last."""
+
+    def __init__(self) -> None:
+        self.problem: Problem | None = None
+        self.warnings: tuple[str, ...] = ()
+        self.sha256 = ""
+
+    def read(self, data: bytes, name: str, format_: str | None) -> WasRead | WasRefused:
+        """Which problem the file holds."""
+        self.problem = None
+        self.sha256 = hashlib.sha256(data).hexdigest()
+        try:
+            problem, warnings = read_problem(data, name=name, format=format_)
+        except PlannerError as error:
+            return WasRefused(self.sha256, str(error), _says_it_is_none(error.findings[0]))
+        self.problem, self.warnings = problem, tuple(warnings)
+        return WasRead(self.sha256, digest(problem), len(problem.buffers))
+
+
+_reader = Reader()
 
 
 def work(asked: Read | Make, send: Callable[[object], None]) -> None:
-    """Answer what was asked."""
-    send(_read(asked) if isinstance(asked, Read) else _make(asked))
-
-
-def _read(asked: Read) -> WasRead | WasRefused:
-    _held.clear()
+    """Answer what was asked, in a process that does nothing else."""
+    if isinstance(asked, Make):
+        send(_make(asked))
+        return
     try:
-        data = Path(asked.path).read_bytes()
+        data = Path(asked.path).read_bytes() if asked.data is None else asked.data
     except OSError as error:
-        return WasRefused("", f"cannot be read: {(error.strerror or str(error)).lower()}", is_no_problem=False)
-    sha256 = hashlib.sha256(data).hexdigest()
-    try:
-        problem, warnings = read_problem(data, name=asked.path, format=asked.format)
-    except PlannerError as error:
-        finding = error.findings[0]
-        return WasRefused(sha256, str(error), _says_it_is_none(finding))
-    _held.update(problem=problem, warnings=warnings, sha256=sha256)
-    return WasRead(sha256, digest(problem), len(problem.buffers))
+        send(WasRefused("", f"cannot be read: {(error.strerror or str(error)).lower()}", is_no_problem=False))
+        return
+    send(_reader.read(data, asked.path, asked.format))
 
 
 def _says_it_is_none(finding: Finding) -> bool:
@@ -108,38 +135,34 @@ def _says_it_is_none(finding: Finding) -> bool:
 
 
 def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
-    problem: Problem = _held["problem"]
+    problem = _reader.problem
+    assert problem is not None
     try:
         made = plan(problem, asked.options, start=_start(asked, problem))
     except PlannerError as error:
-        return WasRefused(_held["sha256"], str(error), is_no_problem=False)
-    said = WasMade(
-        str(made.status),
-        str(made.stop),
-        made.peak,
-        made.bound,
-        round(made.run.seconds, 6),
-        None,
-        None if made.shortage is None else made.shortage.message,
-    )
+        return WasRefused(_reader.sha256, str(error), is_no_problem=False)
+    reason = None if made.shortage is None else made.shortage.message
+    said = WasMade(str(made.status), str(made.stop), made.peak, made.bound, round(made.run.seconds, 6), reason)
     if not made.status.has_plan:
         return said
-    data = write_plan(replace(made, warnings=(*_held["warnings"], *made.warnings)))
+    data = write_plan(replace(made, warnings=(*_reader.warnings, *made.warnings)))
+    said = replace(said, plan_sha256=hashlib.sha256(data).hexdigest())
+    if asked.out is None:
+        return replace(said, plan=data)
     try:
         write_whole(Path(asked.out), data)
     except OSError as error:
         return Unwritable(f"{asked.out}: {(error.strerror or str(error)).lower()}")
-    return replace(said, plan_sha256=hashlib.sha256(data).hexdigest())
+    return said
 
 
-def _start(asked: Make, problem: Problem) -> Any:
-    """The plan to begin with, as far as it is one of this problem's buffers."""
-    if asked.start is None:
-        return None
-    with suppress(PlannerError):
-        old = read_plan(asked.start)
-        if {place.id for place in old.placements} == {buffer.id for buffer in problem.buffers}:
-            return old
+def _start(asked: Make, problem: Problem) -> Plan | None:
+    """The plan to begin with, if it is one of this problem's buffers."""
+    if asked.start is not None:
+        with suppress(PlannerError):
+            old = read_plan(asked.start)
+            if {place.id for place in old.placements} == {buffer.id for buffer in problem.buffers}:
+                return old
     return None
 
 

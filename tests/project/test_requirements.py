@@ -41,6 +41,7 @@ def declared(*names: str) -> list[Requirement]:
 def test_there_is_a_file_for_each_purpose() -> None:
     assert [path.name for path in FILES] == [
         "build.txt",
+        "cluster.txt",
         "dev.txt",
         "highs.txt",
         "peers.txt",
@@ -72,6 +73,7 @@ def test_no_address_is_recorded(path: Path) -> None:
     ("file", "parts"),
     [
         ("runtime.txt", ["project"]),
+        ("cluster.txt", ["project", "cluster"]),
         ("highs.txt", ["project", "highs"]),
         ("peers.txt", ["project", "peers"]),
         ("build.txt", ["build"]),
@@ -79,7 +81,7 @@ def test_no_address_is_recorded(path: Path) -> None:
         ("postgresql.txt", ["project", "postgresql"]),
         ("tflm.txt", ["project", "tflm"]),
         ("wheels.txt", ["build", "wheels"]),
-        ("dev.txt", ["project", "highs", "peers", "pictures", "postgresql", "tflm", "dev"]),
+        ("dev.txt", ["project", "cluster", "highs", "peers", "pictures", "postgresql", "tflm", "dev"]),
     ],
 )
 def test_each_file_pins_what_pyproject_declares(file: str, parts: list[str]) -> None:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,7 +72,7 @@ def farm_with_baseline(farm: Farm, name: str) -> Farm:
     if not manifest.settings:
         message = f"{name} holds no manifest of plan-many"
         raise BadInput(Finding(Code.INVALID_OPTION, "/options/baseline", message))
-    return Farm(farm.options, farm.processes, farm.format, manifest, farm.anew, farm.grace)
+    return replace(farm, baseline=manifest)
 
 
 def _make(folder: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from planner import BadInput, Options, Problem, plan, read_plan, read_problem, verify, write_problem
 from planner.generate import Request, generate
-from planner.many import Entry, EntryStatus, Farm, Manifest, collect, plan_many, running
+from planner.many import Entry, EntryStatus, Farm, Manifest, collect, places, plan_many
 
 QUICK = Farm(Options(time_limit=20, workers=1), processes=2)
 ROOT = Path(__file__).parents[3]
@@ -125,7 +125,7 @@ def test_a_plan_that_cannot_be_written_is_said(problems: Path, tmp_path: Path) -
 def test_a_process_that_ends_costs_its_own_file_alone(
     problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "SERVING", "tests.planner.many.falling:fall")
+    monkeypatch.setattr(places, "SERVING", "tests.planner.many.falling:fall")
     for i, name in enumerate(("dies_reading", "dies_planning", "dies_once", "sleeps")):
         written(problems, f"{name}.json", generate("transformer", Request(40 + i, 9)))
     written(problems, "z/dies_planning.json", generate("transformer", Request(41, 9)))

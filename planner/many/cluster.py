@@ -1,0 +1,182 @@
+"""A Dask cluster as a place to plan: files are read here, planned there, and written here.
+
+Dask places the work and repeats what was lost with its worker. On the worker a process of its own plans, as on this machine, so that time and
+memory are held to there too, and what a solver does harms no other.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from solvers.sandbox.companion import Companion
+
+from ..model.errors import BadInput, Code, Finding
+from .places import SERVING, Place
+from .worker import Lost, Make, Read, Reader, Unwritable, WasMade, WasRead, WasRefused, write_whole
+
+CONNECT_SECONDS = "30s"
+AHEAD = 2
+"""Files under way for each thread of the cluster, so that none waits for the way there and back."""
+REPEATS = 3
+"""Of what was lost with its worker."""
+IDLE: deque[Companion] = deque()
+"""On a worker: processes that wait for the next file."""
+
+
+def require_distributed() -> None:
+    """Raises BadInput where it is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("distributed") is None:
+        message = "a cluster needs Dask: pip install 'memplan[cluster]'"
+        raise BadInput(Finding(Code.UNAVAILABLE, "/options/cluster", message))
+
+
+class Cluster:
+    """A cluster that runs already: `tcp://host:8786`, or the file in which its scheduler says where it is."""
+
+    def __init__(self, where: str, grace: float) -> None:
+        require_distributed()
+        from distributed import Client
+
+        known = {"scheduler_file": where} if Path(where).is_file() else {"address": where}
+        try:
+            self._client: Any = Client(**known, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as error:
+            message = f"no scheduler answers at {where}: {error}"
+            raise BadInput(Finding(Code.UNAVAILABLE, "/options/cluster", message)) from error
+        self._grace = grace
+
+    def count(self) -> int:
+        threads: int = sum(
+            worker["nthreads"] for worker in self._client.scheduler_info(n_workers=-1)["workers"].values()
+        )
+        return max(AHEAD * threads, 1)
+
+    def open(self) -> Place:
+        return ClusterPlace(self._client, self._grace)
+
+    def close(self) -> None:
+        with suppress(OSError, TimeoutError):
+            self._client.close()
+
+
+class ClusterPlace:
+    """One file at a time, under way to the cluster and back."""
+
+    def __init__(self, client: Any, grace: float) -> None:
+        self._client, self._grace = client, grace
+        self._reader = Reader()
+        self._data = b""
+        self._name = ""
+        self._format: str | None = None
+        self._out = Path()
+        self._future: Any = None
+        self._answers: deque[object] = deque()
+        self._ready, self._wake = os.pipe()
+
+    def fileno(self) -> int:
+        return self._ready
+
+    def send(self, message: object) -> None:
+        if isinstance(message, Read):
+            self._read(message)
+        else:
+            assert isinstance(message, Make)
+            assert message.out is not None
+            self._out = Path(message.out)
+            asked = Make(message.options, None, message.start)
+            # Not under a name made of its content: a plan that ran out of time may be better next time.
+            self._future = self._client.submit(
+                plan_there, self._data, self._name, self._format, asked, self._grace, pure=False, retries=REPEATS
+            )
+            self._future.add_done_callback(self._done)
+
+    def receive(self) -> Any:
+        os.read(self._ready, 1)
+        return self._answers.popleft()
+
+    def end(self) -> int:
+        if self._future is not None:
+            with suppress(OSError, TimeoutError):
+                self._future.cancel()
+        for end in (self._ready, self._wake):
+            os.close(end)
+        return 0
+
+    def _read(self, asked: Read) -> None:
+        try:
+            self._data = Path(asked.path).read_bytes()
+        except OSError as error:
+            reason = f"cannot be read: {(error.strerror or str(error)).lower()}"
+            self._answer(WasRefused("", reason, is_no_problem=False))
+            return
+        self._name, self._format = asked.path, asked.format
+        self._answer(self._reader.read(self._data, asked.path, asked.format))
+
+    def _done(self, future: Any) -> None:
+        """In a thread of the client's."""
+        if future.status == "cancelled":
+            self._answer(Lost("the cluster lost it"))
+            return
+        try:
+            answer, plan = future.result()
+        except Exception as error:  # noqa: BLE001 - whatever it was that became of the workers that had it
+            self._answer(Lost(f"the cluster lost it: {type(error).__name__}"))
+            return
+        if plan is not None:
+            try:
+                write_whole(self._out, plan)
+            except OSError as error:
+                answer = Unwritable(f"{self._out}: {(error.strerror or str(error)).lower()}")
+        self._answer(answer)
+
+    def _answer(self, answer: object) -> None:
+        self._answers.append(answer)
+        with suppress(OSError):  # nobody waits for it any more
+            os.write(self._wake, b"!")
+
+
+_lock = threading.Lock()
+
+
+def plan_there(
+    data: bytes, name: str, format_: str | None, asked: Make, grace: float
+) -> tuple[WasMade | WasRefused | Lost, bytes | None]:
+    """On a worker: plan the file in a process that stays for the next, and end it if it is too late."""
+    with _lock:
+        companion = IDLE.popleft() if IDLE else Companion(SERVING)
+    try:
+        companion.send(Read(name, format_, data))
+        read = _within(companion, None)
+        if isinstance(read, WasRefused):
+            made: Any = read
+        else:
+            assert isinstance(read, WasRead)
+            companion.send(asked)
+            limit = asked.options.time_limit
+            made = _within(companion, None if limit is None else limit + grace)
+    except TimeoutError as late:
+        companion.end()
+        return Lost(str(late)), None
+    except (EOFError, OSError):
+        code = companion.end()
+        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        return Lost(f"the process that planned it ended {how}"), None
+    with _lock:
+        IDLE.append(companion)
+    if isinstance(made, WasMade):
+        return made.without_plan(), made.plan
+    return made, None
+
+
+def _within(companion: Companion, seconds: float | None) -> Any:
+    if not select.select([companion], [], [], seconds)[0]:
+        raise TimeoutError(f"still at it {seconds:g} s later, and ended")
+    return companion.receive()

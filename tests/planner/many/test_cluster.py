@@ -1,0 +1,93 @@
+"""On a Dask cluster of real processes: the same plans, though a worker is killed in the middle and the scheduler is gone in the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from planner import BadInput, Options, read_plan, write_problem
+from planner.generate import Request, generate
+from planner.many import Entry, Farm, collect, plan_many
+from solvers.sandbox.parent_death import kill_group
+
+pytest.importorskip("distributed")
+ROOT = Path(__file__).parents[3]
+OPTIONS = Options(time_limit=20, workers=1)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def started(*command: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+    return subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.{command[0]}", *command[1:]],
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler and two workers."""
+    address = f"tcp://127.0.0.1:{free_port()}"
+    processes = [started("dask_scheduler", "--port", address.rsplit(":", 1)[1], "--no-dashboard", "--no-show")]
+    local = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(tmp_path / "dask"))
+    processes += [started("dask_worker", address, *local) for _ in range(2)]
+    yield address, processes
+    for process in processes:
+        kill_group(process.pid)
+        process.wait()
+
+
+def test_nothing_is_lost_with_a_worker(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, (_, doomed, _) = cluster
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "problems"
+    folder.mkdir()
+    for seed in range(30):
+        (folder / f"{seed}.json").write_bytes(write_problem(generate("transformer", Request(60, seed % 25))))
+    files = collect(["problems"], tmp_path / "out")
+    (tmp_path / "out").mkdir()
+    entries: list[Entry] = []
+
+    def note(entry: Entry) -> None:
+        entries.append(entry)
+        if len(entries) == 4:
+            with suppress(ProcessLookupError):
+                os.killpg(doomed.pid, signal.SIGKILL)
+
+    deadline = time.monotonic() + 60
+    assert plan_many(files, tmp_path / "out", Farm(OPTIONS, cluster=address), note, lambda: time.monotonic() > deadline)
+    assert doomed.wait(10) == -signal.SIGKILL
+    assert sorted(entry.file for entry in entries) == sorted(file.name for file in files)
+    assert sorted(entry.source or "" for entry in entries) == ["same"] * 5 + ["solved"] * 25
+    (tmp_path / "here").mkdir()
+    assert plan_many(files, tmp_path / "here", Farm(OPTIONS, processes=2))
+    for entry in entries:
+        assert entry.plan is not None
+        there, here = (read_plan((tmp_path / out / entry.plan).read_bytes()) for out in ("out", "here"))
+        assert (there.placements, there.status) == (here.placements, here.status)
+
+
+def test_where_no_scheduler_is_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planner.many.cluster.CONNECT_SECONDS", "0.2s")
+    with pytest.raises(BadInput, match=r"no scheduler answers at tcp://127\.0\.0\.1:"):
+        plan_many([], tmp_path, Farm(OPTIONS, cluster=f"tcp://127.0.0.1:{free_port()}"))
