@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import json
 import os
@@ -17,6 +18,7 @@ from typing import Any
 
 import httpx
 
+from tests.http.absurd import absurd_attacks
 from tests.http.hostile import Attack, connected, floods, head, large_bodies, many, sent, whole
 from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served
 
@@ -258,9 +260,34 @@ def small_print_scene() -> Scene:
         "a target that names its host": (raw(f"GET http{'://'}localhost/healthz HTTP/1.1\r\n{host}\r\n"), (200,)),
         "a length and chunks": (raw(f"POST /v1/plans HTTP/1.1\r\n{host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), (400,)),
         "a host [::1].evil": (raw("GET /v1/jobs HTTP/1.1\r\nHost: [::1].evil\r\nConnection: close\r\n\r\n"), (403,)),
+        "a compressed body": (compressed("Content-Encoding: gzip"), (415,)),
+        "a compressed body that does not say so": (compressed(), (400,)),
+        "what is described, 2 000 times on 100 lines": (described, ()),
         "a worker that is killed": (killed_worker, (200,)),
     }  # fmt: skip
     return Scene("small print, and a killed worker", tuple(Attack(name, *each) for name, each in attacks.items()))
+
+
+def compressed(*says: str) -> Callable[[Served], list[int]]:
+    """Twenty megabytes of blanks in a hundred kilobytes."""
+
+    def send(service: Served) -> list[int]:
+        body = gzip.compress(b" " * 20_000_000, 1)
+        length = f"Content-Length: {len(body)}"
+        return sent(service, iter((head("/v1/plans", "application/json", length, *says), body)))
+
+    return send
+
+
+def described(service: Served) -> list[int]:
+    """Asked for over and over by lines that take nothing of it."""
+    with contextlib.ExitStack() as lines:
+        for _ in range(100):
+            line = lines.enter_context(connected(service))
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20)
+        time.sleep(1)
+    return []
 
 
 def killed_worker(service: Served) -> list[int]:
@@ -286,9 +313,15 @@ def scenes(most: int) -> Iterator[Scene]:
     yield time_scene(1)
     yield tokens_scene(60, 300_000)
     yield small_print_scene()
+    yield absurd_scene(1.0)
+
+
+def absurd_scene(share: float) -> Scene:
+    return Scene("absurd values", tuple(absurd_attacks(share)), {"default_time_limit": "1", "max_time_limit": "1"})
 
 
 def quick_scenes() -> Iterator[Scene]:
     """Those that tests do not try elsewhere, in small."""
     yield tokens_scene(6, 1000)
     yield small_print_scene()
+    yield absurd_scene(0.01)
