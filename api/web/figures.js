@@ -2,6 +2,8 @@
 
 import { element, exactBytes, grouped, name, percent, plural, seconds, visible } from "./text.js";
 
+// What is best of jobs whose answer is more than a plan; of a frontier that is a curve.
+const NAMED = new Map([["frontier", ""], ["sweep", "smallest size"], ["nested", "peak"], ["shapes", "peak"]]);
 const LISTED = 40; // buffers
 const BYTES = new Set(["sum_of_peaks", "largest_peak", "spilled_bytes"]); // terms that count bytes
 
@@ -12,10 +14,13 @@ export function figures(job, plan, map) {
   const bound = plan?.bound ?? job?.bound ?? null;
   // Before there is a plan, all that is known is what is minimised, which need not be bytes.
   const shown = plan || map?.document.in_bytes ? exactBytes : grouped;
+  const isNamed = !plan && NAMED.has(job?.kind);
   const isCost = plan ? plan.objective.terms[0].name !== "sum_of_peaks" : map && !map.document.in_bytes;
   if (plan && isCost) {
     rows.push(...costs(plan.objective.terms));
     rows.push(["peak", best === null ? "–" : shown(best)]);
+  } else if (isNamed) {
+    if (best !== null) rows.push([NAMED.get(job.kind), exactBytes(best)], ["bound", bound === null ? "–" : exactBytes(bound)]);
   } else {
     const unit = isCost ? " (a cost, not bytes)" : "";
     rows.push([plan ? "peak" : `best so far${unit}`, best === null ? "–" : shown(best)]);

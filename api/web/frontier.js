@@ -29,6 +29,7 @@ export class FrontierCurve extends EventTarget {
     this.root = element("div", { className: "frontier" }, this.svg, this.key, this.said);
     this.svg.addEventListener("click", (event) => this.#point(event));
     this.svg.addEventListener("keydown", (event) => this.#key(event));
+    this.tell("none yet");
     this.watcher = new ResizeObserver(() => this.draw());
     this.watcher.observe(this.root);
   }
@@ -74,6 +75,8 @@ export class FrontierCurve extends EventTarget {
     const held = this.svg.contains(document.activeElement);
     this.svg.setAttribute("width", Math.max(width, 1));
     this.svg.replaceChildren();
+    this.svg.classList.toggle("empty", !this.points.length);
+    this.key.hidden = !this.points.length;
     if (!this.points.length || width < 160) return;
     this.#scale(width);
     this.#axes(width);

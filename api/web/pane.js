@@ -14,6 +14,7 @@ import { save } from "./downloads.js";
 import { showError } from "./errors.js";
 
 const MAPPED = ["plan", "frontier"]; // kinds of jobs whose answers are shown as maps
+const CURVED = ["sweep", "shapes"]; // those of which there is a curve to download
 const REDRAW = 1000; // milliseconds between maps of a plan that gets better, at least
 let numbers = 0;
 
@@ -349,6 +350,7 @@ export class Pane extends EventTarget {
     this.convergence.root.hidden = this.#isFrontier || !this.convergence.isTelling;
     this.frontier.root.hidden = !this.#isFrontier;
     for (const each of this.frontierSavers) each.hidden = !this.#isFrontier || !this.frontier.points.length;
+    if (CURVED.includes(job?.kind)) this.frontierSavers[1].hidden = job.finished === null || job.links.plan === null;
     this.root.setAttribute("aria-busy", String(job !== null && job.finished === null));
   }
 

@@ -141,6 +141,7 @@ def test_that_nothing_fits_is_said(visiting: Visiting) -> None:
     page.click("#frontier")
     expect(page.locator(".badge")).to_have_text("infeasible")
     expect(page.locator(".frontier [role=status]")).to_have_text("0 points · nothing fits")
+    expect(page.locator(".frontier .key")).to_be_hidden()
 
 
 def test_two_points_stand_side_by_side(visiting: Visiting) -> None:
@@ -169,6 +170,8 @@ def test_answers_without_a_map_are_named_and_kept(visiting: Visiting, service: S
     page = visiting().open(f"/#{job}")
     expect(page.locator(".badge")).to_have_text("optimal")
     expect(page.locator(".remarks").last).to_contain_text("This answer is a sweep")
+    expect(page.locator(".figures")).to_contain_text("smallest size")
+    expect(page.get_by_role("button", name="Download the curve as SVG")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the plan as JSON").click()
     assert json.loads(download.value.path().read_bytes())["format"] == "memplan-sweep/1"
