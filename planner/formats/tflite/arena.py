@@ -20,22 +20,22 @@ _BASE = 584
 _EVAL_TENSOR, _TENSOR, _NODE, _HANDLE, _QUANTISATION = 24, 64, 64, 8, 24
 """Records: of every tensor, of the model's inputs and outputs, of every operator, of every piece of scratch memory, of the scales of an input or output."""
 _KEPT: Mapping[str, int] = {
-    **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"), 104),
-    **dict.fromkeys(("ADD", "PAD", "PADV2"), 64),
-    **dict.fromkeys(("SUB", "AVERAGE_POOL_2D", "MAX_POOL_2D", "CONCATENATION", "SOFTMAX"), 80),
-    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), 80),
-    **dict.fromkeys(("MUL", "DIV"), 48),
-    **dict.fromkeys(("RELU", "ABS", "RSQRT", "HARD_SWISH", "LEAKY_RELU", "QUANTIZE", "DEQUANTIZE", "PRELU"), 32),
-    **dict.fromkeys(("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"), 32),
-    **dict.fromkeys(("RESHAPE", "L2_NORMALIZATION"), 32),
-    **dict.fromkeys(("RELU6", "LOGISTIC", "TANH"), 16),
-    **dict.fromkeys(("NEG", "SIN", "COS", "LOG", "SQRT", "SQUARE", "EXP", "FLOOR", "CEIL", "ROUND", "ZEROS_LIKE"), 0),
-    **dict.fromkeys(("CAST", "MAXIMUM", "MINIMUM", "TRANSPOSE", "LOG_SOFTMAX"), 0),
-    "ELU": 256,
-    "SQUARED_DIFFERENCE": 112,
-    "FULLY_CONNECTED": 112,
-    "STRIDED_SLICE": 128,
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": 664,
+    name: size
+    for size, names in {
+        0: "NEG SIN COS LOG SQRT SQUARE EXP FLOOR CEIL ROUND ZEROS_LIKE CAST MAXIMUM MINIMUM TRANSPOSE LOGICAL_NOT SHAPE SLICE EXPAND_DIMS ARG_MAX ARG_MIN",
+        8: "RESIZE_NEAREST_NEIGHBOR RESIZE_BILINEAR SPLIT SPLIT_V BATCH_TO_SPACE_ND BROADCAST_TO",
+        16: "RELU6 LOGISTIC TANH PACK UNPACK SELECT_V2 SPACE_TO_BATCH_ND GATHER_ND ADD_N",
+        32: "RELU ABS RSQRT HARD_SWISH LEAKY_RELU QUANTIZE DEQUANTIZE PRELU EQUAL NOT_EQUAL LESS LESS_EQUAL GREATER GREATER_EQUAL RESHAPE L2_NORMALIZATION GATHER SQUEEZE",
+        48: "MUL DIV SPACE_TO_DEPTH DEPTH_TO_SPACE MIRROR_PAD CUMSUM LOG_SOFTMAX",
+        64: "ADD PAD PADV2",
+        80: "SUB AVERAGE_POOL_2D MAX_POOL_2D CONCATENATION SOFTMAX MEAN SUM REDUCE_MAX REDUCE_MIN SVDF",
+        104: "CONV_2D DEPTHWISE_CONV_2D",
+        112: "FULLY_CONNECTED SQUARED_DIFFERENCE",
+        128: "TRANSPOSE_CONV STRIDED_SLICE BATCH_MATMUL",
+        256: "ELU",
+        664: "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    }.items()
+    for name in names.split()
 }
 """Bytes that a kernel keeps, together with its parameters."""
 _BY_CHANNEL = frozenset(("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"))
@@ -88,9 +88,23 @@ def _kept(subgraph: SubgraphRow, operator: OperatorRow) -> int:
     name = operator.custom or operator.code
     found = _KEPT.get(name, 0)
     output = subgraph.tensors[operator.outputs[0]] if operator.outputs and operator.outputs[0] >= 0 else None
-    if name in _BY_CHANNEL and output is not None and output.shape and output.type.name != "float32":
+    if name in _BY_CHANNEL and output is not None and output.shape:
         found += 2 * _aligned(4 * output.shape[-1])
+    if name == "BATCH_MATMUL":
+        found += _turned(subgraph, operator)
     return found
+
+
+def _turned(subgraph: SubgraphRow, operator: OperatorRow) -> int:
+    """Copies of factors: of the second one if it does not stand as columns, of the first if it does."""
+    options = operator.options
+    is_turned = (
+        options is not None and options.byte(0, "adj_x") != 0,
+        options is None or options.byte(1, "adj_y") == 0,
+    )
+    factors = [subgraph.tensors[i] for i in operator.inputs if i >= 0]
+    sizes = (_aligned(each.elements * (each.type.micro_bytes or 0)) for each in factors)
+    return sum(size for size, turned in zip(sizes, is_turned, strict=False) if turned)
 
 
 def _port(channels: int) -> int:

@@ -41,6 +41,11 @@ def _elements(tensors: Tensors, i: int) -> int:
     return 0 if tensor is None else tensor.elements
 
 
+def _rank(tensors: Tensors, i: int) -> int:
+    tensor = tensors[i] if i < len(tensors) else None
+    return 0 if tensor is None else len(tensor.shape)
+
+
 def _unpacked(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
     """Weights of less than a byte are unpacked before they are used."""
     return (_elements(inputs, 1),) if _type(inputs, 1) == "int4" else ()
@@ -60,12 +65,21 @@ def _svdf(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
 
 
 def _mean(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
-    return (_elements(outputs, 0) * 4,) if _type(inputs, 0) in ("int8", "uint8", "int16") else ()
+    """Indices and axes, and sums of whole numbers in full."""
+    sums = (_elements(outputs, 0) * 4,) if _type(inputs, 0) in ("int8", "uint8", "int16") else ()
+    return (*_extreme(inputs, outputs), *sums)
 
 
 def _extreme(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
-    rank = 0 if not inputs or inputs[0] is None else len(inputs[0].shape)
-    return (4 * rank, 4 * _elements(inputs, 1))
+    return (4 * _rank(inputs, 0), 4 * _elements(inputs, 1))
+
+
+def _mirror(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
+    return (4 * _rank(inputs, 0),) * 2
+
+
+def _pointers(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
+    return (8 * len(inputs),)
 
 
 def _transposed_convolution(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
@@ -87,6 +101,8 @@ _SCRATCH: Mapping[str, Callable[[Tensors, Tensors], tuple[int, ...]]] = {
     "SVDF": _svdf,
     "MEAN": _mean,
     "SUM": _mean,
+    "ADD_N": _pointers,
+    "MIRROR_PAD": _mirror,
     "REDUCE_MAX": _extreme,
     "REDUCE_MIN": _extreme,
     "TRANSPOSE_CONV": _transposed_convolution,

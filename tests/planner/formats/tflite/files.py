@@ -8,7 +8,7 @@ from typing import Any
 
 FLOAT32, INT32, UINT8, STRING, BOOL, INT8, RESOURCE, INT4 = 0, 2, 3, 5, 6, 9, 13, 17
 CODES = {
-    "ADD": 0, "CONV_2D": 3, "FULLY_CONNECTED": 9, "LOGISTIC": 14, "RELU": 19, "RESHAPE": 22, "SVDF": 27, "CUSTOM": 32, "MEAN": 40, "NEG": 59,
+    "ADD": 0, "CONV_2D": 3, "FULLY_CONNECTED": 9, "LOGISTIC": 14, "RELU": 19, "RESHAPE": 22, "SVDF": 27, "CUSTOM": 32, "MEAN": 40, "NEG": 59, "ADD_N": 106,
     "LESS": 58, "IF": 118, "WHILE": 119, "CALL_ONCE": 129,
 }  # fmt: skip
 OPTIONS = {"IF": 92, "WHILE": 93, "CALL_ONCE": 103}

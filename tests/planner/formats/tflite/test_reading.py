@@ -197,10 +197,11 @@ def test_kernels_ask_for_scratch_memory_while_they_run() -> None:
     data = chain(
         *(f.tensor("x", [2, 8]), f.tensor("w", [6, 8], data=1), f.tensor("t", [6, 4], data=1)),
         *(f.tensor("s", [2, 24], variable=True), f.tensor("y", [2, 3]), f.tensor("m", [2])),
+        f.tensor("axis", [1], f.INT32, data=2),
         inputs=[0],
         outputs=[5],
-        operators=[f.operator("SVDF", [0, 1, 2, -1, 3], [4]), f.operator("MEAN", [4], [5])],
-        buffers=[b"", bytes(48)],
+        operators=[f.operator("SVDF", [0, 1, 2, -1, 3], [4]), f.operator("MEAN", [4, 6], [5])],
+        buffers=[b"", bytes(48), bytes(4)],
     )
     problem, warnings = read_problem(data, format="tflite:like=tflm")
     scratch = {buffer.id: (buffer.size, buffer.live) for buffer in problem.buffers if buffer.kind == "scratch"}
@@ -208,6 +209,8 @@ def test_kernels_ask_for_scratch_memory_while_they_run() -> None:
         "SVDF.0.scratch0": (48, ((1, 2),)),
         "SVDF.0.scratch1": (32, ((1, 2),)),
         "MEAN.1.scratch0": (16, ((2, 3),)),
+        "MEAN.1.scratch1": (16, ((2, 3),)),
+        "MEAN.1.scratch2": (16, ((2, 3),)),
     }
     assert warnings == ()
     assert not [buffer for buffer in read(data).buffers if buffer.kind == "scratch"]

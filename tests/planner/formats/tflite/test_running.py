@@ -101,6 +101,22 @@ def test_offsets_are_counted_through_all_subgraphs() -> None:
 
 
 @needs_interpreter
+def test_scratch_memory_of_kernels_is_as_large_as_it_is_said_to_be() -> None:
+    tensors = [
+        *(f.tensor("x", [1, 4, 4, 8], f.FLOAT32), f.tensor("axes", [2], f.INT32, data=1)),
+        *(f.tensor("mean", [1, 1, 1, 8], f.FLOAT32), f.tensor("sum", [1, 1, 1, 8], f.FLOAT32)),
+    ]
+    operators = [f.operator("MEAN", [0, 1], [2]), f.operator("ADD_N", [2, 2, 2, 2], [3])]
+    axes = struct.pack("<2i", 1, 2)
+    for operator, result, size in ((operators[:1], 2, 512 + 32 + 2 * 16), (operators, 3, 512 + 32 + 2 * 16)):
+        found = examined(
+            f.model(f.subgraph(tensors[: result + 1], [0], [result], operator), buffers=[b"", axes]), OPTIONS
+        )
+        assert found.verdict == "as planned", found.after
+        assert found.plan.peak == size
+
+
+@needs_interpreter
 def test_tensors_that_nothing_touches_get_memory_all_the_same() -> None:
     data = f.model(
         f.subgraph(
