@@ -32,6 +32,12 @@ def bench_run(
     ] = "none",
     workers_per_solve: Annotated[int, typer.Option(metavar="N", min=1, help="Workers of each run.")] = 1,
     jobs: Annotated[int, typer.Option(metavar="N", min=1, max=256, help="Runs side by side; 1 times best.")] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHERE", help="Run on a Dask cluster: tcp://HOST:PORT of its scheduler, or its scheduler file."
+        ),
+    ] = None,
     grace: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Beyond its limit, before a run is killed.")
     ] = 30.0,
@@ -50,7 +56,7 @@ def bench_run(
     from .commands import bench as bench_command
 
     request = bench_command.Request(
-        paths, parse_solvers(solvers), parse_seeds(seeds), jobs, out, retry=retry, as_json=as_json, quiet=quiet
+        paths, parse_solvers(solvers), parse_seeds(seeds), jobs, out, cluster, retry=retry, as_json=as_json, quiet=quiet
     )
     settings = Settings(
         workers=workers_per_solve, capacity=parse_capacity(capacity), grace_seconds=grace, **said(context)

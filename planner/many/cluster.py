@@ -38,26 +38,34 @@ def require_distributed() -> None:
         raise BadInput(Finding(Code.UNAVAILABLE, "/options/cluster", message))
 
 
+def connect(where: str) -> Any:
+    """A client of the scheduler there. Raises BadInput."""
+    require_distributed()
+    from distributed import Client
+
+    known = {"scheduler_file": where} if Path(where).is_file() else {"address": where}
+    try:
+        return Client(**known, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        message = f"no scheduler answers at {where}: {error}"
+        raise BadInput(Finding(Code.UNAVAILABLE, "/options/cluster", message)) from error
+
+
+def threads(client: Any) -> int:
+    """Of all workers together."""
+    found: int = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
+    return found
+
+
 class Cluster:
     """A cluster that runs already: `tcp://host:8786`, or the file in which its scheduler says where it is."""
 
     def __init__(self, where: str, grace: float) -> None:
-        require_distributed()
-        from distributed import Client
-
-        known = {"scheduler_file": where} if Path(where).is_file() else {"address": where}
-        try:
-            self._client: Any = Client(**known, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError) as error:
-            message = f"no scheduler answers at {where}: {error}"
-            raise BadInput(Finding(Code.UNAVAILABLE, "/options/cluster", message)) from error
+        self._client = connect(where)
         self._grace = grace
 
     def count(self) -> int:
-        threads: int = sum(
-            worker["nthreads"] for worker in self._client.scheduler_info(n_workers=-1)["workers"].values()
-        )
-        return max(AHEAD * threads, 1)
+        return max(AHEAD * threads(self._client), 1)
 
     def open(self) -> Place:
         return ClusterPlace(self._client, self._grace)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from planner.bench import CellStatus, Comparison, Record, Results, Settings, collect, compare, grid, run, write_reports
 from planner.bench.results.tallies import contradictions, per_solver
-from planner.bench.running.runner import missing
+from planner.bench.running.grid import Cell
+from planner.bench.running.process import CellProcess
+from planner.bench.running.runner import Running, missing
 from planner.model.errors import BadInput, Code, Finding
 
 from ..exit_codes import ExitCode
@@ -34,6 +37,8 @@ class Request:
     seeds: Sequence[int]
     jobs: int
     out: str
+    cluster: str | None = None
+    """A Dask cluster to run on."""
     retry: bool = False
     as_json: bool = False
     quiet: bool = False
@@ -56,9 +61,13 @@ def measure(request: Request, settings: Settings) -> ExitCode:
             again = [r.key for r in results.records if r.status.has_failed or r.status is CellStatus.REFUSED]
             results.forget(again)
         left = missing(cells, results)
-        with Interrupt() as interrupt, Progress(len(left), request.jobs, quiet=request.quiet) as progress:
+        with (
+            where_to_run(request) as (jobs, start),
+            Interrupt() as interrupt,
+            Progress(len(left), jobs, quiet=request.quiet) as progress,
+        ):
             try:
-                done = run(left, results, jobs=request.jobs, on_record=progress, stopped=interrupt.requested)
+                done = run(left, results, jobs=jobs, on_record=progress, stopped=interrupt.requested, start=start)
             except OSError as error:
                 raise unwritable(folder, error) from error
             finally:
@@ -72,6 +81,21 @@ def measure(request: Request, settings: Settings) -> ExitCode:
             say(f"interrupted; the same command goes on from {visible(str(folder))}")
             return ExitCode.INTERRUPTED
         return ExitCode.FINDINGS if contradictions(results.records) else ExitCode.OK
+
+
+@contextmanager
+def where_to_run(request: Request) -> Iterator[tuple[int, Callable[[Cell], Running]]]:
+    """How many runs side by side, and what starts one: in processes of this machine, or on a cluster. Raises BadInput."""
+    if request.cluster is None:
+        yield request.jobs, CellProcess
+        return
+    from planner.bench.running.on_cluster import OnCluster
+
+    cluster = OnCluster(request.cluster)
+    try:
+        yield cluster.jobs, cluster.start
+    finally:
+        cluster.close()
 
 
 def deliver(request: Request, results: Results, ran: int) -> None:

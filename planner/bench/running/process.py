@@ -67,27 +67,35 @@ class CellProcess:
 
     def _record(self, out: bytes, said: str, *, killed: bool) -> Record:
         cell = self._cell
-        base: dict[str, Any] = {
-            "key": cell.key,
-            "instance": cell.file.name,
-            "sha256": cell.file.sha256,
-            "solver": cell.solver,
-            "seed": cell.seed,
-            "options": cell.settings.as_fields(),
-            "process_seconds": round(time.monotonic() - self._begun, 6),
-        }
+        seconds = round(time.monotonic() - self._begun, 6)
         code = self._process.returncode
         if not killed and code == 0:
             try:
-                return parse(json.dumps({**base, **json.loads(out)}))
+                return parse(json.dumps({**about(cell), "process_seconds": seconds, **json.loads(out)}))
             except (ValueError, TypeError) as error:
                 said = f"it answered with something else than a record: {error}; {said}"
-        here: dict[str, Any] = {"versions": versions(()), "machine": machine()}
         if killed:
             why = f"still running after {cell.hard_limit:g} s" if cell.hard_limit is not None else "it was killed"
-            return parse(json.dumps({**base, **here, "status": str(CellStatus.KILLED), "error": why}))
+            return without_answer(cell, CellStatus.KILLED, why, seconds)
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         lines = said.strip().splitlines()
         last = echo(lines[-1]) if lines else "it said nothing"
-        why = f"its process ended {how}: {last}"[:SAID_LENGTH]
-        return parse(json.dumps({**base, **here, "status": str(CellStatus.CRASHED), "error": why}))
+        return without_answer(cell, CellStatus.CRASHED, f"its process ended {how}: {last}"[:SAID_LENGTH], seconds)
+
+
+def about(cell: Cell) -> dict[str, Any]:
+    """The fields of a record that are known before the run."""
+    return {
+        "key": cell.key,
+        "instance": cell.file.name,
+        "sha256": cell.file.sha256,
+        "solver": cell.solver,
+        "seed": cell.seed,
+        "options": cell.settings.as_fields(),
+    }
+
+
+def without_answer(cell: Cell, status: CellStatus, why: str, seconds: float | None = None) -> Record:
+    """The record of a run that told nothing."""
+    here: dict[str, Any] = {"versions": versions(()), "machine": machine(), "process_seconds": seconds}
+    return parse(json.dumps({**about(cell), **here, "status": str(status), "error": why}))

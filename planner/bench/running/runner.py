@@ -5,14 +5,27 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from ...model.errors import BadInput, Code, Finding
 from ...model.versions import versions
 from ..results.records import Record, Results
 from .grid import Cell
-from .process import COMMAND, CellProcess
+from .process import CellProcess
 
 POLL_SECONDS = 0.1
+
+
+class Running(Protocol):
+    """A run that is under way, here or elsewhere."""
+
+    def result(self) -> Record:
+        """Wait for the end, whatever it is."""
+        ...
+
+    def kill(self) -> None:
+        """End it."""
+        ...
 
 
 def missing(cells: Sequence[Cell], results: Results) -> list[Cell]:
@@ -33,14 +46,14 @@ def run(
     jobs: int = 1,
     on_record: Callable[[Record], None] | None = None,
     stopped: Callable[[], bool] | None = None,
-    command: Sequence[str] = COMMAND,
+    start: Callable[[Cell], Running] = CellProcess,
 ) -> bool:
-    """Run the cells, `jobs` at a time. False if `stopped` ended it before all were done; what was under way then is not noted."""
+    """Run the cells, `jobs` at a time, each where `start` starts it. False if `stopped` ended it before all were done; what was under way then is not noted."""
     waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()
     for cell in cells:
         waiting.put(cell)
     ended: queue.SimpleQueue[Record | Exception] = queue.SimpleQueue()
-    under_way: dict[int, CellProcess] = {}
+    under_way: dict[int, Running] = {}
     lock, stop = threading.Lock(), threading.Event()
 
     def work(place: int) -> None:
@@ -53,7 +66,7 @@ def run(
                 with lock:
                     if stop.is_set():
                         return
-                    process = under_way[place] = CellProcess(cell, command)
+                    process = under_way[place] = start(cell)
                 record = process.result()
                 with lock:
                     del under_way[place]

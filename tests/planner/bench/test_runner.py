@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -124,7 +125,7 @@ def test_what_a_solver_does_not_take_is_a_row(packing: File) -> None:
 def test_crashes_and_hangs_are_rows_and_nothing_is_left_behind(packing: File, tmp_path: Path) -> None:
     cells = grid([packing], ["auto"], range(5), Settings(time_limit=0.5, grace_seconds=0.5))
     results = Results(tmp_path)
-    assert run(cells, results, jobs=3, command=(sys.executable, "-c", STRANGE))
+    assert run(cells, results, jobs=3, start=partial(CellProcess, command=(sys.executable, "-c", STRANGE)))
     results.close()
     found = {record.seed: record for record in Results.read(tmp_path).records}
     assert [str(found[seed].status) for seed in range(5)] == ["unknown", "crashed", "crashed", "killed", "crashed"]
@@ -189,7 +190,7 @@ def test_only_what_is_missing_runs(packing: File, tmp_path: Path) -> None:
     command = (sys.executable, "-c", STRANGE.replace("case 0", "case _"))
     results = Results.read(tmp_path)
     first = grid([packing], ["a", "b"], [0], Settings())
-    run(first, results, command=command)
+    run(first, results, start=partial(CellProcess, command=command))
     more = grid([packing], ["a", "b"], [0, 1], Settings(grace_seconds=99))
     left = missing(more, Results.read(tmp_path))
     assert [(cell.solver, cell.seed) for cell in left] == [("a", 1), ("b", 1)]
@@ -201,7 +202,12 @@ def test_a_stop_keeps_what_is_done_and_kills_what_is_not(packing: File, tmp_path
     command = (sys.executable, "-c", STRANGE)
     results = Results(tmp_path)
     cells: list[Cell] = grid([packing], ["auto"], [0, 3], Settings())
-    assert not run(cells, results, command=command, stopped=lambda: Path(f"{packing.path}.child").exists())
+    assert not run(
+        cells,
+        results,
+        start=partial(CellProcess, command=command),
+        stopped=lambda: Path(f"{packing.path}.child").exists(),
+    )
     assert [record.seed for record in results.records] == [0]
     results.close()
 

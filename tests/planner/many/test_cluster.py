@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from planner import BadInput, Options, read_plan, write_problem
+from planner import BadInput, Options, bench, read_plan, write_problem
+from planner.bench.running.on_cluster import OnCluster
 from planner.generate import Request, generate
 from planner.many import Entry, Farm, collect, plan_many
 from solvers.sandbox.parent_death import kill_group
@@ -42,12 +43,19 @@ def started(*command: str) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """A scheduler and two workers."""
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler and two workers, of which the first test leaves one."""
     address = f"tcp://127.0.0.1:{free_port()}"
     processes = [started("dask_scheduler", "--port", address.rsplit(":", 1)[1], "--no-dashboard", "--no-show")]
-    local = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(tmp_path / "dask"))
+    local = (
+        "--nthreads",
+        "1",
+        "--no-dashboard",
+        "--no-nanny",
+        "--local-directory",
+        str(tmp_path_factory.mktemp("dask")),
+    )
     processes += [started("dask_worker", address, *local) for _ in range(2)]
     yield address, processes
     for process in processes:
@@ -85,6 +93,24 @@ def test_nothing_is_lost_with_a_worker(
         assert entry.plan is not None
         there, here = (read_plan((tmp_path / out / entry.plan).read_bytes()) for out in ("out", "here"))
         assert (there.placements, there.status) == (here.placements, here.status)
+
+
+def test_a_measurement_runs_there_too(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for seed in range(4):
+        (tmp_path / f"{seed}.json").write_bytes(write_problem(generate("transformer", Request(20, seed))))
+    files, _ = bench.collect(["0.json", "1.json", "2.json", "3.json"], tmp_path)
+    results = bench.Results(tmp_path)
+    there = OnCluster(cluster[0])
+    assert bench.run(bench.grid(files, ["greedy", "auto"], [0], bench.Settings()), results, jobs=2, start=there.start)
+    there.close()
+    results.close()
+    records = bench.Results.read(tmp_path).records
+    assert sorted(record.solver for record in records) == ["auto"] * 4 + ["greedy"] * 4
+    assert all(record.wrong is None and record.error is None for record in records)
+    assert {str(record.status) for record in records if record.solver == "auto"} == {"optimal"}
 
 
 def test_where_no_scheduler_is_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
