@@ -542,17 +542,20 @@ def schema() -> None:
 def export_model(
     problem: Problem,
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="OUT", help="A .lp or .mps file; - writes to the standard output.")
+        str,
+        typer.Option(
+            "--out", "-o", metavar="OUT", help="A .lp, .mps or .pbtxt (CP-SAT) file; - writes to the standard output."
+        ),
     ],
     model_format: Annotated[
-        Literal["lp", "mps"] | None,
+        Literal["lp", "mps", "cpsat"] | None,
         typer.Option("--as", help="The model's format, where OUT's ending does not say it."),
     ] = None,
     input_format: Format = None,
 ) -> None:
     """Write a problem's integer program.
 
-    For other solvers, or to look at.
+    Or its model for CP-SAT. For other solvers, or to look at.
     """
     from .commands import export as export_command
 

@@ -4,40 +4,75 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from ..checks.report import bad_input
 from ..facts.intervals import merged
+from ..facts.variants import as_chosen
 from ..model.errors import Code
-from ..model.problem import Constraints, Problem
+from ..model.problem import Buffer, Constraints, Problem
+
+if TYPE_CHECKING:
+    from ..model.plan import Plan
+
+OPTIONAL = ("alignment", "hint", "offset", "gaps", "pool")
 
 
 def write_csv(problem: Problem) -> bytes:
     """The rows, half-open. Raises BadInput for what such a file cannot say; sizes of memories are not said."""
     _require_plain(problem)
-    buffers = problem.buffers
-    columns = ["id", "lower", "upper", "size"]
-    rows = []
-    for i, buffer in enumerate(buffers):
+    for i, buffer in enumerate(problem.buffers):
         if buffer.live is None:
             raise bad_input(Code.LIFETIMES_MISSING, ("buffers", i, "live"), "a row has a lifetime, and this has none")
-        live = merged(buffer.live)
-        gaps = " ".join(f"{a[1]}-{b[0]}" for a, b in itertools.pairwise(live))
-        begin, end = (live[0][0], live[-1][1]) if live else (0, 0)
-        offset = "" if buffer.fixed is None or buffer.fixed.offset is None else buffer.fixed.offset
-        hint = "" if buffer.hint is None else buffer.hint
-        rows.append([buffer.id, begin, end, buffer.size, buffer.alignment, hint, offset, gaps])
-    optional = {
-        "alignment": any(buffer.alignment != 1 for buffer in buffers),
-        "hint": any(row[5] != "" for row in rows),
-        "offset": any(row[6] != "" for row in rows),
-        "gaps": any(row[7] for row in rows),
+    return _table([_row(buffer) for buffer in problem.buffers])
+
+
+def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
+    """The same with the plan's offsets, as minimalloc writes its solutions; where there are several memories, also in which."""
+    if not plan.status.has_plan:
+        raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
+    where = {place.id: place for place in plan.placements}
+    rows: list[dict[str, int | str]] = []
+    for buffer in as_chosen(problem, plan).buffers:
+        place = where[buffer.id]
+        told: dict[str, int | str] = {
+            "hint": "",
+            "offset": place.offset,
+            "pool": place.pool if len(problem.pools) > 1 else "",
+        }
+        rows.append(_row(buffer) | told)
+    return _table(rows)
+
+
+def _row(buffer: Buffer) -> dict[str, int | str]:
+    live = merged(buffer.live or ())
+    begin, end = (live[0][0], live[-1][1]) if live else (0, 0)
+    return {
+        "id": buffer.id,
+        "lower": "" if buffer.live is None else begin,
+        "upper": "" if buffer.live is None else end,
+        "size": buffer.size,
+        "alignment": "" if buffer.alignment == 1 else buffer.alignment,
+        "hint": "" if buffer.hint is None else buffer.hint,
+        "offset": "" if buffer.fixed is None or buffer.fixed.offset is None else buffer.fixed.offset,
+        "gaps": " ".join(f"{a[1]}-{b[0]}" for a, b in pairwise(live)),
+        "pool": "",
     }
-    shown = [*range(4), *(4 + i for i, wanted in enumerate(optional.values()) if wanted)]
+
+
+def _table(rows: list[dict[str, int | str]]) -> bytes:
+    """With the columns that are always there, and those in which something stands."""
+    columns = [
+        name
+        for name in ("id", "lower", "upper", "size", *OPTIONAL)
+        if name not in OPTIONAL or any(row[name] != "" for row in rows)
+    ]
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns + [name for name, wanted in optional.items() if wanted])
-    writer.writerows([row[i] for i in shown] for row in rows)
+    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(row | ({"alignment": row["alignment"] or 1} if "alignment" in columns else {}))
     return text.getvalue().encode()
 
 

@@ -66,6 +66,10 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
             _MICRO,
             PREFIX,
         ),
+        PlanFormat("csv", "CSV with offsets", (".csv",), "planner.formats.minimalloc_writer:write_plan_csv"),
+        PlanFormat(
+            "chrome-trace", "Chrome trace", (".trace", ".trace.json"), "planner.formats.dumps.chrome:write_plan"
+        ),
     )
 }
 USUAL = "plan"
@@ -74,8 +78,10 @@ USUAL = "plan"
 def plan_format(name: str | None, file: str = "") -> PlanFormat:
     """The format NAME (perhaps with settings: NAME:prefix=net), or what the file's ending says, or JSON. Raises BadInput."""
     if name is None:
-        endings = (row for row in PLAN_FORMATS.values() if file.lower().endswith(row.endings))
-        return next(endings, PLAN_FORMATS[USUAL])
+        fitting = [
+            (len(end), row) for row in PLAN_FORMATS.values() for end in row.endings if file.lower().endswith(end)
+        ]
+        return max(fitting, key=lambda each: each[0])[1] if fitting else PLAN_FORMATS[USUAL]
     base, _, said = name.partition(":")
     if base not in PLAN_FORMATS:
         known = ", ".join(PLAN_FORMATS)

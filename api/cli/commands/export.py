@@ -15,7 +15,8 @@ from ..terminal.reading import read_bytes, shown_name
 from ..terminal.refusals import refusing
 from ..terminal.standard_output import write_out
 
-ModelFormat = Literal["lp", "mps"]
+ModelFormat = Literal["lp", "mps", "cpsat"]
+ENDINGS: dict[str, ModelFormat] = {".lp": "lp", ".mps": "mps", ".pbtxt": "cpsat"}
 
 
 def run(file: str, out: str, model_format: ModelFormat | None, *, input_format: str | None) -> None:
@@ -38,8 +39,7 @@ def format_of(out: str) -> ModelFormat:
     if out == STANDARD_OUTPUT:
         return "lp"
     ending = PurePath(out).suffix.lower()
-    if ending == ".lp":
-        return "lp"
-    if ending == ".mps":
-        return "mps"
-    raise typer.BadParameter("the file must end in .lp or .mps, or --as must say which it is", param_hint="--out")
+    if ending in ENDINGS:
+        return ENDINGS[ending]
+    known = ", ".join(ENDINGS)
+    raise typer.BadParameter(f"the file must end in one of {known}, or --as must say which it is", param_hint="--out")

@@ -14,6 +14,7 @@ from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
+from ...facts.variants import as_chosen
 from ...model.errors import Code
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
 
@@ -138,6 +139,13 @@ def _time(event: dict[str, Any], name: str, place: Place, report: Report) -> flo
         return 0
     time: float = value
     return time
+
+
+def write_plan(problem: Problem, plan: Plan, _source: bytes) -> bytes:
+    """The plan as bars at the offsets of their buffers. Raises BadInput where there is none."""
+    if not plan.status.has_plan:
+        raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
+    return write(as_chosen(problem, plan), plan)
 
 
 def write(problem: Problem, plan: Plan | None = None) -> bytes:

@@ -69,6 +69,7 @@ def problem(tmp_path: Path) -> str:
     [
         ("model.lp", [], "lp"),
         ("model.MPS", [], "mps"),
+        ("model.pbtxt", [], "cpsat"),
         ("model", ["--as", "mps"], "mps"),
         ("m.lp", ["--as", "mps"], "mps"),
     ],

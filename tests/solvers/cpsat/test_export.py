@@ -1,0 +1,36 @@
+"""CP-SAT's model as a file: what a reader of the file finds is what memplan finds."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from ortools.sat.python import cp_model
+
+from planner import CannotSolve, export_model, plan
+from planner.generate import Request, generate
+from planner.model.problem import Buffer, Pool, Problem
+
+
+@pytest.mark.parametrize("kind", ["transformer", "random"])
+def test_the_model_in_the_file_has_the_same_optimum(kind: str) -> None:
+    problem = generate(kind, Request(8, 3, 4))
+    text = export_model(problem, "cpsat")
+    model = cp_model.CpModel()
+    assert model.proto.parse_text_format(text)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.max_deterministic_time = 5.0
+    assert solver.solve(model) == cp_model.OPTIMAL
+    assert solver.objective_value == plan(problem).peak
+
+
+def test_variables_are_called_as_buffers_and_pools_are() -> None:
+    problem = Problem((Buffer("a", 8, live=((0, 2),)), Buffer(7, 8, live=((0, 1),))), (Pool("p", 32), Pool("q", 64)))
+    names = re.findall(r'name: "(.+)"', export_model(problem, "cpsat"))
+    assert {"in[a, p]", "k[7, q]"} <= set(names)
+
+
+def test_what_has_no_place_is_refused() -> None:
+    with pytest.raises(CannotSolve):
+        export_model(Problem((Buffer("a", 64, live=((0, 2),)),), (Pool("p", 32),)), "cpsat")
