@@ -16,11 +16,13 @@ MOST_AXES = 8
 MOST_ELEMENTS = 1 << 36
 """Of a tensor, and of all numbers that say how a kernel moves: what is computed of them fits into 63 bits."""
 
-MOST_OPERATORS = 10_000
+MOST_OPERATORS = 4_000
 MOST_READS = 40_000
 """Inputs of all operators together."""
 LONGEST_ID = 200
 """Of tensors and operators: names of buffers are made of them."""
+MOST_INPUTS = 256
+"""Of one operator."""
 MOST_IN_BLOCK = 4096
 """Elements that the hardware works on at once."""
 
@@ -88,6 +90,8 @@ def _check_names(network: Network, tensors: dict[BufferId, Tensor], report: Repo
             if operator.name in names:
                 report.add(Code.DUPLICATE_ID, (*place, "name"), f"there are two operators {quoted(operator.name)}")
             names.add(operator.name)
+        if len(operator.inputs) > MOST_INPUTS:
+            report.add(Code.TOO_LARGE, (*place, "inputs"), f"must be {MOST_INPUTS} at most")
         for k, each in enumerate(operator.inputs):
             if each not in tensors:
                 report.add(Code.UNKNOWN_BUFFER, (*place, "inputs", k), f"there is no tensor {quoted(each)}")

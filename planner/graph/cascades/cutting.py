@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 from .group import Mode, Stripes
 from .recomputed import stripes_in
@@ -30,8 +30,16 @@ class Cutting:
     """Operators of a group; fewer where looking at so many would take too long."""
 
 
-def cuts(demand: Sequence[tuple[int, int]], cutting: Cutting) -> Iterator[Stripes]:
-    """The ways to cut what is needed of an output, those along few axes first."""
+def cuts(demand: Sequence[tuple[int, int]], cutting: Cutting, most: int) -> Iterator[Stripes]:
+    """The ways to cut what is needed of an output, those along few axes first, and as many at most as that."""
+    return (
+        stripes
+        for stripes in islice(_cuts(demand, cutting), most)
+        if stripes_in(demand, stripes.extents) <= MOST_STRIPES
+    )
+
+
+def _cuts(demand: Sequence[tuple[int, int]], cutting: Cutting) -> Iterator[Stripes]:
     whole = tuple(max(high - low, 1) for low, high in demand)
     rank = len(demand)
     wanted = range(rank - 1) if cutting.axes is None else (a for a in cutting.axes if -rank <= a < rank)
@@ -40,17 +48,14 @@ def cuts(demand: Sequence[tuple[int, int]], cutting: Cutting) -> Iterator[Stripe
     if Mode.ROLLING in cutting.modes:
         for axis in axes:
             for size in sizes[axis]:
-                extents = (*whole[:axis], size, *whole[axis + 1 :])
-                if stripes_in(demand, extents) <= MOST_STRIPES:
-                    yield Stripes(Mode.ROLLING, extents, axis)
+                yield Stripes(Mode.ROLLING, (*whole[:axis], size, *whole[axis + 1 :]), axis)
     if Mode.RECOMPUTE in cutting.modes:
         for count in range(1, cutting.most_axes + 1):
             for some in combinations(axes, count):
                 for chosen in product(*(sizes[axis] for axis in some)):
                     cut = dict(zip(some, chosen, strict=True))
                     extents = tuple(cut.get(axis, extent) for axis, extent in enumerate(whole))
-                    if stripes_in(demand, extents) <= MOST_STRIPES:
-                        yield Stripes(Mode.RECOMPUTE, extents)
+                    yield Stripes(Mode.RECOMPUTE, extents)
 
 
 def block_along(axis: int, rank: int, blocks: Sequence[int]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
+from .cutting import MOST_STRIPES
 from .demand import Flow
 from .group import Group, Inner, Stripes
 from .windows import Box, Window
@@ -117,9 +118,10 @@ class _Run:
         turn = self.turns[s] = _Turn(axis, low, high)
         turn.rows_read = [0] * len(step.inputs)
         turn.readers = readers
+        asked = max((reader.chunk * window.stride for reader, window in readers), default=stripes.extents[stripes.axis])
         turn.chunk = max(
-            (reader.chunk * window.stride for reader, window in readers), default=stripes.extents[stripes.axis]
-        )
+            asked, -(-(high - low) // MOST_STRIPES)
+        )  # where a kernel reaches far, rows need not come one by one
 
     def _read_along(self, tensor: int) -> tuple[int | None, list[tuple[_Turn, Window]]]:
         """The axis along which all who read the tensor come forward, and how."""

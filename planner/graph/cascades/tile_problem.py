@@ -57,7 +57,8 @@ def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) 
     _require_pools(pools, options)
     flow = Flow(network)
     cycles = options.cycles or TileRates(tuple(level.bytes_per_cycle for level in options.levels))
-    most = min(MOST_TILINGS, MOST_TILINGS_IN_ALL // len(network.operators))
+    inputs = sum(len(operator.inputs) for operator in network.operators)
+    most = max(min(MOST_TILINGS, MOST_TILINGS_IN_ALL // inputs), 1)
     names = labels(network)
     taken = {str(tensor.id) for tensor in network.tensors}
     groups: list[VariantGroup] = []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from math import prod
+from math import isqrt, prod
 from typing import NamedTuple, TypeAlias
 
 from .cutting import block_along, halves
@@ -126,6 +126,7 @@ def _nested(whole: Extents, levels: int, blocks: Sequence[int], most: int, tiles
         cut = list(product(*_thinned(sizes, most)))
     else:
         cut = [whole, *((*whole[:a], each, *whole[a + 1 :]) for a in range(rank) for each in sizes[a][1:])]
+        cut = cut[:: -(-len(cut) // isqrt(most))]
     for extents in cut:
         count = prod(-(-a // b) for a, b in zip(whole, extents, strict=True))
         if count <= tiles:
@@ -134,14 +135,12 @@ def _nested(whole: Extents, levels: int, blocks: Sequence[int], most: int, tiles
 
 
 def _thinned(sizes: list[list[int]], most: int) -> list[list[int]]:
-    """Fewer of the sizes in between, so that there are no more ways to combine them; the largest and the smallest stay."""
+    """Fewer of the sizes, so that there are no more ways to combine them; the largest and the smallest stay as long as they can."""
     sizes = list(sizes)
     while prod(map(len, sizes)) > most:
         longest = max(range(len(sizes)), key=lambda axis: len(sizes[axis]))
         first, *others = sizes[longest]
-        if len(others) < 2:
-            break
-        sizes[longest] = [first, *others[::-1][::2][::-1]]
+        sizes[longest] = [first, *others[::-1][::2][::-1]] if len(others) > 1 else [first]
     return sizes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from operator import mul
 
 from .cutting import Cutting, cuts
 from .demand import Flow
@@ -29,7 +29,7 @@ class Ways:
         self._flow, self._cutting, self._cycles = flow, cutting, cycles
         self.is_thinned = False
         most = max(min(MOST_CUTS, MOST_CUTS_IN_ALL // len(flow.steps)), 1)
-        known = [list(islice(cuts(flow.demand[step.output], cutting), most)) for step in flow.steps]
+        known = [list(cuts(flow.demand[step.output], cutting, most)) for step in flow.steps]
         self.longest = self._affordable(known)
         while self.longest < min(LONG, cutting.longest, len(known)) and any(len(ways) > FEW for ways in known):
             known = [ways[::2] for ways in known]
@@ -58,13 +58,14 @@ class Ways:
     def _affordable(self, known: Sequence[Sequence[Stripes]]) -> int:
         """How long groups may be."""
         efforts = [sum(self._effort(last, stripes) for stripes in ways) for last, ways in enumerate(known)]
-        spent, longest = 0, 1
+        inputs = [len(step.inputs) for step in self._flow.steps]
+        spent = longest = 0
         while longest < min(self._cutting.longest, len(known)):
-            spent += sum(efforts[longest:])
+            spent += sum(map(mul, efforts[longest:], inputs))  # of the operators that come in at this length
             if spent > MOST_EFFORT:
                 break
             longest += 1
-        return longest
+        return max(longest, 1)
 
     def _effort(self, last: int, stripes: Stripes) -> int:
         """Of one operator in such stripes: those that roll are gone through one by one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from types import SimpleNamespace
@@ -114,7 +115,7 @@ def test_groups_are_no_longer_than_asked_for() -> None:
 def test_where_there_is_too_much_to_look_at_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking, "MOST_EFFORT", 60)
     made = cascade_problem(random_network(5, operators=6))
-    assert [warning.partition(":")[0] for warning in made.warnings] == [
-        "not all stripes were looked at",
-        "groups of more than 3 operators were not looked at",
-    ]
+    assert len(made.warnings) == 2
+    assert "not all stripes were looked at" in made.warnings[0]
+    (longest,) = re.findall("more than ([1-5]) operators were not looked at", made.warnings[1])
+    assert max(group.last - group.first + 1 for path in made.ways.values() for group in path) <= int(longest)
