@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product
+from math import prod
 
 from .group import Mode, Stripes
-from .recomputed import stripes_in
 
 MOST_STRIPES = 1024
 """Of a group; more are not looked at."""
@@ -56,6 +56,11 @@ def _cuts(demand: Sequence[tuple[int, int]], cutting: Cutting) -> Iterator[Strip
                     cut = dict(zip(some, chosen, strict=True))
                     extents = tuple(cut.get(axis, extent) for axis, extent in enumerate(whole))
                     yield Stripes(Mode.RECOMPUTE, extents)
+
+
+def stripes_in(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> int:
+    """How many there are."""
+    return prod(-(-(high - low) // extent) for (low, high), extent in zip(demand, extents, strict=True))
 
 
 def block_along(axis: int, rank: int, blocks: Sequence[int]) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import prod
 
 import numpy as np
 
+from .cutting import block_along
 from .demand import Flow
 from .group import Group, Inner, Mode, Stripes
 from .windows import Box
@@ -18,8 +18,8 @@ def recomputed(
 ) -> Iterator[Group]:
     """The groups that end with step `last` in such stripes, the shortest one first."""
     network, stripes = flow.network, Stripes(Mode.RECOMPUTE, extents)
-    boxes = {flow.steps[last].output: grid_of(flow.demand[flow.steps[last].output], extents)}
-    live = [0] * (last + 1)
+    boxes = {flow.steps[last].output: _grid(flow.demand[flow.steps[last].output], extents)}
+    live = dict.fromkeys(range(least_first, last + 1), 0)
     inner: list[Inner] = []
     constants = total = 0
     for s in range(last, least_first - 1, -1):
@@ -30,7 +30,7 @@ def recomputed(
             if not flow.is_inner(made, s, last):
                 return
             end = flow.readers[made][-1] + 1
-            size = largest(box, network.channels_multiple, bits)
+            size = _largest(box, network.channels_multiple, bits)
             inner.append(Inner(made, size, s, end))
             for at in range(s, end):
                 live[at] += size
@@ -43,13 +43,13 @@ def recomputed(
         runs = int(np.count_nonzero(~box.is_empty))
         work = Work(
             operator=step.operator,
-            operations=in_blocks(box, blocks) * step.effort,
+            operations=_in_blocks(box, blocks) * step.effort,
             bytes_read=-(-read // 8) + runs * step.weights,
             bytes_written=-(-int(box.volumes.sum()) * bits // 8),
             runs=runs,
         )
         total += cycles(work)
-        yield Group(s, last, stripes, tuple(inner), max(live[s:]) + constants, total)
+        yield Group(s, last, stripes, tuple(inner), max(live.values()) + constants, total)
 
 
 def whole(flow: Flow, at: int, blocks: Sequence[int], cycles: Cycles) -> Group:
@@ -58,7 +58,7 @@ def whole(flow: Flow, at: int, blocks: Sequence[int], cycles: Cycles) -> Group:
     return next(recomputed(flow, at, extents, at, blocks, cycles))._replace(stripes=None)
 
 
-def grid_of(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> Box:
+def _grid(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> Box:
     """The stripes, the last axis fastest."""
     cuts = [np.arange(low, high, extent, dtype=np.int64) for (low, high), extent in zip(demand, extents, strict=True)]
     if any(not len(each) for each in cuts):
@@ -69,23 +69,16 @@ def grid_of(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> Box:
     return Box(lows, np.minimum(lows + np.array(extents, np.int64)[:, None], ends))
 
 
-def stripes_in(demand: Sequence[tuple[int, int]], extents: Sequence[int]) -> int:
-    """How many there are."""
-    return prod(-(-(high - low) // extent) for (low, high), extent in zip(demand, extents, strict=True))
-
-
-def largest(box: Box, channels_multiple: int, bits: int) -> int:
+def _largest(box: Box, channels_multiple: int, bits: int) -> int:
     """Bytes of the largest piece."""
     sizes = box.high - box.low
     sizes[-1] = -(-sizes[-1] // channels_multiple) * channels_multiple
     return -(-int(np.prod(sizes, axis=0).max()) * bits // 8)
 
 
-def in_blocks(box: Box, blocks: Sequence[int]) -> int:
+def _in_blocks(box: Box, blocks: Sequence[int]) -> int:
     """Elements of all pieces together, where blocks are computed whole."""
     sizes = box.high - box.low
-    if blocks:
-        of_axes = np.ones(len(sizes), np.int64)
-        of_axes[-len(blocks) :] = blocks[-len(sizes) :]
-        sizes = -(-sizes // of_axes[:, None]) * of_axes[:, None]
+    of_axes = np.array([[block_along(axis, len(sizes), blocks)] for axis in range(len(sizes))])
+    sizes = -(-sizes // of_axes) * of_axes
     return int(np.prod(sizes, axis=0).sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from .cutting import MOST_STRIPES
+from .cutting import MOST_STRIPES, block_along
 from .demand import Flow
 from .group import Group, Inner, Stripes
 from .windows import Box, Window
@@ -40,7 +40,7 @@ def _work(flow: Flow, s: int, turn: _Turn, blocks: Sequence[int]) -> Work:
     demand = flow.demand[step.output]
     written = [high - low for low, high in demand]
     box = Box.of(demand)
-    of_axes = [1] * max(len(written) - len(blocks), 0) + list(blocks[-len(written) :] if blocks else ())
+    of_axes = [block_along(axis, len(written), blocks) for axis in range(len(written))]
     made = prod(
         -(-extent // block) * block
         for k, (extent, block) in enumerate(zip(written, of_axes, strict=True))
@@ -119,9 +119,8 @@ class _Run:
         turn.rows_read = [0] * len(step.inputs)
         turn.readers = readers
         asked = max((reader.chunk * window.stride for reader, window in readers), default=stripes.extents[stripes.axis])
-        turn.chunk = max(
-            asked, -(-(high - low) // MOST_STRIPES)
-        )  # where a kernel reaches far, rows need not come one by one
+        # Where a kernel reaches far, rows need not come one by one.
+        turn.chunk = max(asked, -(-(high - low) // MOST_STRIPES))
 
     def _read_along(self, tensor: int) -> tuple[int | None, list[tuple[_Turn, Window]]]:
         """The axis along which all who read the tensor come forward, and how."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from operator import mul
 
-from .cutting import Cutting, cuts
+from .cutting import Cutting, cuts, stripes_in
 from .demand import Flow
 from .group import Group, Mode, Stripes
-from .recomputed import recomputed, stripes_in, whole
+from .recomputed import recomputed, whole
 from .rolling import rolling
 from .work import Cycles
 

@@ -6,9 +6,11 @@ accelerator makes at once (2 x 2 x 8 elements, or 1 x 2 x 8), and weights are co
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from planner import Options, plan
+from planner import Options, Preference, plan, read_cascade
 from planner.graph.cascades import (
     CascadeOptions,
     Cutting,
@@ -21,6 +23,7 @@ from planner.graph.cascades import (
     cascade_problem,
 )
 from planner.model.plan import PlanStatus
+from scripts.measure.cascades import mobilenet, vgg16
 
 U55_256, U55_128 = (2, 2, 8), (1, 2, 8)
 
@@ -93,3 +96,17 @@ def test_the_example_of_the_rfc() -> None:
     (group,) = made.problem.variants.groups if made.problem.variants else ()
     (whole,) = (each.buffers for each in group.alternatives if each.name == "1: whole")
     assert [(each.id, each.size) for each in whole] == [("a", 18_432)]
+
+
+@pytest.mark.parametrize("network", [mobilenet, vgg16], ids=["MobileNet v1", "VGG16"])
+def test_a_third_of_the_memory_costs_little(network: Callable[[], bytes]) -> None:
+    """The RFC's claim: the peak of both falls to about a third."""
+    file = read_cascade(network())
+    whole = cascade_problem(file.network, options=CascadeOptions(cutting=Cutting(modes=())))
+    rolling = cascade_problem(file.network, options=CascadeOptions(cutting=Cutting((Mode.ROLLING,)))).problem
+    before = plan(whole.problem)
+    after = plan(rolling, Options(prefer=Preference.SPEED, capacity={"default": (before.peak or 0) // 3}))
+    assert (before.status, after.status) == (PlanStatus.OPTIMAL, PlanStatus.OPTIMAL)
+    assert before.choice is not None
+    assert after.choice is not None
+    assert after.choice.cost < 1.05 * before.choice.cost

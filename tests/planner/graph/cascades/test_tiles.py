@@ -35,7 +35,7 @@ from .running import Machine, Place, Spans
 POOLS = (Pool("L2"), Pool("L1"))
 THREE = (Pool("L3"), Pool("L2"), Pool("L1"))
 LEVELS = (Level("L1"),)
-SEEDS = range(25)
+SEEDS = range(12)
 PlaceFor: TypeAlias = Callable[[BufferId, Spans | None], Place]
 """A buffer of a plan that holds a piece of a tensor; None: bytes."""
 
@@ -159,7 +159,7 @@ def test_what_moves_is_what_is_counted_tile_by_tile(levels: int, monkeypatch: py
                     tried += 1
                     exact += counted == work.moved[level]
 
-    assert exact > 0.9 * tried > 100
+    assert exact > 0.9 * tried > 50
 
 
 def test_tiles_keep_the_constraints_of_dory() -> None:
@@ -237,4 +237,4 @@ def test_tiles_compute_what_the_whole_does(depth: int) -> None:
         for t in network.tensors:
             if t.is_output:
                 assert np.array_equal(home[t.id].read([np.arange(n) for n in t.shape]), whole[t.id]), (seed, t.id)
-    assert doubled > 3
+    assert doubled > 2
