@@ -18,8 +18,12 @@ TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
 MOST_ASIDE = 1
 """So many of which it remains open whether they can be placed as low as was wanted."""
-EASINGS = (256, 128, 64, 32)
-"""Where a choice is placed too high, others are tried with less live by these parts."""
+EASINGS = 6
+"""So many choices are tried with less live where the one before reached too high."""
+EASED = 64
+"""By this part less each time,"""
+NEAR = 3
+"""and at so many times before and after."""
 SPREAD = 16
 """So many points are looked for between the ends before those between them."""
 
@@ -33,6 +37,8 @@ class Placed:
     bound: int | None
     """It has no smaller value. None: it has none at all, proven."""
     work: int = 0
+    tops: tuple[int, ...] = ()
+    """How high it reaches at the time of each load, where that is known and of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,16 +254,21 @@ class Search:
         cost, anchor = min(known)
         most_load = self._measure.most_load(value)
         choices = self._master.choices
-        loads = choices.loads if choices.memories is None else ()  # of several memories, only all of it can be less
-        for part in EASINGS:
-            less = most_load - most_load // part
-            caps = [(k, max(less, load.of(anchor))) for k, load in enumerate(loads)]
-            answer = self._ask(self._master.cheapest, most_load if loads else less, choice, caps)
+        caps: dict[int, int] = {}
+        for attempt in range(EASINGS):
+            tops = self._placed[choice].tops
+            for k in range(len(tops)):
+                if max(tops[max(k - NEAR, 0) : k + NEAR + 1]) > most_load:
+                    less = caps.get(k, most_load) - most_load // EASED
+                    caps[k] = max(less, choices.loads[k].of(anchor))
+            less = most_load if tops else most_load - (most_load >> (EASINGS - attempt + 4))
+            answer = self._ask(self._master.cheapest, less, choice, sorted(caps.items()))
             if answer is None or answer.choice is None or choices.cost(answer.choice) >= cost:
                 break
-            placed = self._try(answer.choice).value
+            choice = answer.choice
+            placed = self._try(choice).value
             if placed is not None and placed <= value:
-                return answer.choice
+                return choice
         return anchor
 
     def _is_too_dear(self, choice: Choice) -> bool:

@@ -64,6 +64,8 @@ class Choices:
     costs: tuple[tuple[int, ...], ...]
     """By group and alternative."""
     loads: tuple[Load, ...] = ()
+    times: tuple[int, ...] = ()
+    """When each load is, in ascending order."""
     memories: Memories | None = None
     """Where there are several, what is minimised is their value and not the greatest load."""
     requires: tuple[tuple[Pick, Pick], ...] = ()

@@ -27,6 +27,8 @@ class Piece(NamedTuple):
 class Times(NamedTuple):
     """All that may be live at the times at which most is: between a birth and the next death."""
 
+    times: tuple[int, ...]
+    """In ascending order."""
     loads: tuple[Load, ...]
     shares: tuple[tuple[Share, ...], ...]
     """The same with who is in which memory; empty where there is one."""
@@ -53,7 +55,7 @@ def live_together(
     times = sorted(born.keys() | dying.keys())
     formed = _worth_forming(times, born, dying)
     live: dict[Piece, int] = {}
-    found: dict[tuple[Load, tuple[Share, ...]], None] = {}
+    found: dict[tuple[Load, tuple[Share, ...]], int] = {}
     most_spare = 0
     for time in times:
         if time in formed:
@@ -62,7 +64,7 @@ def live_together(
             shares = (
                 () if homes is None else tuple(Share(size, block, picks, homes[block]) for size, block, picks in cells)
             )
-            found[_load(cells, spare), shares] = None
+            found.setdefault((_load(cells, spare), shares), time - 1)
         for piece in dying.get(time, ()):
             live[piece] -= 1
             if not live[piece]:
@@ -70,6 +72,7 @@ def live_together(
         for piece in born.get(time, ()):
             live[piece] = live.get(piece, 0) + 1
     return Times(
+        tuple(found.values()),
         tuple(load for load, _ in found),
         tuple(shares for _, shares in found) if homes is not None else (),
         most_spare,

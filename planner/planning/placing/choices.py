@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from math import gcd
@@ -16,6 +17,7 @@ from ...facts.colocation import groups as colocated
 from ...facts.constants import spell_out_constants
 from ...facts.intervals import merged
 from ...facts.variants import rules, weighted_cost
+from ...model.plan import Plan
 from ...model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Pool, Problem
 from .lowering import lower
 
@@ -89,10 +91,21 @@ def lower_choices(problem: Problem) -> Choices:
             tuple(weighted_cost(variants, each.costs) for each in group.alternatives) for group in variants.groups
         ),
         loads=found.loads,
+        times=found.times,
         memories=_memories(problem, found) if several else None,
         requires=tuple(requires),
         forbids=tuple(forbids),
     )
+
+
+def tops_at(times: Sequence[int], problem: Problem, plan: Plan) -> tuple[int, ...]:
+    """How high the buffers of a plan reach at each of the times."""
+    tops = [0] * len(times)
+    for buffer, place in zip(problem.buffers, plan.placements, strict=True):
+        for start, end in buffer.live or ():
+            for k in range(bisect_left(times, start), bisect_left(times, end)):
+                tops[k] = max(tops[k], place.offset + place.size)
+    return tuple(tops)
 
 
 def lower_joint(problem: Problem, choices: Choices) -> Joint | None:

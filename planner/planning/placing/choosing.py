@@ -33,7 +33,7 @@ from ...model.problem import Problem
 from ...model.versions import machine, versions
 from ...options.options import Options, bad_option
 from ...options.preference import Preference
-from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value
+from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value, tops_at
 from .path import cannot_solve, limits_of
 from .watching import Cancelled, Clock, OnProgress, Progress
 from .windows import lowered
@@ -179,7 +179,9 @@ class Choosing:
             work += more
         self._plans[positions] = plan
         value, bound = plan.objective.value, plan.objective.bound or 0
-        return search.Placed(value, bound, work)
+        is_open = value is not None and value > bound and len(problem.pools) == 1
+        tops = tops_at(self._master.choices.times, problem, plan) if is_open and plan.placements else ()
+        return search.Placed(value, bound, work, tops)
 
     def _by_windows(self, problem: Problem, plan: Plan, share: int | None) -> tuple[Plan, int]:
         """The plan with what reaches too high placed anew, within that much work; and what it took."""

@@ -71,11 +71,17 @@ class _Windows:
             target = failed + max((self.peak - failed) // 2, 1)
 
     def _lower_all(self, target: int) -> bool:
-        """True: nothing reaches above the target any more."""
-        while over := [(start, end) for buffer, start, end in self._spans if self._end(buffer) > target]:
-            if not self._lower_one(min(over), target):
-                return False
-        return True
+        """True: nothing reaches above the target any more. What cannot be helped is left, and the rest done all the same."""
+        failed: set[BufferId] = set()
+        while over := [
+            (start, end, buffer.id)
+            for buffer, start, end in self._spans
+            if buffer.id not in failed and self._end(buffer) > target
+        ]:
+            start, end, _ = min(over, key=lambda each: each[:2])
+            if not self._lower_one((start, end), target):
+                failed.update(id_ for begin, stop, id_ in over if begin < end and stop > start)
+        return not failed
 
     def _lower_one(self, core: tuple[int, int], target: int) -> bool:
         """Places what is live around these times below the target."""
