@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
@@ -81,9 +82,10 @@ class Choosing:
         self._digest = digest(problem)
         self._plans: dict[Positions, Plan] = {}
         self._measure = measure_of(problem)
+        with clock.while_lowering():
+            choices = lower_choices(problem)
         limits = limits_of(options, clock)
         self._work = limits.work
-        choices = lower_choices(problem)
         self._patience = _Patience(limits, cancelled)
         self._master = Master(choices, limits, options.seed, self._patience, self._share(SHARE_OF_A_QUESTION))
         self._limits = limits
@@ -158,11 +160,16 @@ class Choosing:
     def _stopped(self) -> StopReason | None:
         if self._cancelled is not None and self._cancelled():
             return StopReason.CANCELLED
-        if self._clock.is_over:
+        if self._seconds_left() == 0:
             return StopReason.TIME_LIMIT
         if self._work is not None and self._master.work >= self._work:
             return StopReason.WORK_LIMIT
         return None
+
+    def _seconds_left(self) -> float | None:
+        """Until all must be found; None: there is no limit."""
+        deadline = self._limits.deadline
+        return None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
     def _place(self, positions: Positions) -> search.Placed:
         """The plan of one choice. Alternatives that contradict each other only together are no choice."""
@@ -199,10 +206,8 @@ class Choosing:
 
     def _planned(self, problem: Problem, work_limit: int | None, goal: Goal) -> tuple[Plan, int]:
         """A plan where nothing is left to choose, and what making it took. Raises BadInput."""
-        end = self._clock.end
-        left = None if end is None else max(end - self._clock.begun - self._clock.seconds, 0.0)
         options = replace(
-            self._options, time_limit=left, work_limit=work_limit, capacity=None, prefer=None, max_cost=None,
+            self._options, time_limit=self._seconds_left(), work_limit=work_limit, capacity=None, prefer=None, max_cost=None,
             explain=False, goal=goal,
         )  # fmt: skip
         plan = self._plan_one(problem, options)
