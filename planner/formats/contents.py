@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from ..model.problem import Problem
     from .documents import Source
     from .onnx.model import Graph, Node
 
@@ -66,3 +67,14 @@ def of_onnx(source: Source, **_: Any) -> Contents:
             operators[f"{node.domain}.{node.operator}" if node.domain else node.operator] += 1
             waiting += [value for value in node.attributes.values() if isinstance(value, Graph)]
     return _contents(operators, len(sizes), sum(sizes))
+
+
+def own_peak(problem: Problem) -> int | None:
+    """What the places take that stand in the file itself, in all memories together; None unless it has one for every buffer."""
+    ends: dict[str, int] = {}
+    for buffer in problem.buffers:
+        if buffer.size and buffer.hint is None:
+            return None
+        pool = (buffer.pools or (problem.pools[0].name,))[0]
+        ends[pool] = max(ends.get(pool, 0), (buffer.hint or 0) + buffer.size)
+    return sum(ends.values()) if ends else None

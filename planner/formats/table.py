@@ -217,6 +217,13 @@ MEMORY_SPACE_EXAMPLE = """buffer_id,buffer_name,alt_mem_benefit,size,definition_
 1,a,0.5,64,0,"1","x",0
 2,b,0.5,32,1,"1;2","x;y",0
 """
+EXECUTORCH_EXAMPLE = (
+    "EAAAAEVUMTIIAAwABAAIAAgAAAAAAAAABAAAAAEAAAAYAAAAAAAAABAAGAAEAAAACAAMABAAFAAQAAAAIAAAACgAAAAAAQAABAEAAAgBAAAAAAAAAAAAAAAAAAAHAAAAZm9yd2FyZAAD"
+    "AAAAFAAAADAAAACEAAAACAAJAAgABAAIAAAADAAAAAEAAAAEAAQABAAAAAAAAAAIAAkACAAEAAgAAAAcAAAABAAAAAAAEgANAAwAAAAEAAAAAAAAAAgAEgAAAAwAAAAYAAAAAAAAAAEA"
+    "AABAAAAACAAMAAQACAAIAAAAAQAAAAAAAAAAAAAACAAJAAgABAAIAAAAHAAAAAQAAAAAABIADQAMAAAABAAAAAAAAAAIABIAAAAMAAAAGAAAAAAAAAABAAAAIAAAAAgADAAEAAgACAAA"
+    "AAEAAABAAAAAAQAAAAEAAAABAAAAAgAAAAEAAAAQAAAAAAAKAAgAAAAAAAQACgAAAAQAAAABAAAADAAAAAgACQAIAAQACAAAABQAAAABAAAAAAAAAAgADAAEAAgACAAAAAAAAAAEAAAA"
+    "AgAAAAEAAAACAAAA"
+)
 
 FORMATS: dict[str, Format] = {
     row.name: row
@@ -364,6 +371,16 @@ FORMATS: dict[str, Format] = {
             "planner.formats.dumps.chrome:read",
             CHROME_EXAMPLE,
             "planner.formats.dumps.chrome:write",
+        ),
+        Format(
+            "executorch",
+            "ExecuTorch programs",
+            (".pte",),
+            ("application/vnd.executorch",),
+            lambda source: source.data[4:8] == b"ET12",
+            "planner.formats.dumps.executorch:read",
+            EXECUTORCH_EXAMPLE,
+            is_text=False,
         ),
         Format(
             "xla",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...model.problem import Problem
 from ...reporting.report import MemoryReport
-from ..contents import Contents
+from ..contents import Contents, own_peak
 from ..documents import INSPECTION_FORMAT
 from ..json.lines import document
 from .write_report import report_fields
@@ -15,7 +17,7 @@ def write_inspection(written_in: str, problem: Problem, contents: Contents | Non
     kinds = dict[str, int]()
     for buffer in problem.buffers:
         kinds[buffer.kind or ""] = kinds.get(buffer.kind or "", 0) + 1
-    fields = {
+    fields: dict[str, Any] = {
         "format": INSPECTION_FORMAT,
         "written_in": written_in,
         "operators": None if contents is None else dict(contents.operators),
@@ -26,5 +28,6 @@ def write_inspection(written_in: str, problem: Problem, contents: Contents | Non
             "kinds": kinds,
         },
     }
+    fields["own_peak"] = own_peak(problem)
     rest = {name: value for name, value in report_fields(report).items() if name != "format"}
     return document(fields | rest, listed=("pools",))

@@ -29,6 +29,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "format.md").read_text("utf-8")
 SEEDS = range(40)
 SPOILT = {
     "tflite": ((32).to_bytes(4, "little"), (-1).to_bytes(4, "little", signed=True)),
+    "executorch": (b"\1\0\0\0\x20\0\0\0", b"\1\0\0\0\xff\xff\xff\xff"),
     "onnx": (b"\x4a\x08\0", b"\x4a\x08\5"),  # the dimension that is reduced
     "xla": (b"\x10\x20\x1a", b"\x12\x20\x1a"),
     "torch-snapshot": (b'"size": 32', b'"size": "x"'),
@@ -43,7 +44,7 @@ TWICE = {
     "tflm-log": (b"id=2", b"id=1"),
 }
 """The same, so that it has the first one's name, or number, or address."""
-NAMES_MAY_REPEAT = {"tflite", "vela-log"}
+NAMES_MAY_REPEAT = {"tflite", "vela-log", "executorch"}
 
 
 def document(row: Format) -> bytes:
@@ -112,7 +113,7 @@ def test_no_other_format_takes_it_for_its_own(row: Format) -> None:
 @EVERY
 def test_a_wrong_value_is_refused_with_its_place(row: Format) -> None:
     (finding,) = refused(row, with_second_size_spoilt(row)).findings
-    assert re.search(r"/(1|3|rows/1|lines?/[235]|bytes/\d+)\b", finding.pointer), finding.pointer
+    assert re.search(r"/([123]|rows/1|lines?/[235]|bytes/\d+)\b", finding.pointer), finding.pointer
     assert finding.message
 
 

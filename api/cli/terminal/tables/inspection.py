@@ -7,11 +7,11 @@ from collections import Counter
 from rich.console import Console
 from rich.text import Text
 
-from planner.formats.contents import Contents
+from planner.formats.contents import Contents, own_peak
 from planner.model.problem import Problem
 from planner.reporting.report import MemoryReport
 
-from ..sizes import both, grouped
+from ..sizes import both, grouped, percent
 from ..text import visible
 from .consoles import plain
 from .placements import LONGEST_NAME, fill, new_table
@@ -51,6 +51,10 @@ def print_inspection(
         print_rest(console, len(contents.operators), MOST_KINDS)
         console.print(f"{grouped(sum(contents.operators.values()))} operators")
         console.print()
+    own = own_peak(problem)
+    if own is not None:
+        above = f", {percent(own / report.bound - 1)} above the bound" if report.bound else ""
+        console.print(f"The places in the file take {both(own)}{above}.")
     if report.live is not None:
         console.print(f"In the file's order, {both(report.live.bytes)} are in use at once; planned:")
     print_full(report, console)

@@ -1,0 +1,143 @@
+"""ExecuTorch programs: who is used when, what shares on purpose, and what the file's own plan takes."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from api.cli.app import app
+from planner import plan, read_problem, verify
+from planner.formats import FORMATS
+from planner.model.errors import BadInput
+from planner.model.problem import Problem
+from tests.planner.formats.tflite.files import Fields, Writer, u8, u32
+
+FLOAT, NULL, TENSOR, TENSORS = 6, 1, 4, 10
+
+
+def value(size: int, memory: int = 1, offset: int = 0, kind: int = 0) -> Fields:
+    """A tensor of bytes with a place; memory 0: a constant."""
+    place = {6: {0: u32(memory), 1: u32(offset)}} if memory else {5: u32(1)}
+    return {0: u8(TENSOR), 1: {0: u8(kind), 2: [size], **place}}
+
+
+def listed(*items: int) -> Fields:
+    return {0: u8(TENSORS), 1: {0: list(items)}}
+
+
+def kernel(*args: int) -> Fields:
+    return {0: u8(1), 1: {0: 0, 1: list(args)}}
+
+
+def jump(value_: int, to: int) -> Fields:
+    return {0: u8(4), 1: {0: value_, 1: to}}
+
+
+def method(
+    values: list[Fields], instructions: list[Fields], inputs: list[int], outputs: list[int], name: str = "forward"
+) -> Fields:
+    return {0: name, 2: values, 3: inputs, 4: outputs, 5: [{2: instructions}]}
+
+
+def program(*methods: Fields) -> bytes:
+    return Writer().file({0: u32(0), 1: list(methods)}, b"ET12")
+
+
+def read(data: bytes) -> Problem:
+    return read_problem(data)[0]
+
+
+def lives(problem: Problem) -> dict[Any, Any]:
+    return {buffer.id: buffer.live for buffer in problem.buffers}
+
+
+NOTHING = {0: u8(NULL), 1: {}}
+TWO = program(method([NOTHING, value(64), value(32, offset=64)], [kernel(1, 2)], [1], [2]))
+
+
+def test_the_example_of_the_table_is_this_one() -> None:
+    assert FORMATS["executorch"].document == TWO
+
+
+def test_tensors_live_from_their_first_to_their_last_use() -> None:
+    values = [value(64), value(64, offset=64), value(0, 0), listed(0, 1), value(16, 2, 0), value(8, 1, 128, FLOAT)]
+    made = program(method(values, [kernel(0, 2, 1), kernel(3, 4), kernel(4, 5)], [0], [5]))
+    problem = read(made)
+    assert lives(problem) == {"0": ((0, 2),), "1": ((0, 2),), "4": ((1, 3),), "5": ((2, 4),)}
+    assert [(b.size, b.hint, b.pools) for b in problem.buffers][3] == (32, 128, ("memory 1",))
+    assert problem.name == "ExecuTorch's own plan: 176 bytes"
+    found = plan(problem)
+    assert (found.peak, verify(problem, found)) == (144, ())
+
+
+def test_what_the_file_places_over_each_other_stays_together() -> None:
+    values = [value(64), value(64), value(16, offset=32), value(64, offset=64)]
+    problem = read(program(method(values, [kernel(0, 1), kernel(1, 2), kernel(1, 2, 3)], [0], [3])))
+    assert len(problem.constraints.colocations) == 2
+    found = plan(problem)
+    assert (found.peak, verify(problem, found)) == (128, ())
+    where = {place.id: place.offset for place in found.placements}
+    assert where["2"] - where["0"] == 32
+    assert where["1"] == where["0"]
+
+
+def test_a_jump_backwards_keeps_what_its_steps_use() -> None:
+    values = [value(64), value(64, offset=64), value(1, offset=128), value(64, offset=192)]
+    made = program(method(values, [kernel(0, 1), kernel(1, 2), jump(2, 0), kernel(1, 3)], [0], [3]))
+    assert lives(read(made)) == {"0": ((0, 3),), "1": ((0, 4),), "2": ((0, 3),), "3": ((3, 5),)}
+
+
+def test_methods_run_one_after_the_other() -> None:
+    one = method([value(64), value(32, offset=64)], [kernel(0, 1)], [0], [1])
+    problem = read(program(one, {**one, 0: "reset"}))
+    assert lives(problem) == {
+        "forward/0": ((0, 1),),
+        "forward/1": ((0, 2),),
+        "reset/0": ((2, 3),),
+        "reset/1": ((2, 4),),
+    }
+
+
+def test_how_far_its_own_plan_is_above_the_bound_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "model.pte"
+    path.write_bytes(program(method([value(64), value(64, offset=512)], [kernel(0, 1)], [0], [1])))
+    found = json.loads(CliRunner().invoke(app, ["inspect", str(path)]).stdout)
+    assert (found["own_peak"], found["bound"]) == (576, 128)
+    assert "576 B" in CliRunner().invoke(app, ["inspect", str(path), "--tables"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("made", "code"),
+    [
+        (program(), "missing_field"),
+        (program(method([value(-1)], [], [0], [])), "out_of_range"),
+        (program(method([value(4, kind=99)], [], [0], [])), "invalid_value"),
+        (program(method([value(4)], [kernel(7)], [0], [])), "out_of_range"),
+        (program(method([value(4)], [{0: u8(9), 1: {}}], [0], [])), "invalid_value"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_place(made: bytes, code: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read(made)
+    assert caught.value.findings[0].code == code
+    assert caught.value.findings[0].pointer.startswith("/execution_plan")
+
+
+def test_what_is_flipped_is_read_or_refused() -> None:
+    values = [value(64), value(64), value(16, offset=32), value(64, offset=64), listed(0, 1)]
+    data = program(method(values, [kernel(0, 1), kernel(1, 2), kernel(4, 3), jump(2, 0)], [0], [3]))
+    refused = 0
+    for seed in range(300):
+        chance = random.Random(seed)
+        broken = bytearray(data)
+        broken[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        try:
+            read_problem(bytes(broken), format="executorch")
+        except BadInput:
+            refused += 1
+    assert refused > 30
