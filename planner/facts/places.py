@@ -145,7 +145,8 @@ class Places:
         """Can a plain buffer be at offset 0, as most can? To find its spot takes twenty times as long."""
         pool, wanted = self.pools[name], self.problem.buffers[buffer]
         has_room = pool.size is None or wanted.size <= pool.size
-        return has_room and not pool.reserved and not (pool.base or 0) % wanted.alignment
+        is_aligned = not pool.base or not (pool.base % wanted.alignment or pool.base % pool.alignment)
+        return has_room and is_aligned and not pool.reserved
 
     def class_height(self, buffer: int) -> int:
         """How many bytes the buffers that must share a pool with this one need there at some time at least, those apart that may share addresses."""

@@ -1,0 +1,37 @@
+"""Who has no place at all is whom no pool is possible for; that is asked of many buffers, so most are answered by a look at the bottom."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from planner.facts.places import Places
+from planner.model.problem import Buffer, Pool, Problem
+from tests.strategies import effort, problems
+
+
+@effort(100, 2000)
+@given(problems())
+def test_who_has_a_place_has_a_possible_pool(problem: Problem) -> None:
+    places = Places(problem)
+    for i in range(len(problem.buffers)):
+        spots = [places.spot(places.group(i), name) for name in places.allowed_pools(places.tied(i))]
+        if len(places.tied(i)) == 1:
+            assert places.is_homeless(i) == (not any(spots))
+        assert not (places.is_homeless(i) and places.possible_pools(i))
+
+
+@pytest.mark.parametrize(
+    ("pool", "buffer", "is_homeless"),
+    [
+        (Pool("p", 16), Buffer(0, 16), False),
+        (Pool("p", 16), Buffer(0, 17), True),
+        (Pool("p", 16, base=8), Buffer(0, 9, alignment=16), True),
+        (Pool("p", 16, base=8, alignment=16), Buffer(0, 9), True),
+        (Pool("p", 16, base=16, alignment=16), Buffer(0, 16), False),
+        (Pool("p", 16, reserved=((0, 1),)), Buffer(0, 16), True),
+        (Pool("p", 16, reserved=((15, 16),)), Buffer(0, 15), False),
+    ],
+)
+def test_a_buffer_and_a_pool(pool: Pool, buffer: Buffer, is_homeless: bool) -> None:
+    assert Places(Problem((buffer,), (pool,))).is_homeless(0) == is_homeless
