@@ -1,4 +1,4 @@
-"""What grows is found by the soak: ./scripts/load --soak, for an hour, or for the two minutes that are tried here without a service."""
+"""What grows is found by the soak: ./scripts/load --soak, for an hour, or for the two minutes that .ci/run has of it."""
 
 from __future__ import annotations
 
