@@ -66,7 +66,7 @@ def test_lists_and_tokens_in_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         ("WORKERS", "0", "workers"),
         ("MAX_TIME_LIMIT", "nan", "max_time_limit"),
         ("MAX_TIME_LIMIT", "inf", "max_time_limit"),
-        ("FORMATS", "memplan,onnx", "no format 'onnx'"),
+        ("FORMATS", "memplan,mdl", "no format 'mdl'"),
         ("TOKENS", "ann=123", "64 hexadecimal digits"),
         ("TOKENS", f"ann={'0' * 64},ann={'1' * 64}", "given twice"),
         ("LOG_FORMAT", "xml", "log_format"),
