@@ -163,9 +163,9 @@ def _fork(line: socket.socket, door: socket.socket, events: selectors.BaseSelect
     message, files, _, _ = socket.recv_fds(line, MESSAGE, 3)
     pid = os.fork()
     if pid == 0:
-        events.close()
-        door.close()
-        line.close()
+        others = [key.data[1] for key in events.get_map().values() if key.data]
+        for each in (*others, line, door, events):
+            each.close()
         _become(json.loads(message), files)
     for file in files:
         os.close(file)
