@@ -117,12 +117,7 @@ def _parent() -> str:
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
-
-    def end() -> None:
-        process.communicate()
-        shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(end)
+    atexit.register(process.communicate)  # it ends with this process in any case
     return path
 
 
@@ -145,6 +140,7 @@ def main() -> None:
         while True:
             for key, _ in events.select():
                 if key.fileobj == 0:
+                    shutil.rmtree(Path(sys.argv[1]).parent)
                     return
                 if key.fileobj is door:
                     line, _ = door.accept()
