@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, Report, bad_input
-from ...graph.trace import Trace
+from ...facts.intervals import merged
 from ...model.errors import BadInput, Code
-from ...model.problem import Pool, Problem
+from ...model.problem import Buffer, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 from ..protobuf import VARINT, Part, message
 
 if TYPE_CHECKING:
@@ -55,12 +56,18 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 def _assignment(whole: Part) -> Part:
     """The message itself, or field 3 of an HloProto: that begins with its module, whose first field is a name."""
-    fields = [field for field in whole.fields() if field.inside is not None and field.number in (1, 3)]
-    held = [field.part for field in fields if field.number == 3]
-    modules = [field.part for field in fields if field.number == 1]
-    if len(held) == 1 and len(modules) <= 1 and not any(_is_logical(part) for part in modules):
-        return held[0]
-    return whole
+    first: Part | None = None
+    held: Part | None = None
+    for field in whole.fields():
+        if field.number == 1 and first is None and field.inside is not None:
+            first = field.part
+        elif field.number == 3 and held is None and field.inside is not None:
+            held = field.part
+    if first is not None and _is_logical(first):
+        return whole
+    if held is None:
+        raise bad_input(Code.MISSING_FIELD, ("buffer_assignment",), "there is no buffer assignment in it")
+    return held
 
 
 def _is_logical(part: Part) -> bool:
@@ -106,33 +113,66 @@ def _events(part: Part) -> Iterator[_Event]:
 
 
 def _problem(logical: dict[int, _Logical], traces: list[tuple[Place, list[tuple[Place, _Event]]]]) -> Problem:
-    report, trace = Report(), Trace()
-    colors = sorted({found.color for found in logical.values()})
-    pools = {color: "memory" if color == 0 else f"memory {color}" for color in colors} or {0: "memory"}
-    names: dict[str, int] = {}
-    called: dict[int, str] = {}
-    for id_, found in logical.items():
-        name = found.name or str(id_)
-        names[name] = names.get(name, 0) + 1
-        called[id_] = name if names[name] == 1 else f"{name}#{id_}"
+    """Each buffer from its allocation, or from where it takes over another's memory, until it is freed, or its trace ends."""
+    report = Report()
+    begun: dict[int, int] = {}
+    live: dict[int, list[Interval]] = {}
+    shared: dict[int, int] = {}
+    above: dict[int, int] = {}
+    """The same, shortened to lead to the first of each group sooner."""
+    step = 0
     for _, events in traces:
         for place, event in events:
             if event.buffer not in logical or (event.kind == SHARE and event.shared not in logical):
                 report.add(Code.UNKNOWN_BUFFER, place, f"there is no logical buffer {event.buffer}")
-                continue
-            name, said = called[event.buffer], logical[event.buffer]
-            if event.kind == ALLOC:
-                trace.alloc(place, name, said.size, 1, (pools[said.color],), None, report)
+            elif event.kind == FREE and event.buffer not in begun:
+                report.add(Code.UNKNOWN_BUFFER, place, f"buffer {event.buffer} is freed, and was not there")
             elif event.kind == FREE:
-                trace.free(place, name, report)
-            elif event.kind == SHARE:
-                trace.share(place, name, called[event.shared], 0, said.size, 1, report)
-            else:
+                live.setdefault(event.buffer, []).append((begun.pop(event.buffer), step))
+            elif event.kind not in (ALLOC, SHARE):
                 report.add(Code.INVALID_VALUE, place, f"there is no event of the kind {event.kind}")
+            elif event.buffer in begun or (event.kind == SHARE and _root(above, event.shared) == event.buffer):
+                report.add(Code.DUPLICATE_ID, place, f"buffer {event.buffer} is there already")
+            else:
+                begun[event.buffer] = step
+                if event.kind == SHARE and shared.setdefault(event.buffer, event.shared) != event.shared:
+                    report.add(Code.CONTRADICTION, place, f"buffer {event.buffer} shared with another before")
+                if event.kind == SHARE:
+                    above[event.buffer] = event.shared
+            step += 1
+        for id_, start in begun.items():
+            live.setdefault(id_, []).append((start, step))
+        begun.clear()
+        step += 1
     report.raise_if_any()
-    trace.close(report)
-    report.raise_if_any()
-    return trace.problem([Pool(name) for name in pools.values()], None)
+    names = _names(logical, live)
+    colors = sorted({logical[id_].color for id_ in live})
+    pools = {color: "memory" if color == 0 else f"memory {color}" for color in colors} or {0: "memory"}
+    buffers = tuple(
+        Buffer(names[id_], logical[id_].size, live=merged(spans), pools=(pools[logical[id_].color],))
+        for id_, spans in sorted(live.items())
+    )
+    ties = tuple(Colocation(names[id_], names[to], 0) for id_, to in sorted(shared.items()) if to in live)
+    made = tuple(Pool(name) for name in pools.values())
+    return Problem(buffers, made, Constraints(colocations=ties), lifetimes=Lifetimes.HALF_OPEN)
+
+
+def _root(above: dict[int, int], id_: int) -> int:
+    while id_ in above:
+        above[id_] = above.get(above[id_], above[id_])
+        id_ = above[id_]
+    return id_
+
+
+def _names(logical: dict[int, _Logical], live: dict[int, list[Interval]]) -> dict[int, str]:
+    """Of the instructions that define them; with the number where several have one name."""
+    counts = Counter(logical[id_].name for id_ in live)
+    return {
+        id_: logical[id_].name
+        if logical[id_].name and counts[logical[id_].name] == 1
+        else f"{logical[id_].name}#{id_}".lstrip("#")
+        for id_ in live
+    }
 
 
 def looks_like(data: bytes) -> bool:

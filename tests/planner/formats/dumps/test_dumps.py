@@ -107,12 +107,17 @@ def events(*said: tuple[int, int, int]) -> bytes:
 
 def test_what_the_heap_simulator_shares_is_one_piece() -> None:
     made = logical(1, 64) + logical(2, 64) + logical(3, 32, 1)
-    made += events((0, 1, 0), (2, 2, 1), (1, 1, 0), (0, 3, 0), (1, 2, 0), (1, 3, 0))
+    made += events((0, 1, 0), (1, 1, 0), (2, 2, 1), (0, 3, 0), (1, 2, 0), (1, 3, 0))  # freed first, as XLA does
     for data in (made, inside(1, inside(1, "module")) + inside(3, made)):
         problem = read(data)
         assert [pool.name for pool in problem.pools] == ["memory", "memory 1"]
         assert {buffer.id: buffer.size for buffer in problem.buffers} == {"add.1": 64, "add.2": 64, "add.3": 32}
+        assert lives(problem) == {"add.1": ((0, 1),), "add.2": ((2, 4),), "add.3": ((3, 5),)}
+        assert [(tie.buffer, tie.base) for tie in problem.constraints.colocations] == [("add.2", "add.1")]
         assert plan(problem).peak == 96
+    twice = logical(1, 64) + logical(2, 64)
+    assert refused(twice + events((0, 1, 0), (2, 2, 1), (2, 1, 2)), "xla")[0] == "duplicate_id"
+    assert refused(inside(1, inside(1, "module")), "xla") == ("missing_field", "/buffer_assignment")
     assert refused(logical(1, 64), "xla")[0] == "missing_field"
     assert refused(logical(1, 64) + events((0, 7, 0)), "xla") == ("unknown_buffer", "/heap_simulator_traces/0/events/0")
     assert refused(logical(1, 64) + events((1, 1, 0)), "xla")[0] == "unknown_buffer"
