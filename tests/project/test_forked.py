@@ -1,0 +1,45 @@
+"""What is forked for tests does as what is started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.api.processes import run, run_on_terminal
+from tests.forked import Forked, can_fork, environment
+
+STARTED = (sys.executable, "-m", "api.cli.__main__")
+
+
+@pytest.mark.parametrize("words", [["schema"], ["plan", "nowhere"], ["plan", "--wrong"], ["inspect", "-"]])
+def test_in_pipes_it_says_the_same_and_ends_alike(words: list[str], tmp_path: Path) -> None:
+    given = b'{"format": "memplan/1", "lifetimes": "half_open", "buffers": []}'
+    forked = run(*words, given=given, cwd=tmp_path)
+    started = run(*words, given=given, cwd=tmp_path, command=STARTED)
+    assert (forked.returncode, forked.stderr) == (started.returncode, started.stderr)
+    assert forked.stdout == started.stdout
+
+
+def test_on_a_terminal_too() -> None:
+    variables = {"NO_COLOR": "1"}
+    assert run_on_terminal("solvers", env=variables) == run_on_terminal("solvers", env=variables, command=STARTED)
+
+
+def test_a_signal_that_ends_it_is_told() -> None:
+    reading, writing = os.pipe()
+    process = Forked(["inspect", "-"], (reading, 1, 2), environment())
+    assert process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    assert (process.wait(60), process.poll()) == (-signal.SIGKILL, -signal.SIGKILL)
+    os.close(reading)
+    os.close(writing)
+
+
+def test_what_an_interpreter_reads_when_it_starts_needs_a_new_one() -> None:
+    assert can_fork(environment({"TERM": "dumb", "MEMPLAN_WORKERS": "1"}))
+    assert not can_fork(environment({"PYTHONHASHSEED": "1"}))
+    assert not can_fork(environment({"LC_ALL": "C" if os.environ.get("LC_ALL") != "C" else "C.UTF-8"}))
