@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from solvers.choice import frontier as search
 from solvers.choice.instance import Choice as Positions
 from solvers.choice.master import Exact, Master
+from solvers.choice.points import Demand, OnPoint, Placed, Point
+from solvers.choice.points import Frontier as Found
+from solvers.choice.search import Search
 from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Goal, Limits, Silent
 
@@ -105,7 +107,7 @@ class Choosing:
         goal = ChoiceGoal.SPEED if self._options.prefer is Preference.SPEED else ChoiceGoal.SIZE
         trace: list[TracePoint] = []
 
-        def on_point(point: search.Point) -> None:
+        def on_point(point: Point) -> None:
             value = point.cost if goal is ChoiceGoal.SPEED else point.value
             trace.append(TracePoint(round(self._clock.seconds, 6), max(value, 0), None))
             if on_progress is not None:
@@ -124,7 +126,7 @@ class Choosing:
     def frontier(self, points: int | None, on_plan: OnPlan | None) -> Frontier:
         """As much of the whole frontier as the limits allow."""
 
-        def on_point(point: search.Point) -> None:
+        def on_point(point: Point) -> None:
             if on_plan is not None:
                 on_plan(self._lift(point, ChoiceGoal.POINT, None))
 
@@ -140,7 +142,7 @@ class Choosing:
             run=Run(round(self._clock.seconds, 6), (), machine()),
         )
 
-    def _asked(self, question: Callable[[], search.Frontier]) -> search.Frontier:
+    def _asked(self, question: Callable[[], Found]) -> Found:
         try:
             return question()
         except SolverError as refusal:
@@ -150,9 +152,9 @@ class Choosing:
             if self._exact is not None:
                 self._exact.close()
 
-    def _search(self, points: int | None, on_point: search.OnPoint) -> search.Search:
-        demand = search.Demand(most_value(self._problem), self._options.max_cost, points)
-        return search.Search(self._master, self._exactly, self._measure, self._place, demand, self._stopped, on_point)
+    def _search(self, points: int | None, on_point: OnPoint) -> Search:
+        demand = Demand(most_value(self._problem), self._options.max_cost, points)
+        return Search(self._master, self._exactly, self._measure, self._place, demand, self._stopped, on_point)
 
     def _share(self, part: int) -> int | None:
         return None if self._work is None else max(self._work // part, min(self._work, LEAST_SHARE))
@@ -171,16 +173,16 @@ class Choosing:
         deadline = self._limits.deadline
         return None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
-    def _place(self, positions: Positions) -> search.Placed:
+    def _place(self, positions: Positions) -> Placed:
         """The plan of one choice. Alternatives that contradict each other only together are no choice."""
         problem = with_choice(self._problem, positions)
         share = self._share(SHARE_OF_A_PLAN)
         try:
             plan, work = self._planned(problem, share, Goal.MINIMISE)
         except BadInput:
-            return search.Placed(None, None, WORK_PER_PLAN)
+            return Placed(None, None, WORK_PER_PLAN)
         if plan.status is PlanStatus.INFEASIBLE:
-            return search.Placed(None, None, work)
+            return Placed(None, None, work)
         if plan.stop is not StopReason.PROVED:
             plan, more = self._by_windows(problem, plan, self._share(SHARE_OF_WINDOWS))
             work += more
@@ -188,7 +190,7 @@ class Choosing:
         value, bound = plan.objective.value, plan.objective.bound or 0
         is_open = value is not None and value > bound and len(problem.pools) == 1
         tops = tops_at(self._master.choices.times, problem, plan) if is_open and plan.placements else ()
-        return search.Placed(value, bound, work, tops)
+        return Placed(value, bound, work, tops)
 
     def _by_windows(self, problem: Problem, plan: Plan, share: int | None) -> tuple[Plan, int]:
         """The plan with what reaches too high placed anew, within that much work; and what it took."""
@@ -216,7 +218,7 @@ class Choosing:
             work += work_limit
         return plan, work
 
-    def _lift(self, point: search.Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
+    def _lift(self, point: Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
         """The plan of a point, with what is proven of all choices, not of this one alone."""
         plan = self._plans[point.choice]
         bound = min(point.bound, plan.objective.bound or 0)
@@ -251,7 +253,7 @@ class Choosing:
             choice=choice,
         )
 
-    def _nothing(self, found: search.Frontier) -> Plan:
+    def _nothing(self, found: Found) -> Plan:
         """That nothing fits, or that nothing was found."""
         status = PlanStatus.INFEASIBLE if found.is_impossible else PlanStatus.UNKNOWN
         stop = StopReason.PROVED if found.is_impossible else found.stop

@@ -27,7 +27,7 @@ from planner.options.preference import Preference
 from planner.planning.placing.choosing import Choosing
 from planner.planning.placing.solving import pareto, plan
 from planner.verifying.verify import verify
-from solvers.choice import frontier as search
+from solvers.choice import points, search
 from solvers.model.errors import StopReason
 from tests.planner.planning.placing.random_variants import (
     KINDS,
@@ -249,18 +249,18 @@ def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatc
     every = every_choice(problem)
     honest = Choosing._place
 
-    def badly(self: Choosing, choice: tuple[int, ...]) -> search.Placed:
+    def badly(self: Choosing, choice: tuple[int, ...]) -> points.Placed:
         placed = honest(self, choice)
         if placed.value is None or sum(choice) % 3 == 0:
             return placed
         return replace(placed, value=placed.value + 64 * (sum(choice) % 3), bound=placed.value - 100)
 
-    def lift(self: Choosing, point: search.Point, *_: object) -> SimpleNamespace:
+    def lift(self: Choosing, point: points.Point, *_: object) -> SimpleNamespace:
         return SimpleNamespace(point=point, reproducible=True)
 
     monkeypatch.setattr(Choosing, "_place", badly)
     monkeypatch.setattr(Choosing, "_lift", lift)
-    seen: list[search.Point] = []
+    seen: list[points.Point] = []
     ended: list[StopReason] = []
 
     def note(points: tuple[SimpleNamespace, ...], stop: StopReason, **_: object) -> None:

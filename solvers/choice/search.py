@@ -7,12 +7,12 @@ the master is told so and asked again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from dataclasses import replace
 
 from ..model.errors import StopReason
 from .instance import Answer, Choice, Cut, Question
 from .master import Exact, Master
+from .points import Demand, Frontier, Measure, OnPoint, Place, Placed, Point, Stopped
 
 TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
@@ -26,86 +26,6 @@ NEAR = 3
 """and at so many times before and after."""
 SPREAD = 16
 """So many points are looked for between the ends before those between them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """What became of a choice."""
-
-    value: int | None
-    """None: it was not placed."""
-    bound: int | None
-    """It has no smaller value. None: it has none at all, proven."""
-    work: int = 0
-    tops: tuple[int, ...] = ()
-    """How high it reaches at the time of each load, where that is known and of use."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A choice that was placed."""
-
-    choice: Choice
-    value: int
-    cost: int
-    bound: int
-    """No choice that costs no more has a smaller value."""
-    cost_bound: int
-    """No choice with no greater value costs less."""
-
-    @property
-    def is_proven(self) -> bool:
-        return self.value == self.bound and self.cost == self.cost_bound
-
-    def dominates(self, other: Point) -> bool:
-        """No worse in both, and not the same."""
-        return (
-            (self.value, self.cost) != (other.value, other.cost)
-            and self.value <= other.value
-            and self.cost <= other.cost
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Frontier:
-    """All points that were found, the fastest first."""
-
-    points: tuple[Point, ...]
-    is_complete: bool
-    """Proven: every choice is matched or beaten by one of the points."""
-    stop: StopReason
-    work: int
-    least_value: int | None = None
-    """No choice has a smaller value, whatever it costs. None: no choice has any, or nothing is known."""
-    least_cost: int | None = None
-    """No choice costs less, whatever its value."""
-    is_impossible: bool = False
-    """Proven: no choice can be placed within the limits."""
-
-
-class Measure(Protocol):
-    """How values and loads belong together."""
-
-    def most_load(self, value: int) -> int:
-        """A greater load means a greater value."""
-
-    def least_value(self, load: int) -> int:
-        """A load makes this value at least."""
-
-
-Place: TypeAlias = Callable[[Choice], Placed]
-OnPoint: TypeAlias = Callable[[Point], None]
-Stopped: TypeAlias = Callable[[], StopReason | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """What is asked for."""
-
-    most_value: int | None = None
-    most_cost: int | None = None
-    points: int | None = None
-    """Of the whole frontier so many at most, evenly spread over values."""
 
 
 class Search:
