@@ -38,7 +38,7 @@ def with_preference(problem: Problem, prefer: Preference | None) -> Problem:
         return problem
     require_sound(problem)
     if problem.variants is not None:
-        return problem  # what alternatives cost is no term of the objective: see planner.planning.placing.choosing
+        return problem  # what alternatives cost is no term of the objective: see planner.planning.placing.variants.choosing
     if prefer is Preference.BALANCED:
         return replace(problem, terms=TERMS[prefer], peak_price=fair_price(problem))
     return replace(problem, terms=TERMS[prefer])

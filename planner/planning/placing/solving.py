@@ -30,8 +30,8 @@ from .path import AnswerPath, limits_of
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
 
 if TYPE_CHECKING:
-    from .choosing import Choosing
     from .many_pools import ManyPools
+    from .variants.choosing import Choosing
 
 SUBSET_SECONDS = 10.0
 """Time for finding an irreducible subset, where the run has no time limit of its own."""
@@ -111,7 +111,7 @@ def frontier_problem(problem: Problem, options: Options, points: int | None) -> 
 
 def choosing(problem: Problem, options: Options, clock: Clock, cancelled: Cancelled | None) -> Choosing:
     """The choice among the variants of a problem that is sound. Raises BadInput."""
-    from .choosing import Choosing, require_choosable  # what most problems do without
+    from .variants.choosing import Choosing, require_choosable  # what most problems do without
 
     require_choosable(options)
 

@@ -24,12 +24,12 @@ from planner.model.problem import (
 )
 from planner.options.options import Options
 from planner.options.preference import Preference
-from planner.planning.placing.choosing import Choosing
 from planner.planning.placing.solving import pareto, plan
+from planner.planning.placing.variants.choosing import Choosing
 from planner.verifying.verify import verify
 from solvers.choice import points, search
 from solvers.model.errors import StopReason
-from tests.planner.planning.placing.random_variants import (
+from tests.planner.planning.placing.variants.random_variants import (
     KINDS,
     best_of,
     every_choice,
@@ -179,7 +179,7 @@ def test_what_one_try_leaves_open_is_found_with_addresses(monkeypatch: pytest.Mo
     found = pareto(problem, OPTIONS)
     assert found.is_complete
     assert known(found.points) == best_of(every_choice(problem))
-    monkeypatch.setattr("planner.planning.placing.choosing.lower_joint", lambda *_: None)
+    monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
     assert not pareto(problem, OPTIONS).is_complete
 
 
@@ -242,7 +242,7 @@ def test_a_run_that_is_cancelled_says_what_it_has() -> None:
 @pytest.mark.parametrize("pools", [1, 2])
 def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatch, pools: int) -> None:
     """A placer that proves little and places badly, and nobody who knows better: nothing that is then said is false."""
-    monkeypatch.setattr("planner.planning.placing.choosing.lower_joint", lambda *_: None)
+    monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
     problem = generate("variants", Request(12, 1, parameters={"groups": 5 - pools, "alternatives": 3}))
     if pools > 1:
         problem = replace(problem, pools=(Pool("near", 5_000, cost=2), Pool("far")))
@@ -267,7 +267,7 @@ def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatc
         seen.extend(each.point for each in points)
         ended.append(stop)
 
-    monkeypatch.setattr("planner.planning.placing.choosing.Frontier", note)
+    monkeypatch.setattr("planner.planning.placing.variants.choosing.Frontier", note)
     pareto(problem, OPTIONS)
     assert seen
     assert ended == [StopReason.WORK_LIMIT]

@@ -15,11 +15,11 @@ from planner.model.problem import (
     VariantGroup,
     Variants,
 )
-from planner.planning.placing.choices import lower_choices, lower_joint, most_value
+from planner.planning.placing.variants.choices import lower_choices, lower_joint, most_value
 from solvers.choice.instance import Question
 from solvers.choice.master import Exact
 from solvers.model.solver import Limits, Silent
-from tests.planner.planning.placing.random_variants import KINDS, best_of, every_choice, random_problem_of_kind
+from tests.planner.planning.placing.variants.random_variants import KINDS, best_of, every_choice, random_problem_of_kind
 
 
 def test_every_answer_is_the_best(nightly: bool) -> None:

@@ -13,13 +13,13 @@ from solvers.choice.loads import Piece, Times, live_together
 from solvers.choice.together import MOST_PARTS, Joint, Relation, Tie
 from solvers.model.instance import Term
 
-from ...facts.colocation import groups as colocated
-from ...facts.constants import spell_out_constants
-from ...facts.intervals import merged
-from ...facts.variants import rules, weighted_cost
-from ...model.plan import Plan
-from ...model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Pool, Problem
-from .lowering import lower
+from ....facts.colocation import groups as colocated
+from ....facts.constants import spell_out_constants
+from ....facts.intervals import merged
+from ....facts.variants import rules, weighted_cost
+from ....model.plan import Plan
+from ....model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Pool, Problem
+from ..lowering import lower
 
 
 @dataclass(frozen=True, slots=True)

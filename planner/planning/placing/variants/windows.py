@@ -11,11 +11,11 @@ from typing import TypeAlias
 
 from solvers.model.errors import StopReason
 
-from ...facts.colocation import groups
-from ...model.plan import Plan, PlanStatus, TermValue, gap_to
-from ...model.problem import Buffer, BufferId, Fixed, Problem
-from ...reporting.subset import only
-from ...verifying.verify import verify
+from ....facts.colocation import groups
+from ....model.plan import Plan, PlanStatus, TermValue, gap_to
+from ....model.problem import Buffer, BufferId, Fixed, Problem
+from ....reporting.subset import only
+from ....verifying.verify import verify
 
 SIZES = (48, 96, 192)
 """A window is tried with about so many buffers that may move."""

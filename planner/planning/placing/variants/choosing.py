@@ -15,10 +15,10 @@ from solvers.choice.search import Search
 from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Goal, Limits, Silent
 
-from ...facts.digest import digest
-from ...facts.variants import costs_of_choice, with_choice
-from ...model.errors import BadInput
-from ...model.plan import (
+from ....facts.digest import digest
+from ....facts.variants import costs_of_choice, with_choice
+from ....model.errors import BadInput
+from ....model.plan import (
     Choice,
     ChoiceGoal,
     Frontier,
@@ -32,13 +32,13 @@ from ...model.plan import (
     TracePoint,
     gap_to,
 )
-from ...model.problem import Problem
-from ...model.versions import machine, versions
-from ...options.options import Options, bad_option
-from ...options.preference import Preference
+from ....model.problem import Problem
+from ....model.versions import machine, versions
+from ....options.options import Options, bad_option
+from ....options.preference import Preference
+from ..path import cannot_solve, limits_of
+from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value, tops_at
-from .path import cannot_solve, limits_of
-from .watching import Cancelled, Clock, OnProgress, Progress
 from .windows import lowered
 
 PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
