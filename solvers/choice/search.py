@@ -18,6 +18,8 @@ TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
 MOST_ASIDE = 1
 """So many of which it remains open whether they can be placed as low as was wanted."""
+MOST_IN_VAIN = 3
+"""After so many questions that the exact engine could not answer, it is asked no more: each takes a good part of the work."""
 EASINGS = 6
 """So many choices are tried with less live where the one before reached too high."""
 EASED = 64
@@ -44,6 +46,7 @@ class Search:
         self._master, self._measure, self._place, self._demand = master, measure, place, demand
         self._stopped, self._on_point = stopped, on_point
         self._exact = exact
+        self._vain = 0
         self._placed: dict[Choice, Placed] = {}
         self._answers: dict[tuple[int | None, int, int], Answer] = {}
         self._points: list[Point] = []
@@ -242,13 +245,14 @@ class Search:
     def _exactly(self, question: Question) -> Answer:
         """The answer of the engine for small problems, which knows addresses."""
         self._stop = self._stop or self._stopped()
-        exact = None if self._stop is not None else self._exact()
+        exact = None if self._stop is not None or self._vain >= MOST_IN_VAIN else self._exact()
         if exact is None:
             return Answer(None, None, StopReason.WORK_LIMIT)
         before = exact.work
         impossible = tuple(cut for cut in self._master.cuts if cut.least is None)
         answer = exact.ask(replace(question, cuts=impossible))
         self._master.work += exact.work - before
+        self._vain += answer.stopped is not None
         return answer
 
     def _know_aside(self, cost: int, value: int | None) -> None:
