@@ -24,11 +24,11 @@ def recomputed(
     constants = total = 0
     for s in range(last, least_first - 1, -1):
         step = flow.steps[s]
-        made, box = step.output, boxes[step.output]
-        bits = network.tensors[made].element_bits
+        made = step.output
+        if s < last and not flow.is_inner(made, s, last):
+            return
+        box, bits = boxes[made], network.tensors[made].element_bits
         if s < last:
-            if not flow.is_inner(made, s, last):
-                return
             end = flow.readers[made][-1] + 1
             size = _largest(box, network.channels_multiple, bits)
             inner.append(Inner(made, size, s, end))

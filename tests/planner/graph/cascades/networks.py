@@ -31,7 +31,7 @@ class Growing:
     def grow(self) -> None:
         """One operator more, that reads the last tensor, and perhaps an older one."""
         chance = self._chance
-        last = self.tensors[-1]
+        last = self.tensors[-1] if chance.random() < 0.8 else chance.choice(self.tensors[-3:])
         kind = chance.choice(KINDS)
         if kind in (Kind.CONVOLUTION, Kind.DEPTHWISE, Kind.POOLING):
             self._under_kernel(kind, last)
