@@ -130,7 +130,7 @@ SWEEP = Door(
     "sweep",
     {
         "capacity": (
-            list[Annotated[str, Field(max_length=10_000)]],
+            list[str],
             Field(
                 default=[],
                 description="Sizes to try: `sram=64KiB..512KiB`, or `sram=64k,96k`; of several pools all combinations. Without a name for the only pool.",
@@ -152,7 +152,7 @@ SHAPES = Door(
             Field(default="expressions", description="What the offsets depend on."),
         ),
         "at": (
-            list[Annotated[str, Field(max_length=1000)]],
+            list[str],
             Field(default=[], description="A shape, as in `n=128,m=4`: of `buckets` one that the offsets hold for."),
         ),
         "c": (

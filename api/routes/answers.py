@@ -85,11 +85,11 @@ def job_document(job: Job) -> dict[str, Any]:
 
 
 def listed_job(job: Job) -> dict[str, Any]:
-    """A job among many. Sizes for many pools stand in the job's own document alone, so that no list grows with what was sent."""
+    """A job among many. Options that are long (sizes for many pools, many shapes) stand in the job's own document alone, so that no list grows with what was sent."""
     document = job_document(job)
-    capacity = document["options"].get("capacity")
-    if capacity and len(json.dumps(capacity)) > MAX_TEXT:
-        document["options"]["capacity"] = None
+    for name, value in document["options"].items():
+        if value and len(json.dumps(value)) > MAX_TEXT:
+            document["options"][name] = None
     return document
 
 

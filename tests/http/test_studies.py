@@ -181,3 +181,12 @@ def test_more_plans_than_there_is_room_for_are_refused(service: Served) -> None:
     buffers = [{"id": i, "size": 8, "live": [[i, i + 1]]} for i in range(1200)]
     found = refusal(asked(service, "sweep?capacity=1..1024&step=1", {**THREE, "buffers": buffers}))
     assert (found["status"], found["code"]) == (413, "too_large")
+
+
+def test_lists_of_jobs_do_not_grow_with_what_was_asked(service: Served) -> None:
+    body = {**SHAPED, "solve": {"at": [f"n={n % 64 + 1}" for n in range(4000)], "mode": "maximum", "time_limit": 0.1}}
+    job = asked(service, "shapes", body, Prefer="respond-async").json()
+    assert len(job["options"]["at"]) == 4000
+    listed = service.client.get("/v1/jobs?limit=1").json()["jobs"][0]
+    assert (listed["id"], listed["options"]["at"]) == (job["id"], None)
+    service.client.delete(job["links"]["self"])
