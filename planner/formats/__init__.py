@@ -166,7 +166,7 @@ def read_frontier(data: bytes) -> Frontier:
 
 def write_usmp(problem: Problem, plan: Plan | None = None) -> bytes:
     """The problem as JSON in the field names of TVM's USMP, with the plan's addresses if there is one. Raises BadInput for what it cannot say."""
-    from .usmp_writer import usmp_document
+    from .planners.usmp_writer import usmp_document
 
     return usmp_document(problem, plan)
 

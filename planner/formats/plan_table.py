@@ -66,7 +66,7 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
             _MICRO,
             PREFIX,
         ),
-        PlanFormat("csv", "CSV with offsets", (".csv",), "planner.formats.minimalloc_writer:write_plan_csv"),
+        PlanFormat("csv", "CSV with offsets", (".csv",), "planner.formats.planners.minimalloc_writer:write_plan_csv"),
         PlanFormat(
             "chrome-trace", "Chrome trace", (".trace", ".trace.json"), "planner.formats.dumps.chrome:write_plan"
         ),

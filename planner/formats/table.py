@@ -108,7 +108,7 @@ def found(path: str) -> Callable[..., Any]:
 def _is_minimalloc(source: Source) -> bool:
     if source.may_be_json:
         return False
-    from .minimalloc import looks_like_csv
+    from .planners.minimalloc import looks_like_csv
 
     return looks_like_csv(source.data)
 
@@ -244,9 +244,9 @@ FORMATS: dict[str, Format] = {
             (".csv",),
             (CSV,),
             _is_minimalloc,
-            "planner.formats.minimalloc:read",
+            "planner.formats.planners.minimalloc:read",
             "id,lower,upper,size\na,0,2,64\nb,1,3,32\n",
-            "planner.formats.minimalloc_writer:write_csv",
+            "planner.formats.planners.minimalloc_writer:write_csv",
         ),
         Format(
             "dsa",
@@ -256,7 +256,7 @@ FORMATS: dict[str, Format] = {
             lambda source: (
                 source.may_be_json and "format" not in source.top and {"schema_version", "problem"} <= source.top.keys()
             ),
-            "planner.formats.dsa:read",
+            "planner.formats.planners.dsa:read",
             DSA_EXAMPLE,
         ),
         Format(
@@ -265,9 +265,9 @@ FORMATS: dict[str, Format] = {
             (".json",),
             (JSON,),
             _is_usmp,
-            "planner.formats.usmp:read",
+            "planner.formats.planners.usmp:read",
             '{"buffers": [{"name_hint": "a", "size_bytes": 64, "conflicts": ["b"]}, {"name_hint": "b", "size_bytes": 32, "conflicts": ["a"]}]}',
-            "planner.formats.usmp_writer:usmp_document",
+            "planner.formats.planners.usmp_writer:usmp_document",
         ),
         Format(
             "graph",

@@ -10,7 +10,7 @@ from ...checks.limits import MAX_TIME
 from ...checks.report import Report, bad_input
 from ...model.errors import Code
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
-from ..minimalloc import rows
+from ..planners.minimalloc import rows
 from .text_log import whole
 
 if TYPE_CHECKING:

@@ -234,7 +234,7 @@ def test_a_plain_plan_in_a_pipe_imports_nothing_that_takes_long(problem: str) ->
         "rich",
         "numpy.ma",
         "concurrent.futures",
-        "planner.formats.minimalloc",
+        "planner.formats.planners.minimalloc",
         "planner.formats.json.exact_scan",
         "solvers.sandbox",
     }

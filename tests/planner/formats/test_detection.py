@@ -56,6 +56,6 @@ def test_formats_and_validation_are_loaded_when_they_are_needed() -> None:
         "assert 'pydantic' not in sys.modules\n"
         f"f.read_problem({json.dumps(MEMPLAN).encode()!r})\n"
         "assert 'pydantic' in sys.modules\n"
-        "assert 'planner.formats.dsa' not in sys.modules and 'planner.formats.usmp' not in sys.modules\n"
+        "assert 'planner.formats.planners.dsa' not in sys.modules and 'planner.formats.planners.usmp' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

@@ -10,7 +10,7 @@ import pytest
 
 from planner.formats import read_plan, read_problem, schema
 from planner.formats.answers.plan_wire import PlanWire
-from planner.formats.minimalloc import _COLUMNS
+from planner.formats.planners.minimalloc import _COLUMNS
 from planner.model.errors import Code
 from planner.verifying.verify import verify
 from solvers.model.instance import Term

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from planner.formats import read_problem
-from planner.formats.dsa import BANKS, RESERVED_PEAK
+from planner.formats.planners.dsa import BANKS, RESERVED_PEAK
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
 from solvers.model.instance import Term
 from tests.planner.formats.reading import corpus, read, refusal, wrong

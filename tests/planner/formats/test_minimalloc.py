@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from planner.formats import read_problem
-from planner.formats.minimalloc import PINNED
+from planner.formats.planners.minimalloc import PINNED
 from planner.model.problem import Buffer, Fixed, Lifetimes, Pool, Problem
 from tests.planner.formats.reading import corpus, refusal
 

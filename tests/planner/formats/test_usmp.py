@@ -10,7 +10,7 @@ import pytest
 
 from planner import Options, Preference, plan
 from planner.formats import read_problem, write_problem
-from planner.formats.usmp import SPEEDS
+from planner.formats.planners.usmp import SPEEDS
 from planner.model.problem import Buffer, Constraints, Fixed, Lifetimes, Pool, Problem, Speed
 from tests.planner.formats.reading import corpus, read, refusal, wrong
 

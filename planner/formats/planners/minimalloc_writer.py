@@ -7,14 +7,14 @@ import io
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..checks.report import bad_input
-from ..facts.intervals import merged
-from ..facts.variants import as_chosen
-from ..model.errors import Code
-from ..model.problem import Buffer, Constraints, Problem
+from ...checks.report import bad_input
+from ...facts.intervals import merged
+from ...facts.variants import as_chosen
+from ...model.errors import Code
+from ...model.problem import Buffer, Constraints, Problem
 
 if TYPE_CHECKING:
-    from ..model.plan import Plan
+    from ...model.plan import Plan
 
 OPTIONAL = ("alignment", "hint", "offset", "gaps", "pool")
 

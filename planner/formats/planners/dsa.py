@@ -13,13 +13,13 @@ from pydantic import TypeAdapter
 
 from solvers.model.instance import Term
 
-from ..checks import sound_as_read
-from ..checks.limits import MAX_ADDRESS
-from ..checks.pool_choice import Classes
-from ..checks.report import Report, quoted
-from ..facts.intervals import merged
-from ..model.errors import Code
-from ..model.problem import (
+from ...checks import sound_as_read
+from ...checks.limits import MAX_ADDRESS
+from ...checks.pool_choice import Classes
+from ...checks.report import Report, quoted
+from ...facts.intervals import merged
+from ...model.errors import Code
+from ...model.problem import (
     Buffer,
     BufferId,
     Colocation,
@@ -31,9 +31,9 @@ from ..model.problem import (
     Problem,
     ReusePenalty,
 )
+from ..documents import Source
+from ..json.strict import Part, Wire, field_names, validate
 from . import dsa_wire as w
-from .documents import Source
-from .json.strict import Part, Wire, field_names, validate
 
 _TERMS = {"total_peak": Term.SUM_OF_PEAKS, "max_peak": Term.LARGEST_PEAK, "reuse_cost": Term.REUSE_COST}
 

@@ -13,17 +13,17 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from ..checks import sound_as_read
-from ..checks.limits import MAX_ADDRESS, MAX_TIME
-from ..checks.pairs import from_lists
-from ..checks.report import Report, printable, quoted
-from ..facts.constants import CONSTANT
-from ..model.errors import MAX_ECHO, Code
-from ..model.problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
-from .documents import Source
-from .json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
-from .memories import SPEED_FIELDS, read_data
-from .memplan.wire import Alignment, Bytes, Name, Time
+from ...checks import sound_as_read
+from ...checks.limits import MAX_ADDRESS, MAX_TIME
+from ...checks.pairs import from_lists
+from ...checks.report import Report, printable, quoted
+from ...facts.constants import CONSTANT
+from ...model.errors import MAX_ECHO, Code
+from ...model.problem import Buffer, Fixed, Lifetimes, Pool, Problem, Speed
+from ..documents import Source
+from ..json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, unknown_keys, validate
+from ..memories import SPEED_FIELDS, read_data
+from ..memplan.wire import Alignment, Bytes, Name, Time
 
 _KINDS = ("intermediate", "input", "output")
 """TVM's BufferInfoKind, which is written as a number there."""

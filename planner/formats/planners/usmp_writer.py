@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from math import lcm
 from typing import Any
 
-from ..checks.report import Place, Report, quoted
-from ..facts.constants import is_constant, spell_out_constants
-from ..facts.intervals import merged, overlap
-from ..facts.variants import as_chosen, require_nothing_to_choose
-from ..model.errors import Code
-from ..model.plan import Placement, Plan
-from ..model.problem import Buffer, BufferId, Pool, Problem
-from .json.lines import document
-from .memories import SPEED_FIELDS, write_data, write_speed
+from ...checks.report import Place, Report, quoted
+from ...facts.constants import is_constant, spell_out_constants
+from ...facts.intervals import merged, overlap
+from ...facts.variants import as_chosen, require_nothing_to_choose
+from ...model.errors import Code
+from ...model.plan import Placement, Plan
+from ...model.problem import Buffer, BufferId, Pool, Problem
+from ..json.lines import document
+from ..memories import SPEED_FIELDS, write_data, write_speed
 
 _KIND_NUMBERS = {"intermediate": 0, "input": 1, "output": 2}
 

@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..checks import sound_as_read
-from ..checks.limits import MAX_ADDRESS, MAX_TIME
-from ..checks.report import Place, Report, bad_input, quoted
-from ..facts.intervals import merged
-from ..model.errors import Code
-from ..model.problem import Buffer, Colocation, Constraints, Fixed, Interval, Lifetimes, Pool, Problem
-from .documents import Source
+from ...checks import sound_as_read
+from ...checks.limits import MAX_ADDRESS, MAX_TIME
+from ...checks.report import Place, Report, bad_input, quoted
+from ...facts.intervals import merged
+from ...model.errors import Code
+from ...model.problem import Buffer, Colocation, Constraints, Fixed, Interval, Lifetimes, Pool, Problem
+from ..documents import Source
 
 _COLUMNS = {
     "id": "id",

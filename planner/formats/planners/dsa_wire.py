@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from .json.strict import STRICT, Items
-from .memplan.wire import Alignment, Bytes, Time
+from ..json.strict import STRICT, Items
+from ..memplan.wire import Alignment, Bytes, Time
 
 Id = Annotated[int, Field(ge=0, le=(1 << 32) - 1)]
 Unsigned = Annotated[int, Field(ge=0, le=(1 << 64) - 1)]

@@ -1,0 +1,1 @@
+"""The files of other planners: minimalloc, dsa-solver, and TVM's USMP."""
