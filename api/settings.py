@@ -57,8 +57,8 @@ class Settings(BaseSettings):
     )
     workers: Count | None = Field(
         default=None,
-        description="Solver processes; by default one for each core that the machine or container allows. "
-        "With `1` a second one is started once something short would wait for something long.",
+        description="Solver processes; by default one for each core that the machine or container allows, but two at least: one is left to what is short. "
+        "With `1` the second one is started once something short would wait for something long.",
     )
     readers: Count = Field(
         default=2,
