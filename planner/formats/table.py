@@ -428,7 +428,7 @@ def chosen(source: Source, name: str | None, media_type: str | None = None) -> F
 
 
 def recognised(source: Source, media_type: str | None = None) -> Format:
-    """The format by the file's name and its content; otherwise by what it was sent as.
+    """The format by the file's name and its content; otherwise by what it was sent as: the first such format then says what is wrong.
 
     JSON, which many formats are, and names without a known ending say nothing: content alone does.
     """
@@ -441,8 +441,8 @@ def recognised(source: Source, media_type: str | None = None) -> Format:
             return row
     if says:
         return says[0]
-    sent = [row for row in FORMATS.values() if media_type in row.media_types]
-    return sent[0] if len(sent) == 1 else FORMATS[USUAL]
+    sent = [row for row in FORMATS.values() if media_type in row.media_types and not row.is_json]
+    return sent[0] if sent else FORMATS[USUAL]
 
 
 def names() -> str:
