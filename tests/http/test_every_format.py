@@ -7,6 +7,7 @@ import pytest
 
 from planner.formats import FORMATS, Format
 from tests.http.served import Served, refusal
+from tests.planner.formats.onnx.models import graph, model, node, value
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
 KINDS = sorted({kind for row in FORMATS.values() for kind in row.media_types})
@@ -70,3 +71,18 @@ def test_settings_of_a_format_are_said_behind_its_name(service: Served) -> None:
     job = sent(service, row, row.media_types[0], "?format=tflite:like=tflm", path="/v1/jobs").json()
     answer = service.client.get(f"/v1/jobs/{job['id']}/problem")
     assert (answer.content, answer.headers["content-type"].partition(";")[0]) == (row.document, row.media_types[0])
+
+
+def test_dimensions_of_a_model_are_said_in_the_query(service: Served) -> None:
+    relu = graph([node("Relu", "x", "y")], [value("x", ["batch", 16])], [value("y", ["batch", 16])])
+
+    def answer(query: str) -> httpx.Response:
+        return service.client.post(
+            f"/v1/plans?format=onnx{query}", content=model(relu), headers={"Content-Type": "application/onnx"}
+        )
+
+    assert answer(":dim=batch=4").json()["peak"] == 2 * 4 * 64
+    assert answer(":dim=batch=1..8").json()["peak"] == 2 * 8 * 64
+    found = refusal(answer(""))
+    assert (found["status"], found["code"]) == (422, "missing_field")
+    assert found["errors"][0]["pointer"] == "/graph/input/0"

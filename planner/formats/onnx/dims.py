@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TypeAlias
 
 from ...planning.shapes.expression import LIMIT, Expression, ExpressionError, Kind, ceildiv, number, symbol
@@ -13,6 +13,9 @@ from ...planning.shapes.ranges import Box, bounds, parts_of
 
 MOST_PARTS = 64
 """Of one dimension; a size is the product of several."""
+
+REMEMBERED = 4096
+"""Results of arithmetic: models compute the same dimensions again and again."""
 
 Dim: TypeAlias = int | Expression
 Shape: TypeAlias = tuple[Dim, ...]
@@ -33,18 +36,21 @@ def least(dim: Dim, box: Box) -> int:
     return dim if isinstance(dim, int) else bounds(dim, box)[0]
 
 
+@lru_cache(REMEMBERED)
 def add(a: Dim, b: Dim) -> Dim:
     if isinstance(a, int) and isinstance(b, int):
         return a + b
     return _made(plus(_of(a), _of(b)))
 
 
+@lru_cache(REMEMBERED)
 def sub(a: Dim, b: Dim) -> Dim:
     if isinstance(a, int) and isinstance(b, int):
         return a - b
     return _made(plus(_of(a), _of(b), -1))
 
 
+@lru_cache(REMEMBERED)
 def mul(a: Dim, b: Dim) -> Dim:
     if isinstance(a, int) and isinstance(b, int):
         return a * b
@@ -61,6 +67,7 @@ def total(dims: Iterable[Dim]) -> Dim:
     return reduce(add, dims, nothing)
 
 
+@lru_cache(REMEMBERED)
 def up(a: Dim, b: Dim) -> Dim:
     """a / b, rounded up."""
     if isinstance(b, int) and b < 1:

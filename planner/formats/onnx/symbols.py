@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ...checks.report import Place, Report, bad_input, quoted
 from ...model.errors import BadInput, Code
@@ -39,6 +39,15 @@ def parse_dims(said: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 def _bad(text: str) -> BadInput:
     return bad_input(Code.INVALID_OPTION, ("options", "dim"), text)
+
+
+COMBINED: Mapping[Kind, Callable[[Dim, Dim], Dim]] = {
+    Kind.SUM: d.add,
+    Kind.PRODUCT: d.mul,
+    Kind.MAX: d.most,
+    Kind.MIN: d.fewest,
+    Kind.CEILDIV: d.up,
+}
 
 
 class Symbols:
@@ -82,10 +91,9 @@ class Symbols:
                 return self._named(made.name, place)
         parts = [self._worked_out(part, place) for part in made.parts]
         found = parts[0]
+        combined = COMBINED[made.kind]
         for part in parts[1:]:
-            found = {Kind.SUM: d.add, Kind.PRODUCT: d.mul, Kind.MAX: d.most, Kind.MIN: d.fewest, Kind.CEILDIV: d.up}[
-                made.kind
-            ](found, part)
+            found = combined(found, part)
         return found
 
     def _named(self, name: str, place: Place) -> Dim:

@@ -41,16 +41,21 @@ def shaped(problem: Problem, symbols: Mapping[str, tuple[int, int]], sizes: Mapp
     findings = list(check_symbols(symbols))
     if findings:
         raise BadInput(*findings)
-    unknown = [id_ for id_ in sizes if id_ not in {buffer.id for buffer in problem.buffers}]
+    ids = {buffer.id for buffer in problem.buffers}
+    unknown = [id_ for id_ in sizes if id_ not in ids]
     if unknown:
         raise BadInput(Finding(Code.UNKNOWN_BUFFER, "/buffers", f"there is no buffer {echo(unknown[0])}"))
     texts = [sizes.get(buffer.id, str(buffer.size)) for buffer in problem.buffers]
     made, most = [], []
     effort = Effort()
+    known: dict[str, tuple[Expression, int]] = {}
     for i, text in enumerate(texts):
         try:
-            made.append(parse(text, symbols))
-            most.append(size_range(made[-1], symbols, effort)[1].value)
+            if text not in known:
+                found = parse(text, symbols)
+                known[text] = found, size_range(found, symbols, effort)[1].value
+            made.append(known[text][0])
+            most.append(known[text][1])
         except ExpressionError as error:
             findings.append(Finding(Code.INVALID_EXPRESSION, f"/buffers/{i}/size", str(error)))
     if findings:

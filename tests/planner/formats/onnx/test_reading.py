@@ -22,8 +22,6 @@ from tests.planner.formats.onnx.models import (
     value,
 )
 
-SHAPE_ONES = ("graph", b"")
-
 
 def read(data: bytes, settings: str = "") -> Problem:
     return read_problem(data, format=f"onnx:{settings}" if settings else "onnx")[0]
