@@ -220,7 +220,7 @@ def body(kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 REFUSED = shown("What is wrong, as RFC 9457 has it; `code` is stable.", REFUSAL, CONTENT_TYPE, part("Refusal"))
 ERRORS: dict[int | str, dict[str, Any]] = dict.fromkeys(
-    (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 503), REFUSED
+    (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 503), REFUSED
 )
 JOB_ACCEPTED = shown("A job, at the address in `Location`.", JOB, JSON, part("Job"))
 WITH_OPTIONS = {"summary": "with options in the body", "value": {**PROBLEM, "solve": {"time_limit": 5, "goal": "fit"}}}
