@@ -90,6 +90,10 @@ def test_without_workers_a_plan_becomes_a_job_that_waits(postgresql: Server, tmp
             while service.client.get(response.headers["location"]).json()["state"] != "succeeded":
                 assert time.monotonic() < end
                 time.sleep(0.05)
+            with psycopg.connect(url, autocommit=True) as connection:  # the queue hears of it a moment later
+                while connection.execute("SELECT count(*) FROM procrastinate_jobs").fetchone() != (0,):
+                    assert time.monotonic() < end
+                    time.sleep(0.05)
         finally:
             worker.stop()
     with psycopg.connect(url) as connection:
