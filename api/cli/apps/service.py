@@ -29,7 +29,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve plans over HTTP. Every setting can also be a MEMPLAN_* variable."""
-    from .commands import service
+    from ..commands import service
 
     if new_token is not None:
         raise typer.Exit(service.new_token(new_token))
@@ -50,7 +50,7 @@ def worker(
 
     Of those that share a PostgreSQL store. Every setting can also be a MEMPLAN_* variable.
     """
-    from .commands import service
+    from ..commands import service
 
     raise typer.Exit(service.work(settings, {"store_url": store, "workers": workers}))
 
@@ -60,6 +60,6 @@ def migrate(
     settings: SettingsFile = None,
 ) -> None:
     """Bring the tables of a shared store up to date. Services and workers do so too when they start."""
-    from .commands import service
+    from ..commands import service
 
     raise typer.Exit(service.migrate(settings, {"store_url": store}))

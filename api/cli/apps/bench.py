@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .default_command import DefaultCommand
-from .planner_options import TakesLimits, said
+from ..default_command import DefaultCommand
+from ..planner_options import TakesLimits, said
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
 
@@ -52,8 +52,8 @@ def bench_run(
     """
     from planner.bench import Settings
 
-    from .bench_arguments import parse_capacity, parse_seeds, parse_solvers
-    from .commands import bench as bench_command
+    from ..bench_arguments import parse_capacity, parse_seeds, parse_solvers
+    from ..commands import bench as bench_command
 
     request = bench_command.Request(
         paths, parse_solvers(solvers), parse_seeds(seeds), jobs, out, cluster, retry=retry, as_json=as_json, quiet=quiet
@@ -72,6 +72,6 @@ def bench_compare(
     as_json: Json = False,
 ) -> None:
     """Compare two measurements run by run. Exit code 1 if the second is worse."""
-    from .commands import bench as bench_command
+    from ..commands import bench as bench_command
 
     raise typer.Exit(bench_command.compare_folders(before, after, threshold / 100, as_json=as_json))

@@ -1,0 +1,1 @@
+"""The commands as they are typed: names, arguments, options, help."""

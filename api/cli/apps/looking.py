@@ -1,0 +1,162 @@
+"""The commands that look at problems and plans, with their options. What they do is imported when they run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from ..planner_options import options, said
+from .parameters import Format, Json, Plan, Problem, ReportTables
+
+
+def verify(
+    context: typer.Context,
+    problem: Problem,
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan or sharing; - reads the standard input.")],
+    as_json: Json = False,
+    proof: Annotated[
+        str | None,
+        typer.Option(
+            "--proof", metavar="FILE", help="Replay this proof of the plan's bound too; - reads the standard input."
+        ),
+    ] = None,
+    input_format: Format = None,
+) -> None:
+    """Check a plan or a sharing in exact integers.
+
+    Against its problem: every rule, and every claim. Exit code 1 if anything is wrong with it, or with its proof.
+    """
+    from ..commands import verify as verify_command
+
+    code = verify_command.run(problem, plan, **said(context), proof=proof, as_json=as_json, input_format=input_format)
+    raise typer.Exit(code)
+
+
+def report(
+    context: typer.Context,
+    problem: Problem,
+    plan: Plan,
+    tables: ReportTables = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: a row for each memory, and one for all.")] = False,
+    as_json: Json = False,
+    input_format: Format = None,
+) -> None:
+    """Show how a plan uses each memory.
+
+    What it holds, when most is in use, and who would have to shrink for the peak to fall. Of a sharing: who uses each object, and how much of it is there for nothing. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
+    report, but exit code 1.
+    """
+    from ..commands import report as report_command
+
+    shown = report_command.view(tables, as_json=as_json, as_csv=as_csv)
+    code = report_command.run(problem, plan, shown, **said(context), as_json=as_json, input_format=input_format)
+    raise typer.Exit(code)
+
+
+def draw(
+    context: typer.Context,
+    problem: Problem,
+    plan: Plan,
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="An .svg, .png or .pdf file, or .html: a page to zoom and search in; - writes SVG to the standard output.",
+        ),
+    ],
+    what: Annotated[
+        Literal["map", "profile", "convergence"],
+        typer.Option(
+            help="The memory map, the bytes in use over time, or how best value and bound came closer while the plan was made."
+        ),
+    ] = "map",
+    profile: Annotated[bool, typer.Option("--profile", help="The same as --what profile.")] = False,
+    compare: Annotated[
+        str | None, typer.Option(metavar="PLAN", help="Another plan of the problem, to draw beside the first.")
+    ] = None,
+    theme: Annotated[
+        Literal["system", "light", "dark"],
+        typer.Option(help="Light, dark, or as the reader's system is, which .png and .pdf do not know."),
+    ] = "system",
+    width: Annotated[int, typer.Option(min=640, max=4800, help="Of the picture, in pixels.")] = 1200,
+    input_format: Format = None,
+) -> None:
+    """Draw a plan.
+
+    Its memory map (time across, address up, one rectangle for each buffer), the bytes in use over time, or how it was found; as SVG, PNG, PDF or as a
+    page (HTML) that needs nothing else. A plan that is wrong is drawn too, with what is wrong marked, and gets exit code 1.
+    """
+    from planner.drawing import Sheet, Theme
+
+    from ..commands import draw as draw_command
+
+    if profile and what == "convergence":
+        raise typer.BadParameter("cannot be combined with --what convergence", param_hint="--profile")
+    what = "profile" if profile else what
+    if what != "map" and (compare is not None or out.lower().endswith(".html")):
+        raise typer.BadParameter("--compare and .html are for memory maps", param_hint="--what")
+    wanted = draw_command.Request(problem, plan, out, what, compare, Sheet(width, Theme(theme)), input_format)
+    raise typer.Exit(draw_command.run(wanted, **said(context)))
+
+
+def inspect(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A problem or a model; - reads the standard input.")],
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLOT",
+            help="Draw the bytes in use over time: an .svg, .png or .pdf file; - writes SVG to the standard output.",
+        ),
+    ] = None,
+    theme: Annotated[
+        Literal["system", "light", "dark"],
+        typer.Option(help="Light, dark, or as the reader's system is, which .png and .pdf do not know."),
+    ] = "system",
+    tables: Annotated[bool, typer.Option("--tables", help="Show the tables, in a pipe too.")] = False,
+    as_json: Json = False,
+    input_format: Format = None,
+) -> None:
+    """Show what is in a file.
+
+    Its operators and tensors, what is in use at once in the order of the file, the smallest peak and its bound, and what stands there when most is in use. Tables on a terminal, JSON in a pipe.
+
+    Formats: {formats}.
+    """
+    from planner.drawing import Sheet, Theme
+
+    from ..commands import inspect as inspect_command
+
+    wanted = inspect_command.Request(file, plot, Sheet(theme=Theme(theme)), as_json, tables, input_format)
+    raise typer.Exit(inspect_command.run(wanted, options(context)))
+
+
+def diff(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A plan; - reads the standard input.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="Another.")],
+    problem: Annotated[
+        str | None, typer.Option(metavar="PROBLEM", help="Their problem, which the picture needs.")
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="PLOT", help="Draw both, one above the other: an .svg, .png or .pdf file.")
+    ] = None,
+    as_json: Json = False,
+    input_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="The problem's format: {formats}; by default recognised."),
+    ] = None,
+) -> None:
+    """Say what one plan has otherwise than another.
+
+    Which buffers moved, from where to where, how many bytes that is, and what became of the peaks. Exit code 0 if all is where it was, 1 if not.
+    """
+    from ..commands import diff as diff_command
+
+    if (problem is None) != (plot is None):
+        raise typer.BadParameter(
+            "a picture needs the problem: give --problem and --plot, or neither", param_hint="--plot"
+        )
+    raise typer.Exit(diff_command.run(diff_command.Request(before, after, problem, plot, input_format, as_json)))

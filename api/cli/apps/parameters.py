@@ -1,0 +1,19 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+Problem = Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")]
+Plan = Annotated[str, typer.Argument(metavar="PLAN", help="Its plan; - reads the standard input.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="The input's format: {formats}; by default recognised."),
+]
+ReportTables = Annotated[
+    Literal["full", "cadence"] | None,
+    typer.Option("--report", help="Show these tables, in a pipe too: full, or the two that Cadence prints."),
+]
