@@ -21,13 +21,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planner.model.versions import MEMPLAN
 
-from . import logs
 from .errors import HttpCode, Refusal, too_busy
-from .garbage import forget_frames
 from .jobs.options import wrong_options
 from .jobs.process_pool import WorkerDied, WorkerFault
-from .memory_budget import Shares, share_out
-from .metrics import Metrics
+from .process import logs
+from .process.garbage import forget_frames
+from .process.memory_budget import Shares, share_out
+from .process.metrics import Metrics
 from .routes import about, batches, checks, draw, events, jobs, page, plans, site, studies
 from .routes.guard import OPEN_PATHS, Guard
 from .routes.openapi import reference

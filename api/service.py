@@ -17,14 +17,14 @@ import structlog
 
 from planner.model.errors import Code
 
-from . import machine
 from .errors import HttpCode, Refusal
-from .garbage import Trimmer, keep_little
 from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from .jobs.hub import Hub
 from .jobs.process_pool import ProcessPool, Reply, Task, WorkerLate
-from .memory_budget import Shares
-from .metrics import Metrics
+from .process import machine
+from .process.garbage import Trimmer, keep_little
+from .process.memory_budget import Shares
+from .process.metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable
 from .store.records import About, Kept, StoredPlan

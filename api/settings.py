@@ -20,7 +20,7 @@ from pydantic_settings import (
 
 from planner.formats.table import FORMATS
 
-from . import machine
+from .process import machine
 
 PREFIX = "MEMPLAN_"
 FILE_VARIABLE = f"{PREFIX}SETTINGS"

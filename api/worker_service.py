@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 import structlog
 
-from . import logs
 from .jobs.process_pool import ProcessPool
 from .jobs.queue_consumer import QueueWorker
-from .memory_budget import share_out
-from .metrics import Metrics
+from .process import logs
+from .process.memory_budget import share_out
+from .process.metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable
 from .store.databases.postgres import PostgresDatabase

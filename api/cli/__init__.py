@@ -7,7 +7,7 @@ import sys
 import time
 from typing import NoReturn
 
-from ..garbage import collect_rarely
+from ..process.garbage import collect_rarely
 from .exit_codes import ExitCode
 from .lean_libraries import load_libraries_lean
 

@@ -15,7 +15,7 @@ from planner.model.errors import Code
 from solvers.model.errors import StopReason
 
 from ..errors import HttpCode, OutOfMemory, Refusal
-from ..garbage import forget_frames
+from ..process.garbage import forget_frames
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
 from .posted_problem import as_message

@@ -20,8 +20,8 @@ from planner.model.plan import PlanStatus
 from planner.planning.placing.watching import Progress
 
 from ..errors import Refusal, refused
-from ..garbage import Trimmer, collect_rarely
-from ..memory_budget import limit_this_process
+from ..process.garbage import Trimmer, collect_rarely
+from ..process.memory_budget import limit_this_process
 from ..settings import Settings
 from .kinds.kind import Answer
 from .kinds.plans import described

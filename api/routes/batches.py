@@ -18,9 +18,9 @@ from planner.formats.table import JSON
 from planner.model.errors import Code
 
 from ..errors import HttpCode, Refusal, too_large
-from ..garbage import forget_frames
 from ..jobs.doors import RequestOptions
 from ..jobs.process_pool import WorkerDied, WorkerFault
+from ..process.garbage import forget_frames
 from ..service import Service
 from ..store import Store, StoreUnavailable
 from ..store.ids import new_id

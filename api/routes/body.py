@@ -12,7 +12,7 @@ from planner.model.errors import BadInput
 
 from ..errors import HttpCode, Refusal, bad_option, too_busy, too_large, unsupported
 from ..jobs.posted_problem import require_format
-from ..memory_budget import Budget
+from ..process.memory_budget import Budget
 from ..settings import Settings
 
 LINES = "application/x-ndjson"

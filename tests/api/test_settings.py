@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from api import machine
-from api.machine import Cores
+from api.process import machine
+from api.process.machine import Cores
 from api.settings import FILE_VARIABLE, Settings, WrongSettings, read_settings, settings_table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "service.md"

@@ -12,10 +12,10 @@ import pytest
 import yaml
 from check_jsonschema.builtin_schemas import get_builtin_schema
 
-from api import machine
 from api.cli.app import app
-from api.machine import Cores, Memory
-from api.memory_budget import share_out
+from api.process import machine
+from api.process.machine import Cores, Memory
+from api.process.memory_budget import share_out
 from api.routes import about
 from api.settings import PREFIX, Settings, read_settings
 from tests.containers.dockerfile import ROOT, read_dockerfile

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from starlette.responses import PlainTextResponse
 
-from api.metrics import Metrics
+from api.process.metrics import Metrics
 from api.routes.guard import Guard
 from api.settings import Settings
 

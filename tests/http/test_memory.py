@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.types import Message
 
 from api.app import create_app
-from api.memory_budget import Budget
+from api.process.memory_budget import Budget
 from api.routes.body import Bodies
 from api.routes.guard import Guard
 from api.routes.sending import Sender, Stream

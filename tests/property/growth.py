@@ -238,7 +238,7 @@ def entries(part: Any, key: str = "") -> int:
 
 def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
     """What it takes to plan it, from bytes to bytes, in a process of its own that is forked from this one."""
-    from api.garbage import collect_rarely
+    from api.process.garbage import collect_rarely
 
     ours, theirs = os.pipe()
     child = os.fork()

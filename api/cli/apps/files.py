@@ -25,7 +25,7 @@ def convert(
 
     From any format that is read, to any that is written. What the other format cannot say is refused.
     """
-    from ..commands import convert as convert_command
+    from ..commands.files import convert as convert_command
 
     convert_command.run(file, out, to, input_format=input_format)
 
@@ -47,7 +47,7 @@ def write(
 
     Headers, a linker script, a model with its offsets, as `memplan plan -o` does. A plan that is wrong is not written, and gets exit code 1.
     """
-    from ..commands import write as write_command
+    from ..commands.files import write as write_command
 
     code = write_command.run(problem, plan, out, output_format, input_format=input_format, **said(context))
     raise typer.Exit(code)
@@ -70,7 +70,7 @@ def check_run(
 
     Exit codes: 0 as planned, 1 it is not, 2 bad input or no interpreter, 4 the interpreter does not take the model, or there is no plan.
     """
-    from ..commands import check_run as check_run_command
+    from ..commands.files import check_run as check_run_command
 
     code = check_run_command.run(model, options(context), out=out, estimate=estimate, as_json=as_json)
     raise typer.Exit(code)
@@ -94,7 +94,7 @@ def export_model(
 
     Or its model for CP-SAT. For other solvers, or to look at.
     """
-    from ..commands import export as export_command
+    from ..commands.files import export as export_command
 
     export_command.run(problem, out, model_format, input_format=input_format)
 
@@ -124,7 +124,7 @@ def generate(
     """
     from planner.generate import Request
 
-    from ..commands import generate as generate_command
+    from ..commands.files import generate as generate_command
 
     parameters = generate_command.parameters(set_ or ())
     generate_command.run(kind, Request(buffers, seed, alignment, parameters), out)

@@ -27,7 +27,7 @@ def verify(
 
     Against its problem: every rule, and every claim. Exit code 1 if anything is wrong with it, or with its proof.
     """
-    from ..commands import verify as verify_command
+    from ..commands.looking import verify as verify_command
 
     code = verify_command.run(problem, plan, **said(context), proof=proof, as_json=as_json, input_format=input_format)
     raise typer.Exit(code)
@@ -47,7 +47,7 @@ def report(
     What it holds, when most is in use, and who would have to shrink for the peak to fall. Of a sharing: who uses each object, and how much of it is there for nothing. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
     report, but exit code 1.
     """
-    from ..commands import report as report_command
+    from ..commands.looking import report as report_command
 
     shown = report_command.view(tables, as_json=as_json, as_csv=as_csv)
     code = report_command.run(problem, plan, shown, **said(context), as_json=as_json, input_format=input_format)
@@ -91,7 +91,7 @@ def draw(
     """
     from planner.drawing import Sheet, Theme
 
-    from ..commands import draw as draw_command
+    from ..commands.looking import draw as draw_command
 
     if profile and what == "convergence":
         raise typer.BadParameter("cannot be combined with --what convergence", param_hint="--profile")
@@ -128,7 +128,7 @@ def inspect(
     """
     from planner.drawing import Sheet, Theme
 
-    from ..commands import inspect as inspect_command
+    from ..commands.looking import inspect as inspect_command
 
     wanted = inspect_command.Request(file, plot, Sheet(theme=Theme(theme)), as_json, tables, input_format)
     raise typer.Exit(inspect_command.run(wanted, options(context)))
@@ -153,7 +153,7 @@ def diff(
 
     Which buffers moved, from where to where, how many bytes that is, and what became of the peaks. Exit code 0 if all is where it was, 1 if not.
     """
-    from ..commands import diff as diff_command
+    from ..commands.looking import diff as diff_command
 
     if (problem is None) != (plot is None):
         raise typer.BadParameter(

@@ -53,7 +53,7 @@ def plan(
     Exit codes: 0 there is a plan, 2 bad input, 3 proven infeasible, 4 no plan in time, or no proof that was asked for, 130 interrupted (the best plan
     so far is written).
     """
-    from ..commands import plan as plan_command
+    from ..commands.planning import plan as plan_command
 
     wanted = options(context)
     if quiet and wanted.verbose:
@@ -84,7 +84,7 @@ def plan(
         if report or block_map or wanted.explain or proof:
             hint = "cannot be combined with --report, --map, --explain and --proof"
             raise typer.BadParameter(hint, param_hint="--arenas")
-        from ..commands import nested as nested_command
+        from ..commands.planning import nested as nested_command
 
         raise typer.Exit(nested_command.run(request, wanted))
     raise typer.Exit(plan_command.run(request, wanted))
@@ -113,7 +113,7 @@ def pareto(
 
     Exit codes: as those of plan.
     """
-    from ..commands import pareto as pareto_command
+    from ..commands.planning import pareto as pareto_command
 
     request = pareto_command.Request(
         file=file,
@@ -143,8 +143,8 @@ def share(
 
     Its solvers: auto, {sharers}. Exit codes: as those of plan.
     """
-    from ..commands import plan as plan_command
-    from ..commands import share as share_command
+    from ..commands.planning import plan as plan_command
+    from ..commands.planning import share as share_command
 
     wanted = options(context, workers=1)
     if quiet and wanted.verbose:
@@ -196,7 +196,7 @@ def sweep(
     Exit codes: 0 something fits, 2 bad input, 3 proven that nothing does, 4 neither in time, 130 interrupted.
     """
     from ..arguments import parse_size
-    from ..commands import sweep as sweep_command
+    from ..commands.planning import sweep as sweep_command
 
     request = sweep_command.Request(
         file=file,
@@ -254,7 +254,7 @@ def shapes(
 
     Exit codes: as those of plan.
     """
-    from ..commands import shapes as shapes_command
+    from ..commands.planning import shapes as shapes_command
 
     request = shapes_command.Request(
         file=file,
@@ -310,7 +310,7 @@ def plan_many(
     from planner.many import Farm
     from planner.model.versions import cores
 
-    from ..commands import plan_many as plan_many_command
+    from ..commands.planning import plan_many as plan_many_command
 
     request = plan_many_command.Request(patterns, out, baseline, as_json, quiet)
     farm = Farm(options(context, workers=1), processes or cores(), cluster, input_format, anew=anew)

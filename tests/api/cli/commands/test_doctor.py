@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from api import doctor, machine
+from api import doctor
 from api.doctor import Check
+from api.process import machine
 from solvers.kernels import selection
 from solvers.kernels.selection import KernelsUnavailable, Origin, Selection
 

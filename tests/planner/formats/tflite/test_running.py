@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.app import app
-from api.cli.commands.check_run import examined, written
+from api.cli.commands.files.check_run import examined, written
 from planner.formats.tflite import interpreter
 from planner.formats.tflite.arena import estimated_tail
 from planner.formats.tflite.interpreter import is_installed, run_micro
@@ -150,7 +150,7 @@ def test_without_an_interpreter_it_is_said_how_to_get_it(tmp_path: Path, monkeyp
     path = tmp_path / "m.tflite"
     path.write_bytes(branching())
     monkeypatch.setattr(interpreter, "is_installed", lambda: False)
-    monkeypatch.setattr("api.cli.commands.check_run.is_installed", lambda: False)
+    monkeypatch.setattr("api.cli.commands.files.check_run.is_installed", lambda: False)
     answer = CliRunner().invoke(app, ["check-run", str(path)])
     assert answer.exit_code == 2
     assert "pip install 'memplan[tflm]'" in answer.stderr

@@ -17,14 +17,14 @@ from planner.options.options import Options
 from planner.options.preference import TERMS
 from solvers.model.errors import StopReason
 
-from ..exit_codes import ExitCode
-from ..terminal.interrupt import Interrupt
-from ..terminal.json_output import print_document
-from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
-from ..terminal.progress import Silent, progress_on
-from ..terminal.reading import STANDARD_INPUT, read_bytes, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.text import is_terminal, say, visible
+from ...exit_codes import ExitCode
+from ...terminal.interrupt import Interrupt
+from ...terminal.json_output import print_document
+from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.progress import Silent, progress_on
+from ...terminal.reading import STANDARD_INPUT, read_bytes, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.text import is_terminal, say, visible
 
 EXIT_CODES = {
     PlanStatus.OPTIMAL: ExitCode.OK,
@@ -196,13 +196,13 @@ def deliver(request: Request, problem: Problem, plan: Plan) -> None:
     if request.prints_json:
         print_document(write_plan(plan))
     if request.prints_tables:
-        from ..terminal.tables.plan import print_report
+        from ...terminal.tables.plan import print_report
 
         print_report(problem, plan, explain=request.explain, written_to=request.target, as_map=request.block_map)
     elif not request.as_json:
         say_what_is_wrong(plan, quiet=request.quiet)
     if request.report is not None:
-        from . import report as report_command
+        from ..looking import report as report_command
 
         report_command.show(problem, plan, report_command.View(request.report))
 

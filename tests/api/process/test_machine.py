@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from api import machine
+from api.process import machine
 
 
 @pytest.fixture

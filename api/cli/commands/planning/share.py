@@ -8,8 +8,8 @@ from planner.model.problem import Problem
 from planner.options.options import Options
 from planner.planning.sharing import Sharing
 
-from ..exit_codes import ExitCode
-from ..terminal.json_output import print_document
+from ...exit_codes import ExitCode
+from ...terminal.json_output import print_document
 from .plan import Input, Request, Work, carry_out, say_what_is_wrong
 
 
@@ -27,7 +27,7 @@ def deliver(request: Request, problem: Problem, sharing: Sharing) -> None:
     if request.prints_json:
         print_document(write_sharing(sharing))
     if request.prints_tables:
-        from ..terminal.tables.sharing import print_sharing
+        from ...terminal.tables.sharing import print_sharing
 
         print_sharing(problem, sharing, written_to=request.target)
     elif not request.as_json:

@@ -14,14 +14,14 @@ from planner.model.plan import PlanStatus
 from planner.options.options import Options
 from planner.planning.sweeping import Sweep, parse_ranges, sweep
 
-from ..exit_codes import ExitCode
-from ..terminal.interrupt import Interrupt
-from ..terminal.json_output import print_document
-from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
-from ..terminal.picture_file import PictureFile
-from ..terminal.reading import read_bytes, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.text import is_terminal, say, visible
+from ...exit_codes import ExitCode
+from ...terminal.interrupt import Interrupt
+from ...terminal.json_output import print_document
+from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.picture_file import PictureFile
+from ...terminal.reading import read_bytes, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.text import is_terminal, say, visible
 
 
 class Request(NamedTuple):
@@ -61,7 +61,7 @@ def run(request: Request, options: Options) -> ExitCode:
             if request.prints_json:
                 print_document(write_sweep_json(found))
             elif not request.quiet and is_terminal(sys.stdout):
-                from ..terminal.tables.sweep import print_sweep
+                from ...terminal.tables.sweep import print_sweep
 
                 print_sweep(found)
             interrupted = interrupt.requested()

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.metrics import Metrics
+from api.process.metrics import Metrics
 from api.settings import WrongSettings
 from api.store import StoreUnavailable
 from api.store.opening import open_store

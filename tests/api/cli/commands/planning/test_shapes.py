@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.cli.commands import shapes
+from api.cli.commands.planning import shapes
 from api.cli.exit_codes import ExitCode
 from planner import Options, ShapesPlan, plan_shapes
 from tests.api.processes import ROOT, run, run_on_terminal

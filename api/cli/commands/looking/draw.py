@@ -14,14 +14,14 @@ from planner.options.preference import Preference
 from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
 
-from ..exit_codes import ExitCode
-from ..terminal.output_file import STANDARD_OUTPUT
-from ..terminal.picture_file import PictureFile
-from ..terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.sizes import grouped
-from ..terminal.standard_output import write_out
-from ..terminal.text import say, visible
+from ...exit_codes import ExitCode
+from ...terminal.output_file import STANDARD_OUTPUT
+from ...terminal.picture_file import PictureFile
+from ...terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.sizes import grouped
+from ...terminal.standard_output import write_out
+from ...terminal.text import say, visible
 
 
 class Request(NamedTuple):

@@ -13,15 +13,15 @@ from typing import NamedTuple
 from planner.many import Entry, EntryStatus, Farm, Manifest, collect, plan_many
 from planner.model.errors import BadInput, Code, Finding
 
-from ..exit_codes import ExitCode
-from ..terminal.interrupt import Interrupt
-from ..terminal.json_output import print_json
-from ..terminal.many_progress import ManyProgress
-from ..terminal.output_file import reason
-from ..terminal.refusals import refusing
-from ..terminal.sizes import grouped
-from ..terminal.tables.consoles import console_on, plain
-from ..terminal.text import is_terminal, say, visible
+from ...exit_codes import ExitCode
+from ...terminal.interrupt import Interrupt
+from ...terminal.json_output import print_json
+from ...terminal.many_progress import ManyProgress
+from ...terminal.output_file import reason
+from ...terminal.refusals import refusing
+from ...terminal.sizes import grouped
+from ...terminal.tables.consoles import console_on, plain
+from ...terminal.text import is_terminal, say, visible
 
 LISTED = 20
 """Files without a plan, in the summary."""

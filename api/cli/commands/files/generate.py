@@ -10,9 +10,9 @@ from planner.formats import write_problem
 from planner.generate import Request, generate
 from planner.options.capacity import quoted
 
-from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
-from ..terminal.refusals import refusing
-from ..terminal.standard_output import write_out
+from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.refusals import refusing
+from ...terminal.standard_output import write_out
 
 
 def run(kind: str, request: Request, out: str) -> None:

@@ -10,12 +10,12 @@ from planner.options.capacity import planned_problem
 from planner.options.preference import Preference
 from planner.verifying.verify import verify
 
-from ..exit_codes import ExitCode
-from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
-from ..terminal.reading import read_bytes, require_one_standard_input, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.standard_output import write_out
-from ..terminal.text import say, visible
+from ...exit_codes import ExitCode
+from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.reading import read_bytes, require_one_standard_input, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.standard_output import write_out
+from ...terminal.text import say, visible
 
 
 def run(

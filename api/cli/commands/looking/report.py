@@ -19,13 +19,13 @@ from planner.reporting.report import memory_report
 from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
 
-from ..exit_codes import ExitCode
-from ..terminal.json_output import print_document
-from ..terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.sizes import grouped
-from ..terminal.standard_output import write_out
-from ..terminal.text import is_terminal, say, visible
+from ...exit_codes import ExitCode
+from ...terminal.json_output import print_document
+from ...terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.sizes import grouped
+from ...terminal.standard_output import write_out
+from ...terminal.text import is_terminal, say, visible
 
 
 class View(StrEnum):
@@ -101,8 +101,8 @@ def show(problem: Problem, plan: Plan, shown: View) -> None:
 
             _print_csv(partial(write_report_csv, report))
         case View.FULL | View.CADENCE:
-            from ..terminal.tables.consoles import console_on
-            from ..terminal.tables.report import print_cadence, print_full
+            from ...terminal.tables.consoles import console_on
+            from ...terminal.tables.report import print_cadence, print_full
 
             (print_cadence if shown is View.CADENCE else print_full)(report, console_on())
 
@@ -121,8 +121,8 @@ def show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
 
         _print_csv(partial(write_sharing_report_csv, report))
     else:
-        from ..terminal.tables.consoles import console_on
-        from ..terminal.tables.sharing_report import print_sharing_report
+        from ...terminal.tables.consoles import console_on
+        from ...terminal.tables.sharing_report import print_sharing_report
 
         print_sharing_report(report, console_on())
 

@@ -16,14 +16,14 @@ from planner.model.problem import Problem, measures_bytes
 from planner.options.options import Options
 from solvers.model.errors import StopReason
 
-from ..exit_codes import ExitCode
-from ..terminal.interrupt import Interrupt
-from ..terminal.json_output import print_document
-from ..terminal.output_file import OutputFile
-from ..terminal.reading import read_bytes, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.sizes import exact, grouped
-from ..terminal.text import is_terminal, say
+from ...exit_codes import ExitCode
+from ...terminal.interrupt import Interrupt
+from ...terminal.json_output import print_document
+from ...terminal.output_file import OutputFile
+from ...terminal.reading import read_bytes, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.sizes import exact, grouped
+from ...terminal.text import is_terminal, say
 
 INDEX = "frontier.json"
 PICTURE = "frontier.svg"
@@ -92,8 +92,8 @@ def _write(folder: Path, problem: Problem, found: Frontier, files: Sequence[str]
 
 
 def _show(found: Frontier, *, in_bytes: bool) -> None:
-    from ..terminal.tables.consoles import console_on
-    from ..terminal.tables.frontier import curve
+    from ...terminal.tables.consoles import console_on
+    from ...terminal.tables.frontier import curve
 
     console = console_on()
     for line in curve(found, console.width):

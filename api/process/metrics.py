@@ -11,9 +11,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from .settings import WrongSettings
-from .store import Store, StoreUnavailable
-from .store.records import JobState
+from ..settings import WrongSettings
+from ..store import Store, StoreUnavailable
+from ..store.records import JobState
 
 QUICK = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 

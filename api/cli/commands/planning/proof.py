@@ -14,8 +14,8 @@ from planner.options.capacity import planned_problem
 from planner.options.options import Options
 from planner.proving.prove import PlanProof, prove, require_provable
 
-from ..terminal.output_file import OutputFile
-from ..terminal.text import say
+from ...terminal.output_file import OutputFile
+from ...terminal.text import say
 
 PACKED = ".gz"
 

@@ -10,10 +10,10 @@ import typer
 import planner
 from planner.formats import read_problem
 
-from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
-from ..terminal.reading import read_bytes, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.standard_output import write_out
+from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.reading import read_bytes, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.standard_output import write_out
 
 ModelFormat = Literal["lp", "mps", "cpsat"]
 ENDINGS: dict[str, ModelFormat] = {".lp": "lp", ".mps": "mps", ".pbtxt": "cpsat"}

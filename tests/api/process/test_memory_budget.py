@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from api import machine, memory_budget
-from api.machine import Memory, Used
-from api.memory_budget import LEAST_PROCESS, Budget, Shares, share_out
+from api.process import machine, memory_budget
+from api.process.machine import Memory, Used
+from api.process.memory_budget import LEAST_PROCESS, Budget, Shares, share_out
 from api.settings import Settings, WrongSettings
-from tests.api.test_machine import groups
+from tests.api.process.test_machine import groups
 
 __all__ = ["groups"]
 MIB, GIB = 1 << 20, 1 << 30

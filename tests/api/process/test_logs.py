@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from api.logs import OnceASecond
+from api.process.logs import OnceASecond
 
 
 def record(text: str, second: float, level: int = logging.ERROR) -> logging.LogRecord:

@@ -9,11 +9,11 @@ from planner.formats import read_problem
 from planner.formats.table import USUAL, Format, written
 from planner.options.options import bad_option
 
-from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
-from ..terminal.reading import read_bytes, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.standard_output import write_out
-from ..terminal.text import say, visible
+from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.reading import read_bytes, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.standard_output import write_out
+from ...terminal.text import say, visible
 
 
 def run(file: str, out: str, to: str | None, *, input_format: str | None) -> None:

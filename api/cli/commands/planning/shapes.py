@@ -11,13 +11,13 @@ from planner.formats.shapes.write import write_shapes_plan
 from planner.options.options import Options, bad_option
 from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, verify_shapes
 
-from ..exit_codes import ExitCode
-from ..terminal.json_output import print_document
-from ..terminal.output_file import STANDARD_OUTPUT, OutputFile
-from ..terminal.picture_file import PictureFile
-from ..terminal.reading import read_bytes, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.text import is_terminal, say, visible
+from ...exit_codes import ExitCode
+from ...terminal.json_output import print_document
+from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.picture_file import PictureFile
+from ...terminal.reading import read_bytes, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.text import is_terminal, say, visible
 
 
 class Request(NamedTuple):
@@ -61,7 +61,7 @@ def run(request: Request, options: Options) -> ExitCode:
         if request.prints_json:
             print_document(write_shapes_plan(found))
         elif not request.quiet and is_terminal(sys.stdout) and request.c != STANDARD_OUTPUT:
-            from ..terminal.tables.shapes import print_shapes
+            from ...terminal.tables.shapes import print_shapes
 
             print_shapes(found)
     return ExitCode.OK
@@ -80,7 +80,7 @@ def _check_outputs(request: Request) -> PictureFile | None:
 def _write(
     request: Request, found: ShapesPlan, plot: PictureFile | None, ids: list[int | str], name: str | None
 ) -> None:
-    from ..terminal.standard_output import write_out
+    from ...terminal.standard_output import write_out
 
     if request.out is not None and request.out != STANDARD_OUTPUT:
         OutputFile(request.out).write(write_shapes_plan(found))

@@ -14,14 +14,14 @@ from planner.options.capacity import planned_problem
 from planner.options.options import Options
 from planner.reporting.report import memory_report
 
-from ..exit_codes import ExitCode
-from ..terminal.json_output import print_document
-from ..terminal.output_file import STANDARD_OUTPUT
-from ..terminal.picture_file import PictureFile
-from ..terminal.reading import read_bytes, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.standard_output import write_out
-from ..terminal.text import is_terminal, say, visible
+from ...exit_codes import ExitCode
+from ...terminal.json_output import print_document
+from ...terminal.output_file import STANDARD_OUTPUT
+from ...terminal.picture_file import PictureFile
+from ...terminal.reading import read_bytes, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.standard_output import write_out
+from ...terminal.text import is_terminal, say, visible
 
 
 class Request(NamedTuple):
@@ -59,8 +59,8 @@ def run(request: Request, options: Options) -> ExitCode:
     if request.as_json or not (request.tables or is_terminal(sys.stdout)):
         print_document(write_inspection(row.name, problem, contents, report))
     else:
-        from ..terminal.tables.consoles import console_on
-        from ..terminal.tables.inspection import print_inspection
+        from ...terminal.tables.consoles import console_on
+        from ...terminal.tables.inspection import print_inspection
 
         print_inspection(row.title, problem, contents, report, console_on())
     return ExitCode.OK

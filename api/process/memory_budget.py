@@ -9,8 +9,8 @@ import resource
 import sys
 from dataclasses import dataclass
 
+from ..settings import Settings, WrongSettings
 from . import machine
-from .settings import Settings, WrongSettings
 
 MIB = 1 << 20
 LEFT = 8

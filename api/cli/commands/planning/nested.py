@@ -13,10 +13,10 @@ from planner.model.problem import Problem
 from planner.options.capacity import with_capacity
 from planner.options.options import Options
 
-from ..exit_codes import ExitCode
-from ..terminal.json_output import print_document
-from ..terminal.reading import read_bytes, shown_name
-from ..terminal.refusals import refusing
+from ...exit_codes import ExitCode
+from ...terminal.json_output import print_document
+from ...terminal.reading import read_bytes, shown_name
+from ...terminal.refusals import refusing
 from .plan import EXIT_CODES, Request, checked_output, say_what_is_wrong
 
 
@@ -38,7 +38,7 @@ def run(request: Request, options: Options) -> ExitCode:
         if request.prints_json:
             print_document(written)
         if request.prints_tables:
-            from ..terminal.tables.nested import print_nested
+            from ...terminal.tables.nested import print_nested
 
             print_nested(made)
         worst = made.worst

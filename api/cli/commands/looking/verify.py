@@ -28,12 +28,12 @@ from planner.verifying.bounds import notes
 from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
 
-from ..exit_codes import ExitCode
-from ..terminal.json_output import print_json
-from ..terminal.reading import open_input, read_bytes, require_one_standard_input, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.sizes import grouped
-from ..terminal.text import is_terminal
+from ...exit_codes import ExitCode
+from ...terminal.json_output import print_json
+from ...terminal.reading import open_input, read_bytes, require_one_standard_input, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.sizes import grouped
+from ...terminal.text import is_terminal
 
 
 def run(
@@ -127,7 +127,7 @@ def show(verdict: Verdict) -> None:
     """For a terminal."""
     from rich.text import Text
 
-    from ..terminal.tables.consoles import console_on, plain, word
+    from ...terminal.tables.consoles import console_on, plain, word
 
     console = console_on()
     findings = verdict.findings

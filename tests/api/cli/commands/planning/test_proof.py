@@ -139,7 +139,7 @@ def test_without_a_proof_in_time_the_plan_is_answered_and_no_file_written(
 ) -> None:
     (tmp_path / "proof").write_bytes(b"what was there")
     (tmp_path / "problem.json").write_bytes(write_problem(TIGHT))
-    monkeypatch.setattr("api.cli.commands.proof.prove", lambda *_: PlanProof(24, None, NoProof.TIME))
+    monkeypatch.setattr("api.cli.commands.planning.proof.prove", lambda *_: PlanProof(24, None, NoProof.TIME))
     files = (str(tmp_path / "problem.json"), "-o", str(tmp_path / "plan.json"), "--proof", str(tmp_path / "proof"))
     done = CliRunner().invoke(app, ["plan", *files], obj=time.monotonic())
     assert done.exit_code == 4
@@ -177,7 +177,7 @@ def test_whoever_interrupts_the_search_for_a_proof_is_told_so(
         assert stopped()
         return PlanProof(plan.bound - 1, None, NoProof.TIME)
 
-    monkeypatch.setattr("api.cli.commands.proof.prove", interrupted)
+    monkeypatch.setattr("api.cli.commands.planning.proof.prove", interrupted)
     arguments = ["plan", str(folder / "problem.json"), "--proof", str(tmp_path / "proof"), "--json"]
     result = CliRunner().invoke(app, arguments, obj=time.monotonic())
     assert (result.exit_code, json.loads(result.stdout)["status"]) == (130, "optimal")

@@ -18,13 +18,13 @@ from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.options.options import Options
 
-from ..exit_codes import ExitCode
-from ..terminal.json_output import print_json
-from ..terminal.output_file import OutputFile
-from ..terminal.reading import read_bytes, shown_name
-from ..terminal.refusals import refusing
-from ..terminal.standard_output import write_out
-from ..terminal.text import is_terminal, visible
+from ...exit_codes import ExitCode
+from ...terminal.json_output import print_json
+from ...terminal.output_file import OutputFile
+from ...terminal.reading import read_bytes, shown_name
+from ...terminal.refusals import refusing
+from ...terminal.standard_output import write_out
+from ...terminal.text import is_terminal, visible
 
 SPARE = 4 << 20
 """Bytes of the arena besides all tensors, for the tail."""

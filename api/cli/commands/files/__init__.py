@@ -1,0 +1,1 @@
+"""The commands that make files of problems and plans."""
