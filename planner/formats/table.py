@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..checks.report import bad_input, quoted
 from ..model.errors import Code
+from . import examples
 from .documents import Source
 from .settings import NOTHING, Setting, with_told
 
@@ -150,80 +151,6 @@ def _is_memory_space(source: Source) -> bool:
 
 GRAPH, CASCADE = "memplan-graph/", "memplan-cascade/"
 """What stands under `format`, but for the version."""
-GRAPH_EXAMPLE = """{
-  "format": "memplan-graph/2",
-  "functions": [
-    {"name": "main", "inputs": ["a"], "outputs": ["b"],
-     "tensors": [{"id": "a", "shape": [64], "kind": "input"}, {"id": "b", "shape": [32]}],
-     "operators": [{"kind": "compute", "name": "conv", "inputs": ["a"], "outputs": ["b"]}]}
-  ]
-}
-"""
-CASCADE_EXAMPLE = """{
-  "format": "memplan-cascade/1",
-  "tensors": [{"id": "a", "shape": [4, 8, 2]}, {"id": "b", "shape": [4, 8, 1]}],
-  "operators": [{"kind": "convolution", "name": "conv", "inputs": ["a"], "output": "b", "kernel": [3, 3], "padding": "same"}]
-}
-"""
-TRACE_EXAMPLE = """{"format": "memplan-trace/1"}
-{"event": "alloc", "id": "a", "size": 64}
-{"event": "alloc", "id": "b", "size": 32}
-{"event": "use", "ids": ["a", "b"], "name": "conv"}
-{"event": "free", "id": "a"}
-"""
-DSA_EXAMPLE = """{
-  "schema_version": 1, "profile": "pypto_hard_v1", "instance": "two", "metadata": {},
-  "problem": {
-    "pools": [{"id": 1, "name": "Vec", "capacity": 128, "reserved_ranges": []}],
-    "buffers": [
-      {"id": 1, "name": "a", "size": 64, "alignment": 1, "live_intervals": [{"lower": 0, "upper": 2}], "allowed_pools": [1]},
-      {"id": 2, "name": "b", "size": 32, "alignment": 1, "live_intervals": [{"lower": 1, "upper": 3}], "allowed_pools": [1]}
-    ],
-    "constraints": {"colocations": [], "separations": [], "temporal_exclusions": [], "pinned_allocations": []},
-    "objective": {"aggregation": "lexicographic", "terms": ["total_peak", "max_peak"]}
-  }
-}
-"""
-TFLITE_EXAMPLE = (
-    "GAAAAFRGTDMAAA4AFAAEAAgADAAAABAADgAAAAMAAAAMAAAAKAAAACABAAABAAAAEAAAAAwACQAIAAAAAAAEAAwAAAA7AAAAOwAAAAEAAAAYAAAAAAAAAAAADgAYAAQACAAMABAAFAAO"
-    "AAAAFAAAAIQAAACIAAAAjAAAAMAAAAACAAAAFAAAAEgAAAAMABEABAAQAAgADAAMAAAAEAAAAAAAAAAYAAAAAwAAAAEAAABAAAAAAAAAAAAAAAABAAAAYQAAAAwAEQAEABAACAAMAAwA"
-    "AAAQAAAAAAAAABAAAAADAAAAAQAAACAAAAABAAAAYgAAAAEAAAAAAAAAAQAAAAEAAAABAAAAEAAAAAAACgAQAAQACAAMAAoAAAAAAAAACAAAAAwAAAABAAAAAAAAAAEAAAABAAAAAAAA"
-    "AAQAAABtYWluAAAAAAEAAAAMAAAAAAAAAAQABAAEAAAA"
-)
-ONNX_EXAMPLE = (
-    "CAg6iAEKLBIEYXhlcyIIQ29uc3RhbnQqGgoFdmFsdWUqDggBEAdKCAAAAAAAAAAAoAEECi0KAWEKBGF4ZXMSAWIaA21heCIJUmVkdWNlTWF4Kg8KCGtlZXBkaW1zGACgAQISA3R3b1oT"
-    "CgFhEg4KDAgCEggKAggCCgIIIGIPCgFiEgoKCAgCEgQKAgggQgQKABAS"
-)
-XLA_EXAMPLE = "CgkIARBAGgMSAWEKCQgCECAaAxIBYiIUCgIQAQoCEAIKBAgBEAEKBAgBEAI="
-MICRO_LOG_EXAMPLE = """0 (id=1): size=64, offset=0, first_used=0 last_used=1
-1 (id=2): size=32, offset=64, first_used=1 last_used=2
-"""
-VELA_EXAMPLE = """################################################################################
-Tensor Allocation for mem_area Sram, of mem_type_set (Scratch), using allocator HillClimb, in Cpu and Npu subgraph:
-Start Time -   End Time: Start Addr -   End Addr: Tensor Size: Memory Usage: Purpose     : Format            : Name
-         0 -          1:        0x0 -       0x40:          64:           96: FeatureMap  : NHWC              : a
-         1 -          2:       0x40 -       0x60:          32:           96: FeatureMap  : NHWC              : b
-"""
-SNAPSHOT_EXAMPLE = """{"segments": [], "device_traces": [[
-  {"action": "alloc", "addr": 4096, "size": 64}, {"action": "alloc", "addr": 8192, "size": 32}, {"action": "free_completed", "addr": 4096, "size": 64}
-]]}
-"""
-CHROME_EXAMPLE = """{"traceEvents": [
-  {"ph": "X", "name": "a", "pid": 0, "ts": 0, "dur": 2, "args": {"size": 64}},
-  {"ph": "X", "name": "b", "pid": 0, "ts": 1, "dur": 2, "args": {"size": 32}}
-]}
-"""
-MEMORY_SPACE_EXAMPLE = """buffer_id,buffer_name,alt_mem_benefit,size,definition_time,use_times,use_names,is_scoped
-1,a,0.5,64,0,"1","x",0
-2,b,0.5,32,1,"1;2","x;y",0
-"""
-EXECUTORCH_EXAMPLE = (
-    "EAAAAEVUMTIIAAwABAAIAAgAAAAAAAAABAAAAAEAAAAYAAAAAAAAABAAGAAEAAAACAAMABAAFAAQAAAAIAAAACgAAAAAAQAABAEAAAgBAAAAAAAAAAAAAAAAAAAHAAAAZm9yd2FyZAAD"
-    "AAAAFAAAADAAAACEAAAACAAJAAgABAAIAAAADAAAAAEAAAAEAAQABAAAAAAAAAAIAAkACAAEAAgAAAAcAAAABAAAAAAAEgANAAwAAAAEAAAAAAAAAAgAEgAAAAwAAAAYAAAAAAAAAAEA"
-    "AABAAAAACAAMAAQACAAIAAAAAQAAAAAAAAAAAAAACAAJAAgABAAIAAAAHAAAAAQAAAAAABIADQAMAAAABAAAAAAAAAAIABIAAAAMAAAAGAAAAAAAAAABAAAAIAAAAAgADAAEAAgACAAA"
-    "AAEAAABAAAAAAQAAAAEAAAABAAAAAgAAAAEAAAAQAAAAAAAKAAgAAAAAAAQACgAAAAQAAAABAAAADAAAAAgACQAIAAQACAAAABQAAAABAAAAAAAAAAgADAAEAAgACAAAAAAAAAAEAAAA"
-    "AgAAAAEAAAACAAAA"
-)
 
 FORMATS: dict[str, Format] = {
     row.name: row
@@ -257,7 +184,7 @@ FORMATS: dict[str, Format] = {
                 source.may_be_json and "format" not in source.top and {"schema_version", "problem"} <= source.top.keys()
             ),
             "planner.formats.planners.dsa:read",
-            DSA_EXAMPLE,
+            examples.DSA,
         ),
         Format(
             "usmp",
@@ -276,7 +203,7 @@ FORMATS: dict[str, Format] = {
             (JSON,),
             lambda source: source.may_be_json and _is_named(source, GRAPH),
             "planner.formats.programs.read_graph:read",
-            GRAPH_EXAMPLE,
+            examples.GRAPH,
             contents="planner.formats.contents:of_graph",
         ),
         Format(
@@ -286,7 +213,7 @@ FORMATS: dict[str, Format] = {
             (JSON,),
             lambda source: source.may_be_json and _is_named(source, CASCADE),
             "planner.formats.programs.read_cascade:read",
-            CASCADE_EXAMPLE,
+            examples.CASCADE,
         ),
         Format(
             "trace",
@@ -295,7 +222,7 @@ FORMATS: dict[str, Format] = {
             (LINES,),
             lambda source: source.is_trace,
             "planner.formats.programs.read_trace:read",
-            TRACE_EXAMPLE,
+            examples.TRACE,
         ),
         Format(
             "tflite",
@@ -304,7 +231,7 @@ FORMATS: dict[str, Format] = {
             ("application/vnd.tflite",),
             lambda source: source.data[4:8] == b"TFL3",
             "planner.formats.tflite.read:read",
-            TFLITE_EXAMPLE,
+            examples.TFLITE,
             is_text=False,
             contents="planner.formats.contents:of_tflite",
             settings=(
@@ -323,7 +250,7 @@ FORMATS: dict[str, Format] = {
             ("application/onnx",),
             lambda source: source.data[:1] == b"\x08" and b"\x00" < source.data[1:2] < b"\x40",
             "planner.formats.onnx.read:read",
-            ONNX_EXAMPLE,
+            examples.ONNX,
             is_text=False,
             contents="planner.formats.contents:of_onnx",
             settings=(
@@ -342,7 +269,7 @@ FORMATS: dict[str, Format] = {
             (LOG,),
             lambda source: b"first_used=" in source.data and b"(id=" in source.data,
             "planner.formats.dumps.micro_log:read",
-            MICRO_LOG_EXAMPLE,
+            examples.MICRO_LOG,
         ),
         Format(
             "vela-log",
@@ -351,7 +278,7 @@ FORMATS: dict[str, Format] = {
             (LOG,),
             lambda source: b"Tensor Allocation for mem_area " in source.data,
             "planner.formats.dumps.vela:read",
-            VELA_EXAMPLE,
+            examples.VELA,
         ),
         Format(
             "torch-snapshot",
@@ -360,7 +287,7 @@ FORMATS: dict[str, Format] = {
             (JSON,),
             lambda source: source.may_be_json and "device_traces" in source.top and "format" not in source.top,
             "planner.formats.dumps.snapshot:read",
-            SNAPSHOT_EXAMPLE,
+            examples.SNAPSHOT,
         ),
         Format(
             "chrome-trace",
@@ -369,7 +296,7 @@ FORMATS: dict[str, Format] = {
             (JSON,),
             _is_chrome,
             "planner.formats.dumps.chrome:read",
-            CHROME_EXAMPLE,
+            examples.CHROME,
             "planner.formats.dumps.chrome:write",
         ),
         Format(
@@ -379,7 +306,7 @@ FORMATS: dict[str, Format] = {
             ("application/vnd.executorch",),
             lambda source: source.data[4:8] == b"ET12",
             "planner.formats.dumps.executorch:read",
-            EXECUTORCH_EXAMPLE,
+            examples.EXECUTORCH,
             is_text=False,
         ),
         Format(
@@ -389,7 +316,7 @@ FORMATS: dict[str, Format] = {
             ("application/x-protobuf",),
             _is_xla,
             "planner.formats.dumps.buffer_assignment:read",
-            XLA_EXAMPLE,
+            examples.XLA,
             is_text=False,
         ),
         Format(
@@ -399,7 +326,7 @@ FORMATS: dict[str, Format] = {
             (CSV,),
             _is_memory_space,
             "planner.formats.dumps.memory_space:read",
-            MEMORY_SPACE_EXAMPLE,
+            examples.MEMORY_SPACE,
         ),
     )
 }

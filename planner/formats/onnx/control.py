@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ...checks.report import quoted
 from ...graph.operators import Operator, OperatorKind, TensorKind
@@ -15,10 +15,28 @@ from .rules.site import ShapeError, Site, Type
 from .values import is_settled
 
 if TYPE_CHECKING:
-    from .lowering import Lowering
+    from ...graph.program import Function
+    from .symbols import Symbols
 
 Inputs: TypeAlias = list[Value | None]
 NUMBER, TRUTH = Type(INT64, ()), Type(BOOL, ())
+
+
+class Lowering(Protocol):
+    """What lowers the graphs inside these operators."""
+
+    symbols: Symbols
+    warnings: dict[str, None]
+
+    def inner(
+        self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, Any]], what: str
+    ) -> tuple[Written, list[Value]]:
+        """The graph as a function that is run by `into`, and its outputs."""
+        ...
+
+    def keep(self, written: Written, outputs: list[str], more: list[Value], first: str | None = None) -> Function:
+        """The function, finished."""
+        ...
 
 
 def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written) -> None:

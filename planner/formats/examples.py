@@ -1,0 +1,78 @@
+"""A small document of each format, for the HTTP interface's description and for the tests. What is no text stands in base64."""
+
+from __future__ import annotations
+
+GRAPH = """{
+  "format": "memplan-graph/2",
+  "functions": [
+    {"name": "main", "inputs": ["a"], "outputs": ["b"],
+     "tensors": [{"id": "a", "shape": [64], "kind": "input"}, {"id": "b", "shape": [32]}],
+     "operators": [{"kind": "compute", "name": "conv", "inputs": ["a"], "outputs": ["b"]}]}
+  ]
+}
+"""
+CASCADE = """{
+  "format": "memplan-cascade/1",
+  "tensors": [{"id": "a", "shape": [4, 8, 2]}, {"id": "b", "shape": [4, 8, 1]}],
+  "operators": [{"kind": "convolution", "name": "conv", "inputs": ["a"], "output": "b", "kernel": [3, 3], "padding": "same"}]
+}
+"""
+TRACE = """{"format": "memplan-trace/1"}
+{"event": "alloc", "id": "a", "size": 64}
+{"event": "alloc", "id": "b", "size": 32}
+{"event": "use", "ids": ["a", "b"], "name": "conv"}
+{"event": "free", "id": "a"}
+"""
+DSA = """{
+  "schema_version": 1, "profile": "pypto_hard_v1", "instance": "two", "metadata": {},
+  "problem": {
+    "pools": [{"id": 1, "name": "Vec", "capacity": 128, "reserved_ranges": []}],
+    "buffers": [
+      {"id": 1, "name": "a", "size": 64, "alignment": 1, "live_intervals": [{"lower": 0, "upper": 2}], "allowed_pools": [1]},
+      {"id": 2, "name": "b", "size": 32, "alignment": 1, "live_intervals": [{"lower": 1, "upper": 3}], "allowed_pools": [1]}
+    ],
+    "constraints": {"colocations": [], "separations": [], "temporal_exclusions": [], "pinned_allocations": []},
+    "objective": {"aggregation": "lexicographic", "terms": ["total_peak", "max_peak"]}
+  }
+}
+"""
+TFLITE = (
+    "GAAAAFRGTDMAAA4AFAAEAAgADAAAABAADgAAAAMAAAAMAAAAKAAAACABAAABAAAAEAAAAAwACQAIAAAAAAAEAAwAAAA7AAAAOwAAAAEAAAAYAAAAAAAAAAAADgAYAAQACAAMABAAFAAO"
+    "AAAAFAAAAIQAAACIAAAAjAAAAMAAAAACAAAAFAAAAEgAAAAMABEABAAQAAgADAAMAAAAEAAAAAAAAAAYAAAAAwAAAAEAAABAAAAAAAAAAAAAAAABAAAAYQAAAAwAEQAEABAACAAMAAwA"
+    "AAAQAAAAAAAAABAAAAADAAAAAQAAACAAAAABAAAAYgAAAAEAAAAAAAAAAQAAAAEAAAABAAAAEAAAAAAACgAQAAQACAAMAAoAAAAAAAAACAAAAAwAAAABAAAAAAAAAAEAAAABAAAAAAAA"
+    "AAQAAABtYWluAAAAAAEAAAAMAAAAAAAAAAQABAAEAAAA"
+)
+ONNX = (
+    "CAg6iAEKLBIEYXhlcyIIQ29uc3RhbnQqGgoFdmFsdWUqDggBEAdKCAAAAAAAAAAAoAEECi0KAWEKBGF4ZXMSAWIaA21heCIJUmVkdWNlTWF4Kg8KCGtlZXBkaW1zGACgAQISA3R3b1oT"
+    "CgFhEg4KDAgCEggKAggCCgIIIGIPCgFiEgoKCAgCEgQKAgggQgQKABAS"
+)
+XLA = "CgkIARBAGgMSAWEKCQgCECAaAxIBYiIUCgIQAQoCEAIKBAgBEAEKBAgBEAI="
+MICRO_LOG = """0 (id=1): size=64, offset=0, first_used=0 last_used=1
+1 (id=2): size=32, offset=64, first_used=1 last_used=2
+"""
+VELA = """################################################################################
+Tensor Allocation for mem_area Sram, of mem_type_set (Scratch), using allocator HillClimb, in Cpu and Npu subgraph:
+Start Time -   End Time: Start Addr -   End Addr: Tensor Size: Memory Usage: Purpose     : Format            : Name
+         0 -          1:        0x0 -       0x40:          64:           96: FeatureMap  : NHWC              : a
+         1 -          2:       0x40 -       0x60:          32:           96: FeatureMap  : NHWC              : b
+"""
+SNAPSHOT = """{"segments": [], "device_traces": [[
+  {"action": "alloc", "addr": 4096, "size": 64}, {"action": "alloc", "addr": 8192, "size": 32}, {"action": "free_completed", "addr": 4096, "size": 64}
+]]}
+"""
+CHROME = """{"traceEvents": [
+  {"ph": "X", "name": "a", "pid": 0, "ts": 0, "dur": 2, "args": {"size": 64}},
+  {"ph": "X", "name": "b", "pid": 0, "ts": 1, "dur": 2, "args": {"size": 32}}
+]}
+"""
+MEMORY_SPACE = """buffer_id,buffer_name,alt_mem_benefit,size,definition_time,use_times,use_names,is_scoped
+1,a,0.5,64,0,"1","x",0
+2,b,0.5,32,1,"1;2","x;y",0
+"""
+EXECUTORCH = (
+    "EAAAAEVUMTIIAAwABAAIAAgAAAAAAAAABAAAAAEAAAAYAAAAAAAAABAAGAAEAAAACAAMABAAFAAQAAAAIAAAACgAAAAAAQAABAEAAAgBAAAAAAAAAAAAAAAAAAAHAAAAZm9yd2FyZAAD"
+    "AAAAFAAAADAAAACEAAAACAAJAAgABAAIAAAADAAAAAEAAAAEAAQABAAAAAAAAAAIAAkACAAEAAgAAAAcAAAABAAAAAAAEgANAAwAAAAEAAAAAAAAAAgAEgAAAAwAAAAYAAAAAAAAAAEA"
+    "AABAAAAACAAMAAQACAAIAAAAAQAAAAAAAAAAAAAACAAJAAgABAAIAAAAHAAAAAQAAAAAABIADQAMAAAABAAAAAAAAAAIABIAAAAMAAAAGAAAAAAAAAABAAAAIAAAAAgADAAEAAgACAAA"
+    "AAEAAABAAAAAAQAAAAEAAAABAAAAAgAAAAEAAAAQAAAAAAAKAAgAAAAAAAQACgAAAAQAAAABAAAADAAAAAgACQAIAAQACAAAABQAAAABAAAAAAAAAAgADAAEAAgACAAAAAAAAAAEAAAA"
+    "AgAAAAEAAAACAAAA"
+)
