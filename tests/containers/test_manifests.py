@@ -210,7 +210,7 @@ def test_what_kubernetes_sets_are_settings_and_can_be_used_together() -> None:
 def test_workers_grow_with_the_queue() -> None:
     (scaler,) = [m for m in MANIFESTS if m["kind"] == "HorizontalPodAutoscaler"]
     (metric,) = scaler["spec"]["metrics"]
-    exported = (ROOT / "api" / "metrics.py").read_text(encoding="utf-8")
+    exported = (ROOT / "api" / "process" / "metrics.py").read_text(encoding="utf-8")
     assert f'"{metric["external"]["metric"]["name"]}"' in exported
     assert metric["external"]["metric"]["selector"]["matchLabels"] == {"state": "queued"}
     target = scaler["spec"]["scaleTargetRef"]

@@ -1,0 +1,56 @@
+#!/usr/bin/env python
+"""How fast many small problems are planned, and what each costs beside its planning.
+
+    scripts/measure/many.py [--count N] [--buffers N] [--processes N] [--cluster WHERE]
+
+The problems are made up, each another one. Overhead: what the processes spent in all, less what planning took, for each problem.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from planner import Options, write_problem
+from planner.generate import Request, generate
+from planner.many import Entry, Farm, collect, plan_many
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--buffers", type=int, default=20)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--cluster")
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        os.chdir(name)
+        Path("problems").mkdir()
+        for seed in range(wanted.count):
+            problem = generate("transformer", Request(wanted.buffers, seed))
+            Path(f"problems/{seed:06}.json").write_bytes(write_problem(problem))
+        Path("out").mkdir()
+        entries: list[Entry] = []
+        farm = Farm(Options(workers=1), wanted.processes, wanted.cluster)
+        before, begun = os.times(), time.monotonic()
+        assert plan_many(collect(["problems"], Path("out")), Path("out"), farm, entries.append)
+        seconds, after = time.monotonic() - begun, os.times()
+        planning = sum(entry.seconds or 0.0 for entry in entries)
+        spent = sum(after[:4]) - sum(before[:4])
+        own = after.user + after.system - before.user - before.system
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(
+            f"{len(entries)} problems of {wanted.buffers} buffers in {seconds:.2f} s: {len(entries) / seconds:.0f} a second; planning {1e3 * planning / len(entries):.2f} ms each by the clock; "
+            f"processor {1e3 * spent / len(entries):.2f} ms each ({1e3 * own / len(entries):.2f} ms of it here); {memory} MiB here"
+        )
+
+
+if __name__ == "__main__":
+    main()
