@@ -6,8 +6,8 @@ memory are held to there too, and what a solver does harms no other.
 
 from __future__ import annotations
 
-import os
 import select
+import socket
 import threading
 from collections import deque
 from contextlib import suppress
@@ -87,10 +87,12 @@ class ClusterPlace:
         self._out = Path()
         self._future: Any = None
         self._answers: deque[object] = deque()
-        self._ready, self._wake = os.pipe()
+        self._ready, self._wake = (
+            socket.socketpair()
+        )  # closed objects refuse; a closed number might be another file by then
 
     def fileno(self) -> int:
-        return self._ready
+        return self._ready.fileno()
 
     def send(self, message: object) -> None:
         if isinstance(message, Read):
@@ -107,7 +109,7 @@ class ClusterPlace:
             self._future.add_done_callback(self._done)
 
     def receive(self) -> Any:
-        os.read(self._ready, 1)
+        self._ready.recv(1)
         return self._answers.popleft()
 
     def end(self) -> int:
@@ -115,7 +117,7 @@ class ClusterPlace:
             with suppress(OSError, TimeoutError):
                 self._future.cancel()
         for end in (self._ready, self._wake):
-            os.close(end)
+            end.close()
         return 0
 
     def _read(self, asked: Read) -> None:
@@ -148,7 +150,7 @@ class ClusterPlace:
     def _answer(self, answer: object) -> None:
         self._answers.append(answer)
         with suppress(OSError):  # nobody waits for it any more
-            os.write(self._wake, b"!")
+            self._wake.send(b"!")
 
 
 _lock = threading.Lock()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -25,7 +25,7 @@ class ProblemFile:
 
 
 def collect(patterns: Iterable[str], leave_out: Path) -> list[ProblemFile]:
-    """The files, in order, each once; none from the folder to leave out. Raises BadInput for a pattern that finds nothing."""
+    """The files, in order, each once; none from the folder to leave out. Raises BadInput for a pattern that finds nothing, and for names that clash."""
     found: dict[Path, ProblemFile] = {}
     out = leave_out.resolve()
     for pattern in patterns:
@@ -36,7 +36,18 @@ def collect(patterns: Iterable[str], leave_out: Path) -> list[ProblemFile]:
             real = path.resolve()
             if not real.is_relative_to(out):
                 found.setdefault(real, ProblemFile(_name(real), path, is_named))
+    _require_names(found)
     return list(found.values())
+
+
+def _require_names(found: Mapping[Path, ProblemFile]) -> None:
+    """Raises BadInput where two files would be called the same: one below the current folder, one below the root."""
+    called: dict[str, Path] = {}
+    for real, file in found.items():
+        if other := called.get(file.name):
+            message = f"{other} and {real} would both be called {file.name}; plan them from another folder"
+            raise BadInput(Finding(Code.DUPLICATE_ID, "", message))
+        called[file.name] = real
 
 
 def _paths(pattern: str) -> Iterator[tuple[Path, bool]]:

@@ -260,7 +260,7 @@ class _Run:
         if entry.plan is None:
             self._note(replace(entry, file=file.name, sha256=read.sha256))
         elif not self._take_over(file, read, (self._manifest, entry), "same"):  # somebody took the plan away meanwhile
-            del self._problems[read.digest]
+            self._problems.pop(read.digest, None)
             self._waiting.append(file)
 
     def _take_over(self, file: ProblemFile, read: WasRead, known: tuple[Manifest, Entry], source: str) -> bool:

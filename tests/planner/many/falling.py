@@ -23,6 +23,8 @@ def fall(asked: Read | Make, send: Callable[[object], None]) -> None:
             os._exit(3)
         if "sleeps" in _at[0]:
             time.sleep(600)
+        if "waits" in _at[0]:
+            time.sleep(1)
         died = Path(f"{asked.out}.died")
         if "dies_once" in _at[0] and not died.exists():
             died.parent.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from planner import BadInput, Options, bench, read_plan, write_problem
 from planner.bench.running.on_cluster import OnCluster
 from planner.generate import Request, generate
 from planner.many import Entry, Farm, collect, plan_many
+from planner.many.cluster import ClusterPlace
 from solvers.sandbox.parent_death import kill_group
 
 pytest.importorskip("distributed")
@@ -117,3 +118,19 @@ def test_where_no_scheduler_is_it_says_so(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("planner.many.cluster.CONNECT_SECONDS", "0.2s")
     with pytest.raises(BadInput, match=r"no scheduler answers at tcp://127\.0\.0\.1:"):
         plan_many([], tmp_path, Farm(OPTIONS, cluster=f"tcp://127.0.0.1:{free_port()}"))
+
+
+def test_a_place_that_is_given_up_writes_nowhere_any_more(tmp_path: Path) -> None:
+    place = ClusterPlace(None, 1.0)
+    numbers = {place.fileno(), place.fileno() + 1}
+    place.end()
+    with (tmp_path / "a").open("wb") as one, (tmp_path / "b").open("wb") as other:
+        assert numbers & {one.fileno(), other.fileno()}  # the numbers are other files' by now
+        place._done(Cancelled())
+    assert (tmp_path / "a").read_bytes() + (tmp_path / "b").read_bytes() == b""
+
+
+class Cancelled:
+    """A future that was."""
+
+    status = "cancelled"

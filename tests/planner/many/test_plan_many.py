@@ -237,3 +237,34 @@ def test_the_plans_are_those_of_plan(problems: Path, tmp_path: Path) -> None:
     problem, _ = read_problem((problems / "2.json").read_bytes())
     made = read_plan((tmp_path / "out/problems/2.json.plan.json").read_bytes())
     assert made.placements == plan(problem, QUICK.options).placements
+
+
+def test_a_plan_that_is_taken_away_is_made_again_for_all_who_waited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(places, "SERVING", "tests.planner.many.falling:fall")
+    for name in "abcd":
+        written(tmp_path / "problems", f"waits_{name}.json", generate("transformer", Request(20, 0)))
+    out = tmp_path / "out"
+    out.mkdir()
+    entries: list[Entry] = []
+
+    def take_away(entry: Entry) -> None:
+        entries.append(entry)
+        if len(entries) == 1:
+            assert entry.plan is not None
+            (out / entry.plan).unlink()
+
+    assert plan_many(collect(["problems"], out), out, replace(QUICK, processes=4), take_away)
+    assert sorted(entry.source or "" for entry in entries) == ["same"] * 2 + ["solved"] * 2
+    assert all(Manifest.read(out).plan_of(entry) is not None for entry in entries[1:])
+
+
+def test_files_that_would_have_one_name_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = written(tmp_path, "a.json", generate("transformer", Request(20, 0)))
+    here = tmp_path / "here"
+    written(here.joinpath(*elsewhere.parts[1:-1]), "a.json", generate("transformer", Request(20, 1)))
+    monkeypatch.chdir(here)
+    with pytest.raises(BadInput, match="would both be called"):
+        collect([str(elsewhere), "."], tmp_path / "out")
