@@ -5,8 +5,9 @@ Importing this module imports nothing heavy; answering does, so it happens in a 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ..cpsat import engine
 from ..model.solver import Control
@@ -22,26 +23,34 @@ LARGEST = 1 << 61
 """No load is."""
 
 
-class Questions:
+class Answering(ABC):
+    """Answers questions in a process of its own, each within its budget."""
+
+    rate: ClassVar[int]
+    """Work for each second that CP-SAT counts."""
+
+    def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        """In the child."""
+        budget = engine.Budget(
+            question["work"], question["deadline"], question["seed"], WORKERS, rate=self.rate, is_linear=True
+        )
+        return write_answer(self.ask(read_question(question["question"]), budget, control))
+
+    @abstractmethod
+    def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
+        """The answer within the budget."""
+
+
+class Questions(Answering):
     """About one instance. The model is built once; each question adds to a copy of it."""
+
+    rate = WORK_PER_DETERMINISTIC_SECOND
 
     def __init__(self, choices: Choices) -> None:
         self._choices = choices
         self._base: Any = None
         self._sums: list[Any] = []
         """Of each load, what is not always there."""
-
-    def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
-        """In the child."""
-        budget = engine.Budget(
-            work=question["work"],
-            deadline=question["deadline"],
-            seed=question["seed"],
-            workers=WORKERS,
-            rate=WORK_PER_DETERMINISTIC_SECOND,
-            is_linear=True,
-        )
-        return write_answer(self.ask(read_question(question["question"]), budget, control))
 
     def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
         """The answer within the budget."""

@@ -5,7 +5,7 @@ Importing this module imports nothing heavy; answering does, so it happens in a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
@@ -15,10 +15,8 @@ from ..cpsat.places import places
 from ..model.instance import Instance, Term
 from ..model.solver import Control
 from .instance import Answer, Choice, Choices, Pick, Question
-from .wire import read_question, write_answer
+from .questions import Answering
 
-WORKERS = 1
-"""Constant, so that every machine gives the same answer."""
 LARGEST = 1 << 61
 MOST_PARTS = 250
 MOST_PAIRS = 8_000
@@ -114,24 +112,14 @@ def exclude_each_other(one: Pick | None, other: Pick | None) -> bool:
     return one is not None and other is not None and one[0] == other[0] and one != other
 
 
-class Together:
+class Together(Answering):
     """Answers about one problem; loads are what the objective makes of the peaks."""
+
+    rate = engine.RATE_OF_SEVERAL_TERMS
 
     def __init__(self, joint: Joint) -> None:
         self._joint, self._choices = joint, joint.choices
         self._base: Any = None
-
-    def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
-        """In the child."""
-        budget = engine.Budget(
-            question["work"],
-            question["deadline"],
-            question["seed"],
-            WORKERS,
-            rate=engine.RATE_OF_SEVERAL_TERMS,
-            is_linear=True,
-        )
-        return write_answer(self.ask(read_question(question["question"]), budget, control))
 
     def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
         """The answer within the budget."""

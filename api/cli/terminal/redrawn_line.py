@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
@@ -14,7 +15,7 @@ from .text import can_redraw, say, visible
 REDRAWN_SECONDS = 0.5
 
 
-class RedrawnLine:
+class RedrawnLine(ABC):
     """Whoever inherits it says what the line is. Off a terminal nothing is drawn."""
 
     def __init__(self, *, quiet: bool) -> None:
@@ -24,9 +25,9 @@ class RedrawnLine:
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._redraw, name="memplan-progress", daemon=True)
 
+    @abstractmethod
     def line(self) -> str:
         """As it would be drawn now."""
-        raise NotImplementedError
 
     def _tell(self, text: str) -> None:
         """A line that stays, above the one that is redrawn. With the lock held."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeAlias
@@ -20,13 +20,21 @@ from ..placing.watching import Cancelled
 Request: TypeAlias = tuple[Problem, Options]
 """What to plan, and how."""
 
-SERVING = "planner.planning.sweeping.planner_process:plan_request"
+SERVING = "planner.planning.sweeping.side_by_side:plan_request"
 QUICK = 0.05
 """Seconds: while no plan took longer, no process is started for the next."""
 
 
 class ProcessEnded(RuntimeError):
     """A process was ended, or ended by itself, before its plan was made."""
+
+
+def plan_request(request: Request, send: Callable[[object], None]) -> None:
+    """In such a process: send the plan, or what is wrong with the request."""
+    try:
+        send(plan(*request))
+    except PlannerError as error:
+        send(error)
 
 
 def _ask(planner: Companion, request: Request) -> Plan:
