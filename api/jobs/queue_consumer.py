@@ -53,14 +53,15 @@ class Turn:
 async def together(parts: Iterable[Coroutine[Any, Any, None]]) -> None:
     """All of them, until they have ended; when one fails or this is cancelled, the others are. To cancel again cancels them again."""
     tasks = [asyncio.ensure_future(part) for part in parts]
-    cancelled = False
+    ending = cancelled = False
     while left := [task for task in tasks if not task.done()]:
         try:
             done, _ = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
-            is_over = any(task.cancelled() or task.exception() is not None for task in done)
+            tell = not ending and any(task.cancelled() or task.exception() is not None for task in done)
         except asyncio.CancelledError:
-            cancelled = is_over = True
-        if is_over:
+            tell = cancelled = True
+        if tell:  # once: whoever is on the way out must not be stopped there because another one was faster
+            ending = True
             for task in left:
                 task.cancel()
     if cancelled:

@@ -281,3 +281,25 @@ def test_parts_of_a_worker_end_together() -> None:
         asyncio.run(cancel())
     asyncio.run(together([part("e", 0), part("f", 0)]))
     assert sorted(ended) == ["a", "b", "c", "d", "e", "f"]
+
+
+def test_a_part_that_is_slow_to_end_is_left_to_it() -> None:
+    """Otherwise the queue would not hear that this worker is gone, only because another one was faster."""
+    told: list[str] = []
+
+    async def part(name: str, seconds: float) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(seconds)
+            told.append(name)
+
+    async def cancel() -> None:
+        task = asyncio.create_task(together([part("slow", 0.05), part("fast", 0)]))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancel())
+    assert told == ["fast", "slow"]
