@@ -59,7 +59,6 @@ class Application:
         self._guarded: ASGIApp = Guard(routed, settings, metrics)
         if settings.allowed_origins:
             self._guarded = CORSMiddleware(self._guarded, **cross_origin(settings.allowed_origins))
-        self.paths = tuple(routed.openapi()["paths"])
         self.wrong: WrongSettings | None = None
         """Why it could not start."""
 

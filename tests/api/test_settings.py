@@ -29,16 +29,6 @@ def test_the_page_lists_every_setting_as_it_is() -> None:
     assert all(field.description for field in Settings.model_fields.values())
 
 
-def test_the_page_names_every_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    from api.app import create_app
-
-    page = DOCS.read_text(encoding="utf-8")
-    paths = create_app(Settings()).paths
-    assert {"/v1/plans", "/v1/jobs/{id}/events", "/metrics"} <= set(paths)
-    for path in paths:
-        assert path in page, path
-
-
 def test_options_come_before_variables_and_variables_before_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,6 +93,14 @@ def test_every_body_has_a_schema_and_an_example() -> None:
                 assert ("example" in each) != ("examples" in each), (method, path, kind)
 
 
+def test_the_documentation_names_every_path() -> None:
+    page = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+    paths = document()["paths"]
+    assert {"/v1/plans", "/v1/jobs/{id}/events", "/metrics"} <= set(paths)
+    for path in paths:
+        assert path in page, path
+
+
 def test_it_says_where_the_service_is_and_that_tokens_are_not_needed_where_there_are_none() -> None:
     described = document()
     assert [each["url"] for each in described["servers"]] == ["/"]
