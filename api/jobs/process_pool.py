@@ -92,6 +92,18 @@ class Task:
         self.parts = ()
 
 
+def start_worker(line: socket.socket) -> subprocess.Popen[bytes]:
+    """A process that has the other end of that line."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "api.jobs.worker_process", str(line.fileno())],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=(line.fileno(),),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))},
+        process_group=0,
+    )
+
+
 class Slot:
     """One worker process; a new one is started when there is none."""
 
@@ -148,17 +160,7 @@ class Slot:
         self.close()
         ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "api.jobs.worker_process", str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                env={
-                    **os.environ,
-                    "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
-                },
-                process_group=0,
-            )
+            self._process = start_worker(theirs)
         self._connection = Connection(ours.detach())
         self._heard = select.poll()
         self._heard.register(self._connection.fileno(), select.POLLIN)

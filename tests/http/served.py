@@ -18,7 +18,7 @@ import httpx
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from tests.forked import Forked, can_fork, environment
+from tests.forked import Forked, can_fork, children_of, environment
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"memplan is served at (\S+)|Uvicorn running on (http://[0-9.:]+)")
@@ -79,8 +79,7 @@ class Running:
 
     def children(self) -> list[int]:
         """The processes that it has started."""
-        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        return [int(pid) for path in children for pid in path.read_text().split()]
+        return children_of(self.process.pid)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """End it, and wait until it has ended."""

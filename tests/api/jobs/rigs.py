@@ -23,6 +23,7 @@ from planner import Options
 from planner.formats import write_problem
 from planner.generate import Request, generate
 from planner.model.problem import Buffer, Problem
+from tests.forked import forking_workers
 
 SECONDS = 60.0
 STALLED_SECONDS = 2.5
@@ -89,6 +90,7 @@ async def rig(
 ) -> AsyncIterator[Rig]:
     """With so many worker processes; `wrap` stands between the store and those who use it."""
     async with contextlib.AsyncExitStack() as resources:
+        resources.enter_context(forking_workers())
         plain = open_store(url)
         resources.callback(plain.close)
         store: Store = wrap(plain)

@@ -8,13 +8,14 @@ import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 
 import pytest
 
 from api.errors import Refusal
 from api.jobs.process_pool import ProcessPool, Reply, Task, WorkerDied, WorkerFault, WorkerLate
 from api.settings import Settings
+from tests.forked import children_of, forking_workers
 
 THREE = json.dumps(
     {
@@ -99,9 +100,13 @@ def test_a_fault_is_told_and_the_worker_goes_on() -> None:
     run(work)
 
 
-def test_a_killed_worker_is_replaced() -> None:
+@pytest.mark.parametrize("started", [nullcontext, forking_workers])
+def test_a_killed_worker_is_replaced(started: Callable[[], AbstractContextManager[None]]) -> None:
+    """Those that other tests have forked, too."""
+
     async def work(made: ProcessPool) -> None:
         (pid,) = made.pids
+        assert pid in children_of(os.getpid())
         os.kill(pid, signal.SIGSTOP)  # so that it cannot answer before it is killed
         task = read()
         task.cancelled = watched = Watched()
@@ -114,7 +119,8 @@ def test_a_killed_worker_is_replaced() -> None:
         await made.do(read())
         assert made.pids != [pid]
 
-    run(work)
+    with started():
+        run(work)
 
 
 def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:
