@@ -55,18 +55,29 @@ class NestedPlan:
 
 
 def nested_plan(
-    program: Program, pools: Sequence[Pool], options: GraphOptions, solve: Callable[[Problem], Plan]
+    program: Program,
+    pools: Sequence[Pool],
+    options: GraphOptions,
+    solve: Callable[[Problem], Plan],
+    on_arena: Callable[[NestedArena], None] | None = None,
 ) -> NestedPlan:
-    """Plans function by function with the solver. Raises BadInput for a program that is wrong in itself."""
+    """Plans function by function with the solver; `on_arena` is told of each. Raises BadInput for a program that is wrong in itself."""
     require_sound_program(program)
     whole = program_problem(program, pools, options).problem
     arenas: list[NestedArena] = []
+
+    def solved(name: str, problem: Problem) -> Plan:
+        arenas.append(NestedArena(name, problem, solve(problem)))
+        if on_arena is not None:
+            on_arena(arenas[-1])
+        return arenas[-1].plan
+
     state = _state(whole)
     if state.buffers:
-        arenas.append(NestedArena(STATE, state, solve(state)))
-        if not arenas[0].plan.placements:
+        made = solved(STATE, state)
+        if not made.placements:
             return NestedPlan(tuple(arenas), None)
-        state = _pinned(state, arenas[0].plan)
+        state = _pinned(state, made)
     functions = {function.name: function for function in program.functions}
     unlimited = tuple(Pool(pool.name, None, pool.alignment, cost=pool.cost, rank=pool.rank) for pool in pools)
     needs: dict[str, Arena] = {}
@@ -78,8 +89,7 @@ def nested_plan(
         else:
             inner = replace(options, plan_inputs=False, plan_outputs=False, plan_state=False)
             problem = program_problem(alone, unlimited, inner).problem
-        made = solve(problem)
-        arenas.append(NestedArena(name, problem, made))
+        made = solved(name, problem)
         if problem.buffers and not made.placements:
             return NestedPlan(tuple(arenas), None)
         needs[name] = _needs(problem, made)

@@ -6,7 +6,7 @@ the master is told so and asked again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ..model.errors import StopReason
@@ -57,6 +57,17 @@ class Search:
         """Values from, to: of these it is known what the cheapest choice with no greater value is."""
         self._least_value: int | None = None
         self._least_cost: int | None = None
+        self._before: dict[int, Point] = {}
+        """Proven points of an earlier run, by their value."""
+
+    def begin_with(self, known: Mapping[Point, Placed]) -> None:
+        """What an earlier run had found: none of it is placed again, and what was proven is not asked again."""
+        for point, placed in known.items():
+            self._placed[point.choice] = placed
+            self._points.append(point)
+            if point.is_proven:
+                self._before[point.value] = point
+                self._covered.append((point.value, point.value))
 
     def fastest(self) -> Frontier:
         """The least cost, and for it the least value."""
@@ -108,6 +119,8 @@ class Search:
 
     def _cheapest(self, value: int | None) -> Point | None:
         """The point of the least cost whose value is no greater, and for that cost the least value; it is noted."""
+        if value in self._before:
+            return self._before[value]
         cost_bound: int | None = None
         known = set(self._master.left_aside)
         for _ in range(TRIES):

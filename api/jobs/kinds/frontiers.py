@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from planner.formats import read_frontier, read_plan, write_frontier
 from planner.formats.answers.frontier_writer import point_fields
 from planner.model.plan import Frontier, Plan, PlanStatus
 from planner.model.problem import measures_bytes
-from planner.planning.placing.frontiers import joined, undominated, worth
 from planner.planning.placing.solving import frontier_problem
 from solvers.model.errors import StopReason
 
@@ -38,14 +37,15 @@ class FrontierKind(Kind):
 
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
         before = known(best, read_frontier)
-        points = _Points(subject, asked, line, begun, () if before is None else before.points)
+        start = () if before is None else before.points
+        points = _Points(subject, asked, line, begun, start)
         wanted = asked.own.get("points")
-        found = planner.pareto(subject.problem, asked.options, wanted, points.add, points.are_over, begun)
+        found = planner.pareto(subject.problem, asked.options, wanted, points.add, points.are_over, begun, start)
         notes = asked.notes
         if found.stop is StopReason.CANCELLED and not line.cancelled():
             found = replace(found, stop=StopReason.WORK_LIMIT)
             notes = (*notes, f"the frontier was cut off after {points.most} points: ask for fewer with points")
-        return described(joined(found, points.before), notes)
+        return described(found, notes)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         found = read_frontier(best)
@@ -85,25 +85,36 @@ def described(found: Frontier, notes: Sequence[str]) -> Answer:
     )
 
 
-def _name(plan: Plan) -> str:
-    return str(worth(plan)[0])
+def _worth(plan: Plan) -> tuple[int, int]:
+    """What the point costs, and the memory that it takes."""
+    assert plan.choice is not None
+    assert plan.objective.value is not None
+    return plan.choice.cost, plan.objective.value
+
+
+def _undominated(plans: Iterable[Plan]) -> tuple[Plan, ...]:
+    """Those that none is better than in one of cost and memory and no worse than in the other, the cheapest first. Of equal ones the first stays."""
+    found: list[Plan] = []
+    for plan in sorted(plans, key=_worth):
+        if not found or _worth(plan)[1] < _worth(found[-1])[1]:
+            found.append(plan)
+    return tuple(found)
 
 
 class _Points:
     """Those that were found so far, by this attempt and by earlier ones."""
 
     def __init__(self, subject: Subject, asked: Asked, line: Line, begun: float, before: Sequence[Plan]) -> None:
-        self.before = tuple(before)
         self.most = max(min(MOST_POINTS, MOST_PLACEMENTS // max(len(subject.problem.buffers), 1)), 1)
-        self._found: tuple[Plan, ...] = self.before
+        self._found = tuple(before)
         self._digest, self._notes, self._line, self._begun = subject.digest, asked.notes, line, begun
 
     def add(self, plan: Plan) -> None:
-        found = undominated((*self._found, plan))
+        found = _undominated((*self._found, plan))
         if not any(each is plan for each in found):  # an earlier attempt knew it, or one that is better
             return
         self._found = found
-        self._line.point({"part": _name(plan), **self._figures(plan)}, self._so_far)
+        self._line.point({"part": str(_worth(plan)[0]), **self._figures(plan)}, self._so_far)
 
     def are_over(self) -> bool:
         """Is that enough, or is nobody interested any more?"""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from planner.facts.digest import digest
-from planner.formats import read_plan, read_program
-from planner.formats.answers.nested_writer import write_nested_json
+from planner.formats import read_program, write_plan
+from planner.formats.answers.nested_writer import arena_fields, write_nested_json
 from planner.formats.documents import Source
 from planner.formats.programs.read_graph import ProgramFile
 from planner.formats.table import Format
-from planner.graph.nested import NestedPlan, nested_plan
+from planner.graph.nested import NestedArena, NestedPlan, nested_plan
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Pool, Problem
@@ -25,8 +26,8 @@ from solvers.model.errors import StopReason
 
 from ...errors import bad_option
 from ...settings import Settings
-from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part
-from .plans import as_written, drawn, require_solver
+from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
+from .plans import drawn, known, plan_within, require_solver
 
 
 class NestedKind(Kind):
@@ -53,49 +54,97 @@ class NestedKind(Kind):
         require_solver(asked.options.solver)
 
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
+        start = known(best, _plans) or {}
         count = len(subject.more.program.functions) + 1
-        shares = Shares(replace(asked.options, capacity=None), count, begun, line.cancelled)
-        made = _nested(subject, asked, shares.plan)
-        plans = [arena.plan for arena in made.arenas]
-        cut_short = [plan.stop for plan in plans if plan.stop is not StopReason.PROVED]
-        status = PlanStatus.OPTIMAL if made.worst is None else made.worst.status
-        final = status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
-        return answer(
-            write_nested_json(made, asked.notes),
-            status=status.value,
-            stop=(StopReason.PROVED if final or not cut_short else cut_short[-1]).value,
-            best=made.peak,
-            lasting=final or all(plan.reproducible for plan in plans),
-        )
+        shares = Shares(replace(asked.options, capacity=None), count, begun, line.cancelled, start.values())
+        told: list[NestedArena] = []
+
+        def so_far() -> Answer:
+            return described(NestedPlan(tuple(told), None), asked.notes, StopReason.CANCELLED)
+
+        def on_arena(arena: NestedArena) -> None:
+            told.append(arena)
+            if arena.function not in start:
+                figures = {**arena_fields(arena), "seconds": round(time.monotonic() - begun, 6)}
+                line.point({"part": arena.function, **figures}, so_far)
+
+        made = _nested(subject, asked, shares.plan, on_arena)
+        return described(made, asked.notes, StopReason.CANCELLED if line.cancelled() else None)
+
+    def cut_short(self, best: bytes, stop: StopReason) -> Answer:
+        document = json.loads(best)
+        document["warnings"].append(stop_in_words(stop))
+        data = json.dumps(document, allow_nan=False).encode("ascii")
+        return answer(data, status=PlanStatus.UNKNOWN.value, stop=stop.value, lasting=False)
 
     def part(self, answer: bytes, name: str) -> bytes:
-        return as_written(_plan(answer, name))
+        found = _plans(answer).get(name)
+        if found is None:
+            raise no_such_part(name)
+        return write_plan(found)
 
     def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
-        arenas = json.loads(answer)["arenas"]
+        arenas = _arenas(subject, asked, answer)
         if part is None:
-            names = ", ".join(arena["function"] for arena in arenas[:20])
+            names = ", ".join(arena.function for arena in arenas[:20])
             raise bad_option("part", f"say whose arena is to be drawn: {names}")
-        plans = iter([read_plan(json.dumps(arena["plan"]).encode("ascii")) for arena in arenas])
-        made = _nested(subject, asked, lambda _: next(plans))
-        for arena in made.arenas:
+        for arena in arenas:
             if arena.function == part:
                 return drawn(arena.problem, arena.plan, wanted)
         raise no_such_part(part)
+
+
+def described(made: NestedPlan, notes: Sequence[str], stop: StopReason | None) -> Answer:
+    """The arenas with their plans, and what the service must know of them."""
+    plans = [arena.plan for arena in made.arenas]
+    status = PlanStatus.OPTIMAL if made.worst is None else made.worst.status
+    if made.peaks is None and status.has_plan:
+        status = PlanStatus.UNKNOWN
+    final = status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
+    cut_short = [plan.stop for plan in plans if plan.stop is not StopReason.PROVED]
+    if final or stop is None:
+        stop = StopReason.PROVED if final or not cut_short else cut_short[-1]
+    return answer(
+        write_nested_json(made, notes),
+        status=status.value,
+        stop=stop.value,
+        best=made.peak,
+        lasting=final or (stop is not StopReason.CANCELLED and all(plan.reproducible for plan in plans)),
+    )
 
 
 def _pools(file: ProgramFile, options: Options) -> tuple[Pool, ...]:
     return with_capacity(Problem((), file.pools), options.capacity).pools
 
 
-def _nested(subject: Subject, asked: Asked, solve: Callable[[Problem], Plan]) -> NestedPlan:
+def _nested(
+    subject: Subject,
+    asked: Asked,
+    solve: Callable[[Problem], Plan],
+    on_arena: Callable[[NestedArena], None] | None = None,
+) -> NestedPlan:
     file: ProgramFile = subject.more
-    return nested_plan(file.program, _pools(file, asked.options), file.options, solve)
+    return nested_plan(file.program, _pools(file, asked.options), file.options, solve, on_arena)
 
 
-def _plan(answer: bytes, name: str) -> dict[str, Any]:
-    for arena in json.loads(answer)["arenas"]:
-        if arena["function"] == name:
-            plan: dict[str, Any] = arena["plan"]
+def _plans(answer: bytes) -> dict[str, Plan]:
+    """Of each function, in the order in which they were made."""
+    return {arena["function"]: plan_within(arena["plan"]) for arena in json.loads(answer)["arenas"]}
+
+
+class _NoMorePlans(Exception):
+    """Of these the answer is made, and the arenas of other functions were not planned."""
+
+
+def _arenas(subject: Subject, asked: Asked, answer: bytes) -> list[NestedArena]:
+    """The arenas that an answer has plans of."""
+    plans, found = iter(_plans(answer).values()), list[NestedArena]()
+
+    def next_plan(_: Problem) -> Plan:
+        for plan in plans:
             return plan
-    raise no_such_part(name)
+        raise _NoMorePlans
+
+    with suppress(_NoMorePlans):
+        _nested(subject, asked, next_plan, found.append)
+    return found

@@ -94,7 +94,7 @@ def _ended(best: Ended, stop: StopReason) -> Ended:
 
 
 def known(best: bytes | None, read_it: Callable[[bytes], Known]) -> Known | None:
-    """The best answer of an earlier attempt. One that cannot be read any more, in a newer version perhaps, is found again."""
+    """The best answer of an earlier attempt, or what of it is of use. One that cannot be read any more, in a newer version perhaps, is found again."""
     try:
         return None if best is None else read_it(best)
     except PlannerError:
@@ -107,9 +107,14 @@ def drawn(problem: Problem, plan: Plan, wanted: str) -> bytes:
     return svg(drawing) if wanted == "svg" else write_map(drawing)
 
 
-def as_written(plan: dict[str, Any]) -> bytes:
-    """A plan that stood within another document, as it is given out by itself."""
-    return write_plan(read_plan(json.dumps(plan).encode("ascii")))
+def plan_within(document: dict[str, Any]) -> Plan:
+    """A plan that stood within another document."""
+    return read_plan(json.dumps(document).encode("ascii"))
+
+
+def as_written(document: dict[str, Any]) -> bytes:
+    """The same as it is given out by itself."""
+    return write_plan(plan_within(document))
 
 
 def require_solver(name: str) -> None:

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner.drawing import shapes_curve
 from planner.facts.digest import digest
 from planner.facts.variants import require_nothing_to_choose
-from planner.formats import read_shaped, read_shapes_plan, write_shaped, write_shapes_plan
+from planner.formats import read_shaped, read_shapes_plan, write_plan, write_shaped, write_shapes_plan
 from planner.formats.documents import Source
 from planner.formats.table import USUAL, Format
 from planner.model.errors import BadInput, Code, Finding
-from planner.model.plan import PlanStatus, gap_to
+from planner.model.plan import Plan, PlanStatus, gap_to
 from planner.options.options import bad_option
 from planner.planning.shapes import (
     Mode,
     ShapedProblem,
     c_source,
     parse_shape,
+    plan_at,
     plan_shapes,
     planned_shapes,
+    shape_name,
     verify_shapes,
 )
-from planner.planning.shapes.expression import NAME
+from planner.planning.shapes.expression import NAME, Values
 from planner.planning.shapes.modes import MOST_SHAPES
 from planner.planning.shapes.order import require_plain
 from planner.planning.shapes.shaped import require_shape
@@ -33,8 +36,11 @@ from solvers.model.errors import StopReason
 
 from ...errors import HttpCode, Refusal
 from ...settings import Settings
-from .kind import Answer, Asked, Kind, Line, Subject, answer
-from .plans import require_solver
+from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
+from .plans import drawn, known, plan_within, require_solver
+
+SO_FAR = "memplan-shapes-so-far/1"
+"""What a job has before it has a plan for all shapes."""
 
 
 class ShapesKind(Kind):
@@ -70,8 +76,28 @@ class ShapesKind(Kind):
 
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
         problem: ShapedProblem = subject.more
+        start = known(best, _plans) or {}
+        solved: list[tuple[Values, Plan]] = []
+
+        def so_far() -> Answer:
+            data = _so_far(_mode(asked.own), problem, tuple(solved), asked.notes)
+            return answer(data, status=PlanStatus.UNKNOWN.value, stop=StopReason.CANCELLED.value, lasting=False)
+
+        def on_shape(values: Values, plan: Plan) -> None:
+            solved.append((values, plan))
+            if shape_name(values) not in start:
+                figures = {"at": dict(values), "optimum": plan.peak, "bound": plan.bound}
+                line.point({**figures, "seconds": round(time.monotonic() - begun, 6)}, so_far)
+
         found = plan_shapes(
-            problem, _mode(asked.own), _shapes(asked.own), asked.options, cancelled=line.cancelled, begun=begun
+            problem,
+            _mode(asked.own),
+            _shapes(asked.own),
+            asked.options,
+            cancelled=line.cancelled,
+            begun=begun,
+            on_shape=on_shape,
+            start=start.values(),
         )
         wrong = verify_shapes(planned_shapes(problem, asked.options), found)
         if wrong:
@@ -96,15 +122,45 @@ class ShapesKind(Kind):
             lasting=stop is StopReason.PROVED and (is_best or found.plan is None),
         )
 
+    def cut_short(self, best: bytes, stop: StopReason) -> Answer:
+        raise Refusal(503, HttpCode.NO_PLAN, f"{stop_in_words(stop)}, which is no plan for all shapes")
+
     def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
-        if part is not None:
-            self.part(answer, part)
+        problem = planned_shapes(subject.more, asked.options)
+        document: dict[str, Any] = json.loads(answer)
+        if document["format"] == SO_FAR:
+            if wanted == "svg" or part is not None:
+                raise Refusal(409, HttpCode.NO_PLAN_YET, "the job has no plan for all shapes yet")
+            for row in document["shapes"]:
+                del row["plan"]
+            return json.dumps(document).encode("ascii")
         found = read_shapes_plan(answer)
+        if part is not None:
+            for row in found.rows:
+                if shape_name(row.values) == part:
+                    return drawn(problem.at(row.values), plan_at(problem, found, row), wanted)
+            raise no_such_part(part)
         if wanted == "svg":
             return shapes_curve(subject.problem.name, [found])
-        document: dict[str, Any] = json.loads(answer)
         told = ("format", "mode", "symbols", "exact", "shapes", "warnings")
-        return json.dumps({name: document[name] for name in told}).encode("ascii")
+        arena = None if found.plan is None else found.plan.peak
+        return json.dumps({"arena": arena, **{name: document[name] for name in told}}).encode("ascii")
+
+
+def _plans(best: bytes) -> dict[str, Plan]:
+    """By what their shapes are called."""
+    return {shape_name(row["at"]): plan_within(row["plan"]) for row in json.loads(best)["shapes"]}
+
+
+def _so_far(mode: Mode, problem: ShapedProblem, solved: Sequence[tuple[Values, Plan]], notes: Sequence[str]) -> bytes:
+    """The shapes that are solved, each with its plan: what the next attempt goes on from."""
+    rows = [
+        {"at": dict(values), "used": None, "optimum": plan.peak, "bound": plan.bound}
+        | {"plan": json.loads(write_plan(plan))}
+        for values, plan in solved
+    ]
+    fields = {"format": SO_FAR, "mode": mode.value, "symbols": problem.symbols, "exact": False, "shapes": rows}
+    return json.dumps({**fields, "warnings": list(notes)}, allow_nan=False).encode("ascii")
 
 
 def _mode(own: Mapping[str, Any]) -> Mode:

@@ -13,16 +13,16 @@ from planner.formats import read_plan
 from planner.formats.answers.sweep_reader import read_sweep_figures
 from planner.formats.answers.sweep_writer import configuration, point_fields, write_sweep_json
 from planner.model.errors import PlannerError
-from planner.model.plan import PlanStatus, gap_to
+from planner.model.plan import Plan, PlanStatus, gap_to
 from planner.options.capacity import with_capacity
-from planner.planning.sweeping import Sweep, SweepPoint, parse_ranges, sweep, swept_problem
+from planner.planning.sweeping import SmallestCapacity, Sweep, SweepPoint, parse_ranges, sweep, swept_problem
 from planner.planning.sweeping.configurations import STEP
 from solvers.model.errors import StopReason
 
 from ...errors import too_large
 from ...settings import Settings
 from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
-from .plans import as_written, drawn, require_solver
+from .plans import as_written, drawn, known, plan_within, require_solver
 
 MOST_PLACEMENTS = 1_000_000
 """Of all configurations together."""
@@ -46,6 +46,7 @@ class SweepKind(Kind):
         problem = swept_problem(subject.problem, sizes, asked.options)
         told = _parts(best)
         settled: list[SweepPoint] = []
+        smallest: list[SmallestCapacity] = []
 
         def so_far() -> Answer:
             points = tuple(settled)
@@ -55,7 +56,7 @@ class SweepKind(Kind):
                 problem.terms,
                 problem.peak_price,
                 points,
-                None,
+                smallest[0] if smallest else None,
                 False,
                 time.monotonic() - begun,
             )
@@ -68,7 +69,15 @@ class SweepKind(Kind):
                 line.point({"part": name, **point_fields(point), "seconds": round(time.monotonic() - begun, 6)}, so_far)
 
         found = sweep(
-            subject.problem, sizes, asked.options, processes=1, cancelled=line.cancelled, on_point=on_point, begun=begun
+            subject.problem,
+            sizes,
+            asked.options,
+            processes=1,
+            cancelled=line.cancelled,
+            on_point=on_point,
+            on_smallest=smallest.append,
+            begun=begun,
+            start=known(best, _plans) or (),
         )
         return described(found, asked.notes, StopReason.CANCELLED if line.cancelled() else None)
 
@@ -127,6 +136,13 @@ def _parts(best: bytes | None) -> set[str]:
         return set() if best is None else {configuration(each.capacity) for each in read_sweep_figures(best).points}
     except PlannerError:
         return set()
+
+
+def _plans(answer: bytes) -> list[Plan]:
+    """All that an answer has: each configuration's, and that of the smallest size."""
+    document = json.loads(answer)
+    found = [*document["points"], *([] if document["smallest"] is None else [document["smallest"]])]
+    return [plan_within(each["plan"]) for each in found if each["plan"] is not None]
 
 
 def _plan(answer: bytes, name: str) -> tuple[bytes, dict[str, int]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
-from ...graph.nested import NestedPlan
+from ...graph.nested import NestedArena, NestedPlan
 from ..documents import NESTED_FORMAT
 from .plan_writer import write_plan_json
 
@@ -22,3 +23,9 @@ def write_nested_json(made: NestedPlan, warnings: Sequence[str] = ()) -> bytes:
         "warnings": list(warnings),
     }
     return (json.dumps(fields, indent=1, allow_nan=False, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+
+
+def arena_fields(arena: NestedArena) -> dict[str, Any]:
+    """What one arena comes to, without its plan."""
+    plan = arena.plan
+    return {"function": arena.function, "status": plan.status.value, "peak": plan.peak, "bound": plan.bound}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ def write_sweep_json(sweep: Sweep, warnings: Sequence[str] = (), *, with_plans: 
     fields = sweep_fields(sweep, warnings)
     if with_plans:
         fields["points"] = Written(map(_with_plan, sweep.points))
+        if sweep.smallest is not None:
+            fields["smallest"]["plan"] = json.loads(write_plan_json(sweep.smallest.plan))
     return document(fields, listed=("points",))
 
 

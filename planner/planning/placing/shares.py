@@ -1,13 +1,15 @@
-"""Several plans within the limits of one."""
+"""Several plans within the limits of one. What is known of them takes no part of these."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ...model.plan import Plan
 from ...model.problem import Problem
 from ...options.options import Options
+from .known import KnownPlans
 from .path import WORK_PER_SECOND
 from .solving import plan
 from .watching import Cancelled
@@ -16,7 +18,10 @@ from .watching import Cancelled
 class Shares:
     """Equal shares of the limits."""
 
-    def __init__(self, options: Options, count: int, begun: float, cancelled: Cancelled | None) -> None:
+    def __init__(
+        self, options: Options, count: int, begun: float, cancelled: Cancelled | None, start: Iterable[Plan] = ()
+    ) -> None:
+        self._known = KnownPlans(start)
         self._options, self._left, self._cancelled = options, count, cancelled
         self._end = None if options.time_limit is None else begun + options.time_limit
         work = options.work_limit
@@ -31,8 +36,9 @@ class Shares:
         return self._end is not None and time.monotonic() >= self._end
 
     def plan(self, problem: Problem) -> Plan:
-        """The plan that one share makes."""
-        return plan(problem, self.next(), cancelled=self._cancelled)
+        """The plan that is known, or that one share makes."""
+        share = self.next()
+        return self._known.of(problem) or plan(problem, share, cancelled=self._cancelled)
 
     def next(self) -> Options:
         left = None if self._end is None else max(self._end - time.monotonic(), 0.0) / max(self._left, 1)

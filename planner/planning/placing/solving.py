@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -81,17 +81,18 @@ def pareto(
     on_plan: Callable[[Plan], None] | None = None,
     cancelled: Cancelled | None = None,
     begun: float | None = None,
+    start: Iterable[Plan] = (),
 ) -> Frontier:
     """The frontier of memory and cost of a problem with variants: each point a plan, verified, with what is proven of it.
 
     With `points` it is so many at most, spread evenly over the memory that they need. `on_plan` is told of points as they are found; later
-    ones may beat them. Raises BadInput and CannotSolve as `plan` does.
+    ones may beat them. `start` are points that are known already, from an earlier run, say. Raises BadInput and CannotSolve as `plan` does.
     """
     options = options or Options()
     clock = Clock(options.time_limit, begun)
     problem = frontier_problem(problem, options, points)
     require_sound(problem)
-    return choosing(problem, options, clock, cancelled).frontier(points, on_plan)
+    return choosing(problem, options, clock, cancelled).frontier(points, on_plan, start)
 
 
 def frontier_problem(problem: Problem, options: Options, points: int | None) -> Problem:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias
 
 from ...facts.digest import digest
 from ...facts.variants import require_nothing_to_choose
@@ -25,6 +26,9 @@ from .zero_sizes import for_all_at_once
 
 MOST_SHAPES = 4096
 
+OnShape: TypeAlias = Callable[[Values, Plan], None]
+"""Told of each shape and the best plan for it alone, when that is made."""
+
 
 def plan_shapes(
     problem: ShapedProblem,
@@ -34,11 +38,14 @@ def plan_shapes(
     *,
     cancelled: Cancelled | None = None,
     begun: float | None = None,
+    on_shape: OnShape | None = None,
+    start: Iterable[Plan] = (),
 ) -> ShapesPlan:
     """A plan for every shape, or in the mode `buckets` for those that are listed.
 
     In the other modes `shapes` are those that are compared with the best plan for each, and from which the order of the expressions is
-    taken; by default some from the whole range. The time limit is for all of it. Raises BadInput, CannotSolve for rules that the mode cannot
+    taken; by default some from the whole range. The time limit is for all of it. `start` are plans of single shapes that are known already, from
+    an earlier run, say. Raises BadInput, CannotSolve for rules that the mode cannot
     keep, and NoPlan where there is no plan or none was found.
     """
     begun = time.monotonic() if begun is None else begun
@@ -54,11 +61,16 @@ def plan_shapes(
         raise bad_option("at", f"these are {len(listed)} shapes, and {MOST_SHAPES} are the most")
     for each in listed:
         require_shape(problem, each)
-    share = Shares(options, len(listed) + 1, begun, cancelled)
+    share = Shares(options, len(listed) + 1, begun, cancelled, start)
     if mode is Mode.EXPRESSIONS:
         require_plain(problem.largest)
-        return _expressions(problem, listed, share)
-    best = [share.plan(problem.at(values)) for values in listed]
+    best = []
+    for values in listed:
+        best.append(share.plan(problem.at(values)))
+        if on_shape is not None:
+            on_shape(values, best[-1])
+    if mode is Mode.EXPRESSIONS:
+        return _expressions(problem, listed, best, share)
     return _fixed(problem, mode, listed, best, share)
 
 
@@ -104,9 +116,8 @@ def _largest_of(problem: ShapedProblem, shapes: Sequence[Values]) -> Problem:
     return replace(problem.largest, buffers=buffers)
 
 
-def _expressions(problem: ShapedProblem, shapes: Sequence[Values], share: Shares) -> ShapesPlan:
+def _expressions(problem: ShapedProblem, shapes: Sequence[Values], best: Sequence[Plan], share: Shares) -> ShapesPlan:
     """The order of the plan of which the worst shape takes least, compared with the best plan for it alone."""
-    best = [share.plan(problem.at(values)) for values in shapes]
     apart = conflicts(problem.largest)
     found: list[tuple[Fraction, Fraction, int]] = []
     orders = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TypeAlias
@@ -20,6 +20,7 @@ from ...model.versions import cores
 from ...options.capacity import with_capacity
 from ...options.options import Options, bad_option, require_valid
 from ...options.preference import with_preference
+from ..placing.known import KnownPlans
 from ..placing.path import WORK_PER_SECOND
 from ..placing.watching import Cancelled
 from .answer import SmallestCapacity, Sweep, SweepPoint
@@ -33,6 +34,9 @@ OnSolved: TypeAlias = Callable[[int, int], None]
 OnPoint: TypeAlias = Callable[[SweepPoint], None]
 """Told of each configuration when it is settled."""
 
+OnSmallest: TypeAlias = Callable[[SmallestCapacity], None]
+"""Told of the smallest size that there is room in, when that is looked for first of all."""
+
 PROCESSES = 2
 
 
@@ -45,12 +49,14 @@ def sweep(
     cancelled: Cancelled | None = None,
     on_solved: OnSolved | None = None,
     on_point: OnPoint | None = None,
+    on_smallest: OnSmallest | None = None,
     begun: float | None = None,
+    start: Iterable[Plan] = (),
 ) -> Sweep:
     """What can be had with each combination of the pools' sizes, and, where one pool is swept, the smallest size there is room in.
 
     The options' time limit is for all of it; so is a work limit. The objective is the same everywhere: `prefer` balanced weighs as it does
-    with the largest sizes. Raises BadInput and CannotSolve as `plan` does.
+    with the largest sizes. `start` are plans of configurations that are known already, from an earlier run, say. Raises BadInput and CannotSolve as `plan` does.
     """
     begun = time.monotonic() if begun is None else begun
     options = options or Options()
@@ -59,8 +65,8 @@ def sweep(
     problem = swept_problem(problem, sizes, options)
     configurations = combinations(sizes, problem)
     with side_by_side(processes, cancelled) as planners:
-        run = _Run(problem, configurations, options, planners, processes, begun)
-        run.settle(cancelled, on_solved, on_point)
+        run = _Run(problem, configurations, options, planners, processes, begun, KnownPlans(start))
+        run.settle(cancelled, on_solved, on_point, on_smallest)
         return run.answer()
 
 
@@ -88,8 +94,10 @@ class _Run:
         planners: SideBySide,
         processes: int,
         begun: float,
+        known: KnownPlans,
     ) -> None:
         self._problem, self._configurations, self._planners = problem, configurations, planners
+        self._known = known
         self._processes, self._begun = processes, begun
         self._options = replace(
             options, capacity=None, prefer=None, explain=False, workers=options.workers or max(cores() // processes, 1)
@@ -103,11 +111,19 @@ class _Run:
         self._waves = (len(configurations) - 1).bit_length() + 2
         """There are no more: each halves what is open."""
 
-    def settle(self, cancelled: Cancelled | None, on_solved: OnSolved | None, on_point: OnPoint | None = None) -> None:
+    def settle(
+        self,
+        cancelled: Cancelled | None,
+        on_solved: OnSolved | None,
+        on_point: OnPoint | None,
+        on_smallest: OnSmallest | None,
+    ) -> None:
         told: set[int] = set()
         swept = [*self._configurations[0]]
         if len(swept) == 1:
-            self._find_smallest(swept[0])
+            self._smallest = self._find_smallest(swept[0])
+            if on_smallest is not None:
+                on_smallest(self._smallest)
         wanted = sorted({0, len(self._configurations) - 1})
         while wanted and not (cancelled is not None and cancelled()):
             self._solve(wanted)
@@ -120,15 +136,15 @@ class _Run:
                 on_solved(len(self._configurations) - len(open_), len(self._configurations))
             wanted = list(self._middles(open_))
 
-    def _find_smallest(self, pool: str) -> None:
+    def _find_smallest(self, pool: str) -> SmallestCapacity:
         alone = least_capacity_problem(self._problem, pool)
-        (plan,) = self._planners.plan_all([(alone, self._limited(1))])
+        plan = self._known.of(alone) or self._planners.plan_all([(alone, self._limited(1))])[0]
         use = next(use for use in plan.pools if use.name == pool)
         bound = max(plan.objective.bound or 0, use.bound)
-        self._smallest = SmallestCapacity(pool, use.peak, bound, plan)
         self._facts.fits_not_below(pool, bound)
         if plan.status is PlanStatus.INFEASIBLE:
             self._facts.nothing_fits()
+        return SmallestCapacity(pool, use.peak, bound, plan)
 
     def _solve(self, wanted: Sequence[int]) -> None:
         """These configurations, all with the same share of time and work."""
@@ -137,13 +153,21 @@ class _Run:
         for i in todo:
             try:
                 require_sound(self.problem_of(i))
-                sound.append(i)
             except BadInput as error:
                 self._own[i] = error
+                continue
+            known = self._known.of(self.problem_of(i))
+            if known is None:
+                sound.append(i)
+            else:
+                self._note(i, known)
         options = self._limited(len(sound))
         for i, plan in zip(sound, self._planners.plan_all([(self.problem_of(i), options) for i in sound]), strict=True):
-            self._own[i] = plan
-            self._facts.add(Fact(self._configurations[i], plan))
+            self._note(i, plan)
+
+    def _note(self, index: int, plan: Plan) -> None:
+        self._own[index] = plan
+        self._facts.add(Fact(self._configurations[index], plan))
 
     def _limited(self, count: int) -> Options:
         """A wave's share of the limits, for each of so many plans."""

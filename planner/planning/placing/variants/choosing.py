@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -36,6 +36,7 @@ from ....model.problem import Problem
 from ....model.versions import machine, versions
 from ....options.options import Options, bad_option
 from ....options.preference import Preference
+from ....verifying.verify import verify
 from ..path import cannot_solve, limits_of
 from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value, tops_at
@@ -123,24 +124,45 @@ class Choosing:
         made = self._lift(point, goal, found.stop)
         return replace(made, run=Run(round(self._clock.seconds, 6), tuple(trace), machine()))
 
-    def frontier(self, points: int | None, on_plan: OnPlan | None) -> Frontier:
-        """As much of the whole frontier as the limits allow."""
+    def frontier(self, points: int | None, on_plan: OnPlan | None, start: Iterable[Plan] = ()) -> Frontier:
+        """As much of the whole frontier as the limits allow, from points that are known already."""
+        known = self._known_points(start)
 
         def on_point(point: Point) -> None:
             if on_plan is not None:
                 on_plan(self._lift(point, ChoiceGoal.POINT, None))
 
-        found = self._asked(self._search(points, on_point).frontier)
+        search = self._search(points, on_point)
+        search.begin_with(known)
+        found = self._asked(search.frontier)
         plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
         return Frontier(
             points=plans,
             is_complete=found.is_complete,
             is_infeasible=found.is_impossible,
             stop=found.stop,
-            reproducible=found.stop.is_repeatable and all(plan.reproducible for plan in plans),
+            reproducible=(found.is_complete or not known)
+            and found.stop.is_repeatable
+            and all(plan.reproducible for plan in plans),
             problem_digest=self._digest,
             run=Run(round(self._clock.seconds, 6), (), machine()),
         )
+
+    def _known_points(self, start: Iterable[Plan]) -> dict[Point, Placed]:
+        """Those plans that stand their verification, as points; they are not made again."""
+        names = [[each.name for each in group.alternatives] for group in self._variants.groups]
+        found: dict[Point, Placed] = {}
+        for plan in start:
+            choice, value = plan.choice, plan.objective.value
+            if choice is None or choice.goal is not ChoiceGoal.POINT or choice.cost_bound is None or value is None:
+                continue
+            if verify(self._problem, plan):
+                continue
+            positions = tuple(of.index(name) for of, (_, name) in zip(names, choice.alternatives, strict=True))
+            bound = plan.objective.bound or 0
+            self._plans[positions] = plan
+            found[Point(positions, value, choice.cost, bound, choice.cost_bound)] = Placed(value, bound)
+        return found
 
     def _asked(self, question: Callable[[], Found]) -> Found:
         try:
