@@ -18,9 +18,12 @@ import httpx
 import psycopg
 
 import planner
-from planner import read_plan, read_problem, read_sharing
-from planner.formats import is_sharing, read_frontier
-from planner.formats.documents import FRONTIER_FORMAT
+from api.jobs.kinds.plans import plan_within
+from api.jobs.kinds.shapes import SO_FAR
+from planner import read_plan, read_problem, read_shaped, read_sharing
+from planner.formats import is_sharing, read_frontier, read_program
+from planner.formats.documents import FRONTIER_FORMAT, NESTED_FORMAT, SWEEP_FORMAT
+from planner.graph.nested import NestedArena, nested_plan
 from tests.http.served import JSON, SECONDS, SLOW, THREE, Running, Served
 from tests.postgresql import Server
 
@@ -187,9 +190,26 @@ class Cluster:
 
     def _require_right(self, content: bytes, answer: bytes, best: int) -> None:
         """The plan, or the sharing, keeps every rule of its problem, and is worth what the job says."""
+        document = json.loads(answer)
+        if document["format"] == SO_FAR:
+            shapes, _ = read_shaped(content)
+            assert not any(planner.verify(shapes.at(row["at"]), plan_within(row["plan"])) for row in document["shapes"])
+            return
         problem, _ = read_problem(content)
-        if json.loads(answer)["format"] == FRONTIER_FORMAT:
+        if document["format"] == FRONTIER_FORMAT:
             assert not any(planner.verify(problem, plan) for plan in read_frontier(answer).points)
+            return
+        if document["format"] == SWEEP_FORMAT:
+            found = [(p["capacity"], plan_within(p["plan"])) for p in document["points"] if p["plan"] is not None]
+            assert not any(planner.verify(planner.with_capacity(problem, sizes), plan) for sizes, plan in found)
+            return
+        if document["format"] == NESTED_FORMAT:
+            plans, arenas = [plan_within(arena["plan"]) for arena in document["arenas"]], list[NestedArena]()
+            file = read_program(content)
+            with contextlib.suppress(IndexError):  # it has been stopped before all were planned
+                nested_plan(file.program, file.pools, file.options, lambda _: plans[len(arenas)], arenas.append)
+            assert len(arenas) == len(plans)
+            assert not any(planner.verify(arena.problem, arena.plan) for arena in arenas)
             return
         if is_sharing(answer):
             sharing = read_sharing(answer)

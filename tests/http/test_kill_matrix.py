@@ -4,19 +4,58 @@ from __future__ import annotations
 
 import contextlib
 import json
+import random
 import signal
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 
+from tests.api.jobs.test_going_on import moments
 from tests.http.cluster import ENDLESS, LONG, LONG_OBJECTS, SLOW, STALLED_SECONDS, Cluster, Stream, cluster
-from tests.http.served import JSON, SECONDS, THREE, refusal
+from tests.http.served import JSON, SECONDS, THREE, Served, refusal
 from tests.http.test_pareto import LONG as FRONTIER
 from tests.http.test_pareto import LONG_QUERY as FRONTIER_QUERY
 from tests.postgresql import Server
+
+
+def shaped() -> bytes:
+    """SLOW for many shapes."""
+    problem = json.loads(SLOW)
+    for buffer in problem["buffers"]:
+        buffer["size"] = f"{buffer['size']}*n"
+    return json.dumps({**problem, "symbols": {"n": [1, 64]}}).encode()
+
+
+def program(functions: int = 40, tensors: int = 120) -> bytes:
+    """Functions that are hard to plan each, run one after the other."""
+    rows = random.Random(3)
+    found: list[dict[str, Any]] = []
+    for number in range(functions):
+        made = [{"id": f"t{i}", "shape": [rows.randrange(1, 5000)]} for i in range(tensors)]
+        operators = [
+            {
+                "kind": "compute",
+                "inputs": sorted({f"t{rows.randrange(max(0, i - 30), i)}" for _ in range(2)}),
+                "outputs": [f"t{i}"],
+            }
+            for i in range(1, tensors)
+        ]
+        named = {"name": f"f{number}", "inputs": ["t0"], "outputs": [f"t{tensors - 1}"]}
+        found.append({**named, "tensors": [{**made[0], "kind": "input"}, *made[1:]], "operators": operators})
+    return json.dumps({"format": "memplan-graph/2", "functions": found, "entries": [f["name"] for f in found]}).encode()
+
+
+PACE = "&solver=cbc&time_limit=40&work_limit=1000000000000"
+SEVERAL = {
+    "sweep": (SLOW, "sweep", f"?capacity=256KiB..2MiB&step=4096{PACE}"),
+    "shapes": (shaped(), "shapes", "?" + "&".join(f"at=n={n}" for n in range(1, 65)) + PACE),
+    "nested": (program(), "plans", f"?arenas=nested{PACE}"),
+}
+"""Each goes on for many seconds, and is told of part by part."""
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +122,34 @@ def test_a_worker_is_killed_amid_a_frontier(system: Cluster) -> None:
     stream.join(SECONDS)
     points = there.client.get(f"/v1/jobs/{id_}/plan").json()["points"]
     assert any(each["cost"] <= told["cost"] and each["memory"] <= told["memory"] for each in points)
+
+
+@pytest.mark.parametrize("kind", SEVERAL)
+def test_a_worker_is_killed_amid_several_plans(system: Cluster, kind: str, *, nightly: bool) -> None:
+    if kind != "shapes" and not nightly:
+        pytest.skip("the same mechanism, and tests/api/jobs/test_going_on.py tries every kind")
+    here, there = system.services
+    problem, door, query = SEVERAL[kind]
+    id_ = system.post(here, problem, query, door=door)
+    stream = Stream(there, id_)
+    first = stream.until("point")
+    before = made(there, id_)
+    assert before
+    system.worker_of(id_, 1).stop(signal.SIGKILL)
+    system.until(id_, "running", attempt=2)
+    while not before <= made(there, id_) or len(made(there, id_)) == len(before):
+        assert system.job(id_)["state"] == "running", "what was made is not made again"
+        time.sleep(0.05)
+    here.client.delete(f"/v1/jobs/{id_}")
+    system.until(id_, "cancelled", "failed")
+    stream.join(SECONDS)
+    names = [data.get("part") or data["at"] for _, kind, data in stream.heard if kind == "point"]
+    assert names.count(first.get("part") or first["at"]) == 1, "nobody is told twice"
+
+
+def made(service: Served, id_: str) -> set[str]:
+    """When the plans were made that a job has so far: of a plan that is made again that is another."""
+    return moments(service.client.get(f"/v1/jobs/{id_}/plan").content)
 
 
 def test_a_worker_is_told_to_end_amid_a_job(system: Cluster) -> None:

@@ -77,7 +77,10 @@ def test_sizes_of_a_job_are_told_of_and_can_be_had_and_seen(service: Served) -> 
     assert service.client.get(f"{here}/drawing").content.startswith(b"<svg")
     figures = service.client.get(f"{here}/drawing?as=map").json()
     assert [point["capacity"]["arena"] for point in figures["points"]] == [80, 84, 100]
-    assert "plan" not in figures["points"][0]
+    assert "plan" not in figures["points"][0] | figures["smallest"]
+    least = read_plan(service.client.get(f"{here}/plan?part=smallest").content)
+    assert least.peak == 84
+    assert service.client.get(f"{here}/drawing?part=smallest&as=map").json()["pools"][0]["peak"] == 84
     assert refusal(service.client.get(f"{here}/plan?part=90"))["code"] == "not_found"
 
 
@@ -126,6 +129,10 @@ def test_shapes_are_a_job_with_other_sizes_of_memory_too(service: Served) -> Non
     assert [row["at"] for row in service.client.get(f"{here}/drawing?as=map").json()["shapes"]] == [{"n": 8}, {"n": 64}]
     assert service.client.get(f"{here}/drawing").content.startswith(b"<svg")
     assert refusal(service.client.get(f"{here}/plan?part=n"))["code"] == "not_found"
+    for n in (8, 64):
+        drawn = service.client.get(f"{here}/drawing", params={"part": f"n={n}", "as": "map"}).json()
+        assert sorted(drawn["buffers"]["size"]) == sorted((4 * n * n, 64 * n, 512))
+    assert refusal(service.client.get(f"{here}/drawing?part=n%3D9"))["code"] == "not_found"
 
 
 def test_nested_arenas_are_the_library_s(service: Served) -> None:

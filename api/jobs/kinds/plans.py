@@ -97,7 +97,7 @@ def known(best: bytes | None, read_it: Callable[[bytes], Known]) -> Known | None
     """The best answer of an earlier attempt, or what of it is of use. One that cannot be read any more, in a newer version perhaps, is found again."""
     try:
         return None if best is None else read_it(best)
-    except PlannerError:
+    except (PlannerError, LookupError, TypeError, ValueError):
         return None
 
 

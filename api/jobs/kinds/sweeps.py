@@ -9,14 +9,15 @@ from math import prod
 from typing import Any
 
 from planner.drawing import sweep_curve
-from planner.formats import read_plan
 from planner.formats.answers.sweep_reader import read_sweep_figures
 from planner.formats.answers.sweep_writer import configuration, point_fields, write_sweep_json
 from planner.model.errors import PlannerError
 from planner.model.plan import Plan, PlanStatus, gap_to
+from planner.model.problem import measures_bytes
 from planner.options.capacity import with_capacity
 from planner.planning.sweeping import SmallestCapacity, Sweep, SweepPoint, parse_ranges, sweep, swept_problem
 from planner.planning.sweeping.configurations import STEP
+from planner.planning.sweeping.sweep import least_capacity_problem
 from solvers.model.errors import StopReason
 
 from ...errors import too_large
@@ -27,9 +28,12 @@ from .plans import as_written, drawn, known, plan_within, require_solver
 MOST_PLACEMENTS = 1_000_000
 """Of all configurations together."""
 
+SMALLEST = "smallest"
+"""The part that is the plan for the smallest size."""
+
 
 class SweepKind(Kind):
-    """A sweep. Its parts are called as their sizes, with commas between those of several pools."""
+    """A sweep. Its other parts are called as their sizes, with commas between those of several pools."""
 
     name = "sweep"
 
@@ -88,15 +92,23 @@ class SweepKind(Kind):
         return answer(data, status=_status(read_sweep_figures(best)).value, stop=stop.value, lasting=False)
 
     def part(self, answer: bytes, name: str) -> bytes:
-        return _plan(answer, name)[0]
+        return as_written(_part(answer, name)["plan"])
 
     def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
         if part is not None:
-            plan, capacity = _plan(answer, part)
+            found = _part(answer, part)
             problem = swept_problem(subject.problem, _sizes(subject, asked), asked.options)
-            return drawn(with_capacity(problem, capacity), read_plan(plan), wanted)
-        found = read_sweep_figures(answer)
-        return sweep_curve(found) if wanted == "svg" else write_sweep_json(found, json.loads(answer)["warnings"])
+            if part == SMALLEST:
+                problem = least_capacity_problem(problem, found["pool"])
+            else:
+                problem = with_capacity(problem, found["capacity"])
+            return drawn(problem, plan_within(found["plan"]), wanted)
+        if wanted == "svg":
+            return sweep_curve(read_sweep_figures(answer))
+        document = json.loads(answer)
+        for each in with_plans(document):
+            del each["plan"]
+        return json.dumps({"in_bytes": measures_bytes(subject.problem), **document}).encode("ascii")
 
 
 def described(found: Sweep, notes: Sequence[str], stop: StopReason | None) -> Answer:
@@ -138,17 +150,19 @@ def _parts(best: bytes | None) -> set[str]:
         return set()
 
 
+def with_plans(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """What has a plan in an answer, or might have: each configuration, and the smallest size."""
+    return [*document["points"], *([] if document["smallest"] is None else [document["smallest"]])]
+
+
 def _plans(answer: bytes) -> list[Plan]:
-    """All that an answer has: each configuration's, and that of the smallest size."""
-    document = json.loads(answer)
-    found = [*document["points"], *([] if document["smallest"] is None else [document["smallest"]])]
-    return [plan_within(each["plan"]) for each in found if each["plan"] is not None]
+    return [plan_within(each["plan"]) for each in with_plans(json.loads(answer)) if each["plan"] is not None]
 
 
-def _plan(answer: bytes, name: str) -> tuple[bytes, dict[str, int]]:
-    """A configuration's plan, and its sizes. Raises Refusal."""
-    points: list[dict[str, Any]] = json.loads(answer)["points"]
-    for point in points:
-        if configuration(point["capacity"]) == name and point["plan"] is not None:
-            return as_written(point["plan"]), point["capacity"]
+def _part(answer: bytes, name: str) -> dict[str, Any]:
+    """What is called so, with its plan. Raises Refusal."""
+    for each in with_plans(json.loads(answer)):
+        called = SMALLEST if "pool" in each else configuration(each["capacity"])
+        if called == name and each["plan"] is not None:
+            return each
     raise no_such_part(name)

@@ -1,0 +1,134 @@
+"""Jobs of several plans that were begun before: each goes on from what an earlier attempt had found, and finds the same."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from api.jobs.kinds import KINDS, kind_of
+from api.jobs.kinds.kind import Answer, Asked, Line
+from api.settings import Settings
+from planner import Options
+from planner.formats import write_problem
+from planner.formats.documents import Source
+from planner.formats.table import recognised
+from planner.generate import Request, generate
+from planner.planning.placing.watching import Progress
+from solvers.model.errors import StopReason
+from tests.http.test_studies import LOOP, SHAPED
+
+VARIANTS = write_problem(generate("variants", Request(24, seed=4, parameters={"groups": 4, "alternatives": 3})))
+CASES: dict[str, tuple[bytes, Mapping[str, Any]]] = {
+    "frontier": (VARIANTS, {}),
+    "sweep": (write_problem(generate("random", Request(12, seed=2))), {"capacity": ["1KiB..1MiB"], "step": 65536}),
+    "shapes": (json.dumps(SHAPED).encode(), {}),
+    "nested": (LOOP, {}),
+}
+OPTIONS = Options(work_limit=2_000_000, workers=1)
+
+
+@dataclass
+class Told(Line):
+    """What a job told of, and what it had then."""
+
+    most: int | None = None
+    """After so many points the answer is not wanted any more."""
+    points: list[Mapping[str, Any]] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+
+    def understood(self, fields: dict[str, Any]) -> None: ...
+
+    def progress(self, moment: Progress) -> None: ...
+
+    def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None:
+        self.points.append({name: value for name, value in figures.items() if name != "seconds"})
+        self.answers.append(so_far())
+
+    def cancelled(self) -> bool:
+        return self.most is not None and len(self.points) >= self.most
+
+
+def run(name: str, best: bytes | None = None, most: int | None = None) -> tuple[dict[str, Any], bytes, Told]:
+    """An attempt: what the service must know of its answer, the answer, and what was told."""
+    problem, own = CASES[name]
+    source = Source(problem)
+    kind, told = kind_of(name), Told(most)
+    subject, asked = kind.read(recognised(source), source), Asked(OPTIONS, own)
+    kind.check(subject, asked, Settings())
+    head, data = kind.run(subject, asked, told, time.monotonic(), best)
+    return head, data, told
+
+
+def plans(document: object) -> Iterator[dict[str, Any]]:
+    """All that stand in it."""
+    if isinstance(document, list):
+        for each in document:
+            yield from plans(each)
+    elif isinstance(document, dict):
+        if document.get("format") == "memplan-plan/1":
+            yield document
+        else:
+            yield from plans(list(document.values()))
+
+
+def moments(data: bytes) -> set[str]:
+    """When the plans in it were made: of a plan that is made again that is another."""
+    return {json.dumps([plan["problem_digest"], plan["run"]]) for plan in plans(json.loads(data))}
+
+
+def without_clock(data: bytes) -> Any:
+    document = json.loads(data)
+    document.pop("run", None)
+    for plan in plans(document):
+        plan.pop("run")
+    return document
+
+
+def test_every_kind_that_tells_of_points_is_here() -> None:
+    assert CASES.keys() == KINDS.keys() - {"plan", "sharing"}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_attempt_goes_on_where_another_ended(name: str) -> None:
+    head, data, told = run(name)
+    assert len(told.points) > 1
+    for count in {0, len(told.answers) // 2}:
+        before = told.answers[count][1]
+        again, found, more = run(name, before)
+        assert len(told.points) - count - 1 >= len(more.points), "nothing is told of twice"
+        assert not any(point in told.points[: count + 1] for point in more.points)
+        last = found if name != "shapes" or not more.answers else more.answers[-1][1]
+        if name != "shapes" or more.answers:
+            assert moments(before) <= moments(last), "what was known is not made again"
+        assert again["status"] == head["status"]
+        if name == "frontier":
+            assert [(p["cost"], p["memory"], p["plan"]["status"]) for p in json.loads(found)["points"]] == [
+                (p["cost"], p["memory"], p["plan"]["status"]) for p in json.loads(data)["points"]
+            ]
+        else:
+            assert without_clock(found) == without_clock(data)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_there_is_an_answer_when_the_run_is_ended(name: str) -> None:
+    _, _, told = run(name, most=1)
+    if name == "shapes":
+        with pytest.raises(Exception, match="no plan for all shapes"):
+            kind_of(name).cut_short(told.answers[0][1], StopReason.TIME_LIMIT)
+        return
+    head, data = kind_of(name).cut_short(told.answers[0][1], StopReason.TIME_LIMIT)
+    assert (head["stop"], head["lasting"]) == ("time_limit", False)
+    assert moments(data) == moments(told.answers[0][1])
+    assert any("ended from outside" in text for text in json.loads(data)["warnings"])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_cannot_be_read_any_more_is_found_again(name: str) -> None:
+    head, _, told = run(name)
+    again, _, more = run(name, b'{"format": "memplan-nothing/0"}')
+    assert (again["status"], len(more.points)) == (head["status"], len(told.points))
