@@ -5,8 +5,9 @@ Tensors that the file places over each other while both are used share on purpos
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import prod
+from collections import Counter
+from collections.abc import Collection, Iterator
+from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...checks import sound_as_read
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..documents import Source
 
 IDENTIFIER = b"ET12"
+ALIGNMENT = 16
 BITS = {
     0: 8,
     1: 8,
@@ -40,10 +42,14 @@ BITS = {
 }
 BITS |= {16: 8, 17: 8, 22: 8, 23: 8, 24: 8, 25: 8, 26: 8, 27: 16, 28: 32, 29: 64}
 """Of an element, by PyTorch's number of its type."""
-TENSOR, LISTS = 4, (9, 10)
+TENSOR, LISTS = 5, (10, 11)
+"""Kinds of values: places in the union KernelTypes of ExecuTorch's schema/program.fbs, where 1 is Null."""
 KERNEL, DELEGATE, MOVE, JUMP, FREE = range(1, 6)
-MOST_PAIRS = 5_000_000
-"""Of tensors that are looked at for whether they share."""
+OWN, VIEW, OVERWRITES = "executorch_prim::", "executorch_prim::et_view", "::copy_"
+"""How the names of kernels begin that are ExecuTorch's own and give nothing out; of the one that gives out another shape of its input; and how those
+end that write over an argument whatever was there."""
+MOST_PAIRS = MOST_LOOKS = 5_000_000
+"""Of tensors that are looked at for whether they share, and of values in lists that are used."""
 
 
 class _Tensor(NamedTuple):
@@ -74,7 +80,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     own = sum(max(_end(b) for b in buffers if b.pools == (name,)) for name in names)
     problem = Problem(
         tuple(buffers),
-        tuple(Pool(name) for name in names) or (Pool("memory 1"),),
+        tuple(Pool(name, alignment=_alignment(buffers, name)) for name in names) or (Pool("memory 1"),),
         Constraints(colocations=tuple(_shared(buffers))),
         name=f"ExecuTorch's own plan: {own} bytes",
         lifetimes=Lifetimes.HALF_OPEN,
@@ -84,6 +90,11 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 def _end(buffer: Buffer) -> int:
     return (buffer.hint or 0) + buffer.size
+
+
+def _alignment(buffers: list[Buffer], pool: str) -> int:
+    """What the file's own places are multiples of, up to what ExecuTorch aligns tensors to if nobody says otherwise."""
+    return gcd(ALIGNMENT, *(buffer.hint or 0 for buffer in buffers if buffer.pools == (pool,)))
 
 
 def _method(plan: Table, prefix: str, begun: int) -> tuple[list[Buffer], int]:
@@ -100,34 +111,21 @@ def _method(plan: Table, prefix: str, begun: int) -> tuple[list[Buffer], int]:
                 tensors[number] = found
         elif held is not None and kind in LISTS:
             lists[number] = held.signed_vector(0, "items")
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    loops: list[Interval] = []
-
-    def use(number: int, step: int, place: Place) -> None:
-        if not -1 <= number < count:
-            raise bad_input(Code.OUT_OF_RANGE, place, f"value {number} is used, and there are {count}")
-        for each in lists.get(number, (number,)):
-            first.setdefault(each, step)
-            last[each] = step
-
-    for number in plan.signed_vector(3, "inputs"):
-        use(number, begun, (*plan.place, "inputs"))
+    uses = _Uses(tensors, count, lists, [each.text(0, "name") or "" for each in plan.tables(6, "operators")])
+    uses.write(plan.signed_vector(3, "inputs"), begun, (*plan.place, "inputs"))
     step = begun
     for chain in plan.tables(5, "chains"):
         start = step
         for instruction in chain.tables(2, "instructions"):
-            for number in _used(instruction, step - start, start, loops):
-                use(number, step, instruction.place)
+            uses.run(instruction, step, start)
             step += 1
-    for number in plan.signed_vector(4, "outputs"):
-        use(number, step, (*plan.place, "outputs"))
-    made = []
-    for number, tensor in tensors.items():
-        if number in first:
-            live = _around(first[number], last[number] + 1, loops)
-            pool = f"memory {tensor.memory}"
-            made.append(Buffer(f"{prefix}{number}", tensor.size, live=(live,), pools=(pool,), hint=tensor.offset))
+    uses.read(plan.signed_vector(4, "outputs"), step, (*plan.place, "outputs"))
+    lives = uses.lives(begun, step + 1)
+    made = [
+        Buffer(f"{prefix}{n}", each.size, live=(lives[n],), pools=(f"memory {each.memory}",), hint=each.offset)
+        for n, each in tensors.items()
+        if n in lives
+    ]
     return made, step + 1
 
 
@@ -149,21 +147,112 @@ def _tensor(table: Table) -> _Tensor | None:
     return _Tensor(bytes_, placed.unsigned(0, "memory_id"), offset)
 
 
-def _used(instruction: Table, number: int, start: int, loops: list[Interval]) -> Iterator[int]:
-    """The values that it touches. A jump backwards makes a loop of the steps between."""
-    kind, said = instruction.byte(0, "instr_args_type"), instruction.table(1, "instr_args")
-    if said is None or not KERNEL <= kind <= FREE:
-        raise bad_input(Code.INVALID_VALUE, (*instruction.place, "instr_args_type"), f"there is no instruction {kind}")
-    if kind in (KERNEL, DELEGATE):
-        yield from said.signed_vector(1, "args")
-    elif kind == MOVE:
-        yield said.signed(0, "move_from")
-        yield said.signed(1, "move_to")
-    elif kind == JUMP:
-        yield said.signed(0, "cond_value_index")
-        to = said.signed(1, "destination_instruction")
-        if 0 <= to <= number:
-            loops.append((start + to, start + number + 1))
+class _Uses:
+    """Who is used when in one method, and what lies where something else was written."""
+
+    def __init__(
+        self, tensors: dict[int, _Tensor], count: int, lists: dict[int, tuple[int, ...]], operators: list[str]
+    ) -> None:
+        self._tensors, self._count, self._lists, self._operators = tensors, count, lists, operators
+        self._first: dict[int, int] = {}
+        self._last: dict[int, int] = {}
+        self._loops: list[Interval] = []
+        self._same: list[tuple[int, int]] = []
+        """From then on, the second is where the first was written."""
+        self._writers: dict[tuple[int, int], int] = {}
+        """The value that was written last at each place."""
+        self._kept: set[int] = set()
+        """What is read and was never written: it holds what an earlier run left there."""
+        self._looked = 0
+
+    def write(self, numbers: Collection[int], step: int, place: Place) -> None:
+        """The values are used at that step, and hold what it writes; so does what is in them if they are lists."""
+        for each in self._used(numbers, step, place):
+            tensor = self._tensors.get(each)
+            if tensor is not None:
+                self._writers[tensor.memory, tensor.offset] = each
+
+    def read(self, numbers: Collection[int], step: int, place: Place) -> None:
+        """The values are used at that step. What was not written itself is another shape of what was written at its place."""
+        known = {each for number in numbers for each in self._inside(number, place) if each in self._first}
+        for each in self._used(numbers, step, place):
+            tensor = self._tensors.get(each)
+            if tensor is not None and each not in known:
+                known.add(each)
+                writer = self._writers.get((tensor.memory, tensor.offset))
+                if writer is None:
+                    self._kept.add(each)
+                else:
+                    self._same.append((writer, each))
+
+    def run(self, instruction: Table, step: int, start: int) -> None:
+        """The instruction of a chain that begins at `start`. A jump backwards makes a loop of the steps between."""
+        kind, said, place = (
+            instruction.byte(0, "instr_args_type"),
+            instruction.table(1, "instr_args"),
+            instruction.place,
+        )
+        if said is None or not KERNEL <= kind <= FREE:
+            raise bad_input(Code.INVALID_VALUE, (*place, "instr_args_type"), f"there is no instruction {kind}")
+        if kind == KERNEL:
+            self._call(said.signed(0, "op_index"), said.signed_vector(1, "args"), step, place)
+        elif kind == DELEGATE:
+            self.read(said.signed_vector(1, "args"), step, place)
+        elif kind == MOVE:
+            source, target = said.signed(0, "move_from"), said.signed(1, "move_to")
+            self.read((source,), step, place)
+            self._lie(source, target, step, place)
+        elif kind == JUMP:
+            self.read((said.signed(0, "cond_value_index"),), step, place)
+            to = said.signed(1, "destination_instruction")
+            if 0 <= to <= step - start:
+                self._loops.append((start + to, step + 1))
+
+    def lives(self, begun: int, end: int) -> dict[int, Interval]:
+        """From when to when each value is needed in a method that runs so long."""
+        for source, target in reversed(self._same):
+            self._last[source] = max(self._last[source], self._last[target])
+        return {
+            each: (begun, end) if each in self._kept else _around(first, self._last[each] + 1, self._loops)
+            for each, first in self._first.items()
+        }
+
+    def _call(self, called: int, arguments: tuple[int, ...], step: int, place: Place) -> None:
+        """A kernel. Its last argument is its result, or lists its results, which stand among the others as well."""
+        name = self._operators[called] if 0 <= called < len(self._operators) else ""
+        if name.startswith(VIEW) and len(arguments) > 1:
+            self.read(arguments[:-1], step, place)
+            self._lie(arguments[0], arguments[-1], step, place)
+        elif name.startswith(OWN):
+            self.write(arguments, step, place)
+        else:
+            results = set(self._inside(arguments[-1], place)) if arguments else set()
+            changes = name.endswith("_") and not name.endswith(OVERWRITES)
+            twice = Counter(arguments[:-1])
+            self.read([n for n in arguments[:-1] if changes or n not in results or twice[n] > 1], step, place)
+            self.write(results, step, place)
+
+    def _lie(self, source: int, target: int, step: int, place: Place) -> None:
+        self.write((target,), step, place)
+        for each, onto in zip(self._inside(source, place), self._inside(target, place), strict=False):
+            self._same.append((each, onto))
+
+    def _used(self, numbers: Collection[int], step: int, place: Place) -> Iterator[int]:
+        for number in numbers:
+            if not -1 <= number < self._count:
+                text = f"value {number} is used, and there are {self._count}"
+                raise bad_input(Code.OUT_OF_RANGE, place, text)
+            for each in self._inside(number, place):
+                self._first.setdefault(each, step)
+                self._last[each] = step
+                yield each
+
+    def _inside(self, number: int, place: Place) -> tuple[int, ...]:
+        found = self._lists.get(number, (number,))
+        self._looked += len(found)
+        if self._looked > MOST_LOOKS:
+            raise bad_input(Code.TOO_LARGE, place, "long lists of values are used too often")
+        return found
 
 
 def _around(start: int, end: int, loops: list[Interval]) -> Interval:
@@ -175,7 +264,7 @@ def _around(start: int, end: int, loops: list[Interval]) -> Interval:
 
 
 def _shared(buffers: list[Buffer]) -> Iterator[Colocation]:
-    """What the file places over each other at a common time, tied to one of its group."""
+    """What the file places over each other at a common time, tied to the lowest of its group."""
     base: dict[int, int] = {}
 
     def root(i: int) -> int:
@@ -198,7 +287,8 @@ def _shared(buffers: list[Buffer]) -> Iterator[Colocation]:
         for j in there:
             other = buffers[j]
             if (other.hint or 0) < _end(buffer) and (buffer.hint or 0) < _end(other) and root(i) != root(j):
-                base[root(i)] = root(j)
+                low, high = sorted((root(i), root(j)), key=lambda k: (buffers[k].hint or 0, k))
+                base[high] = low
         there.append(i)
     for i, buffer in enumerate(buffers):
         if i in base:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import zlib
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from planner.model.errors import BadInput
 from planner.model.problem import Problem
 from tests.planner.formats.tflite.files import Fields, Writer, u8, u32
 
-FLOAT, NULL, TENSOR, TENSORS = 6, 1, 4, 10
+FLOAT, NULL, TENSOR, TENSORS = 6, 1, 5, 10
 
 
 def value(size: int, memory: int = 1, offset: int = 0, kind: int = 0) -> Fields:
@@ -55,6 +57,21 @@ def read(data: bytes) -> Problem:
 def lives(problem: Problem) -> dict[Any, Any]:
     return {buffer.id: buffer.live for buffer in problem.buffers}
 
+
+EXPORTED = zlib.decompress(
+    b64decode(
+        "eNqtVTFME1EYfr2WWopolWo6MDQXBmOICYYBmRjQaOJAYgcSIFDbKjWlbdprhCgJgzEMDgwMjsQ4OHRgYDDGgYk4ODgQ40CMA4MjIyK98/t7//X9tAfGxEu+3uu77/v+/3/vv3f9SqnbqaGbuKmYSu"
+        "A3jvt5FVEh3OmfUgPAoMDdY8cJ4R5Q+qIxzb345Thyrr85uqquwSWJfwnhf5W9hz1A8Cqo1BqwDsQiSk13K2WIOF/EOAzsAVsUF0hxfpTH8KHjQI5I+uoB0lauODqaKZWXZtWk4CCcKtUsFW1xKrlC"
+        "TannzKF1oGcPMulCujJLVBVpcR9b5P9OcCnWvaJ1P1+1muTuFrdaW8B41ye25izUChgfnslJZ7O8xrFmddHWukZZM2K46CUvED8Ba8AcMA7EgZ949hnYBFaALO8FrWHiyI1PYWhfadzFz+iifbnC43"
+        "HB3WSu1xOXgT5eF0JZc4N74FKuF4FV4VG33R7rEogxj7CluaEkxrTel6gW4T1y5HpfAPaF9wSPQ7yuvcwhnP+teYtHJ+vw8uhljGhu6C243dwjE8LjI3sE2SPMvRFlPBfcn8w1mEexzim3z7p5jrAp"
+        "NP2/T+ZoiDFhD89jzI0ot+qIqMd7T4OsNdre6TjfA823GO8rhN+C7ns6DwwA+xDVgVWgDEwDA0AM+MI9lwISwCHtBbABTFOPeefGsd63Tw3HWdf/u+4cuzUkWueJCscxN8d5GZysIdZgV+hf+uhTmF"
+        "s5Qx9vaP2Oj57yGztDn9L64Gv0clb/N3Ywlmfnioh1s+HGinM8irVju/yA2Bfivxe6Jz46+xTdgdC9aXTWVsZcUuy71A7aWvvdR1tv6HVp185rrVF3HGdReF23tRfn33MIr+2270xdawIH8Phou+84"
+        "rXNIhZrrv+rNnQs3z8OwOLPoOhBx33TGDZdtXYN3DTha89XurPutrfuxve45ob3sdGp/2P697PXTpMP1GGGcgW49Mrdt4V/x8R9z/Hvd84/ga9HD54Ln88HHZ9Xx73ntE8U55fok3GrRj33Nr5HrG2"
+        "p+Czrqh+/GX/KLiPzGgVvA1NBg8plpLZVz5miyWCsUBpNmplS0couWmJjPF7KVXHG2Ws5lMD01szwDrd2uNx/W8gUrX6zesGrlQs484WWSmenn9t/0/5L/sm/e2XzGags7NWOeZjHjflselSpP05Ws"
+        "+gPIF+NJ"
+    )
+)
+"""A program that ExecuTorch 1.5.1 exported, with its own plan: state that an input is added to, shapes that are changed, and a branch."""
 
 NOTHING = {0: u8(NULL), 1: {}}
 TWO = program(method([NOTHING, value(64), value(32, offset=64)], [kernel(1, 2)], [1], [2]))
@@ -109,6 +126,72 @@ def test_how_far_its_own_plan_is_above_the_bound_is_shown(tmp_path: Path) -> Non
     found = json.loads(CliRunner().invoke(app, ["inspect", str(path)]).stdout)
     assert (found["own_peak"], found["bound"]) == (576, 128)
     assert "576 B" in CliRunner().invoke(app, ["inspect", str(path), "--tables"]).stdout
+
+
+def test_what_executorch_exported_is_read() -> None:
+    problem = read(EXPORTED)
+    assert lives(problem) == {
+        "0": ((0, 14),),  # is read before it is written: state
+        "1": ((0, 2),),
+        "2": ((0, 13),),
+        "4": ((1, 10),),  # is read on as 5, in another shape
+        "5": ((2, 10),),
+        "6": ((2, 4),),
+        "10": ((3, 5),),
+        "12": ((7, 12),),
+        "13": ((5, 7),),
+        "14": ((6, 12),),  # is moved: from then on 12 lies here
+        "15": ((9, 12),),
+        "18": ((11, 12),),
+        "19": ((11, 12),),
+        "20": ((11, 14),),
+    }
+    ties = {(each.buffer, each.base) for each in problem.constraints.colocations}
+    assert ties == {("5", "4"), ("15", "14"), ("18", "12"), ("19", "2")}
+    assert (problem.pools[0].alignment, problem.name) == (16, "ExecuTorch's own plan: 193 bytes")
+    found = plan(problem)
+    assert (found.peak, found.status, verify(problem, found)) == (160, "optimal", ())
+
+
+def called(name: str, *instructions: Fields) -> Fields:
+    """A method of one operator of that name."""
+    values = [value(64), value(64), value(64, offset=64), value(64, offset=128)]
+    return {**method(values, list(instructions), [2], [3]), 6: [{0: name}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "kept"),
+    [
+        ("aten::add.out", (2, 1, 1), False),
+        ("aten::add.out", (2, 1, 1, 1), True),
+        ("aten::add_", (1, 2, 1), True),
+        ("aten::copy_", (1, 2, 1), False),
+        ("executorch_prim::et_copy_index.tensor", (1, 2), False),
+    ],
+)
+def test_what_is_changed_before_it_was_written_is_state(name: str, arguments: tuple[int, ...], kept: bool) -> None:
+    found = lives(read(program(called(name, kernel(), kernel(*arguments), kernel(1, 3, 3)))))
+    assert found["1"] == (((0, 4),) if kept else ((1, 3),))
+
+
+def test_another_shape_keeps_what_was_written_alive() -> None:
+    view = called("executorch_prim::et_view.default", kernel(2, 1), kernel(), kernel(1, 3))
+    assert lives(read(program(view))) == {"2": ((0, 4),), "1": ((0, 4),), "3": ((2, 4),)}
+
+
+def test_ties_are_to_the_lowest_of_what_lies_over_each_other() -> None:
+    values = [value(16, offset=64), value(64, offset=32), value(64)]
+    problem = read(program(method(values, [kernel(0, 2), kernel(0, 2, 1)], [0], [1, 2])))
+    ties = {(each.buffer, each.base, each.offset) for each in problem.constraints.colocations}
+    assert ties == {("0", "2", 64), ("1", "2", 32)}
+
+
+def test_long_lists_that_are_used_often_are_refused_in_time() -> None:
+    values = [value(4), listed(*([0] * 5000))]
+    made = program(method(values, [kernel(1, 1)] * 1000, [], []))
+    with pytest.raises(BadInput) as caught:
+        read(made)
+    assert caught.value.findings[0].code == "too_large"
 
 
 @pytest.mark.parametrize(
