@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     __all__ += planner.__all__
     __version__: str
 
-_MODULES = ("bench", "cascades", "formats", "generate", "graph", "shapes")
+_MODULES = ("bench", "cascades", "compilers", "formats", "generate", "graph", "shapes")
 
 
 if not TYPE_CHECKING:  # a type checker that sees it would believe in any name

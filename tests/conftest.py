@@ -54,9 +54,9 @@ def nightly(request: pytest.FixtureRequest) -> bool:
 
 
 def may_skip(reason: str, corpus: Path = CORPUS) -> bool:
-    """May a test skip in CI for this reason? Only for want of a Docker engine, or of a corpus that is really absent."""
+    """May a test skip in CI for this reason? Only for want of a Docker engine, of a compiler that takes gigabytes, or of a corpus that is really absent."""
     words = reason.lower().removeprefix("skipped: ")
-    return words.startswith("docker") or ("corpus" in words and not corpus.is_dir())
+    return words.startswith(("docker", "executorch", "jax")) or ("corpus" in words and not corpus.is_dir())
 
 
 class SkipsAreFailures:

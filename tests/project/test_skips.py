@@ -59,7 +59,9 @@ def test_a_skip_fails_the_run_in_ci_and_is_named(tmp_path: Path) -> None:
     assert b"test_that_skips: Skipped: the corpus is absent, allegedly" in done.stdout
 
 
-@pytest.mark.parametrize(("reason", "ci"), [("Docker: no engine", True), ("no compiler", False)])
+@pytest.mark.parametrize(
+    ("reason", "ci"), [("Docker: no engine", True), ("ExecuTorch is not installed", True), ("no compiler", False)]
+)
 def test_other_skips_pass(tmp_path: Path, reason: str, ci: bool) -> None:
     done = run(tmp_path, reason, ci=ci)
     assert done.returncode == 0, done.stdout.decode()

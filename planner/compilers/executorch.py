@@ -1,0 +1,213 @@
+"""ExecuTorch's memory planning: an algorithm for its pass, so that the .pte that is exported has our places.
+
+Tensors come as `executorch.exir.tensor.TensorSpec`, with lifetimes and sizes; the answer has the fields of its `MemoryAlgoResult`. Nothing of
+ExecuTorch is imported but where its pass is made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import lcm
+from typing import Any
+
+from solvers.model.instance import Term
+
+from ..checks.report import bad_input
+from ..model.errors import Code
+from ..model.plan import Plan
+from ..model.problem import DEFAULT_TERMS, Buffer, Fixed, Lifetimes, Pool, Problem
+from ..options.options import Options
+from ..planning.placing.solving import plan
+from ..planning.placing.tvm_interface import placements_of
+
+FIRST = 1
+"""The memory where tensors are that nobody put elsewhere; 0 is for constants."""
+ALIGNMENT = 16
+"""What ExecuTorch aligns tensors to."""
+
+
+@dataclass(slots=True)
+class Place:
+    """One tensor's, with the fields of ExecuTorch's SpecAllocResult."""
+
+    mem_id: int
+    mem_offset: int
+    mem_obj_id: int | None = None
+    """Which tensors share storage objects: there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The answer, with the fields of ExecuTorch's MemoryAlgoResult."""
+
+    spec_dict: dict[Any, Place]
+    bufsizes: list[int]
+    """Bytes of each memory, by its number."""
+
+
+class ExecuTorchAlgorithm:
+    """Called by ExecuTorch for every graph: `MemoryPlanningAlgorithmSuite([ExecuTorchAlgorithm()])`."""
+
+    __name__ = "memplan"
+    """The suite knows its algorithms by their names."""
+
+    def __init__(self, banks: Mapping[int, Pool] | None = None, options: Options | None = None) -> None:
+        """`banks` says what memory each number is, the best one first; without it everything is in memory 1, which is as large as it has to be.
+
+        Tensors that a pass put into a memory stay in it; a number that is no bank is a memory without an end.
+        """
+        self.banks = dict(banks or {})
+        for number in self.banks:
+            if number < FIRST:
+                raise bad_input(Code.OUT_OF_RANGE, ("banks", str(number)), "memories that are planned begin at 1")
+        self.options = options
+        self.planned: list[tuple[Problem, Plan]] = []
+        """What was planned so far, a problem for each graph, in the order of the calls."""
+
+    def __call__(
+        self,
+        alignment: int,
+        specs: Iterable[Any],
+        graph_module: Any,
+        graph_signature: Any = None,
+        extra_padding: int = 0,
+    ) -> Placed:
+        """Places for the tensors. Raises NoPlan where they do not fit into the banks."""
+        given = list(specs)
+        for spec in given:
+            spec.realign(alignment)
+        pools = self._pools(alignment, given, graph_module, extra_padding)
+        made = _problem(given, graph_module, pools, bool(self.banks))
+        answer = plan(made, self.options)
+        at = {place.tensor_id: place for place in placements_of(answer)}
+        self.planned.append((made, answer))
+        numbers = {pool.name: number for number, pool in pools.items()}
+        found: dict[Any, Place] = {}
+        for number, spec in enumerate(given):
+            if _base(spec) is None:
+                place = at[number]
+                found[spec] = Place(numbers[place.pool_name], place.pool_offset)
+        for spec in given:
+            if _base(spec) is not None:
+                found[spec] = _inside(spec, found)
+        sizes = [0] * (max(pools) + 1)
+        used = {place.mem_id for place in found.values()}
+        for use in answer.pools:
+            number = numbers[use.name]
+            sizes[number] = (use.peak or 0) + (extra_padding if number in used else 0)
+        return Placed(found, sizes)
+
+    def _pools(self, alignment: int, specs: list[Any], graph_module: Any, padding: int) -> dict[int, Pool]:
+        """The memories by number. What is put behind the last tensor has to fit into a bank as well."""
+        ids = {spec.mem_id for spec in specs if spec.mem_id is not None}
+        ids |= {number for _, sizes in _submodules(graph_module) for number, size in enumerate(sizes) if size}
+        if not self.banks:
+            ids.add(FIRST)
+        elif {getattr(getattr(spec, "device", None), "name", "CPU") for spec in specs} - {"CPU"}:
+            text = "banks are the processor's, and there are tensors of other devices"
+            raise bad_input(Code.UNSUPPORTED, ("banks",), text)
+        pools: dict[int, Pool] = {}
+        for rank, number in enumerate([*self.banks, *sorted(ids - self.banks.keys())]):
+            bank = self.banks.get(number, Pool(f"memory {number}"))
+            size = None if bank.size is None else max(bank.size - padding, 0)
+            pools[number] = replace(bank, size=size, alignment=lcm(bank.alignment, alignment), rank=rank)
+        return pools
+
+
+def executorch_pass(
+    banks: Mapping[int, Pool] | None = None,
+    options: Options | None = None,
+    *,
+    alignment: int = ALIGNMENT,
+    **others: Any,
+) -> Any:
+    """ExecuTorch's MemoryPlanningPass with memplan as its only algorithm; `others` are told to the pass. Needs ExecuTorch."""
+    from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite
+    from executorch.exir.passes import MemoryPlanningPass
+
+    suite = MemoryPlanningAlgorithmSuite(algo_list=[ExecuTorchAlgorithm(banks, options)])
+    return MemoryPlanningPass(memory_planning_algo=suite, alignment=alignment, **others)
+
+
+def _problem(specs: list[Any], graph_module: Any, pools: dict[int, Pool], banked: bool) -> Problem:
+    """The Problem of the tensors that lie in no other one; ids are their numbers."""
+    uses = _uses(specs, graph_module)
+    free = tuple(pools[number].name for number in pools if banked or number == FIRST)
+    buffers = []
+    for number, spec in enumerate(specs):
+        if _base(spec) is None:
+            first, last = spec.lifetime
+            homes = free if spec.mem_id is None else (pools[spec.mem_id].name,)
+            size = spec.allocated_memory
+            buffers.append(Buffer(number, size, live=((first, last + 1),), pools=homes, accesses=uses[spec]))
+    for number, (span, sizes) in enumerate(_submodules(graph_module)):
+        for memory, size in enumerate(sizes):
+            if size:
+                id_ = f"branch or loop {number}, {pools[memory].name}"
+                buffers.append(Buffer(id_, size, live=(span,), fixed=Fixed(pools[memory].name, 0)))
+    terms = (Term.ACCESS_COST, Term.SUM_OF_PEAKS) if len(free) > 1 else DEFAULT_TERMS
+    return Problem(tuple(buffers), tuple(pools.values()), terms=terms, lifetimes=Lifetimes.HALF_OPEN)
+
+
+def _base(spec: Any) -> Any:
+    """The tensor in which it lies; None: it has a place of its own."""
+    return getattr(spec, "storage_base", None)
+
+
+def _inside(spec: Any, found: dict[Any, Place]) -> Place:
+    """Where a tensor lies that lies in another."""
+    offset = 0
+    seen = set()
+    while _base(spec) is not None:
+        if spec in seen:
+            raise bad_input(Code.CYCLIC_COLOCATION, ("specs",), "tensors lie in each other in a circle")
+        seen.add(spec)
+        offset += spec.storage_base_offset
+        spec = _base(spec)
+    if spec not in found:
+        raise bad_input(Code.UNKNOWN_BUFFER, ("specs",), "a tensor lies in another that has no place")
+    return replace(found[spec], mem_offset=found[spec].mem_offset + offset)
+
+
+def _submodules(graph_module: Any) -> Iterator[tuple[tuple[int, int], list[int]]]:
+    """Of each branch and loop: how much of each memory its own tensors take, from 0 on, and when.
+
+    What it gives back may still lie there, so it takes that until the last use of its results.
+    """
+    if not getattr(graph_module, "input_mem_buffer_sizes", None):
+        return
+    for step, node in enumerate(graph_module.graph.nodes):
+        sizes: list[int] = []
+        for each in node.all_input_nodes:
+            if each.op == "get_attr":
+                inner = getattr(graph_module, each.target, None)
+                own = getattr(inner, "meta", {}).get("non_const_buffer_sizes", [])
+                both = max(len(sizes), len(own))
+                sizes = [max(s[n] if n < len(s) else 0 for s in (sizes, own)) for n in range(both)]
+        if any(sizes):
+            ends = [spec.lifetime[1] for spec in _specs(node) if spec.lifetime[1] is not None]
+            yield (step, max(ends, default=step) + 1), sizes
+
+
+def _uses(specs: list[Any], graph_module: Any) -> Counter[Any]:
+    """How many nodes take each tensor as an input, be it under another shape."""
+    planned = set(specs)
+    of: dict[Any, list[Any]] = {}
+    uses: Counter[Any] = Counter()
+    for node in graph_module.graph.nodes:
+        inputs = node.all_input_nodes
+        own = [spec for spec in _specs(node) if spec in planned]
+        of[node] = own or (of[inputs[0]] if inputs else [])
+        for each in inputs:
+            uses.update(of[each])
+    return uses
+
+
+def _specs(node: Any) -> Iterator[Any]:
+    """The tensors that it gives out."""
+    said = node.meta.get("spec")
+    for each in said if isinstance(said, list | tuple) else (said,):
+        if hasattr(each, "lifetime"):
+            yield each
