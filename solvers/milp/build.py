@@ -15,6 +15,7 @@ from ..model.instance import Instance, Ints, Placement, Term
 from .model import Expression, Names, Program, new_program
 from .pairs import add_penalties, add_reserved, add_separations, find_twins
 from .ranges import Ranges, find_ranges
+from .stacks import add_stacks
 from .terms import add_limits, add_live_rows, expression, is_constant
 
 MOST_BINARIES = 20_000
@@ -70,23 +71,38 @@ def choices_of(instance: Instance, solver: str) -> Separations:
 
 
 def build(
-    instance: Instance, choices: Separations, names: Names, question: Question, *, exact: bool = False
+    instance: Instance,
+    choices: Separations,
+    names: Names,
+    question: Question,
+    *,
+    exact: bool = False,
+    plain: bool = False,
 ) -> Model | None:
     """The program for the question; None: there is no solution, as the ranges show.
 
-    Exact: in whole units however large they are, for people and not for solvers.
+    Exact: in whole units however large they are, for people and not for solvers. Plain: without the rows that follow from others.
     """
     ranges = find_ranges(instance, question.floors, question.limits)
     if ranges is None:
         return None
-    model = _assemble(instance, choices, names, question, ranges, 1)
+    model = _assemble(instance, choices, names, question, ranges, 1, plain=plain)
     if model is not None and not exact and model.program.largest_constant > MOST_CERTAIN:
-        return _assemble(instance, choices, names, question, ranges, model.program.largest_constant / COARSE)
+        return _assemble(
+            instance, choices, names, question, ranges, model.program.largest_constant / COARSE, plain=plain
+        )
     return model
 
 
 def _assemble(
-    instance: Instance, choices: Separations, names: Names, question: Question, ranges: Ranges, unit: float
+    instance: Instance,
+    choices: Separations,
+    names: Names,
+    question: Question,
+    ranges: Ranges,
+    unit: float,
+    *,
+    plain: bool,
 ) -> Model | None:
     program = new_program(instance, ranges, names, unit)
     twins = find_twins(program)
@@ -94,7 +110,9 @@ def _assemble(
     add_reserved(program)
     if instance.weighs_reuse:
         add_penalties(program)
-    add_live_rows(program)
+    if not plain and not program.impossible:
+        add_live_rows(program)
+        add_stacks(program)
     objective: Expression = 0
     constant = 0
     if question.term is not None:

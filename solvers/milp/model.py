@@ -6,6 +6,7 @@
                 offset[i] >= offset[j] + distance - M * above             M as small as the ranges of the two blocks allow
                 offset = residue + modulus * step                         step integer
                 peak >= what is live at each section                      redundant, but what the solver's bound starts from
+    offset[i] >= sum of size[j] for the j below i             redundant, for blocks that are all live at once: stacks.py
 
 Offsets of alignment 1 need not be integer: once all choices are made, what remains has integer optima.
 """
@@ -16,6 +17,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from ..model.instance import Instance, Placement
 from ..model.objective import peaks
@@ -56,6 +59,10 @@ class Program:
     """(block, pool) -> binary; absent where the block has no choice. Blocks of one class have the same."""
     sides: list[tuple[int, int, int, Variable | None, Variable | None]] = field(default_factory=list)
     """(separation, first, second, binary of second above first, binary of first above second or None: the opposite of the other)."""
+    single: frozenset[int] = frozenset()
+    """Blocks of one part that begins at their base."""
+    above: dict[tuple[int, int], Expression] = field(default_factory=dict)
+    """(first, second) -> 1 if the second lies above the first, 0 if below: a number or a binary. Of such blocks in one pool that never share addresses."""
     penalised: list[tuple[int, Variable]] = field(default_factory=list)
     """(row of penalties, binary of "they may share addresses")."""
     largest_constant: int = 1
@@ -99,6 +106,8 @@ def new_program(instance: Instance, ranges: Ranges, names: Names, unit: float = 
     import pulp
 
     program = Program(instance, ranges, names, pulp.LpProblem("memplan", pulp.LpMinimize), unit)
+    alone = np.bincount(instance.part_block, minlength=instance.blocks)[instance.part_block] == 1
+    program.single = frozenset(instance.part_block[alone & (instance.part_low == 0)].tolist())
     _add_peaks(program)
     _add_homes(program)
     for block in range(instance.blocks):

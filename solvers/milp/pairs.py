@@ -8,7 +8,7 @@ import numpy as np
 
 from ..geometry.separation import Separations, forbidden_bases, separations
 from ..model.instance import Instance, Placement
-from .model import Program, ValueAt, Variable
+from .model import Expression, Program, ValueAt, Variable
 
 
 def add_separations(program: Program, choices: Separations, twins: dict[int, int]) -> None:
@@ -35,10 +35,13 @@ def _separate(
         nearest = 0
         if above <= 0:
             program.require(program.offset[j] - program.offset[i] >= 0, f"twins_{index}")
+    together = _always_together(program, i, j, shared)
     if nearest >= above or farthest <= below:
+        if together:
+            _know(program, i, j, int(nearest >= above))
         return
     up, down = farthest >= above, nearest <= below
-    if _always_together(program, i, j, shared):
+    if together:
         _choose(program, index, i, j, below, above, label, up=up, down=down)
     else:
         _choose_if_together(program, index, i, j, below, above, label, shared, up=up, down=down)
@@ -61,14 +64,24 @@ def _choose(
         program.impossible = True
     elif not down:
         program.require(distance >= program.length(above), above_name)
+        _know(program, i, j, 1)
     elif not up:
         program.require(distance <= program.length(below), below_name)
+        _know(program, i, j, 0)
     else:
         lift, drop = _constants(program, i, j, below, above)
         side = program.binary(above_name, _is_above(i, j, above))
         program.require(distance - lift * side >= program.length(above) - lift, f"if_{above_name}")
         program.require(distance - drop * side <= program.length(below), f"else_{above_name}")
         program.sides.append((index, i, j, side, None))
+        _know(program, i, j, side)
+
+
+def _know(program: Program, i: int, j: int, is_above: Expression) -> None:
+    """Whether j lies above i, where that is one question: of blocks of one part that are in one pool for sure."""
+    homes = program.ranges.homes
+    if len(homes[i]) == len(homes[j]) == 1 and i in program.single and j in program.single:
+        program.above[i, j] = is_above
 
 
 def _choose_if_together(

@@ -88,6 +88,9 @@ def export_model(
         Literal["lp", "mps", "cpsat"] | None,
         typer.Option("--as", help="The model's format, where OUT's ending does not say it."),
     ] = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Leave out the rows that follow from others and only help solvers.")
+    ] = False,
     input_format: Format = None,
 ) -> None:
     """Write a problem's integer program.
@@ -96,7 +99,7 @@ def export_model(
     """
     from ..commands.files import export as export_command
 
-    export_command.run(problem, out, model_format, input_format=input_format)
+    export_command.run(problem, out, model_format, plain=plain, input_format=input_format)
 
 
 def generate(

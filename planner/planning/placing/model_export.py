@@ -15,8 +15,11 @@ from .lowering import lower
 ModelFormat: TypeAlias = Literal["lp", "mps", "cpsat"]
 
 
-def export_model(problem: Problem, kind: ModelFormat) -> str:
-    """The program as text (of CP-SAT its model, in protobuf's text format), with the buffers' and pools' names in it. Bytes are not scaled, so offsets mean what they say."""
+def export_model(problem: Problem, kind: ModelFormat, *, plain: bool = False) -> str:
+    """The program as text (of CP-SAT its model, in protobuf's text format), with the buffers' and pools' names in it. Bytes are not scaled, so offsets mean what they say.
+
+    Plain: the integer program without the rows that follow from others and only help solvers.
+    """
     from solvers.milp.export import export_in_child
 
     require_sound(problem)
@@ -29,7 +32,7 @@ def export_model(problem: Problem, kind: ModelFormat) -> str:
             from solvers.cpsat.export import export
 
             return export(instance, blocks, pools)
-        return export_in_child(instance, kind, blocks, pools)
+        return export_in_child(instance, kind, blocks, pools, plain=plain)
     except SolverError as error:
         code = Code.UNAVAILABLE if isinstance(error, Unavailable) else Code.UNSUPPORTED
         raise CannotSolve(Finding(code, "", str(error))) from error

@@ -27,6 +27,20 @@ def test_the_program_names_blocks_and_pools() -> None:
         assert line in text
 
 
+def test_rows_that_only_help_solvers_can_be_left_out() -> None:
+    instance = make_instance([(0, 2, 4), (1, 3, 3), (1, 4, 5)])
+    names = (["a", "b", "c"], ["sram"])
+    helped, plain_one = export_in_child(instance, "lp", *names), export_in_child(instance, "lp", *names, plain=True)
+    for row in (
+        "stacked_below_c_0: - 4 above_c_a - 3 above_c_b + offset_c >= 0",
+        "stacked_above_a_0: - 3 above_b_a - 5 above_c_a - offset_a + peak_sram >= 4",
+    ):
+        assert row in helped
+    assert "if_above_b_a" in plain_one
+    assert "stacked" not in plain_one
+    assert len(plain_one.splitlines()) + 6 <= len(helped.splitlines())
+
+
 def test_mps_is_written_too() -> None:
     text = export_in_child(make_instance([(0, 2, 4), (1, 3, 3)]), "mps", ["a", "b"], ["sram"])
     assert "ROWS" in text

@@ -19,15 +19,19 @@ ModelFormat = Literal["lp", "mps", "cpsat"]
 ENDINGS: dict[str, ModelFormat] = {".lp": "lp", ".mps": "mps", ".pbtxt": "cpsat"}
 
 
-def run(file: str, out: str, model_format: ModelFormat | None, *, input_format: str | None) -> None:
+def run(file: str, out: str, model_format: ModelFormat | None, *, plain: bool, input_format: str | None) -> None:
     """Write the program."""
     chosen = model_format or format_of(out)
+    if plain and chosen == "cpsat":
+        raise typer.BadParameter(
+            "is for LP and MPS; CP-SAT's model has no rows that could be left out", param_hint="--plain"
+        )
     with refusing(shown_name(file), as_json=False):
         output = OutputFile(out)
         if out != STANDARD_OUTPUT:
             output.check(file)
         problem, _warnings = read_problem(read_bytes(file), name=file, format=input_format)
-        model = planner.export_model(problem, chosen).encode("utf-8", "backslashreplace")
+        model = planner.export_model(problem, chosen, plain=plain).encode("utf-8", "backslashreplace")
         if out == STANDARD_OUTPUT:
             write_out(model)
         else:

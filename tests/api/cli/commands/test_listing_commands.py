@@ -77,7 +77,7 @@ def problem(tmp_path: Path) -> str:
 def test_the_model_s_format(
     name: str, extra: list[str], chosen: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planner, "export_model", lambda problem, form: f"as {form}", raising=False)
+    monkeypatch.setattr(planner, "export_model", lambda problem, form, plain: f"as {form}", raising=False)
     target = tmp_path / name
     result = CliRunner().invoke(app, ["export-model", problem, "-o", str(target), *extra])
     assert result.exit_code == 0
