@@ -17,6 +17,7 @@ from planner.model.problem import Buffer, BufferId, Pool, Problem
 from solvers.model.instance import Term
 
 Value = tuple[int, ...]
+MOVES = frozenset((Term.MOVED_BUFFERS, Term.MOVED_BYTES, Term.STABILITY))
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class _Oracle:
         self.rigid = list(self._rigid_groups())
         self.home = {b.id: g for g, rigid in enumerate(self.rigid) for b, _ in rigid.members}
         self.low = {b.id: low for rigid in self.rigid for b, low in rigid.members}
+        self.was = {was.buffer: (was.pool, was.offset) for was in problem.was}
+        self.weighs_moves = not MOVES.isdisjoint(problem.terms)
         highest = self._horizon()
         self.alone = [
             [
@@ -65,6 +68,8 @@ class _Oracle:
             ]
             for rigid in self.rigid
         ]
+        self.moved = (0, 0)
+        """Buffers, and bytes."""
         self.best: Truth = Truth(None)
         c = problem.constraints
         self.excluded = {frozenset(pair) for pair in c.exclusions}
@@ -91,6 +96,8 @@ class _Oracle:
         for buffer in self.problem.buffers:
             if buffer.fixed is not None and buffer.fixed.offset is not None:
                 top = max(top, buffer.fixed.offset + buffer.size)
+            if buffer.id in self.was and self.weighs_moves:
+                top = max(top, self.was[buffer.id][1] + buffer.size)
         step = math.lcm(*(b.alignment for b in self.problem.buffers), *(p.alignment for p in pools))
         return top + sum(max(low + b.size for b, low in rigid.members) + step for rigid in self.rigid)
 
@@ -107,8 +114,31 @@ class _Oracle:
         for choice in product(range(len(self.problem.pools)), repeat=len(self.rigid)):
             starts = self._starts(choice)
             if starts is not None:
-                self._decide(choice, starts)
+                for some, moved in self._staying(choice, starts):
+                    self.moved = moved
+                    self._decide(choice, some)
         return self.best
+
+    def _staying(
+        self, choice: tuple[int, ...], starts: list[list[int]]
+    ) -> Iterator[tuple[list[list[int]], tuple[int, int]]]:
+        """For each set of groups that stay where an older plan had one of their members: the starts that leaves, and the buffers and bytes that move.
+
+        Sinking a group may move it, so who stays is decided before anything is sunk. Who is not to stay, and does by chance, is counted
+        as moved here; another of the sets has him.
+        """
+        each: list[list[tuple[list[int], list[Buffer]]]] = []
+        for group, mine in enumerate(starts):
+            pool = self.problem.pools[choice[group]].name
+            told = [(b, low) for b, low in self.rigid[group].members if b.id in self.was]
+            old = {self.was[b.id][1] - low for b, low in told if self.was[b.id][0] == pool}
+            ways = [(mine, [b for b, _ in told])]
+            for start in sorted(old.intersection(mine)) if self.weighs_moves else ():
+                ways.append(([start], [b for b, low in told if self.was[b.id] != (pool, start + low)]))
+            each.append(ways)
+        for some in product(*each):
+            moved = [b for _, gone in some for b in gone]
+            yield [left for left, _ in some], (len(moved), sum(b.size for b in moved))
 
     def _starts(self, choice: tuple[int, ...]) -> list[list[int]] | None:
         """Where each group may begin in its pool if it were alone; None if the choice of pools is not allowed."""
@@ -187,6 +217,9 @@ class _Oracle:
             Term.REUSE_COST: paid,
             Term.SPILLED_BYTES: sum(b.size * pool.rank for b, pool in homes),
             Term.BALANCED: access + self.problem.peak_price * total,
+            Term.MOVED_BUFFERS: self.moved[0],
+            Term.MOVED_BYTES: self.moved[1],
+            Term.STABILITY: self.moved[1] + self.problem.peak_price * total,
         }
         return tuple(worth[term] for term in self.problem.terms)
 

@@ -65,6 +65,10 @@ def make_plan(problem: Problem, spots: Spots, truth: Truth | None = None) -> Pla
         Term.SPILLED_BYTES: sum(b.size * pool.rank for b, pool in homes),
         Term.REUSE_COST: reuse,
     }
+    old = {was.buffer: (was.pool, was.offset) for was in problem.was}
+    gone = [b for b in problem.buffers if b.id in old and old[b.id] != spots[b.id]]
+    worth[Term.MOVED_BUFFERS], worth[Term.MOVED_BYTES] = len(gone), sum(b.size for b in gone)
+    worth[Term.STABILITY] = worth[Term.MOVED_BYTES] + problem.peak_price * worth[Term.SUM_OF_PEAKS]
     worth[Term.BALANCED] = worth[Term.ACCESS_COST] + problem.peak_price * worth[Term.SUM_OF_PEAKS]
     best = None if truth is None else truth.value
     values = tuple(

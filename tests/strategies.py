@@ -23,11 +23,13 @@ from planner.model.problem import (
     Problem,
     ReusePenalty,
     Speed,
+    Was,
 )
 from solvers.model.instance import Term
 
 NIGHTLY = os.environ.get("MEMPLAN_NIGHTLY") == "1" or settings.get_current_profile_name() == "nightly"
 BRIEF = settings.get_current_profile_name() == "brief"
+MOVES = frozenset((Term.MOVED_BUFFERS, Term.MOVED_BYTES, Term.STABILITY))
 ALIGNMENTS = (1, 1, 1, 2, 3, 4, 6)
 IDS: tuple[BufferId, ...] = ("a", 1, "1", "d", 5, "f")
 
@@ -167,6 +169,7 @@ def grown(problem: Problem, unit: int, rest: int) -> Problem:
             problem.constraints,
             colocations=tuple(replace(c, offset=c.offset * unit) for c in problem.constraints.colocations),
         ),
+        was=tuple(replace(was, offset=was.offset * unit) for was in problem.was),
     )
 
 
@@ -175,8 +178,10 @@ def _moved(fixed: Fixed, unit: int) -> Fixed:
 
 
 @st.composite
-def problems(draw: st.DrawFn, max_buffers: int = 6, max_pools: int = 3, plain_terms: bool = False) -> Problem:
-    """A sound problem; it may well be infeasible."""
+def problems(
+    draw: st.DrawFn, max_buffers: int = 6, max_pools: int = 3, plain_terms: bool = False, moves: bool = False
+) -> Problem:
+    """A sound problem; it may well be infeasible. `moves`: it always counts what moved."""
     chosen = tuple(draw(pools(f"p{n}")) for n in range(draw(st.integers(1, max_pools))))
     if draw(st.integers(0, 3)) == 1:
         chosen = tuple(replace(pool, speed=draw(SPEEDS)) for pool in chosen)
@@ -187,8 +192,16 @@ def problems(draw: st.DrawFn, max_buffers: int = 6, max_pools: int = 3, plain_te
     terms: tuple[Term, ...] = (Term.SUM_OF_PEAKS,)
     if not plain_terms and draw(st.integers(0, 3)) == 0:
         terms = tuple(draw(st.lists(st.sampled_from(list(Term)), min_size=1, max_size=4, unique=True)))
+    if moves:
+        asked = draw(st.sampled_from(sorted(MOVES)))
+        rest = [term for term in terms if term is not asked]
+        terms = (asked, *rest) if draw(st.booleans()) else (*rest, asked)
     price = draw(st.integers(0, 3))
-    problem = Problem(pieces, chosen, ties, terms, lifetimes=Lifetimes.HALF_OPEN, peak_price=price)
+    old: tuple[Was, ...] = ()
+    if not MOVES.isdisjoint(terms):
+        names = st.sampled_from([pool.name for pool in chosen])
+        old = tuple(Was(id_, draw(names), draw(st.integers(0, 12))) for id_ in ids if draw(st.integers(0, 3)))
+    problem = Problem(pieces, chosen, ties, terms, lifetimes=Lifetimes.HALF_OPEN, peak_price=price, was=old)
     unit = draw(st.sampled_from((1, 1, 1, 16, 64)))
     if unit > 1:
         problem = grown(problem, unit, draw(st.integers(0, unit - 1)))

@@ -113,6 +113,7 @@ class TakesMany(PlannerCommand):
         "capacity",
         "goal",
         "prefer",
+        "stability",
         "max_cost",
     )
 
@@ -132,7 +133,7 @@ class TakesSweep(PlannerCommand):
 class TakesReplacements(PlannerCommand):
     """A command that looks at a plan, which may have been made for other capacities or another objective."""
 
-    takes = ("capacity", "prefer")
+    takes = ("capacity", "prefer", "stability")
 
 
 def settings() -> dict[str, Setting]:

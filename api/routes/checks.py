@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from planner.formats.table import BYTES, JSON
-from planner.options.preference import Preference
+from planner.options.preference import Preference, Stability
 
 from .body import PROBLEM_TYPES, format_of, read_body, require_type
 from .openapi.examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
@@ -34,10 +34,11 @@ class VerifyQuery(FormatQuery):
 
     capacity: list[str] = Field(default=[], description="Replaces a pool's size, as for `/v1/plans`.")
     prefer: Preference | None = Field(default=None, description="Replaces the objective, as for `/v1/plans`.")
+    stability: Stability | None = Field(default=None, description="Adds to the objective, as for `/v1/plans`.")
 
     def asked(self) -> dict[str, Any]:
         """Those of them that were given, as options of a plan."""
-        given = self.model_dump(exclude_unset=True, include={"capacity", "prefer"})
+        given = self.model_dump(exclude_unset=True, include={"capacity", "prefer", "stability"})
         return PLAN_QUERY.options(PLAN_QUERY.model.model_validate(given)).said()
 
 

@@ -41,6 +41,20 @@ def check_names(problem: Problem, names: Names, report: Report) -> None:
         _number(report, ("constraints", "colocations", i, "offset"), colocation.offset)
     for i, penalty in enumerate(problem.constraints.reuse_penalties):
         _number(report, ("constraints", "reuse_penalties", i, "cost"), penalty.cost)
+    _was(problem, names, report)
+
+
+def _was(problem: Problem, names: Names, report: Report) -> None:
+    seen: set[BufferId] = set()
+    for i, was in enumerate(problem.was):
+        place: Place = ("objective", "was", i)
+        if was.buffer in seen:
+            text = f"it is said twice where buffer {quoted(was.buffer)} was"
+            report.add(Code.DUPLICATE_ID, (*place, "buffer"), text)
+        seen.add(was.buffer)
+        if was.pool not in names.pools:
+            report.add(Code.UNKNOWN_POOL, (*place, "pool"), f"there is no pool {quoted(was.pool)}")
+        _number(report, (*place, "offset"), was.offset)
 
 
 def _other_type(id_: object, names: Names) -> str:
@@ -55,7 +69,7 @@ def _other_type(id_: object, names: Names) -> str:
 
 
 def _mentions(problem: Problem) -> Iterator[tuple[Place, BufferId]]:
-    """Every place in the constraints that names a buffer."""
+    """Every place in the constraints, and in the objective, that names a buffer."""
     constraints = problem.constraints
     for kind, pairs in (("conflicts", constraints.conflicts), ("exclusions", constraints.exclusions)):
         for i, (a, b) in enumerate(pairs):
@@ -71,6 +85,8 @@ def _mentions(problem: Problem) -> Iterator[tuple[Place, BufferId]]:
     for i, penalty in enumerate(constraints.reuse_penalties):
         yield ("constraints", "reuse_penalties", i, "first"), penalty.first
         yield ("constraints", "reuse_penalties", i, "second"), penalty.second
+    for i, was in enumerate(problem.was):
+        yield ("objective", "was", i, "buffer"), was.buffer
 
 
 def _number(report: Report, place: Place, value: object, low: int = 0, high: int = MAX_ADDRESS) -> bool:

@@ -7,6 +7,7 @@ from math import lcm
 from solvers.model.instance import LINEAR_TERMS, Choice
 
 from ..facts.access import WEIGHS_ACCESS, most_access_cost
+from ..facts.moves import weighs_moves
 from ..model.errors import Code
 from ..model.problem import Problem
 from .colocations import Groups
@@ -35,6 +36,9 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
         (b.fixed.offset + b.size for b in problem.buffers if b.fixed is not None and b.fixed.offset is not None),
         default=0,
     )
+    if weighs_moves(problem):
+        sizes = {buffer.id: buffer.size for buffer in problem.buffers}
+        floor = max([floor, *(was.offset + sizes[was.buffer] for was in problem.was)])
     if stacked + floor >= MAX_ADDRESS:
         text = "sizes, alignments and the extents of colocation groups add up to 2^62 or more; use a larger unit than bytes, or split the problem"
         report.add(Code.TOO_LARGE, ("buffers",), text)
@@ -57,7 +61,8 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
         text = "what the accesses cost adds up to 2^62 or more (picoseconds, or uses times rank); scale the counts down"
         report.add(Code.TOO_LARGE, ("buffers",), text)
     spilled = sum(buffer.size for buffer in problem.buffers) * max((pool.rank for pool in problem.pools), default=0)
-    if any(adds.priced for adds in linear) and accessed + problem.peak_price * worst >= MAX_ADDRESS:
+    moved = sum(buffer.size for buffer in problem.buffers) if any(adds.moved for adds in linear) else 0
+    if any(adds.priced for adds in linear) and accessed + moved + problem.peak_price * worst >= MAX_ADDRESS:
         text = "times costs and sizes of the pools this adds up to 2^62 or more; scale it down"
         report.add(Code.TOO_LARGE, ("objective", "peak_price"), text)
     ranked = [spilled + adds.peaks * worst for adds in linear if adds.choice is Choice.RANK]

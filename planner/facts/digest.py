@@ -17,6 +17,7 @@ from solvers.model.instance import LINEAR_TERMS
 from ..model.problem import Alternative, Buffer, Constraints, Neighbour, Problem, Variants
 from .constants import spell_out_constants
 from .intervals import merged
+from .moves import weighs_moves
 
 _VERSION = "memplan/1 problem"
 
@@ -107,7 +108,7 @@ def _alternative(alternative: Alternative, lists: _Lists) -> list[Any]:
 
 
 def _of_memories(problem: Problem) -> list[Any]:
-    """What only some problems say: of pools their speed and whether they are read-only, of buffers their uses and data."""
+    """What only some problems say: of pools their speed and whether they are read-only, of buffers their uses and data, and where they were."""
     pools = [
         [i, None if pool.speed is None else astuple(pool.speed), pool.read_only]
         for i, pool in enumerate(problem.pools)
@@ -118,8 +119,10 @@ def _of_memories(problem: Problem) -> list[Any]:
         for i, b in enumerate(problem.buffers)
         if b.reads or b.writes or b.data is not None
     ]
+    was = [[was.buffer, was.pool, was.offset] for was in problem.was] if weighs_moves(problem) else []
     price = problem.peak_price if PRICED.intersection(problem.terms) else 1
-    return [pools, buffers, price] if pools or buffers or price != 1 else []
+    said = [pools, buffers, price] if pools or buffers or price != 1 or was else []
+    return [*said, sorted(was, key=_written)] if was else said
 
 
 def _buffer(buffer: Buffer, lists: _Lists) -> list[Any]:

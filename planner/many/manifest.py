@@ -57,6 +57,11 @@ class Entry:
     bound: int | None = None
     buffers: int | None = None
     seconds: float | None = None
+    moved: int | None = None
+    """Buffers that are not where the baseline's plan of the file had them."""
+    moved_bytes: int | None = None
+    peak_before: int | None = None
+    """Of that plan."""
     reason: str | None = None
     """Why there is no plan."""
 

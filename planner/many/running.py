@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..model.errors import BadInput, Code, Finding
 from ..model.problem import Buffer, Problem
-from ..options.options import Options, require_valid
+from ..options.options import Options, bad_option, require_valid
 from ..planning.placing.solving import plan
 from .collecting import ProblemFile
 from .manifest import Entry, EntryStatus, Manifest, settings_of
@@ -52,6 +52,8 @@ class _Slot:
     place: Place
     file: ProblemFile | None = None
     read: WasRead | None = None
+    key: str = ""
+    """Of the problem that it plans, among those that are planned once."""
     since: float = 0.0
 
 
@@ -74,7 +76,7 @@ def plan_many(
 
     `on_entry` hears of what was there already, too. Raises BadInput, also where the folder cannot be written, and CannotSolve.
     """
-    _require_usable(farm.options)
+    _require_usable(farm)
     manifest = Manifest.read(folder)
     where = _places(farm)
     run = _Run(manifest, farm, where, on_entry or (lambda _: None), stopped or (lambda: False))
@@ -91,9 +93,12 @@ def plan_many(
             manifest.close()
 
 
-def _require_usable(options: Options) -> None:
+def _require_usable(farm: Farm) -> None:
     """Raises BadInput and CannotSolve for options that no file could be planned with."""
-    require_valid(options)
+    require_valid(farm.options)
+    options = farm.options
+    if options.stability is not None and farm.baseline is None:
+        raise bad_option("stability", "it needs a baseline: an earlier run that says where buffers were")
     if options.solver != Options().solver:
         plan(Problem((Buffer("a", 1, live=((0, 1),)),)), Options(solver=options.solver, workers=1))
 
@@ -131,7 +136,7 @@ class _Run:
             entry = self._manifest.entries.get(file.name)
             if entry is not None and self._manifest.is_done(file.name, _sha256(file.path)):
                 if entry.digest is not None and entry.status.has_plan:
-                    self._problems.setdefault(entry.digest, _Once(entry=entry))
+                    self._problems.setdefault(self._key(file, entry.digest), _Once(entry=entry))
                 self._on_entry(entry)
             else:
                 self._waiting.append(file)
@@ -186,7 +191,7 @@ class _Run:
             case WasRead():
                 self._was_read(slot, slot.file, said)
             case WasRefused():
-                self._was_refused(slot.file, slot.read, said)
+                self._was_refused(slot, slot.file, said)
                 self._next(slot)
             case WasMade():
                 self._was_made(slot, slot.file, said)
@@ -197,14 +202,15 @@ class _Run:
                 raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", f"cannot write {said.reason}"))
 
     def _was_read(self, slot: _Slot, file: ProblemFile, read: WasRead) -> None:
-        once = self._problems.get(read.digest)
+        slot.key = key = self._key(file, read.digest)
+        once = self._problems.get(key)
         if once is None:
             known = self._baseline.get(read.digest)
             if known is not None and self._take_over(file, read, known, "baseline"):
-                self._problems[read.digest] = _Once(entry=self._manifest.entries[file.name])
+                self._problems[key] = _Once(entry=self._manifest.entries[file.name])
                 self._next(slot)
                 return
-            self._problems[read.digest] = _Once()
+            self._problems[key] = _Once()
             slot.read = read
             out = self._manifest.folder / _plan_name(file)
             self._ask(slot, Make(self._farm.options, str(out), self._start_of(file)))
@@ -231,25 +237,28 @@ class _Run:
             bound=made.bound,
             buffers=read.buffers,
             seconds=made.seconds,
+            moved=None if made.moves is None else made.moves.buffers,
+            moved_bytes=None if made.moves is None else made.moves.bytes,
+            peak_before=None if made.moves is None else made.moves.peak_before,
             reason=made.reason,
         )
-        self._note_once(entry, read)
+        self._note_once(entry, slot.key)
         self._next(slot)
 
-    def _was_refused(self, file: ProblemFile, read: WasRead | None, refused: WasRefused) -> None:
+    def _was_refused(self, slot: _Slot, file: ProblemFile, refused: WasRefused) -> None:
         if refused.is_no_problem and not file.is_named:
             return
-        digest = None if read is None else read.digest
+        digest = None if slot.read is None else slot.read.digest
         entry = Entry(file.name, refused.sha256, EntryStatus.REFUSED, digest, reason=refused.reason)
-        if read is None:
+        if slot.read is None:
             self._note(entry)
         else:
-            self._note_once(entry, read)
+            self._note_once(entry, slot.key)
 
-    def _note_once(self, entry: Entry, read: WasRead) -> None:
+    def _note_once(self, entry: Entry, key: str) -> None:
         """The entry, and those of all files that waited for it."""
         self._note(entry)
-        once = self._problems[read.digest]
+        once = self._problems[key]
         once.entry = entry
         for file, its in once.waiting:
             self._as(file, its, entry)
@@ -260,7 +269,7 @@ class _Run:
         if entry.plan is None:
             self._note(replace(entry, file=file.name, sha256=read.sha256))
         elif not self._take_over(file, read, (self._manifest, entry), "same"):  # somebody took the plan away meanwhile
-            self._problems.pop(read.digest, None)
+            self._problems.pop(self._key(file, read.digest), None)
             self._waiting.append(file)
 
     def _take_over(self, file: ProblemFile, read: WasRead, known: tuple[Manifest, Entry], source: str) -> bool:
@@ -271,8 +280,16 @@ class _Run:
             return False
         name = _plan_name(file)
         write_whole(self._manifest.folder / name, data)
-        self._note(replace(entry, file=file.name, sha256=read.sha256, plan=name, source=source, seconds=0.0))
+        copied = replace(entry, file=file.name, sha256=read.sha256, plan=name, source=source, seconds=0.0)
+        self._note(replace(copied, moved=None, moved_bytes=None, peak_before=None))
         return True
+
+    def _key(self, file: ProblemFile, digest: str) -> str:
+        """What decides a plan: the problem, and with stability the older plan of the file."""
+        if self._farm.options.stability is None or self._farm.baseline is None:
+            return digest
+        old = self._farm.baseline.entries.get(file.name)
+        return digest if old is None or old.plan_sha256 is None else f"{digest} {old.plan_sha256}"
 
     def _start_of(self, file: ProblemFile) -> bytes | None:
         """The baseline's plan of the file as it was."""
@@ -309,7 +326,7 @@ class _Run:
                 if slot.read is None:
                     self._note(entry)
                 else:
-                    self._note_once(replace(entry, digest=slot.read.digest), slot.read)
+                    self._note_once(replace(entry, digest=slot.read.digest), slot.key)
 
     def _replace(self) -> None:
         """Another place for one that is gone, if there is something to plan."""
@@ -319,7 +336,7 @@ class _Run:
     def _forget(self, slot: _Slot) -> None:
         """Nobody plans its problem now; those who waited are read again."""
         if slot.read is not None:
-            once = self._problems.pop(slot.read.digest)
+            once = self._problems.pop(slot.key)
             self._waiting.extend(file for file, _ in once.waiting)
 
 

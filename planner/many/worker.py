@@ -15,7 +15,9 @@ from ..model.errors import Code, Finding, PlannerError
 from ..model.plan import Plan
 from ..model.problem import Problem
 from ..options.options import Options
+from ..options.stability import places_of
 from ..planning.placing.solving import plan
+from ..reporting.difference import difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,16 @@ class Make:
     out: str | None
     """The file to write; None: the plan is sent."""
     start: bytes | None
-    """A plan to begin with."""
+    """A plan to begin with, or to stay close to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Of the buffers that an older plan had: how many, and how many bytes, are elsewhere now; and that plan's peak."""
+
+    buffers: int
+    bytes: int
+    peak_before: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +84,8 @@ class WasMade:
     """None: there is no plan."""
     plan: bytes | None = None
     """The plan itself, where it was not written."""
+    moves: Moves | None = None
+    """None: there was no plan to compare with."""
 
     def without_plan(self) -> WasMade:
         return replace(self, plan=None)
@@ -137,14 +150,20 @@ def _says_it_is_none(finding: Finding) -> bool:
 def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
     problem = _reader.problem
     assert problem is not None
+    old = _old(asked)
+    options = asked.options
+    if old is None or not places_of(old, problem):
+        options = replace(options, stability=None)  # nothing of it was anywhere yet
+    start = old if options.stability is not None or _is_of(old, problem) else None
     try:
-        made = plan(problem, asked.options, start=_start(asked, problem))
+        made = plan(problem, options, start=start)
     except PlannerError as error:
         return WasRefused(_reader.sha256, str(error), is_no_problem=False)
     reason = None if made.shortage is None else made.shortage.message
     said = WasMade(str(made.status), str(made.stop), made.peak, made.bound, round(made.run.seconds, 6), reason)
     if not made.status.has_plan:
         return said
+    said = replace(said, moves=None if old is None else _moves(old, made))
     data = write_plan(replace(made, warnings=(*_reader.warnings, *made.warnings)))
     said = replace(said, plan_sha256=hashlib.sha256(data).hexdigest())
     if asked.out is None:
@@ -156,14 +175,27 @@ def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
     return said
 
 
-def _start(asked: Make, problem: Problem) -> Plan | None:
-    """The plan to begin with, if it is one of this problem's buffers."""
+def _old(asked: Make) -> Plan | None:
     if asked.start is not None:
         with suppress(PlannerError):
-            old = read_plan(asked.start)
-            if {place.id for place in old.placements} == {buffer.id for buffer in problem.buffers}:
-                return old
+            return read_plan(asked.start)
     return None
+
+
+def _is_of(old: Plan | None, problem: Problem) -> bool:
+    """Does the plan place just this problem's buffers?"""
+    return old is not None and {place.id for place in old.placements} == {buffer.id for buffer in problem.buffers}
+
+
+def _moves(old: Plan, made: Plan) -> Moves:
+    found = difference(old, made)
+    both = ((change.before, change.after) for change in found.changes)
+    moved = [
+        after
+        for before, after in both
+        if before is not None and after is not None and (before.pool, before.offset) != (after.pool, after.offset)
+    ]
+    return Moves(len(moved), sum(place.size for place in moved), old.peak)
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -194,6 +194,15 @@ class Variants:
     """Not both are chosen."""
 
 
+@dataclass(frozen=True, slots=True)
+class Was:
+    """Where an older plan had a buffer."""
+
+    buffer: BufferId
+    pool: str
+    offset: int
+
+
 DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)
 
 
@@ -238,7 +247,9 @@ class Problem:
     steps: tuple[tuple[int, str], ...] = ()
     """What happens at some of the times, for people: pictures show it beside the time."""
     peak_price: int = 1
-    """What a byte of the cost-weighted sum of peaks counts beside the access cost, in the balanced term."""
+    """What a byte of the cost-weighted sum of peaks counts beside the access cost (in the balanced term), or beside a byte that moved (stability)."""
+    was: tuple[Was, ...] = ()
+    """Where an older plan had the buffers, for terms that count what moved; of a buffer that is not named nothing counts."""
     variants: Variants | None = None
     """What is still to be chosen; None: nothing."""
     facts: Facts = field(default_factory=Facts, init=False, repr=False, compare=False)

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..model.errors import echo
+from ..model.plan import Plan
 from ..model.problem import Problem
 from .options import GREATEST, bad_option
-from .preference import Preference, with_preference
+from .preference import Preference, Stability, with_preference
+from .stability import with_stability
 
 
 def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) -> Problem:
@@ -30,10 +32,15 @@ def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) ->
 
 
 def planned_problem(
-    problem: Problem, capacity: int | Mapping[str, int] | None, prefer: Preference | str | None
+    problem: Problem,
+    capacity: int | Mapping[str, int] | None,
+    prefer: Preference | str | None,
+    stability: Stability | None = None,
+    old: Plan | None = None,
 ) -> Problem:
-    """The problem that a plan with these options is a plan of. Raises BadInput."""
-    return with_preference(with_capacity(problem, capacity), None if prefer is None else Preference(prefer))
+    """The problem that a plan with these options is a plan of; `old` is the plan that stability means. Raises BadInput."""
+    preferred = with_preference(with_capacity(problem, capacity), None if prefer is None else Preference(prefer))
+    return with_stability(preferred, stability, old)
 
 
 MULTIPLES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

@@ -10,7 +10,7 @@ from typing import Any
 from solvers.model.solver import Goal, Warm
 
 from ..model.errors import BadInput, Code, Finding, echo
-from .preference import Preference
+from .preference import Preference, Stability
 
 GREATEST = 1 << 62
 
@@ -114,6 +114,14 @@ class Options:
             OptionKind.CHOICE,
             "Replaces the problem's objective: the smallest peaks, the fastest accesses, or both weighed against each other.",
             choices=Preference,
+        ),
+    )
+    stability: Stability | None = field(
+        default=None,
+        metadata=told(
+            OptionKind.CHOICE,
+            "What is given up so that buffers stay where an older plan had them: ties, peaks for moves, or all.",
+            choices=Stability,
         ),
     )
     max_cost: int | None = field(

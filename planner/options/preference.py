@@ -1,4 +1,4 @@
-"""What matters more, memory or speed: presets of the objective, as compilers have -Os, -O2 and -O3."""
+"""What matters more, memory, speed, or that buffers stay where they were: presets of the objective, as compilers have -Os, -O2 and -O3."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ class Preference(StrEnum):
     """The least sum of access cost and peaks, where all the bytes are worth as much as all the speed there is to gain."""
     SPEED = "speed"
     """The least cost of access; of those plans, the one with the smallest peaks."""
+
+
+class Stability(StrEnum):
+    """What a plan gives up so that buffers stay where an older plan had them."""
+
+    TIES = "ties"
+    """Nothing: of the plans that are best otherwise, the one that moves the fewest bytes."""
+    BALANCED = "balanced"
+    """As much of the peaks as it saves of the moves, each as a part of all there is."""
+    FIRST = "first"
+    """Everything: it moves the fewest bytes, and only then is it the best."""
 
 
 TERMS = {
@@ -56,7 +67,7 @@ def fair_price(problem: Problem) -> int:
         fitting = [costs[pool] for pool in _homes(problem, problem.buffers[number])]
         gain += max(fitting, default=0) - min(fitting, default=0)
     dearest = max(pool.cost for pool in problem.pools)
-    return max(gain // max(_most_live(problem) * dearest, 1), 1)
+    return max(gain // max(most_live(problem) * dearest, 1), 1)
 
 
 def _homes(problem: Problem, buffer: Buffer) -> Iterator[int]:
@@ -67,7 +78,7 @@ def _homes(problem: Problem, buffer: Buffer) -> Iterator[int]:
             yield number
 
 
-def _most_live(problem: Problem) -> int:
+def most_live(problem: Problem) -> int:
     """The largest sum of sizes that are needed at one time; of a problem without lifetimes the largest size."""
     changes: dict[int, int] = {}
     most = 0

@@ -22,7 +22,8 @@ def only(problem: Problem, ids: Iterable[BufferId]) -> Problem:
         different_pool=_at_least_two(tuple(id_ for id_ in group if id_ in kept) for group in old.different_pool),
         reuse_penalties=tuple(p for p in old.reuse_penalties if p.first in kept and p.second in kept),
     )
-    return replace(problem, buffers=tuple(b for b in problem.buffers if b.id in kept), constraints=constraints)
+    was = tuple(each for each in problem.was if each.buffer in kept)
+    return replace(problem, buffers=tuple(b for b in problem.buffers if b.id in kept), constraints=constraints, was=was)
 
 
 def without(problem: Problem, ids: Iterable[BufferId]) -> Problem:

@@ -12,7 +12,7 @@ from ..model.errors import echo
 from ..model.plan import Plan, PlanCertificate, PlanStatus
 from .certificates import proves_infeasible
 from .findings import FindingKind, VerifyFinding
-from .objective import choice_cost, has_choice, price_of_peaks
+from .objective import can_be_priced, choice_cost, has_choice, price_of_peaks
 
 
 def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
@@ -98,7 +98,7 @@ class _Proven:
         problem = self.places.problem
         by_pool = sum(pool.cost * self.peak(pool.name) for pool in problem.pools)
         proven = max(searched, self._least_choice(term) + price_of_peaks(problem, term) * max(by_pool, self._sharing))
-        return max(proven, self._priced) if is_first and has_choice(term) else proven
+        return max(proven, self._priced) if is_first and can_be_priced(term) else proven
 
     def _least_choice(self, term: Term) -> int:
         """Every buffer in the best pool that it can be in; of one that can be in none, whatever is claimed holds."""

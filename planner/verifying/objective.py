@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from solvers.model.instance import LINEAR_TERMS, Choice, Term
+from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
 from ..model.plan import Placement
 from ..model.problem import Buffer, Pool, Problem, Speed
@@ -20,6 +20,7 @@ def term_value(problem: Problem, where: Sequence[Placement | None], peaks: Mappi
     if term is Term.REUSE_COST:
         return _reuse_cost(problem, where)
     value = price_of_peaks(problem, term) * sum(pool.cost * peaks[pool.name] for pool in problem.pools)
+    value += _moved(problem, where, LINEAR_TERMS[term].moved)
     if not has_choice(term):
         return value
     pools = {pool.name: pool for pool in problem.pools}
@@ -30,6 +31,11 @@ def term_value(problem: Problem, where: Sequence[Placement | None], peaks: Mappi
 def has_choice(term: Term) -> bool:
     """True if it matters to the term by itself which pool a buffer is in."""
     return term in LINEAR_TERMS and LINEAR_TERMS[term].choice is not None
+
+
+def can_be_priced(term: Term) -> bool:
+    """True if prices of room can prove something of the term that they do not prove of the peaks."""
+    return has_choice(term) or (term in LINEAR_TERMS and LINEAR_TERMS[term].moved is not None)
 
 
 def choice_cost(buffer: Buffer, pool: Pool, term: Term) -> int:
@@ -47,6 +53,19 @@ def price_of_peaks(problem: Problem, term: Term) -> int:
     """What a unit of the cost-weighted sum of peaks adds to the term."""
     adds = LINEAR_TERMS[term]
     return (problem.peak_price if adds.priced else 1) if adds.peaks else 0
+
+
+def _moved(problem: Problem, where: Sequence[Placement | None], what: Moved | None) -> int:
+    """How many buffers, or bytes, are not where the older plan had them."""
+    if what is None:
+        return 0
+    old = {was.buffer: was for was in problem.was}
+    total = 0
+    for buffer, now in zip(problem.buffers, where, strict=True):
+        was = old.get(buffer.id)
+        if was is not None and (now is None or now.pool != was.pool or now.offset != was.offset):
+            total += 1 if what is Moved.BUFFERS else buffer.size
+    return total
 
 
 def _reuse_cost(problem: Problem, where: Sequence[Placement | None]) -> int:

@@ -15,14 +15,14 @@ from fractions import Fraction
 from ..facts.places import Places
 from ..model.errors import echo
 from ..model.plan import PlanCertificate
-from .objective import choice_cost, has_choice, price_of_peaks
+from .objective import can_be_priced, choice_cost, price_of_peaks
 from .weights import read_weights, weigh
 
 
 def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str:
     """The bound, or in words why nothing is proven. What fits nowhere costs as if it fitted wherever it is allowed."""
     term = places.problem.terms[0]
-    if not has_choice(term):
+    if not can_be_priced(term):
         return f"the objective's first term, {term}, has no price"
     prices = read_weights(certificate)
     if isinstance(prices, str):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from solvers.model.errors import Unsupported
 from solvers.model.instance import Term
-from solvers.model.linear_terms import choice_cost, peak_price
+from solvers.model.linear_terms import choice_cost, moved_column, peak_price
 
 from . import engine
 from .cover import Cover
-from .model import Model
+from .model import Literal, Model
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExprT
@@ -29,6 +29,8 @@ class Costs:
     cover: Cover
     pool_bounds: tuple[int, ...] = ()
     _peaks: list[LinearExprT] | None = None
+    _stays: dict[tuple[int, int, int], Literal] = field(default_factory=dict)
+    """(block, pool, base) -> is it there still? Minimising makes it true where it can be."""
 
     def term(self, term: Term) -> LinearExprT:
         """One thing to minimise."""
@@ -41,7 +43,9 @@ class Costs:
             case _:
                 price = peak_price(self.model.instance, term)
                 priced = zip(pools, self.peaks(), strict=True) if price else ()
-                return sum([self._choice_cost(term), *(price * pool.cost * peak for pool, peak in priced)])
+                return sum(
+                    [self._choice_cost(term), self._moved(term), *(price * pool.cost * peak for pool, peak in priced)]
+                )
 
     def peaks(self) -> list[LinearExprT]:
         """Where each pool ends, or a little above: minimising closes the gap."""
@@ -99,6 +103,30 @@ class Costs:
             for block, pool in model.where:
                 total += int(cost[block, pool]) * model.chosen.get((block, pool), 1)
         return total
+
+    def _moved(self, term: Term) -> LinearExprT:
+        was, column = self.model.instance.was, moved_column(self.model.instance, term)
+        if was is None or column is None:
+            return 0
+        total: LinearExprT = sum(was.cost[:, column].tolist())
+        for row in was.stays.tolist():
+            block, pool, base = row[:3]
+            if row[3 + column] and (block, pool) in self.model.where:
+                total -= row[3 + column] * self._stay(block, pool, base)
+        return total
+
+    def _stay(self, block: int, pool: int, base: int) -> Literal:
+        found = self._stays.get((block, pool, base))
+        if found is None:
+            found = self._stays[block, pool, base] = self.model.cp.new_bool_var("")
+            here, literals = self.model.base[block, pool], self.model.if_in(pool, block)
+            if (block, pool) in self.model.steps:
+                self.model.cp.add(here == base).only_enforce_if(found)
+            elif here != base:
+                self.model.cp.add(found == 0)
+            for literal in literals:
+                self.model.cp.add_implication(found, literal)
+        return found
 
     def _reuse_cost(self) -> LinearExprT:
         return sum(self._penalty(a, b, cost) for a, b, cost in self.model.instance.penalties.tolist())

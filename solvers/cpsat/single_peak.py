@@ -9,6 +9,7 @@ import numpy as np
 from solvers.bounds.one_pool import pool_bound
 from solvers.model.instance import Instance
 from solvers.model.linear_terms import line_of_peak
+from solvers.model.needs import is_joint
 from solvers.model.outcome import Value
 from solvers.model.solver import Task
 
@@ -65,7 +66,7 @@ class SinglePeak:
 def single_peak_of(instance: Instance) -> SinglePeak | None:
     """The instance as such a case, if it is one and every block has a place."""
     used = np.flatnonzero(instance.allowed.any(axis=0))
-    if len(used) != 1 or instance.weighs_reuse or len(instance.apart) or not instance.allowed.any(axis=1).all():
+    if len(used) != 1 or is_joint(instance) or not instance.allowed.any(axis=1).all():
         return None
     pool = int(used[0])
     parts: list[list[tuple[int, int]]] = [[] for _ in range(instance.blocks)]

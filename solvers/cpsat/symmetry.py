@@ -47,5 +47,6 @@ def _special(instance: Instance) -> set[int]:
     named = [instance.conflicts, instance.exclusions, instance.penalties[:, :2]]
     return {
         *instance.apart.reshape(-1).tolist(),
+        *(() if instance.was is None else instance.was.stays[:, 0].tolist()),
         *(b for pairs in named for b in instance.part_block[pairs].reshape(-1).tolist()),
     }

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.instance import Instance, Ints
+from ..model.instance import Instance, Ints, Was
 
 
 def unit(instance: Instance) -> int:
@@ -28,6 +28,8 @@ def unit(instance: Instance) -> int:
         instance.lowest[live],
         np.array([end for pool in instance.pools for _, end in pool.reserved], dtype=np.int64),
     ]
+    if instance.was is not None:  # whoever stays where he was is as good as fixed there
+        lengths.append(instance.was.stays[:, 2])
     g = int(np.gcd.reduce(np.concatenate(lengths)))
     moduli = sorted(set(instance.modulus[live & ~fixed].tolist()))
     changed = True
@@ -68,7 +70,14 @@ def scaled(instance: Instance, g: int) -> Instance:
         highest=highest,
         hint=instance.hint // g,
         peak_price=instance.peak_price * g,
+        was=None if instance.was is None else _scaled_was(instance.was, g),
     )
+
+
+def _scaled_was(was: Was, g: int) -> Was:
+    stays = was.stays.copy()
+    stays[:, 2] //= g
+    return replace(was, stays=stays)
 
 
 class Piece(NamedTuple):
@@ -158,8 +167,17 @@ def _pieces(instance: Instance, groups: Sequence[Ints], pools_of: Sequence[Ints]
             input_rank=instance.input_rank[blocks],
             name_rank=instance.name_rank[blocks],
             source=None,
+            was=None if instance.was is None else _was_of(instance.was, group, number, new_block, blocks, pools),
         )
         yield Piece(small, blocks, parts, pools, sections)
+
+
+def _was_of(was: Was, group: Ints, number: int, new_block: Ints, blocks: Ints, pools: Ints) -> Was:
+    """Of the blocks of one group. A place in a pool that the piece has not is none that they could have in it."""
+    rows = was.stays[(group[was.stays[:, 0]] == number) & np.isin(was.stays[:, 1], pools)].copy()
+    at = np.argsort(pools, kind="stable")
+    rows[:, 0], rows[:, 1] = new_block[rows[:, 0]], at[np.searchsorted(pools, rows[:, 1], sorter=at)]
+    return Was(was.cost[blocks], rows)
 
 
 def _by_group(group: Ints, count: int) -> list[Ints]:

@@ -1,1 +1,1 @@
-"""Quick ways to a good placement: one block after the other (greedy), then better from there (improve), and which block goes to which pool (assign)."""
+"""Quick ways to a good placement: one block after the other (greedy), then better from there (improve), which block goes to which pool (assign), and as an older plan had it (keep)."""

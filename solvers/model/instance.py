@@ -30,6 +30,9 @@ class Term(StrEnum):
     REUSE_COST = "reuse_cost"
     SPILLED_BYTES = "spilled_bytes"
     BALANCED = "balanced"
+    MOVED_BUFFERS = "moved_buffers"
+    MOVED_BYTES = "moved_bytes"
+    STABILITY = "stability"
 
 
 class Choice(Enum):
@@ -41,17 +44,25 @@ class Choice(Enum):
     """Its bytes times the pool's rank."""
 
 
+class Moved(Enum):
+    """What a buffer counts that is not where it was; the value is its column in `Was`."""
+
+    BUFFERS = 0
+    BYTES = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """What a term adds up: over blocks what each costs in its pool, and over pools their peaks times their costs."""
+    """What a term adds up: over blocks what each costs in its pool, over pools their peaks times their costs, and what moved."""
 
     choice: Choice | None = None
     peaks: bool = False
+    moved: Moved | None = None
 
     @property
     def priced(self) -> bool:
-        """True if a byte of the peaks counts what the user says that it is worth beside an access."""
-        return self.peaks and self.choice is Choice.ACCESS
+        """True if a byte of the peaks counts what the user says that it is worth beside an access, or a byte that moved."""
+        return self.peaks and (self.choice is Choice.ACCESS or self.moved is not None)
 
 
 LINEAR_TERMS = {
@@ -59,6 +70,9 @@ LINEAR_TERMS = {
     Term.SUM_OF_PEAKS: Linear(peaks=True),
     Term.SPILLED_BYTES: Linear(Choice.RANK),
     Term.BALANCED: Linear(Choice.ACCESS, peaks=True),
+    Term.MOVED_BUFFERS: Linear(moved=Moved.BUFFERS),
+    Term.MOVED_BYTES: Linear(moved=Moved.BYTES),
+    Term.STABILITY: Linear(peaks=True, moved=Moved.BYTES),
 }
 """All terms but the largest peak and the cost of reuse. Solvers, bounds and the verifier go by what stands here: another row needs none of their code."""
 
@@ -87,6 +101,16 @@ class Source:
     """(n) and its offset there? (A block that just fills its pool has only one place too, but may find it itself.)"""
     listed: Ints
     """(l, 2) conflict lists that are not symmetric: the list of the first part names the second, perhaps itself. Empty where lists are plain pairs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Was:
+    """Where an older plan had the blocks, and what it counts if they are elsewhere."""
+
+    cost: Ints
+    """(n, 2) buffers and bytes of each block that an older plan had somewhere; as they are, in whatever unit addresses are counted."""
+    stays: Ints
+    """(s, 5) block, pool, base, and how many of these buffers and bytes stay where they were if the block is there. Only places that it may have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -148,7 +172,9 @@ class Instance:
     source: Source | None = None
     """Only in an instance as lowered: what is cut from it has none."""
     peak_price: int = 1
-    """What a unit of the cost-weighted sum of peaks counts beside the access cost, in the balanced term."""
+    """What a unit of the cost-weighted sum of peaks counts beside the access cost, in the balanced term, and beside a byte that moved."""
+    was: Was | None = None
+    """None: no term asks what moved, or nothing was anywhere."""
 
     @property
     def blocks(self) -> int:
@@ -176,6 +202,11 @@ class Instance:
     def weighs_reuse(self) -> bool:
         """Does the objective count what sharing addresses costs, and does it cost anything here?"""
         return Term.REUSE_COST in self.terms and len(self.penalties) > 0
+
+    @property
+    def weighs_moves(self) -> bool:
+        """Does the objective count what moved?"""
+        return self.was is not None and any(LINEAR_TERMS.get(term, Linear()).moved is not None for term in self.terms)
 
     @property
     def is_plain(self) -> bool:

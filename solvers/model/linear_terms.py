@@ -1,4 +1,4 @@
-"""Terms that add up: what each block costs by the pool it is in, and what a unit of the cost-weighted sum of peaks costs.
+"""Terms that add up: what each block costs by the pool it is in, or for having moved, and what a unit of the cost-weighted sum of peaks costs.
 
 Only the largest peak and the reuse penalties are not of this form. Whoever handles it handles every mixture of memories, speeds and sizes.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .instance import ADDRESS_LIMIT, LINEAR_TERMS, Choice, Instance, Ints, Linear, Term
+from .instance import ADDRESS_LIMIT, LINEAR_TERMS, Choice, Instance, Ints, Linear, Placement, Term
 from .outcome import Value
 
 LINEAR = frozenset(LINEAR_TERMS)
@@ -27,6 +27,25 @@ def choice_cost(instance: Instance, term: Term) -> Ints | None:
     return spilled
 
 
+def moved_column(instance: Instance, term: Term) -> int | None:
+    """The column of `Was` that the term adds up; None: it does not ask what moved, or nothing can have moved."""
+    moved = LINEAR_TERMS.get(term, Linear()).moved
+    return None if moved is None or instance.was is None else moved.value
+
+
+def moved_cost(instance: Instance, term: Term, placement: Placement) -> int:
+    """What is not where it was."""
+    column = moved_column(instance, term)
+    if column is None:
+        return 0
+    assert instance.was is not None
+    stays = instance.was.stays
+    there = (placement.pool[stays[:, 0]] == stays[:, 1]) & (placement.offset[stays[:, 0]] == stays[:, 2])
+    stayed: list[int] = stays[there, 3 + column].tolist()
+    at_most: list[int] = instance.was.cost[:, column].tolist()
+    return sum(at_most) - sum(stayed)
+
+
 def peak_price(instance: Instance, term: Term) -> int:
     """What a unit of the cost-weighted sum of peaks counts in this term."""
     adds = LINEAR_TERMS.get(term, Linear())
@@ -37,7 +56,10 @@ def peak_price(instance: Instance, term: Term) -> int:
 
 def is_counted_in_bytes(term: Term) -> bool:
     """Does the term shrink with the unit in which addresses are counted?"""
-    return term is Term.LARGEST_PEAK or (term in LINEAR_TERMS and LINEAR_TERMS[term].choice is not Choice.ACCESS)
+    adds = LINEAR_TERMS.get(term)
+    if adds is None:
+        return term is Term.LARGEST_PEAK
+    return adds.choice is not Choice.ACCESS and adds.moved is None
 
 
 def least_choice_cost(instance: Instance, term: Term) -> int:

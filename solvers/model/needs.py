@@ -9,8 +9,8 @@ from .solver import Feature
 
 
 def is_joint(instance: Instance) -> bool:
-    """Do the pools depend on each other, or does the objective weigh shared addresses? Then nothing comes apart into single pools."""
-    return instance.has_choice or instance.weighs_reuse or len(instance.apart) > 0
+    """Do the pools depend on each other, or does the objective weigh more than peaks? Then nothing comes apart into single pools."""
+    return instance.has_choice or instance.weighs_reuse or instance.weighs_moves or len(instance.apart) > 0
 
 
 def is_one_pool(instance: Instance) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .instance import Instance, Ints, Placement, Term
-from .linear_terms import choice_cost, peak_price
+from .linear_terms import choice_cost, moved_cost, peak_price
 from .outcome import Value
 
 
@@ -37,6 +37,7 @@ def _term(instance: Instance, placement: Placement, pool_peaks: tuple[int, ...],
             return sum(instance.penalties[shared, 2].tolist())
         case _:
             total = peak_price(instance, term) * value_of_peaks(instance, pool_peaks)
+            total += moved_cost(instance, term, placement)
             cost = choice_cost(instance, term)
             return total if cost is None else total + sum(cost[np.arange(instance.blocks), placement.pool].tolist())
 

@@ -68,6 +68,11 @@ SOLVERS: dict[str, Entry] = {
         "solvers.heuristics.assign.search:Assign",
         "local search over which buffer goes to which memory",
     ),
+    "keep": Entry(
+        SolverKind.HEURISTIC,
+        "solvers.heuristics.keep:Keep",
+        "local search that leaves buffers where an older plan had them",
+    ),
     "cpsat": Entry(SolverKind.METHOD, "solvers.cpsat:CpSat", "OR-Tools CP-SAT: is there a plan of this height?"),
     "cpsat_peak": Entry(SolverKind.METHOD, "solvers.cpsat:CpSatPeak", "OR-Tools CP-SAT with the peak as a variable"),
     "cbc": Entry(SolverKind.METHOD, "solvers.milp:Cbc", "the integer program, by CBC"),

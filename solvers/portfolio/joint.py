@@ -1,4 +1,4 @@
-"""Everything that does not come apart into single pools: a choice of pools, or objectives that weigh shared addresses."""
+"""Everything that does not come apart into single pools: a choice of pools, or objectives that weigh shared addresses or what moves."""
 
 from __future__ import annotations
 
@@ -218,6 +218,7 @@ class Joint:
             allowed=allowed,
             apart=instance.apart[:0],
             penalties=instance.penalties[:0],
+            was=None,
             terms=tuple(term for term in instance.terms if term in OF_PEAKS),
         )
         task = task_of_round(replace(self.task, bound=(), target=(), pool_bounds=()), self.rounds, work)
@@ -347,9 +348,8 @@ def is_settled_by_choice(instance: Instance) -> bool:
     """Are there few enough choices of pools to try them all, with nothing else to weigh than how low each pool is packed?"""
     choices = math.prod(instance.allowed.sum(axis=1).tolist())
     terms = all(term in TERMS_OF_CHOICES or choice_cost(instance, term) is not None for term in instance.terms)
-    return (
-        choices <= MOST_CHOICES and instance.blocks <= MOST_BLOCKS_OF_CHOICES and terms and not len(instance.penalties)
-    )
+    weighs_more = len(instance.penalties) > 0 or instance.weighs_moves
+    return choices <= MOST_CHOICES and instance.blocks <= MOST_BLOCKS_OF_CHOICES and terms and not weighs_more
 
 
 def _better(one: Certificate, other: Certificate | None) -> Certificate:

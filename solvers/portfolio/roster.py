@@ -39,18 +39,21 @@ class Role(NamedTuple):
     separate: Share | None = None
     """Its part where no block has a choice of pools and only peaks count; None: it has none."""
     joint: bool = False
-    """Does it work on everything else: a choice of pools, or objectives that weigh shared addresses?"""
+    """Does it work on everything else: a choice of pools, or objectives that weigh more than peaks?"""
     saves_greedy: bool = False
     """It finds sooner what greedy would find with more work."""
     packs_pools: bool = False
     """It packs the pools of a joint problem, once a choice of pools is made, each on its own."""
     settles_ties: bool = False
     """It is asked for the best of several placements of the least cost."""
+    minds_moves: bool = False
+    """It is of use only where the objective counts what moved."""
 
 
 ROSTER = {
     "room_prices": Role(joint=True),
     "pool_sharing": Role(joint=True),
+    "keep": Role(joint=True, saves_greedy=True, minds_moves=True),
     "assign": Role(joint=True, saves_greedy=True),
     "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),
     "search": Role(Share(parts=6), packs_pools=True),
@@ -70,9 +73,9 @@ def share_of(name: str) -> Share:
     return role_of(name).separate or Share()
 
 
-def joint_engines() -> tuple[str, ...]:
-    """Those of `auto` on joint problems."""
-    return tuple(name for name, role in ROSTER.items() if role.joint)
+def joint_engines(*, moves: bool) -> tuple[str, ...]:
+    """Those of `auto` on joint problems; `moves`: the objective counts what moved."""
+    return tuple(name for name, role in ROSTER.items() if role.joint and (moves or not role.minds_moves))
 
 
 def separate_engines(*, native: bool) -> tuple[str, ...]:

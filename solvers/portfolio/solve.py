@@ -49,7 +49,11 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
     if chosen is not None:
         engines: tuple[str, ...] = () if chosen.name == "greedy" else (chosen.name,)
     else:
-        engines = joint_engines() if joint else separate_engines(native=active().origin is Origin.NATIVE)
+        engines = (
+            joint_engines(moves=instance.weighs_moves)
+            if joint
+            else separate_engines(native=active().origin is Origin.NATIVE)
+        )
     if not joint:
         return solve_separate_pools(instance, task, control, engines, chosen is not None)
     from .joint import solve_joint  # what most problems do without, like all that is imported within functions here

@@ -98,6 +98,8 @@ def _refuse_what_is_not_one_peak(instance: Instance) -> None:
         raise Unsupported(Search.name, "it takes one pool at a time")
     if instance.weighs_reuse:
         raise Unsupported(Search.name, "it knows no reuse penalties")
+    if instance.weighs_moves:
+        raise Unsupported(Search.name, "it does not count what moves")
     if len(instance.pools[0].reserved) > MAX_RESERVED:
         raise Unsupported(Search.name, f"there are more than {MAX_RESERVED} reserved ranges")
     if len(instance.conflicts) > MAX_CONFLICTS:

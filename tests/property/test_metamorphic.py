@@ -46,7 +46,9 @@ def rescaled(problem: Problem, k: int) -> Problem:
         for b in problem.buffers
     )
     ties = tuple(replace(tie, offset=tie.offset * k) for tie in problem.constraints.colocations)
-    return replace(problem, pools=pools, buffers=buffers, constraints=replace(problem.constraints, colocations=ties))
+    was = tuple(replace(each, offset=each.offset * k) for each in problem.was)
+    constraints = replace(problem.constraints, colocations=ties)
+    return replace(problem, pools=pools, buffers=buffers, constraints=constraints, was=was)
 
 
 def at_other_times(problem: Problem, change: Callable[[int, int], tuple[int, int]]) -> Problem:
@@ -72,6 +74,7 @@ def renamed(problem: Problem, order: list[int]) -> Problem:
     return replace(
         problem,
         buffers=tuple(replace(problem.buffers[n], id=name[problem.buffers[n].id]) for n in order),
+        was=tuple(replace(each, buffer=name[each.buffer]) for each in reversed(problem.was)),
         constraints=Constraints(
             tuple((name[b], name[a]) for a, b in reversed(c.conflicts)),
             tuple((name[b], name[a]) for a, b in reversed(c.exclusions)),
@@ -90,7 +93,7 @@ def with_a_twin(problem: Problem, which: int) -> Problem:
 
 
 def scaled_value(problem: Problem, value: tuple[int, ...], k: int) -> tuple[int, ...]:
-    in_bytes = (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.SPILLED_BYTES)
+    in_bytes = (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.SPILLED_BYTES, Term.MOVED_BYTES, Term.STABILITY)
     return tuple(v * k if term in in_bytes else v for term, v in zip(problem.terms, value, strict=True))
 
 

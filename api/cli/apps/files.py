@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options, said
-from .parameters import Format, Json, Plan, Problem
+from .parameters import Baseline, Format, Json, Plan, Problem
 
 
 def convert(
@@ -41,6 +41,7 @@ def write(
             "--as", metavar="NAME", help="What OUT is written as, where its ending does not say it: {plan_formats}."
         ),
     ] = None,
+    baseline: Baseline = None,
     input_format: Format = None,
 ) -> None:
     """Write a plan as firmware takes it.
@@ -49,7 +50,9 @@ def write(
     """
     from ..commands.files import write as write_command
 
-    code = write_command.run(problem, plan, out, output_format, input_format=input_format, **said(context))
+    code = write_command.run(
+        problem, plan, out, output_format, input_format=input_format, baseline=baseline, **said(context)
+    )
     raise typer.Exit(code)
 
 

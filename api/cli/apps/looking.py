@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options, said
-from .parameters import Format, Json, Plan, Problem, ReportTables
+from .parameters import Baseline, Format, Json, Plan, Problem, ReportTables
 
 
 def verify(
@@ -21,6 +21,7 @@ def verify(
             "--proof", metavar="FILE", help="Replay this proof of the plan's bound too; - reads the standard input."
         ),
     ] = None,
+    baseline: Baseline = None,
     input_format: Format = None,
 ) -> None:
     """Check a plan or a sharing in exact integers.
@@ -29,7 +30,9 @@ def verify(
     """
     from ..commands.looking import verify as verify_command
 
-    code = verify_command.run(problem, plan, **said(context), proof=proof, as_json=as_json, input_format=input_format)
+    code = verify_command.run(
+        problem, plan, **said(context), baseline=baseline, proof=proof, as_json=as_json, input_format=input_format
+    )
     raise typer.Exit(code)
 
 
@@ -40,6 +43,7 @@ def report(
     tables: ReportTables = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: a row for each memory, and one for all.")] = False,
     as_json: Json = False,
+    baseline: Baseline = None,
     input_format: Format = None,
 ) -> None:
     """Show how a plan uses each memory.
@@ -50,7 +54,9 @@ def report(
     from ..commands.looking import report as report_command
 
     shown = report_command.view(tables, as_json=as_json, as_csv=as_csv)
-    code = report_command.run(problem, plan, shown, **said(context), as_json=as_json, input_format=input_format)
+    code = report_command.run(
+        problem, plan, shown, **said(context), baseline=baseline, as_json=as_json, input_format=input_format
+    )
     raise typer.Exit(code)
 
 
@@ -82,6 +88,7 @@ def draw(
         typer.Option(help="Light, dark, or as the reader's system is, which .png and .pdf do not know."),
     ] = "system",
     width: Annotated[int, typer.Option(min=640, max=4800, help="Of the picture, in pixels.")] = 1200,
+    baseline: Baseline = None,
     input_format: Format = None,
 ) -> None:
     """Draw a plan.
@@ -99,7 +106,7 @@ def draw(
     if what != "map" and (compare is not None or out.lower().endswith(".html")):
         raise typer.BadParameter("--compare and .html are for memory maps", param_hint="--what")
     wanted = draw_command.Request(problem, plan, out, what, compare, Sheet(width, Theme(theme)), input_format)
-    raise typer.Exit(draw_command.run(wanted, **said(context)))
+    raise typer.Exit(draw_command.run(wanted, **said(context), baseline=baseline))
 
 
 def inspect(

@@ -13,6 +13,10 @@ Format = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="The input's format: {formats}; by default recognised."),
 ]
+Baseline = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="OLD", help="The older plan, if the plan was made with --stability."),
+]
 ReportTables = Annotated[
     Literal["full", "cadence"] | None,
     typer.Option("--report", help="Show these tables, in a pipe too: full, or the two that Cadence prints."),

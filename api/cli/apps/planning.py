@@ -44,6 +44,13 @@ def plan(
             help="What OUT is written as, where its ending does not say it: {plan_formats}; tflm, c, cpp and ld take a prefix, as in c:prefix=net.",
         ),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OLD",
+            help="An older plan: solvers begin with it, or with --stability leave its buffers where they were.",
+        ),
+    ] = None,
     input_format: Format = None,
 ) -> None:
     """Place all buffers of a problem.
@@ -79,10 +86,11 @@ def plan(
         block_map=block_map,
         proof=proof,
         output_format=output_format,
+        baseline=baseline,
     )
     if arenas == "nested":
-        if report or block_map or wanted.explain or proof:
-            hint = "cannot be combined with --report, --map, --explain and --proof"
+        if report or block_map or wanted.explain or proof or baseline:
+            hint = "cannot be combined with --report, --map, --explain, --proof and --baseline"
             raise typer.BadParameter(hint, param_hint="--arenas")
         from ..commands.planning import nested as nested_command
 

@@ -11,11 +11,12 @@ from typing import BinaryIO
 
 import typer
 
-from planner.formats import read_problem
+from planner.formats import read_plan, read_problem
 from planner.model.errors import BadInput, Code, Finding
+from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.options.capacity import planned_problem
-from planner.options.preference import Preference
+from planner.options.preference import Preference, Stability
 
 from .output_file import reason
 from .text import is_terminal, say
@@ -38,11 +39,27 @@ def require_one_standard_input(*files: str | None) -> None:
 
 
 def read_planned_problem(
-    file: str, input_format: str | None, capacity: int | Mapping[str, int] | None, prefer: Preference | None
+    file: str,
+    input_format: str | None,
+    capacity: int | Mapping[str, int] | None,
+    prefer: Preference | None,
+    stability: Stability | None = None,
+    baseline: str | None = None,
 ) -> Problem:
     """The problem that a plan with these options is a plan of. Raises BadInput."""
     problem, _warnings = read_problem(read_bytes(file), name=file, format=input_format)
-    return planned_problem(problem, capacity, prefer)
+    return planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
+
+
+def read_baseline(file: str | None) -> Plan | None:
+    """The older plan that says where buffers were. Raises BadInput, with the file's name."""
+    if file is None:
+        return None
+    try:
+        return read_plan(read_bytes(file))
+    except BadInput as error:
+        message = f"the baseline {shown_name(file)}: {error}"
+        raise BadInput(Finding(error.findings[0].code, "/options/baseline", message)) from error
 
 
 def read_bytes(file: str) -> bytes:

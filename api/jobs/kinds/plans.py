@@ -32,7 +32,7 @@ class PlanKind(Kind):
     name = "plan"
 
     def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        planned_problem(subject.problem, asked.options.capacity, asked.options.prefer)
+        planned_problem(subject.problem, asked.options.capacity, asked.options.prefer, asked.options.stability)
         require_solver(asked.options.solver)
 
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
@@ -45,7 +45,9 @@ class PlanKind(Kind):
 
     def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
         return drawn(
-            planned_problem(subject.problem, asked.options.capacity, asked.options.prefer), read_plan(answer), wanted
+            planned_problem(subject.problem, asked.options.capacity, asked.options.prefer, asked.options.stability),
+            read_plan(answer),
+            wanted,
         )
 
 
@@ -55,7 +57,7 @@ class SharingKind(PlanKind):
     name = "sharing"
 
     def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        planned_problem(subject.problem, asked.options.capacity, asked.options.prefer)
+        planned_problem(subject.problem, asked.options.capacity, asked.options.prefer, asked.options.stability)
         if asked.options.solver not in ("auto", *SHARERS):
             text = f"there is no such solver for storage objects; known are auto, {', '.join(SHARERS)}"
             raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])

@@ -32,6 +32,7 @@ from ...model.problem import (
     ReusePenalty,
     VariantGroup,
     Variants,
+    Was,
 )
 from ..documents import PROBLEM_FORMAT, Source
 from ..json.scan import require_format
@@ -95,6 +96,7 @@ def _lists() -> dict[tuple[str, ...], Part]:
         ("constraints", "same_pool"): group,
         ("constraints", "different_pool"): group,
         ("constraints", "reuse_penalties"): Part(TypeAdapter(w.ReusePenaltyWire)),
+        ("objective", "was"): Part(TypeAdapter(w.WasWire)),
     }
 
 
@@ -128,6 +130,9 @@ def _problem(document: ChoosingProblemWire) -> Problem:
         lifetimes=lifetimes,
         steps=tuple((step["time"], step["name"]) for step in document.get("steps", ())),
         peak_price=document.get("objective", {}).get("peak_price", 1),
+        was=tuple(
+            Was(was["buffer"], was["pool"], was["offset"]) for was in document.get("objective", {}).get("was", ())
+        ),
         variants=None if (variants := document.get("variants")) is None else _variants(variants, lifetimes, report),
     )
     report.raise_if_any()

@@ -198,7 +198,26 @@ class ConstraintsWire(TypedDict):
     ]
 
 
-TermName = Literal["access_cost", "sum_of_peaks", "largest_peak", "reuse_cost", "spilled_bytes", "balanced"]
+TermName = Literal[
+    "access_cost",
+    "sum_of_peaks",
+    "largest_peak",
+    "reuse_cost",
+    "spilled_bytes",
+    "balanced",
+    "moved_buffers",
+    "moved_bytes",
+    "stability",
+]
+
+
+@with_config(STRICT)
+class WasWire(TypedDict):
+    """Where an older plan had a buffer."""
+
+    buffer: Annotated[BufferIdField, said("The buffer.")]
+    pool: Annotated[Name, said("The pool that it was in.")]
+    offset: Annotated[Bytes, said("Its offset there.")]
 
 
 @with_config(STRICT)
@@ -216,7 +235,22 @@ class ObjectiveWire(TypedDict):
         ]
     ]
     peak_price: NotRequired[
-        Annotated[Bytes, said("In the term balanced: how much access cost a byte of the sum of peaks counts as.", 1)]
+        Annotated[
+            Bytes,
+            said(
+                "What a byte of the sum of peaks counts: in the term balanced so much access cost, in the term stability so many moved bytes.",
+                1,
+            ),
+        ]
+    ]
+    was: NotRequired[
+        Annotated[
+            Items[WasWire],
+            said(
+                "Where an older plan had the buffers, for the terms moved_buffers, moved_bytes and stability. Of buffers that are not named nothing counts.",
+                [],
+            ),
+        ]
     ]
 
 

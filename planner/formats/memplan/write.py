@@ -40,10 +40,13 @@ def write_memplan(problem: Problem) -> bytes:
         fields["constraints"] = constraints
     if problem.steps:
         fields["steps"] = [{"time": time, "name": name} for time, name in problem.steps]
-    if problem.terms != DEFAULT_TERMS:
+    if problem.terms != DEFAULT_TERMS or problem.was:
         fields["objective"] = {"terms": [str(term) for term in problem.terms]}
         if problem.peak_price != 1:
             fields["objective"]["peak_price"] = problem.peak_price
+        if problem.was:
+            places = ({"buffer": was.buffer, "pool": was.pool, "offset": was.offset} for was in problem.was)
+            fields["objective"]["was"] = list(places)
     if problem.variants is not None:
         fields["variants"] = _variants(problem.variants, shorter)
     return document(fields, listed=("pools", "buffers", "constraints", "steps", "variants"))

@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, PoolSpec, Source
+from solvers.model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, PoolSpec, Source, Was
 
 from ...facts.access import WEIGHS_ACCESS, costs_of
 from ...facts.colocation import Congruence, groups
 from ...facts.constants import spell_out_constants
 from ...facts.intervals import merged
+from ...facts.moves import weighs_moves
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Plan
 from ...model.problem import BufferId, Pair, Pool, Problem
@@ -99,6 +100,7 @@ class _Lowering:
         c = self.problem.constraints
         if any((c.conflicts, c.listed, c.exclusions, c.colocations, c.same_pool, c.different_pool, c.reuse_penalties)):
             self.index = {b.id: i for i, b in enumerate(self.buffers)}
+        self.was = self._places_that_were()
         members = self._group()
         first = np.zeros(self.blocks, dtype=np.int64)
         first[self.part_block[::-1]] = np.arange(len(self.buffers) - 1, -1, -1)
@@ -144,8 +146,33 @@ class _Lowering:
             name_rank=name_rank,
             source=Source(times, *self._pinned(), self._pairs(c.listed)),
             peak_price=self.problem.peak_price,
+            was=self._was(lowest, highest, modulus, allowed) if self.was else None,
         )
         return Lowered(instance, times)
+
+    def _places_that_were(self) -> list[tuple[int, int | None, int]]:
+        """(buffer, pool, offset) of those that an older plan had somewhere, if that counts. In a part of a problem some may have no such pool."""
+        if not weighs_moves(self.problem):
+            return []
+        index = self.index or {b.id: i for i, b in enumerate(self.buffers)}
+        places = ((index.get(was.buffer), self.pool_index.get(was.pool), was.offset) for was in self.problem.was)
+        return [(i, pool, offset) for i, pool, offset in places if i is not None]
+
+    def _was(self, lowest: Ints, highest: Ints, modulus: Ints, allowed: Bools) -> Was:
+        cost = np.zeros((self.blocks, 2), dtype=np.int64)
+        stays: dict[tuple[int, int, int], list[int]] = {}
+        for i, pool, offset in self.was:
+            block, size = int(self.part_block[i]), int(self.size[i])
+            cost[block] += (1, size)
+            base = offset - int(self.part_low[i])
+            if pool is None or not allowed[block, pool] or not lowest[block, pool] <= base <= highest[block, pool]:
+                continue
+            if (base - lowest[block, pool]) % modulus[block, pool] == 0:
+                counts = stays.setdefault((block, pool, base), [0, 0])
+                counts[0] += 1
+                counts[1] += size
+        rows = [(*place, *counts) for place, counts in stays.items()]
+        return Was(cost, np.array(rows, dtype=np.int64).reshape(-1, 5))
 
     def _group(self) -> dict[int, tuple[int, ...]]:
         """Number the blocks in the order of their first members; the members of those that have several."""
@@ -249,6 +276,7 @@ class _Lowering:
                 )
             )
         fixed = [b.fixed.offset + b.size for _, b in self.special if b.fixed is not None and b.fixed.offset is not None]
+        fixed += [offset + self.buffers[i].size for i, _, offset in self.was]
         floor = max([0, *fixed, *(end for pool in self.pools for _, end in pool.reserved)])
         padding: int = sum(modulus.max(axis=1, initial=1).tolist())
         return min(floor + stacked + padding, ADDRESS_LIMIT - 1)

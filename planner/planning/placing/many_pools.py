@@ -17,6 +17,7 @@ from solvers.model.outcome import Proof
 from ...facts.access import access_cost, is_used
 from ...facts.digest import digest
 from ...facts.intervals import merged
+from ...facts.moves import cost_of_moves
 from ...facts.places import Places
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.problem import Buffer, BufferId, Constraints, Problem
@@ -320,7 +321,8 @@ class ManyPools:
                         value += access_cost(buffer, pools[place.pool])
                     elif adds.choice is Choice.RANK:
                         value += buffer.size * pools[place.pool].rank
-                values.append(value)
+                places = {place.id: (place.pool, place.offset) for place in placements}
+                values.append(value + cost_of_moves(problem, places, term))
         return tuple(values)
 
 

@@ -63,7 +63,7 @@ class Session:
         pools, buffers, options = tuple(pools), tuple(buffers), options or Options()
         kept = None
         if {*map(type, buffers)} <= {Buffer} and {*map(type, pools)} <= {Pool}:  # then nothing else is in the problem
-            kept = self._find(_key(buffers, (pools, DEFAULT_TERMS, 1, options)))
+            kept = self._find(_key(buffers, (pools, DEFAULT_TERMS, 1, (), options)))
         if kept is None:
             return placements_of(self.plan(problem_of(pools, buffers), options))
         if kept.tensors is None:
@@ -73,13 +73,15 @@ class Session:
     def _made(self, problem: Problem, options: Options, same: Hashable | None) -> Plan:
         """The plan of a problem whose buffers were not asked about before; perhaps others that are equal were."""
         require_valid(options)
-        planned = replace(planned_problem(problem, options.capacity, options.prefer))  # a copy that nobody else knows
+        planned = replace(
+            planned_problem(problem, options.capacity, options.prefer, options.stability)
+        )  # a copy that nobody else knows
         before = self._before
         planned.facts.neighbour = before if before.pools == planned.pools else replace(NOTHING, pools=planned.pools)
         require_sound(planned)
         planned.facts.is_sound = True
-        changes = options.capacity is not None or options.prefer is not None
-        usual = replace(options, capacity=None, prefer=None) if changes else options
+        changes = any(each is not None for each in (options.capacity, options.prefer, options.stability))
+        usual = replace(options, capacity=None, prefer=None, stability=None) if changes else options
         key = (digest(planned), planned.constraints.listed, usual)
         known = self._known(key)
         if known is None:
@@ -135,7 +137,7 @@ def _of_the_same_objects(problem: Problem, options: Options) -> Hashable | None:
     """A key that only a problem of the very same buffers has; None where there is more to it than buffers and pools."""
     if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
         return None
-    return _key(problem.buffers, (problem.pools, problem.terms, problem.peak_price, options))
+    return _key(problem.buffers, (problem.pools, problem.terms, problem.peak_price, problem.was, options))
 
 
 def _key(buffers: tuple[object, ...], besides: tuple[object, ...]) -> Hashable:

@@ -51,12 +51,15 @@ def plan(
     The time limit counts from `begun` (on time.monotonic(); default: now), so that a caller may count reading the problem in.
     `start` is a plan that is known already, from an earlier run, say: solvers begin with its addresses, and the answer is no worse. It is
     verified first; if it breaks a rule of the problem it is left aside, with a warning. An answer that had a start is not reproducible.
+    With the option `stability`, `start` may be the plan of another problem: it says where buffers were.
     Raises BadInput for a problem or option that is wrong in itself, CannotSolve for a solver that does not exist or does not take the problem.
     """
     options = options or Options()
     require_valid(options)
     clock = Clock(options.time_limit, begun)
-    problem = planned_problem(problem, options.capacity, options.prefer)
+    problem = planned_problem(problem, options.capacity, options.prefer, options.stability, start)
+    if options.stability is not None:
+        start = None  # where it has its buffers is part of the problem now, so the answer is as reproducible as any
     require_sound(problem)
     if problem.variants is not None:
         return choosing(problem, options, clock, cancelled).best(on_progress)
@@ -102,6 +105,8 @@ def frontier_problem(problem: Problem, options: Options, points: int | None) -> 
         raise bad_option("points", "a frontier has one point at least")
     if options.prefer is not None:
         raise bad_option("prefer", "a frontier prefers nothing: it is all that there is between size and speed")
+    if options.stability is not None:
+        raise bad_option("stability", "a frontier has many plans, and none of them knows where buffers were")
     problem = planned_problem(problem, options.capacity, None)
     if problem.variants is None:
         raise BadInput(
@@ -215,7 +220,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         why = shortage(self.problem, made.certificates)
         if not options.explain:
             return why
-        small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None)
+        small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None, stability=None)
 
         def fits(part: Problem) -> bool | None:
             left = None if clock.end is None else max(clock.end - clock.begun - clock.seconds, 0.0)

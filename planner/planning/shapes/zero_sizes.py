@@ -19,7 +19,7 @@ from ..placing.solving import plan
 def for_all_at_once(target: Problem, shapes: Sequence[Problem], options: Options) -> Plan | None:
     """The plan, with the target's sizes; None for problems with rules that this does not carry over."""
     c = target.constraints
-    if c.colocations or c.conflicts or c.reuse_penalties or c.same_pool or c.different_pool:
+    if c.colocations or c.conflicts or c.reuse_penalties or c.same_pool or c.different_pool or target.was:
         return None
     if len(target.terms) > 1 or any(
         b.fixed is not None or b.max_offset is not None or b.live is None for b in target.buffers

@@ -62,9 +62,13 @@ class Layout:
         spots = [
             (block, int(self.pool[block]), int(self.offset[block])) for group in groups for block in self.members[group]
         ]
-        for block, _, _ in spots:
-            self._near.lift(block)
+        self.take(block for block, *_ in spots)
         return spots
+
+    def take(self, blocks: Iterable[int]) -> None:
+        """Take single blocks out again."""
+        for block in blocks:
+            self._near.lift(block)
 
     def set_down(self, spots: Spots) -> None:
         """Put lifted blocks there; that nothing is in their way is the caller's business."""
@@ -76,27 +80,33 @@ class Layout:
         """Where the lifted class would lie in the pool; None if it has no room. The blocks are not set down."""
         blocks = self.members[group]
         if len(blocks) == 1:
-            base = self._base(blocks[0], pool, fit)
+            base = self.base(blocks[0], pool, fit)
             return None if base is None else [(blocks[0], pool, base)]
         spots: Spots = []
         for block in sorted(blocks, key=lambda b: (-self.high[b], b)):
-            base = self._base(block, pool, fit)
+            base = self.base(block, pool, fit)
             if base is None:
                 break
             spots.append((block, pool, base))
             self._put(block, pool, base)
-        for block, _, _ in spots:
-            self._near.lift(block)
+        self.take(block for block, *_ in spots)
         return spots if len(spots) == len(blocks) else None
+
+    def is_free(self, block: int, pool: int, base: int) -> bool:
+        """Could the lifted block lie just there, where it may lie at all?"""
+        span = Span(base, base, 1, 0)
+        extra = self._reserved.closed(block, pool, span, self._top[pool], Fit.LOWEST)
+        return self._near.open_base(block, pool, span, extra, Fit.LOWEST) is not None
+
+    def base(self, block: int, pool: int, fit: Fit) -> int | None:
+        """Where one lifted block would lie in the pool; None if it has no room."""
+        span = self._spans[block][pool]
+        extra = self._reserved.closed(block, pool, span, self._top[pool], fit)
+        return self._near.open_base(block, pool, span, extra, fit)
 
     def _put(self, block: int, pool: int, base: int) -> None:
         self._near.place(block, pool, base)
         self._top[pool] = max(self._top[pool], base + self.high[block])
-
-    def _base(self, block: int, pool: int, fit: Fit) -> int | None:
-        span = self._spans[block][pool]
-        extra = self._reserved.closed(block, pool, span, self._top[pool], fit)
-        return self._near.open_base(block, pool, span, extra, fit)
 
     def is_open(self, group: int, pool: int, lifted: set[int]) -> bool:
         """Is nothing there that the class must be apart from? `lifted` are classes that are nowhere."""
@@ -116,3 +126,17 @@ class Layout:
 
     def blocks_in(self, pool: int) -> Ints:
         return np.flatnonzero(self.pool == pool)
+
+
+def lives(instance: Instance) -> tuple[Ints, Ints]:
+    """First and last section of each block; of those without, all time."""
+    block = instance.part_block[instance.rect_part]
+    birth, death = (
+        np.full(instance.blocks, instance.sections, dtype=np.int64),
+        np.zeros(instance.blocks, dtype=np.int64),
+    )
+    np.minimum.at(birth, block, instance.rect_start)
+    np.maximum.at(death, block, instance.rect_end)
+    timeless = death == 0
+    birth[timeless], death[timeless] = 0, instance.sections + 1
+    return birth, death

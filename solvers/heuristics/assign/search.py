@@ -14,13 +14,13 @@ import numpy as np
 
 from ...fitting.orders import Fit
 from ...model.errors import StopReason
-from ...model.instance import Instance, Ints, Placement
+from ...model.instance import Instance, Placement
 from ...model.objective import evaluate
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from ...model.splitmix import SplitMix64
 from .from_prices import from_prices
-from .layout import Layout, Spots
+from .layout import Layout, Spots, lives
 from .packing import ORDERS, packed
 from .worth import Worth
 
@@ -75,7 +75,7 @@ class _Search:
         self.work = float(work)
         self.worth = Worth(instance, self.layout)
         self.movable = [group for group, homes in self.layout.homes.items() if len(homes) > 1]
-        self.birth, self.death = _lives(instance)
+        self.birth, self.death = lives(instance)
         self.packings = 0
 
     def run(self) -> Outcome:
@@ -288,17 +288,3 @@ class _Search:
         left = 1.0 - self.work / limit if limit else 1.0 / (1.0 + self.work / 1e6)
         draw = self._below(1 << 16) / (1 << 16)
         return int(self.value[0] * max(left, 0.0) * draw * TOLERANCE)
-
-
-def _lives(instance: Instance) -> tuple[Ints, Ints]:
-    """First and last section of each block; of those without, all time."""
-    block = instance.part_block[instance.rect_part]
-    birth, death = (
-        np.full(instance.blocks, instance.sections, dtype=np.int64),
-        np.zeros(instance.blocks, dtype=np.int64),
-    )
-    np.minimum.at(birth, block, instance.rect_start)
-    np.maximum.at(death, block, instance.rect_end)
-    timeless = death == 0
-    birth[timeless], death[timeless] = 0, instance.sections + 1
-    return birth, death

@@ -66,6 +66,8 @@ def _what_is_more(instance: Instance) -> str | None:
         return "lifetimes are all that it knows of conflicts"
     if instance.weighs_reuse:
         return "it knows no reuse penalties"
+    if instance.weighs_moves:
+        return "it does not count what moves"
     if not instance.allowed.all():
         return "a buffer fits nowhere"
     if instance.residue.any():

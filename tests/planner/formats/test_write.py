@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from planner.checks import check
 from planner.facts.intervals import merged
 from planner.formats import read_problem, write_problem
-from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty, Was
 from solvers.model.instance import Term
 from tests.planner.formats.reading import corpus
 
@@ -71,7 +71,8 @@ def problems(draw: st.DrawFn) -> Problem:
     terms = draw(st.lists(st.sampled_from(list(Term)), min_size=1, unique=True).map(tuple))
     alive = any(buffer.live is not None for buffer in buffers)
     lifetimes = draw(st.sampled_from([*Lifetimes, *([] if alive else [None])]))
-    return Problem(tuple(buffers), tuple(pools), constraints, terms, draw(st.none() | TEXT), lifetimes)
+    was = tuple(Was(id_, draw(st.sampled_from(names)), draw(SMALL)) for id_ in ids) if draw(st.booleans()) else ()
+    return Problem(tuple(buffers), tuple(pools), constraints, terms, draw(st.none() | TEXT), lifetimes, was=was)
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])

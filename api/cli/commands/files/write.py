@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from planner.formats import read_plan, read_problem
 from planner.formats.plan_table import plan_format
 from planner.options.capacity import planned_problem
-from planner.options.preference import Preference
+from planner.options.preference import Preference, Stability
 from planner.verifying.verify import verify
 
 from ...exit_codes import ExitCode
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
-from ...terminal.reading import read_bytes, require_one_standard_input, shown_name
+from ...terminal.reading import read_baseline, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
 from ...terminal.text import say, visible
@@ -26,6 +26,8 @@ def run(
     *,
     capacity: int | Mapping[str, int] | None,
     prefer: Preference | None,
+    stability: Stability | None,
+    baseline: str | None,
     input_format: str | None,
 ) -> ExitCode:
     """Read both, verify, write. A plan that is wrong is not written."""
@@ -37,7 +39,7 @@ def run(
             output.check(problem_file, plan_file)
         data = read_bytes(problem_file)
         problem, _warnings = read_problem(data, name=problem_file, format=input_format or row.read_as)
-        problem = planned_problem(problem, capacity, prefer)
+        problem = planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
     with refusing(shown_name(plan_file), as_json=False):
         plan = read_plan(read_bytes(plan_file))
         findings = verify(problem, plan)

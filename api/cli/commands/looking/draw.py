@@ -10,7 +10,7 @@ from planner.drawing import Sheet, compared, convergence, memory_map, profile, s
 from planner.formats import read_plan
 from planner.model.plan import Plan
 from planner.model.problem import Problem
-from planner.options.preference import Preference
+from planner.options.preference import Preference, Stability
 from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
 
@@ -51,12 +51,21 @@ class Checked(NamedTuple):
     findings: tuple[VerifyFinding, ...]
 
 
-def run(request: Request, *, capacity: int | Mapping[str, int] | None, prefer: Preference | None) -> ExitCode:
+def run(
+    request: Request,
+    *,
+    capacity: int | Mapping[str, int] | None,
+    prefer: Preference | None,
+    stability: Stability | None,
+    baseline: str | None,
+) -> ExitCode:
     """Read all, draw, and say what is wrong with a plan if something is: to see that, one may want to look at it."""
     require_one_standard_input(request.problem_file, *request.plan_files)
     with refusing(shown_name(request.problem_file), as_json=False):
         out = PictureFile.checked(request.out, "out", request.problem_file, *request.plan_files, pages=True)
-        problem = read_planned_problem(request.problem_file, request.input_format, capacity, prefer)
+        problem = read_planned_problem(
+            request.problem_file, request.input_format, capacity, prefer, stability, baseline
+        )
     plans = [_checked(problem, file) for file in request.plan_files]
     with refusing(shown_name(request.plan_file), as_json=False):
         if out.is_page:

@@ -12,7 +12,7 @@ import typer
 from planner.formats import is_sharing, read_plan, read_sharing
 from planner.model.plan import Plan
 from planner.model.problem import Problem
-from planner.options.preference import Preference
+from planner.options.preference import Preference, Stability
 from planner.planning.sharing import Sharing, verify_sharing
 from planner.planning.sharing.findings import SharingFinding
 from planner.reporting.report import memory_report
@@ -59,13 +59,15 @@ def run(
     *,
     capacity: int | Mapping[str, int] | None,
     prefer: Preference | None,
+    stability: Stability | None,
+    baseline: str | None,
     as_json: bool,
     input_format: str | None,
 ) -> ExitCode:
     """Read both, make sure that they belong together, and show the report. A plan that is wrong gets none: its figures would be, too."""
     require_one_standard_input(problem_file, plan_file)
     with refusing(shown_name(problem_file), as_json=as_json):
-        problem = read_planned_problem(problem_file, input_format, capacity, prefer)
+        problem = read_planned_problem(problem_file, input_format, capacity, prefer, stability, baseline)
     answer: Plan | Sharing
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)

@@ -20,7 +20,7 @@ from planner.formats import (
 from planner.model.errors import MAX_FINDINGS
 from planner.model.problem import Problem
 from planner.options.capacity import planned_problem
-from planner.options.preference import Preference
+from planner.options.preference import Preference, Stability
 from planner.planning.shapes import ShapedProblem
 from planner.planning.sharing import verify_sharing
 from planner.planning.sharing.findings import SharingFinding
@@ -30,7 +30,7 @@ from planner.verifying.verify import verify
 
 from ...exit_codes import ExitCode
 from ...terminal.json_output import print_json
-from ...terminal.reading import open_input, read_bytes, require_one_standard_input, shown_name
+from ...terminal.reading import open_input, read_baseline, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
 from ...terminal.text import is_terminal
@@ -42,6 +42,8 @@ def run(
     *,
     capacity: int | Mapping[str, int] | None,
     prefer: Preference | None,
+    stability: Stability | None,
+    baseline: str | None,
     proof: str | None,
     as_json: bool,
     input_format: str | None,
@@ -51,7 +53,7 @@ def run(
     with refusing(shown_name(problem_file), as_json=as_json):
         given = read_bytes(problem_file)
         problem, _warnings = read_problem(given, name=problem_file, format=input_format)
-        problem = planned_problem(problem, capacity, prefer)
+        problem = planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)
         if proof is not None and (is_shapes_plan(data) or is_sharing(data)):

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 import planner
@@ -14,7 +15,7 @@ from planner.formats.plan_table import USUAL, plan_format
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem, measures_bytes
 from planner.options.options import Options
-from planner.options.preference import TERMS
+from planner.options.preference import TERMS, Stability
 from solvers.model.errors import StopReason
 
 from ...exit_codes import ExitCode
@@ -22,7 +23,7 @@ from ...terminal.interrupt import Interrupt
 from ...terminal.json_output import print_document
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.progress import Silent, progress_on
-from ...terminal.reading import STANDARD_INPUT, read_bytes, shown_name
+from ...terminal.reading import STANDARD_INPUT, read_baseline, read_bytes, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.text import is_terminal, say, visible
 
@@ -54,6 +55,8 @@ class Request(NamedTuple):
     """Where to write a proof of the plan's bound."""
     output_format: str | None = None
     """In what the plan is written; None: as the target's ending says."""
+    baseline: str | None = None
+    """An older plan."""
 
     @property
     def target(self) -> str | None:
@@ -78,16 +81,20 @@ def run(request: Request, options: Options) -> ExitCode:
     """Plan, deliver, and say by the exit code how it went."""
 
     def in_bytes(problem: Problem) -> bool:
+        if options.stability not in (None, Stability.TIES):
+            return False
         return measures_bytes(problem if options.prefer is None else replace(problem, terms=TERMS[options.prefer]))
 
+    with refusing(None, as_json=request.as_json):
+        old = read_baseline(request.baseline)
     if request.proof is None:
-        return carry_out(request, options, Work(planner.plan, in_bytes, for_the_file, deliver))
+        return carry_out(request, options, Work(partial(planner.plan, start=old), in_bytes, for_the_file, deliver))
     from .proof import Proving
 
     proving = Proving(request.proof, options)
     with refusing(shown_name(request.file), as_json=request.as_json):
         proving.check(request.file, request.target)
-    code = carry_out(request, options, Work(proving.plan, in_bytes, for_the_file, deliver))
+    code = carry_out(request, options, Work(partial(proving.plan, start=old), in_bytes, for_the_file, deliver))
     with refusing(None, as_json=request.as_json):
         written = proving.write(quiet=request.quiet)
     if proving.is_interrupted:

@@ -97,6 +97,7 @@ def _deliver(request: Request, entries: Sequence[Entry], files: int | None, seco
                 "passed_over": passed_over,
                 "statuses": {str(status): statuses[status] for status in EntryStatus if statuses[status]},
                 "sources": dict(sorted(sources.items())),
+                "moves": _moves(entries),
                 "seconds": round(seconds, 3),
                 "without_plan": [
                     {"file": entry.file, "status": str(entry.status), "reason": entry.reason} for entry in without
@@ -108,6 +109,21 @@ def _deliver(request: Request, entries: Sequence[Entry], files: int | None, seco
         return
     for line in _summary(request, entries, passed_over, seconds):
         console_on().print(plain(line), soft_wrap=True)
+
+
+def _moves(entries: Sequence[Entry]) -> dict[str, int]:
+    """What the plans of the files that changed have otherwise than the baseline's; empty without such files."""
+    compared = [entry for entry in entries if entry.moved is not None]
+    if not compared:
+        return {}
+    return {
+        "compared": len(compared),
+        "files": sum(entry.moved is not None and entry.moved > 0 for entry in compared),
+        "buffers": sum(entry.moved or 0 for entry in compared),
+        "bytes": sum(entry.moved_bytes or 0 for entry in compared),
+        "peaks": sum(entry.peak or 0 for entry in compared),
+        "peaks_before": sum(entry.peak_before or 0 for entry in compared),
+    }
 
 
 def _summary(request: Request, entries: Sequence[Entry], passed_over: int | None, seconds: float) -> Iterator[str]:
@@ -124,6 +140,10 @@ def _summary(request: Request, entries: Sequence[Entry], passed_over: int | None
     again = [f"{grouped(sources[name])} {said}" for name, said in SOURCES.items() if sources[name]]
     if again:
         yield f"  {'   '.join(again)}"
+    if moves := _moves(entries):
+        where = f"in {grouped(moves['files'])} of {grouped(moves['compared'])} files that changed"
+        yield f"  {grouped(moves['buffers'])} buffers of {grouped(moves['bytes'])} bytes moved {where}"
+        yield f"  their peaks add up to {grouped(moves['peaks'])} bytes, {grouped(moves['peaks_before'])} before"
     if passed_over:
         yield f"  {grouped(passed_over)} files of folders hold no problem"
     yield f"  plans and manifest.jsonl in {request.out}"

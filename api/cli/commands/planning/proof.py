@@ -37,7 +37,7 @@ class Proving:
         self, problem: Problem, options: Options, cancelled: Callable[[], bool], begun: float, **watching: Any
     ) -> Plan:
         """The plan as ever, and then the proof. Raises BadInput and CannotSolve, before planning where there can be no proof."""
-        planned = planned_problem(problem, options.capacity, options.prefer)
+        planned = planned_problem(problem, options.capacity, options.prefer, options.stability, watching.get("start"))
         require_provable(planned)
         made = planner.plan(problem, options, cancelled=cancelled, begun=begun, **watching)
         end = None if options.time_limit is None else begun + options.time_limit

@@ -1,0 +1,58 @@
+"""Problems that mind where an older plan had their buffers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from solvers.model.instance import Term
+
+from ..checks import require_sound
+from ..model.plan import Plan
+from ..model.problem import Problem, Was
+from .options import bad_option
+from .preference import Preference, Stability, most_live
+
+
+def with_stability(problem: Problem, stability: Stability | None, old: Plan | None) -> Problem:
+    """The problem that minds where the older plan had its buffers. Raises BadInput.
+
+    Buffers and pools that the older plan does not know, or that are gone, do not count.
+    """
+    if stability is None:
+        return problem
+    require_sound(problem)
+    if problem.variants is not None:
+        raise bad_option("stability", "the problem has variants: choose them first, then plan what was chosen")
+    if old is not None:
+        problem = replace(problem, was=places_of(old, problem))
+    if not problem.was:
+        raise bad_option("stability", "nothing says where buffers were: it needs an older plan of some of them")
+    terms = tuple(term for term in problem.terms if term not in (Term.MOVED_BYTES, Term.STABILITY))
+    if stability is Stability.TIES:
+        return replace(problem, terms=(*terms, Term.MOVED_BYTES))
+    if stability is Stability.FIRST:
+        return replace(problem, terms=(Term.MOVED_BYTES, *terms))
+    if Term.BALANCED in terms:
+        text = f"the term balanced has weighed the peaks already: choose ties or first, or another preference than {Preference.BALANCED}"
+        raise bad_option("stability", text)
+    rest = tuple(term for term in terms if term is not Term.SUM_OF_PEAKS)
+    return replace(problem, terms=(Term.STABILITY, *rest), peak_price=fair_price(problem))
+
+
+def places_of(old: Plan, problem: Problem) -> tuple[Was, ...]:
+    """Where the plan has the problem's buffers, of those that both know."""
+    there = {place.id: place for place in old.placements}
+    pools = {pool.name for pool in problem.pools}
+    found = ((buffer.id, there.get(buffer.id)) for buffer in problem.buffers)
+    return tuple(Was(id_, at.pool, at.offset) for id_, at in found if at is not None and at.pool in pools)
+
+
+def fair_price(problem: Problem) -> int:
+    """What a byte of the peaks is worth if all bytes that are live at once are worth all bytes that can move. Rounded down, but 1 at least.
+
+    Bytes count with the cost of the dearest pool.
+    """
+    named = {was.buffer for was in problem.was}
+    movable = sum(buffer.size for buffer in problem.buffers if buffer.id in named)
+    dearest = max(pool.cost for pool in problem.pools)
+    return max(movable // max(most_live(problem) * dearest, 1), 1)

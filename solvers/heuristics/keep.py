@@ -1,0 +1,251 @@
+"""Local search that leaves blocks where an older plan had them, behind the Solver protocol.
+
+Two kinds of change, in turns. The small one puts a block back where it was: who is in its way is lifted out and set down again, where it was or
+stood if that is free, else as low as there is room. The large one builds the placement anew: who was below some height goes back there, the
+largest first, and the others into what room is left. What is worse than before is undone, so the answer is never worse than the start. Work is
+counted, and what is drawn depends on the seed alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from ..fitting.orders import Fit
+from ..model.errors import StopReason
+from ..model.instance import LINEAR_TERMS, Instance, Linear, Placement
+from ..model.objective import evaluate, peaks
+from ..model.outcome import Outcome
+from ..model.solver import Control, Feature, Goal, Solver, Task
+from ..model.splitmix import SplitMix64
+from .assign.layout import Layout, Spots, lives
+
+BUILD_EVERY = 60
+"""So many small changes, then a large one."""
+FIRST_BUILDS = 8
+"""Large changes before the first small one: at heights from what is proven up to what the older plan needed."""
+CANDIDATES = 4
+"""Of so many that are drawn, the largest is put back."""
+CHECK_EVERY = 16
+WORK_OF_LOOKING = 20
+WORK_OF_A_BLOCK = 0.1
+"""What evaluating a placement takes for each block."""
+
+
+class Keep(Solver):
+    """Lowers what moves in a known placement; proves nothing."""
+
+    name: ClassVar[str] = "keep"
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        """The best placement that changes lead to from the start; nothing without one, or where nothing was anywhere."""
+        if task.start is None or not instance.weighs_moves:
+            value = None if task.start is None else evaluate(instance, task.start)
+            return Outcome(StopReason.WORK_LIMIT, task.start, value, task.bound, task.pool_bounds)
+        return _Search(instance, task, task.start, control).run()
+
+
+class _Search:
+    """One run."""
+
+    def __init__(self, instance: Instance, task: Task, start: Placement, control: Control) -> None:
+        assert instance.was is not None
+        self.instance, self.task, self.control = instance, task, control
+        self.layout = Layout(instance, start)
+        self.best, self.value = start, evaluate(instance, start)
+        self.current = self.value
+        self.found_any = False
+        self.random = SplitMix64(task.seed)
+        self.work = float(10 * instance.blocks)
+        self.high = instance.block_high
+        self.birth, self.death = lives(instance)
+        self.timeless = np.zeros(instance.blocks, dtype=bool)
+        """Blocks that must keep off others whatever their lifetimes."""
+        self.timeless[instance.part_block[instance.conflicts].reshape(-1)] = True
+        column = next(
+            adds.moved.value for term in instance.terms if (adds := LINEAR_TERMS.get(term, Linear())).moved is not None
+        )
+        """What the first term that asks counts."""
+        weights = instance.was.stays[:, 3 + column]
+        order = np.argsort(-weights, kind="stable")
+        self.rows = [(b, p, base) for b, p, base, *_ in instance.was.stays[order].tolist()]
+        """Where blocks were, those first that count most."""
+        self.was: dict[int, dict[int, int]] = {}
+        """block -> pool -> where in it the most of the block was."""
+        for block, pool, base in self.rows:
+            self.was.setdefault(block, {}).setdefault(pool, base)
+        self.once = [0] * len(instance.pools)
+        """How high the older plan was, by what may still be there."""
+        for block, pool, base in self.rows:
+            self.once[pool] = max(self.once[pool], base + int(self.high[block]))
+        self.least = list(task.pool_bounds) if task.pool_bounds else [0] * len(instance.pools)
+
+    def run(self) -> Outcome:
+        stop = self._finished(0)
+        number = 0
+        while stop is None:
+            number += 1
+            if number <= FIRST_BUILDS or number % BUILD_EVERY == 0:
+                self._build(number)
+            else:
+                self._put_back()
+            stop = self._finished(number)
+        return Outcome(
+            stop=stop,
+            placement=self.best,
+            value=self.value,
+            bound=self.task.bound,
+            pool_bounds=self.task.pool_bounds,
+            solver=Keep.name if self.found_any else None,
+            work=int(self.work),
+            reproducible=stop.is_repeatable,
+        )
+
+    def _finished(self, number: int) -> StopReason | None:
+        if self.task.goal is Goal.FIT:
+            return StopReason.GOAL_MET
+        if self.value <= self.task.enough:
+            return StopReason.PROVED
+        if not self.rows or (self.task.limits.work is not None and self.work >= self.task.limits.work):
+            return StopReason.WORK_LIMIT
+        return self.control.stopped() if number % CHECK_EVERY == 0 else None
+
+    def _below(self, count: int) -> int:
+        return self.random.next() * count >> 64
+
+    # Small changes
+
+    def _put_back(self) -> None:
+        """Put a block back where it was, and whoever is in its way elsewhere."""
+        moved = [row for row in self._drawn() if not self._is_there(*row)]
+        self.work += WORK_OF_LOOKING
+        if not moved:
+            return
+        block, pool, base = min(moved, key=lambda row: (-int(self.high[row[0]]), row))
+        group = int(self.instance.pool_class[block])
+        if pool not in self.layout.homes[group]:
+            return
+        lifted = [group, *self._in_the_way(block, pool, base)]
+        old = self.layout.lift(lifted)
+        before = {block: (pool, base) for block, pool, base in old}
+        waiting = set(lifted)
+        down: list[int] = []
+        for number, each in enumerate(lifted):
+            if not self._set_down(each, before, waiting, (block, pool, base) if number == 0 else None):
+                break
+            waiting.discard(each)
+            down.append(each)
+        if waiting or not self._accept():
+            self.layout.lift(down)
+            self.layout.set_down(old)
+
+    def _drawn(self) -> list[tuple[int, int, int]]:
+        return [self.rows[self._below(len(self.rows))] for _ in range(CANDIDATES)]
+
+    def _is_there(self, block: int, pool: int, base: int) -> bool:
+        return int(self.layout.pool[block]) == pool and int(self.layout.offset[block]) == base
+
+    def _in_the_way(self, block: int, pool: int, base: int) -> list[int]:
+        """The classes of those that might be, the highest first."""
+        layout = self.layout
+        meets = (self.birth < self.death[block]) & (self.death > self.birth[block])
+        meets |= self.timeless & self.timeless[block]
+        meets &= (layout.pool == pool) & (layout.offset < base + self.high[block])
+        meets &= layout.offset + self.high > base
+        meets[block] = False
+        self.work += WORK_OF_A_BLOCK * self.instance.blocks
+        found = np.flatnonzero(meets)
+        own = int(self.instance.pool_class[block])
+        order = found[np.argsort(-self.high[found], kind="stable")]
+        return [g for g in dict.fromkeys(self.instance.pool_class[order].tolist()) if g != own]
+
+    def _set_down(
+        self,
+        group: int,
+        before: Mapping[int, tuple[int, int]],
+        waiting: set[int],
+        wanted: tuple[int, int, int] | None = None,
+    ) -> bool:
+        """The class, each block where it was if that is free, or where it stood before, or as low as there is room; False: it has no room."""
+        layout, members = self.layout, self.layout.members[group]
+        usual = [p for block in members for p in self.was.get(block, ())]
+        usual += [before[block][0] for block in members if block in before]
+        homes = layout.homes[group]
+        for pool in [wanted[1]] if wanted else [p for p in dict.fromkeys((*usual, *homes)) if p in homes]:
+            if not layout.is_open(group, pool, waiting):
+                continue
+            spots: Spots = []
+            for block in members if wanted is None else sorted(members, key=lambda b: b != wanted[0]):
+                base = self._base(block, pool, before, wanted)
+                if base is None:
+                    break
+                layout.set_down([(block, pool, base)])
+                spots.append((block, pool, base))
+            if len(spots) == len(members):
+                return True
+            layout.take(block for block, *_ in spots)
+        return False
+
+    def _base(
+        self, block: int, pool: int, before: Mapping[int, tuple[int, int]], wanted: tuple[int, int, int] | None
+    ) -> int | None:
+        self.work += WORK_OF_LOOKING + 2 * self.layout.work_of_look
+        if wanted is not None and block == wanted[0]:
+            return wanted[2] if self.layout.is_free(block, pool, wanted[2]) else None
+        was = self.was.get(block, {}).get(pool)
+        if was is not None and self.layout.is_free(block, pool, was):
+            return was
+        if block in before and before[block][0] == pool and self.layout.is_free(block, pool, before[block][1]):
+            return before[block][1]
+        return self.layout.base(block, pool, Fit.LOWEST)
+
+    # Large changes
+
+    def _build(self, number: int) -> None:
+        """All anew: who was below a ceiling goes back there, then the others come, the largest first."""
+        known = peaks(self.instance, self.best)
+        part = (FIRST_BUILDS - number) / (FIRST_BUILDS - 1) if number <= FIRST_BUILDS else self._below(1 << 10) / 1024
+        ceiling = [
+            least + part * (max(once, peak) - least)
+            for least, once, peak in zip(self.least, self.once, known, strict=True)
+        ]
+        everyone = list(self.layout.members)
+        old = self.layout.lift(everyone)
+        waiting = set(everyone)
+        down: list[int] = []
+        noise = {} if number <= FIRST_BUILDS else {row: self._below(1 << 10) for row in self.rows}
+        for row in sorted(self.rows, key=lambda r: noise.get(r, 0) // 768):
+            block, pool, base = row
+            group = int(self.instance.pool_class[block])
+            if group not in waiting or base + int(self.high[block]) > ceiling[pool]:
+                continue
+            self.work += WORK_OF_LOOKING + self.layout.work_of_look
+            if pool in self.layout.homes[group] and self._set_down(group, {}, waiting, row):
+                waiting.discard(group)
+                down.append(group)
+        room = (self.high * (self.death - self.birth)).tolist()
+        largest = {group: max(room[block] for block in self.layout.members[group]) for group in waiting}
+        for group in sorted(waiting, key=lambda g: (-largest[g], g)):
+            if not self._set_down(group, {}, waiting):
+                break
+            waiting.discard(group)
+            down.append(group)
+        self.work += WORK_OF_A_BLOCK * self.instance.blocks
+        if waiting or not self._accept():
+            self.layout.lift(down)
+            self.layout.set_down(old)
+
+    def _accept(self) -> bool:
+        """Is the layout no worse than the last?"""
+        self.work += WORK_OF_A_BLOCK * self.instance.blocks + 200
+        value = evaluate(self.instance, Placement(self.layout.pool, self.layout.offset))
+        if value > self.current:
+            return False
+        self.current = value
+        if value < self.value:
+            self.best, self.value, self.found_any = self.layout.placement, value, True
+            self.control.incumbent(self.best)
+        return True
