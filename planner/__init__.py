@@ -48,7 +48,8 @@ from .model.problem import (
 )
 from .options.capacity import with_capacity
 from .options.options import Options
-from .options.preference import Preference, with_preference
+from .options.preference import Preference, Stability, with_preference
+from .options.stability import with_stability
 from .planning.placing.solving import pareto, plan
 from .planning.placing.watching import Progress
 from .verifying.verify import verify
@@ -102,6 +103,7 @@ __all__ = [
     "Sharing",
     "SolverInfo",
     "Speed",
+    "Stability",
     "StopReason",
     "Sweep",
     "SweepPoint",
@@ -136,6 +138,7 @@ __all__ = [
     "verify_sweep",
     "with_capacity",
     "with_preference",
+    "with_stability",
     "write_plan",
     "write_problem",
     "write_shaped",

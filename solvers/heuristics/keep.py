@@ -28,6 +28,8 @@ FIRST_BUILDS = 8
 """Large changes before the first small one: at heights from what is proven up to what the older plan needed."""
 CANDIDATES = 4
 """Of so many that are drawn, the largest is put back."""
+PATIENCE = 40
+"""So many changes for each block that was somewhere, and none of them any good: what is left to find others find sooner."""
 CHECK_EVERY = 16
 WORK_OF_LOOKING = 20
 WORK_OF_A_BLOCK = 0.1
@@ -58,6 +60,8 @@ class _Search:
         self.best, self.value = start, evaluate(instance, start)
         self.current = self.value
         self.found_any = False
+        self.idle = 0
+        """Changes since the last that was any good."""
         self.random = SplitMix64(task.seed)
         self.work = float(10 * instance.blocks)
         self.high = instance.block_high
@@ -88,6 +92,7 @@ class _Search:
         number = 0
         while stop is None:
             number += 1
+            self.idle += 1
             if number <= FIRST_BUILDS or number % BUILD_EVERY == 0:
                 self._build(number)
             else:
@@ -109,7 +114,9 @@ class _Search:
             return StopReason.GOAL_MET
         if self.value <= self.task.enough:
             return StopReason.PROVED
-        if not self.rows or (self.task.limits.work is not None and self.work >= self.task.limits.work):
+        if not self.rows or self.idle > PATIENCE * (len(self.rows) + FIRST_BUILDS):
+            return StopReason.WORK_LIMIT
+        if self.task.limits.work is not None and self.work >= self.task.limits.work:
             return StopReason.WORK_LIMIT
         return self.control.stopped() if number % CHECK_EVERY == 0 else None
 
@@ -247,5 +254,6 @@ class _Search:
         self.current = value
         if value < self.value:
             self.best, self.value, self.found_any = self.layout.placement, value, True
+            self.idle = 0
             self.control.incumbent(self.best)
         return True

@@ -144,6 +144,20 @@ def test_a_job_that_cannot_be_done_says_why(service: Served) -> None:
     assert refusal(service.client.get(f"{job['links']['self']}/plan"))["errors"] == found["errors"]
 
 
+def test_what_moves_counts_where_the_problem_says_where_its_buffers_were(service: Served) -> None:
+    problem = {**THREE, "objective": {"was": [{"buffer": "image", "pool": "arena", "offset": 32}]}}
+    made = service.plan(problem, "?stability=first").json()
+    assert [(term["name"], term["value"]) for term in made["objective"]["terms"]] == [
+        ("moved_bytes", 0),
+        ("sum_of_peaks", 96),
+    ]
+    answer = service.client.post(
+        "/v1/verify?stability=first", content=json.dumps({"problem": problem, "plan": made}), headers=JSON
+    )
+    assert answer.json()["valid"]
+    assert refusal(service.plan(THREE, "?stability=first"))["errors"][0]["pointer"] == "/options/stability"
+
+
 def test_a_request_that_is_sent_again_counts_once(service: Served) -> None:
     key = {"Idempotency-Key": "k1"}
     first, again = post_job(service, THREE, "?seed=15", **key), post_job(service, THREE, "?seed=15", **key)

@@ -146,6 +146,12 @@ def _penalties(document: Document, count: int) -> None:
     document["objective"] = {"terms": ["sum_of_peaks", "reuse_cost"]}
 
 
+def _was(document: Document, count: int) -> None:
+    buffers, pool = _with_buffers(document, count), document["pools"][0]["name"]
+    rows = [{"buffer": buffer["id"], "pool": pool, "offset": 64 * (i % 97)} for i, buffer in enumerate(buffers)]
+    document["objective"] = {"terms": ["sum_of_peaks", "moved_bytes"], "was": rows}
+
+
 def _constants(document: Document, count: int) -> None:
     document["pools"][1]["read_only"] = True
     _with_buffers(document, count)
@@ -196,6 +202,7 @@ LISTS: dict[str, Callable[[Document, int], None]] = {
     "different_pools": _different_pools,
     "crowd": _crowd,
     "penalties": _penalties,
+    "was": _was,
     "constants": _constants,
     "accesses": _accesses,
     "at_once": _at_once,

@@ -29,6 +29,16 @@ def best_of_all(problem: Problem, highest: int) -> tuple[int, ...] | None:
 @effort(40, 1000)
 @given(problems(max_buffers=2, max_pools=2))
 def test_nothing_is_better_than_the_oracle_says(problem: Problem) -> None:
+    agrees(problem)
+
+
+@effort(20, 1000)
+@given(problems(max_buffers=2, max_pools=2, moves=True))
+def test_nor_does_less_move_than_it_says(problem: Problem) -> None:
+    agrees(problem)
+
+
+def agrees(problem: Problem) -> None:
     truth = solve(problem)
     offsets = [offset for _, offset in (truth.offsets or {}).values()]
     highest = max([14, *offsets])

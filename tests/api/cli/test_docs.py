@@ -82,7 +82,10 @@ def test_every_door_offers_the_options_of_the_library() -> None:
     assert set(PLAN_QUERY.model.model_fields) - {*PLANS.own, "format", "name", "require"} == over_http
     offered = {option[2:].replace("-", "_") for option in options(COMMANDS[("plan",)])}
     settings = {setting.name for row in FORMATS.values() for setting in row.settings}
-    assert offered - {"out", "as", "json", "quiet", "report", "map", "arenas", "proof", "format"} == library | settings
+    assert (
+        offered - {"out", "as", "json", "quiet", "report", "map", "arenas", "proof", "baseline", "format"}
+        == library | settings
+    )
 
 
 def test_help_at_every_door_is_the_library_s() -> None:

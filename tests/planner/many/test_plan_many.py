@@ -14,7 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from planner import BadInput, Options, Problem, plan, read_plan, read_problem, verify, write_problem
+from planner import (
+    BadInput,
+    Options,
+    Problem,
+    Stability,
+    plan,
+    read_plan,
+    read_problem,
+    verify,
+    with_stability,
+    write_problem,
+)
 from planner.generate import Request, generate
 from planner.many import Entry, EntryStatus, Farm, Manifest, collect, places, plan_many
 
@@ -193,6 +204,35 @@ def test_a_baseline_keeps_what_is_unchanged_and_starts_what_changed(problems: Pa
         assert (tmp_path / "new" / entry.plan).read_bytes() == (tmp_path / "old" / entry.plan).read_bytes()
     started = read_plan((tmp_path / "new" / "problems/5.json.plan.json").read_bytes())
     assert not started.reproducible  # it depends on what it was started from
+
+
+def test_with_stability_buffers_stay_and_the_manifest_says_what_moved(problems: Path, tmp_path: Path) -> None:
+    run(problems, tmp_path / "old")
+    changed = generate("transformer", Request(25, 5))
+    grown = replace(changed.buffers[3], size=changed.buffers[3].size + 64)
+    problem = replace(changed, buffers=(*changed.buffers[:3], grown, *changed.buffers[4:]))
+    written(problems, "5.json", problem)
+    written(problems, "new.json", generate("transformer", Request(22, 9)))
+    farm = replace(QUICK, baseline=Manifest.read(tmp_path / "old"))
+    moved = {}
+    for stability in (None, Stability.FIRST):
+        options = replace(farm.options, stability=stability)
+        out = tmp_path / f"new {stability}"
+        found = {entry.file: entry for entry in run(problems, out, replace(farm, options=options))}
+        entry = found["problems/5.json"]
+        assert entry.plan is not None
+        made, old = read_plan((out / entry.plan).read_bytes()), read_plan((tmp_path / "old" / entry.plan).read_bytes())
+        assert verify(with_stability(problem, stability, old), made) == ()
+        there = {place.id: (place.offset, place.size) for place in made.placements}
+        gone = [place.id for place in old.placements if there[place.id][0] != place.offset]
+        assert (entry.moved, entry.moved_bytes) == (len(gone), sum(there[id_][1] for id_ in gone))
+        assert (entry.peak_before, entry.source) == (old.peak, "solved")
+        moved[stability] = entry.moved_bytes or 0
+        assert found["problems/new.json"].status.has_plan, "a file that nobody planned before has nothing to stay at"
+        assert {found[f"problems/{n}.json"].source for n in range(5)} <= {"baseline", "same"}
+    assert moved[Stability.FIRST] <= moved[None]
+    with pytest.raises(BadInput, match="needs a baseline"):
+        run(problems, tmp_path / "none", replace(QUICK, options=replace(QUICK.options, stability=Stability.TIES)))
 
 
 def test_what_is_no_problem_is_refused_by_name_and_passed_over_in_a_folder(problems: Path, tmp_path: Path) -> None:

@@ -77,3 +77,22 @@ def test_a_plan_made_for_a_preference_is_verified_and_reported_by_it(folder: Pat
     assert run("verify", problem, made, "--prefer", "speed").returncode == 0
     assert run("verify", problem, made).returncode == 1
     assert run("report", problem, made, "--prefer", "speed").returncode == 0
+
+
+def test_a_plan_that_stays_close_to_an_older_one_is_verified_against_both(folder: Path) -> None:
+    problem, old, made = (str(folder / name) for name in ("problem.json", "old.json", "stable.json"))
+    assert run("plan", problem, "--solver", "greedy", "-o", old).returncode == 0
+    stability = ("--stability", "first", "--baseline", old)
+    assert run("plan", problem, *stability, "-o", made).returncode == 0
+    said = json.loads(Path(made).read_bytes())
+    assert next((term["name"], term["value"]) for term in said["objective"]["terms"]) == ("moved_bytes", 0)
+    assert [place["offset"] for place in said["placements"]] == [
+        place["offset"] for place in json.loads(Path(old).read_bytes())["placements"]
+    ]
+    assert run("verify", problem, made, *stability).returncode == 0
+    assert run("verify", problem, made).returncode == 1
+    assert run("report", problem, made, *stability).returncode == 0
+    alone = run("plan", problem, "--stability", "first")
+    assert (alone.returncode, b"needs an older plan" in alone.stderr) == (2, True)
+    wrong = run("plan", problem, "--stability", "first", "--baseline", problem)
+    assert (wrong.returncode, b"the baseline" in wrong.stderr) == (2, True)
