@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from planner.checks import check
 from planner.facts.digest import digest
 from planner.generate import Request, generate
 from planner.model.plan import TermValue
-from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty, Was
+from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty, Was
 from planner.options.capacity import planned_problem
 from planner.options.stability import fair_price, with_stability
 from planner.reporting.subset import only
@@ -45,7 +46,7 @@ def test_the_search_that_keeps_tells_no_lies(problem: Problem) -> None:
     assert judge(problem, made, solve(problem)) == []
 
 
-def stable(stability: Stability) -> tuple[Plan, dict[Term, int | None], set[object]]:
+def stable(stability: Stability) -> tuple[Plan, dict[Term, int | None], set[BufferId]]:
     """The plan, what its terms are worth, and who moved."""
     made = plan(NEW, replace(LIMITS, stability=stability), start=BEFORE)
     there = {place.id: place.offset for place in BEFORE.placements}
@@ -179,6 +180,6 @@ def test_part_of_a_problem_minds_its_own_buffers() -> None:
     ],
 )
 @pytest.mark.parametrize("stability", Stability)
-def test_beside_other_terms(other: dict[str, object], stability: Stability) -> None:
+def test_beside_other_terms(other: dict[str, Any], stability: Stability) -> None:
     problem = with_stability(replace(NEW, **other), stability, BEFORE)
     assert judge(problem, plan(problem, LIMITS), solve(problem)) == []
