@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .executorch import ExecuTorchAlgorithm, executorch_pass
 from .exported import torch_program
+from .jax import jax_problem
 
-__all__ = ["ExecuTorchAlgorithm", "executorch_pass", "torch_program"]
+__all__ = ["ExecuTorchAlgorithm", "executorch_pass", "jax_problem", "torch_program"]

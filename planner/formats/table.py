@@ -320,6 +320,15 @@ FORMATS: dict[str, Format] = {
             is_text=False,
         ),
         Format(
+            "xla-text",
+            "XLA's buffer assignment as text",
+            ("-buffer-assignment.txt",),
+            (LOG,),
+            lambda source: b"BufferAssignment:\nallocation " in source.data,
+            "planner.formats.dumps.assignment_text:read",
+            examples.XLA_TEXT,
+        ),
+        Format(
             "xla-memory-space",
             "XLA's memory space assignment, CSV",
             (".csv",),

@@ -14,8 +14,9 @@ from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, bad_input
 from ...model.errors import Code
-from ...model.problem import Buffer, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
+from ...model.problem import Buffer, Constraints, Interval, Lifetimes, Pool, Problem
 from ..tflite.flatbuffer import FlatBuffer, Table
+from .shared_places import end_of, ties
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -48,8 +49,8 @@ KERNEL, DELEGATE, MOVE, JUMP, FREE = range(1, 6)
 OWN, VIEW, OVERWRITES = "executorch_prim::", "executorch_prim::et_view", "::copy_"
 """How the names of kernels begin that are ExecuTorch's own and give nothing out; of the one that gives out another shape of its input; and how those
 end that write over an argument whatever was there."""
-MOST_PAIRS = MOST_LOOKS = 5_000_000
-"""Of tensors that are looked at for whether they share, and of values in lists that are used."""
+MOST_LOOKS = 5_000_000
+"""At values in lists that are used."""
 
 
 class _Tensor(NamedTuple):
@@ -77,19 +78,15 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         made, begun = _method(plan, f"{method[:500]}/" if len(plans) > 1 else "", begun)
         buffers += made
     names = sorted({(buffer.pools or ("",))[0] for buffer in buffers})
-    own = sum(max(_end(b) for b in buffers if b.pools == (name,)) for name in names)
+    own = sum(max(end_of(b) for b in buffers if b.pools == (name,)) for name in names)
     problem = Problem(
         tuple(buffers),
         tuple(Pool(name, alignment=_alignment(buffers, name)) for name in names) or (Pool("memory 1"),),
-        Constraints(colocations=tuple(_shared(buffers))),
+        Constraints(colocations=tuple(ties(buffers, ("execution_plan",)))),
         name=f"ExecuTorch's own plan: {own} bytes",
         lifetimes=Lifetimes.HALF_OPEN,
     )
     return sound_as_read(problem), ()
-
-
-def _end(buffer: Buffer) -> int:
-    return (buffer.hint or 0) + buffer.size
 
 
 def _alignment(buffers: list[Buffer], pool: str) -> int:
@@ -261,36 +258,3 @@ def _around(start: int, end: int, loops: list[Interval]) -> Interval:
         if start < high and low < end:
             start, end = min(start, low), max(end, high)
     return start, end
-
-
-def _shared(buffers: list[Buffer]) -> Iterator[Colocation]:
-    """What the file places over each other at a common time, tied to the lowest of its group."""
-    base: dict[int, int] = {}
-
-    def root(i: int) -> int:
-        while i in base:
-            base[i] = base.get(base[i], base[i])
-            i = base[i]
-        return i
-
-    ordered = sorted(range(len(buffers)), key=lambda i: (buffers[i].live or ((0, 0),))[0][0])
-    active: dict[str, list[int]] = {}
-    looked = 0
-    for i in ordered:
-        buffer = buffers[i]
-        (start, _), *_ = buffer.live or ((0, 0),)
-        there = active.setdefault((buffer.pools or ("",))[0], [])
-        there[:] = [j for j in there if (buffers[j].live or ((0, 0),))[0][1] > start]
-        looked += len(there)
-        if looked > MOST_PAIRS:
-            raise bad_input(Code.TOO_LARGE, ("execution_plan",), "too many tensors are used at once")
-        for j in there:
-            other = buffers[j]
-            if (other.hint or 0) < _end(buffer) and (buffer.hint or 0) < _end(other) and root(i) != root(j):
-                low, high = sorted((root(i), root(j)), key=lambda k: (buffers[k].hint or 0, k))
-                base[high] = low
-        there.append(i)
-    for i, buffer in enumerate(buffers):
-        if i in base:
-            top = buffers[root(i)]
-            yield Colocation(buffer.id, top.id, (buffer.hint or 0) - (top.hint or 0))

@@ -1,0 +1,29 @@
+"""JAX's functions as Problems: what XLA's own planner was asked to place when it compiled them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ..checks.report import bad_input
+from ..formats import read_problem
+from ..model.errors import Code
+from ..model.problem import Problem
+
+DUMPED = "*after_optimizations.hlo.pb"
+
+
+def jax_problem(lowered: Any) -> Problem:
+    """The Problem of `jax.jit(function).lower(...)`: temporary buffers, an event of XLA's heap simulator a step.
+
+    It is compiled once more, since only a dump has the times: `compiled.memory_analysis()` has them not on every back end. Raises BadInput for what has no temporary
+    buffers that XLA places.
+    """
+    with TemporaryDirectory() as folder:
+        lowered.compile(compiler_options={"xla_dump_to": folder, "xla_dump_hlo_as_proto": True})
+        found = sorted(Path(folder).glob(DUMPED))
+        if not found:
+            raise bad_input(Code.MISSING_FIELD, (), "this back end of JAX dumps no buffer assignment")
+        problem, _ = read_problem(found[-1].read_bytes(), format="xla")
+    return problem

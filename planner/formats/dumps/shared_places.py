@@ -1,0 +1,50 @@
+"""What a file places over each other at a common time shares on purpose, and does so in every plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...checks.report import Place, bad_input
+from ...model.errors import Code
+from ...model.problem import Buffer, Colocation
+
+MOST_PAIRS = 5_000_000
+"""Of buffers that are looked at for whether they share."""
+
+
+def end_of(buffer: Buffer) -> int:
+    """Where the file's place of it ends."""
+    return (buffer.hint or 0) + buffer.size
+
+
+def ties(buffers: Sequence[Buffer], place: Place) -> Iterator[Colocation]:
+    """Each of such a group tied to the lowest of it. Hints are the file's places, and each buffer has one interval and one pool. Raises BadInput."""
+    base: dict[int, int] = {}
+
+    def root(i: int) -> int:
+        while i in base:
+            base[i] = base.get(base[i], base[i])
+            i = base[i]
+        return i
+
+    ordered = sorted(range(len(buffers)), key=lambda i: (buffers[i].live or ((0, 0),))[0][0])
+    active: dict[str, list[int]] = {}
+    looked = 0
+    for i in ordered:
+        buffer = buffers[i]
+        (start, _), *_ = buffer.live or ((0, 0),)
+        there = active.setdefault((buffer.pools or ("",))[0], [])
+        there[:] = [j for j in there if (buffers[j].live or ((0, 0),))[0][1] > start]
+        looked += len(there)
+        if looked > MOST_PAIRS:
+            raise bad_input(Code.TOO_LARGE, place, "too many tensors are used at once")
+        for j in there:
+            other = buffers[j]
+            if (other.hint or 0) < end_of(buffer) and (buffer.hint or 0) < end_of(other) and root(i) != root(j):
+                low, high = sorted((root(i), root(j)), key=lambda k: (buffers[k].hint or 0, k))
+                base[high] = low
+        there.append(i)
+    for i, buffer in enumerate(buffers):
+        if i in base:
+            top = buffers[root(i)]
+            yield Colocation(buffer.id, top.id, (buffer.hint or 0) - (top.hint or 0))

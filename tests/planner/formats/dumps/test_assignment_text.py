@@ -1,0 +1,91 @@
+"""XLA's buffer assignment as text, with live ranges and without."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from planner import BadInput, plan, read_problem, verify
+
+ASSIGNMENT = """\
+BufferAssignment:
+allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}:
+ value: <1 x.1 @0> (size=64,offset=0): f32[16]{0}
+allocation 1: size 16, output shape is |(f32[4])|, maybe-live-out:
+ value: <2 tuple.3{} @0> (size=16,offset=0): (f32[4]{0})
+allocation 2: 0x55aa, size 192, color 1, preallocated-temp:
+ value: <3 fusion @1> (size=64,offset=64): f32[16]{0}
+ value: <4 copy.1 @1> (size=128,offset=64): f32[32]{0}
+ value: <5 while.7{1} (phi) @1> (size=128,offset=64): f32[32]{0}
+ value: <6 fusion @1> (size=4,offset=0): f32[]
+ value: <7 lonely @1> (size=4,offset=16): f32[]
+"""
+RANGES = """\
+HloLiveRange (max 9):
+  InstructionSequence:
+    0:x.1
+  BufferLiveRange:
+    x.1{}:0-9
+    fusion{}:1-2
+    copy.1{}:3-4
+    while.7{1}: 4-8
+  Live ranges at 4 (peak):
+    copy.1{}: 128 bytes
+"""
+
+
+def test_values_of_temporary_allocations_are_placed_in_their_times() -> None:
+    problem, warnings = read_problem((ASSIGNMENT + RANGES).encode())
+    assert [(b.id, b.size, b.live, b.hint, b.pools) for b in problem.buffers] == [
+        ("fusion", 64, ((1, 3),), 64, ("memory 1",)),
+        ("copy.1", 128, ((3, 5),), 64, ("memory 1",)),
+        ("while.7{1} (phi)", 128, ((4, 9),), 64, ("memory 1",)),
+        ("fusion#6", 4, ((1, 3),), 0, ("memory 1",)),
+        ("lonely", 4, ((0, 10),), 16, ("memory 1",)),
+    ]
+    assert [(tie.buffer, tie.base, tie.offset) for tie in problem.constraints.colocations] == [
+        ("while.7{1} (phi)", "copy.1", 0)
+    ]
+    assert problem.name == "XLA's own plan: 192 bytes"
+    assert warnings == ("1 values have no live range, and are needed throughout",)
+    found = plan(problem)
+    assert (found.peak, verify(problem, found)) == (132, ())
+
+
+def test_without_times_each_allocation_is_a_buffer() -> None:
+    problem, (warning,) = read_problem(ASSIGNMENT.encode(), name="module.cpu_after_optimizations-buffer-assignment.txt")
+    assert [(buffer.size, buffer.kind) for buffer in problem.buffers] == [
+        (64, "parameter 0"),
+        (16, "maybe-live-out"),
+        (192, "color 1, preallocated-temp"),
+    ]
+    assert "-live-range.txt" in warning
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "code"),
+    [
+        ("allocation 1:", "allocation 0:", 4, "duplicate_id"),
+        ("<4 copy", "<1 copy", 8, "duplicate_id"),
+        ("size 192", "size many", 6, "invalid_value"),
+        ("offset=16", "offset=-1", 11, "invalid_value"),
+        ("size=128,offset=64): f32[32]{0}\n value: <6", f"size={1 << 63},offset=64)\n value: <6", 9, "out_of_range"),
+        ("copy.1{}:3-4", "copy.1{}:4-3", 18, "interval_reversed"),
+        ("copy.1{}:3-4", "fusion{}:3-4", 18, "duplicate_id"),
+        ("copy.1{}:3-4", "copy.1", 18, "invalid_value"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_line(old: str, new: str, line: int, code: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read_problem((ASSIGNMENT + RANGES).replace(old, new).encode(), format="xla-text")
+    (finding,) = caught.value.findings
+    assert (finding.pointer, finding.code) == (f"/lines/{line}", code)
+
+
+def test_long_lines_take_time_that_grows_with_them() -> None:
+    began = time.process_time()
+    for line in ("allocation 0: " + "size " * 200_000, " value: <1 " + "@1> (" * 200_000, "    " + "a:1-" * 200_000):
+        with pytest.raises(BadInput):
+            read_problem(f"{ASSIGNMENT}{line}\n{RANGES}{line}\n".encode(), format="xla-text")
+    assert time.process_time() - began < 20
