@@ -86,3 +86,9 @@ HloLiveRange (max 3):
     a{}:1-2
     b{}:2-3
 """
+ST_EDGE = """{"json_schema_version": "2.0",
+ "memory_pools": [{"id": 0, "name": "heap_overlay_pool", "size_bytes": -1, "alignment": 4, "rights": "ACC_WRITE"}],
+ "buffers": [
+  {"id": 1, "name": "a", "size_bytes": 64, "offset_start": 0, "mpool_id": 0, "alignment": 4, "is_param": false, "epochs": {"start": 1, "end": 3}},
+  {"id": 2, "name": "b", "size_bytes": 32, "offset_start": 64, "mpool_id": 0, "alignment": 4, "is_param": false, "epochs": {"start": 2, "end": 5}}]}
+"""

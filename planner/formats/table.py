@@ -114,8 +114,12 @@ def _is_minimalloc(source: Source) -> bool:
     return looks_like_csv(source.data)
 
 
+def _is_st_edge(source: Source) -> bool:
+    return source.may_be_json and {"memory_pools", "buffers"} <= source.top.keys()
+
+
 def _is_usmp(source: Source) -> bool:
-    if not source.may_be_json or "format" in source.top:
+    if not source.may_be_json or "format" in source.top or _is_st_edge(source):
         return False
     names = (b'"name_hint"', b'"size_bytes"')
     return "intervals" in source.top or ("buffers" in source.top and any(name in source.data for name in names))
@@ -288,6 +292,15 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and "device_traces" in source.top and "format" not in source.top,
             "planner.formats.dumps.snapshot:read",
             examples.SNAPSHOT,
+        ),
+        Format(
+            "st-edge-ai",
+            "ST Edge AI's network_c_info.json",
+            ("_c_info.json",),
+            (JSON,),
+            _is_st_edge,
+            "planner.formats.dumps.st_edge:read",
+            examples.ST_EDGE,
         ),
         Format(
             "chrome-trace",
