@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import zip_longest
 
 from solvers.model.instance import Term
 
@@ -155,10 +154,10 @@ def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
 
 def _buffers(problem: Problem, names: Names, report: Report) -> None:
     index = names.buffers
-    before = () if problem.facts.neighbour is None else problem.facts.neighbour.buffers
-    for i, (buffer, known) in enumerate(zip_longest(problem.buffers, before[: len(problem.buffers)])):
+    known = {} if problem.facts.neighbour is None else problem.facts.neighbour.written
+    for i, buffer in enumerate(problem.buffers):
         id_ = buffer.id
-        if buffer is known and id_ not in index:
+        if id(buffer) in known and id_ not in index:
             index[id_] = i
             continue
         if (type(id_) is not int and type(id_) is not str) or id_ == "":

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import astuple
-from itertools import zip_longest
 from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
@@ -64,11 +63,11 @@ def _written(content: Any) -> str:
 
 
 def _of_neighbours(problem: Problem, known: Neighbour, lists: _Lists) -> tuple[str, ...]:
-    """What each buffer adds, once more for those of the neighbour in their places."""
-    before = zip_longest(problem.buffers, known.buffers[: len(problem.buffers)], known.written[: len(problem.buffers)])
+    """What each buffer adds, once more for those that the neighbour has."""
+    texts = map(known.written.get, map(id, problem.buffers))
     return tuple(
-        text if buffer is same and text is not None else _written(_buffer(buffer, lists))
-        for buffer, same, text in before
+        _written(_buffer(buffer, lists)) if text is None else text
+        for buffer, text in zip(problem.buffers, texts, strict=True)
     )
 
 

@@ -5,6 +5,7 @@ Lifetimes are half-open here, whatever the file said; `lifetimes` remembers what
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -208,13 +209,13 @@ DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A problem that was found sound, whose buffers nobody can change: where another with the same pools has the very same buffer in the same place,
-    what was found of it need not be found out again."""
+    """A problem that was found sound, whose buffers nobody can change: where another with the same pools has the very same buffer, what was found of
+    it need not be found out again."""
 
     buffers: tuple[Buffer, ...]
     pools: tuple[Pool, ...]
-    written: tuple[str, ...]
-    """What each buffer adds to the digest."""
+    written: Mapping[int, str]
+    """By the identity of each buffer: what it adds to the digest."""
 
 
 @dataclass(slots=True)

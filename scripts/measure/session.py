@@ -1,9 +1,9 @@
 """Measures a thousand calls of plan_memory on variants of one problem: fresh, within a session, and each in a process of its own.
 
-.venv/bin/python -m scripts.measure.session [--calls 1000] [--processes 20]
+.venv/bin/python -m scripts.measure.session [--calls 1000] [--processes 20] [--back 0.6]
 
-A search moves through variants: each step makes another buffer a little larger or smaller, or takes a step back. `again` is how many of the calls ask
-for what was asked for before. Seconds of the processor.
+A search moves through variants: each step makes a change, or takes a step back; `again` is how many of the calls ask for what was asked for before.
+With --back 0 none does. `afresh` is a session of which every answer is byte for byte that of a fresh call. Seconds of the processor.
 """
 
 from __future__ import annotations
@@ -18,42 +18,62 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
-from planner import Buffer, Session, plan_memory
+from planner import Buffer, Session, TensorPlacement, plan_memory
 from planner.generate import Request, generate
 from planner.model.problem import Pool, Problem
 
+Call: TypeAlias = tuple[tuple[Pool, ...], tuple[Buffer, ...]]
 FRESH = "import pickle, sys\nfrom memplan import plan_memory\nplan_memory(*pickle.load(sys.stdin.buffer))"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=1000)
-    parser.add_argument("--processes", type=int, default=20)
+    parser.add_argument("--processes", type=int, default=0)
+    parser.add_argument("--back", type=float, default=0.6)
     arguments = parser.parse_args()
     print(
-        "| problem | again | fresh calls, s | in a session, s | share | a process each, s | share |\n|---|---|---|---|---|---|---|"
+        "| problem | change | again | fresh calls, s | in a session, s | share | afresh | a process each, s |\n"
+        "|---|---|---|---|---|---|---|---|"
     )
     for kind, count in (("transformer", 60), ("transformer", 300), ("convnet", 100), ("training", 200), ("random", 20)):
         problem = generate(kind, Request(count, 1))
-        calls = list(_search(problem, arguments.calls))
-        plan_memory(*calls[0])  # what is loaded at first use has been loaded
-        _forget_garbage()
-        begun = time.process_time()
-        expected = [plan_memory(*call) for call in calls]
-        fresh = time.process_time() - begun
-        session = Session()
-        _forget_garbage()
-        begun = time.process_time()
-        found = [session.plan_memory(*call) for call in calls]
-        kept = time.process_time() - begun
-        assert found == expected
-        apart = _in_processes(calls[: arguments.processes]) * len(calls) / arguments.processes
-        again = session.hits / len(calls)
-        print(
-            f"| {kind} {count} | {again:.0%} | {fresh:.2f} | {kept:.2f} | {kept / fresh:.2f} | {apart:.0f} | {kept / apart:.3f} |",
-            flush=True,
-        )
+        for change in CHANGES:
+            calls = list(_search(problem, arguments.calls, change, arguments.back))
+            plan_memory(*calls[0])  # what is loaded at first use has been loaded
+            Session().plan_memory(*calls[0])
+            _forget_garbage()
+            begun = time.process_time()
+            expected = [plan_memory(*call) for call in calls]
+            fresh = time.process_time() - begun
+            session, same = Session(), Session(afresh=True)
+            kept, found = _in(session, calls)
+            kept_afresh, found_afresh = _in(same, calls)
+            assert found_afresh == expected
+            for call, one, other in zip(calls, found, expected, strict=True):
+                assert _peak(call, one) <= _peak(call, other)
+            apart = "-"
+            if arguments.processes:
+                apart = f"{_in_processes(calls[: arguments.processes]) * len(calls) / arguments.processes:.0f}"
+            again = session.hits / len(calls)
+            print(
+                f"| {kind} {count} | {change} | {again:.0%} | {fresh:.2f} | {kept:.2f} | {kept / fresh:.2f} | {kept_afresh / fresh:.2f} | {apart} |",
+                flush=True,
+            )
+
+
+def _in(session: Session, calls: list[Call]) -> tuple[float, list[list[TensorPlacement]]]:
+    """What the calls take in a session, and what it answers."""
+    _forget_garbage()
+    begun = time.process_time()
+    found = [session.plan_memory(*call) for call in calls]
+    return time.process_time() - begun, found
+
+
+def _peak(call: Call, places: list[TensorPlacement]) -> int:
+    return max(place.pool_offset + buffer.size for place, buffer in zip(places, call[1], strict=True))
 
 
 def _forget_garbage() -> None:
@@ -62,23 +82,43 @@ def _forget_garbage() -> None:
     gc.freeze()
 
 
-def _search(problem: Problem, calls: int) -> Iterator[tuple[tuple[Pool, ...], tuple[Buffer, ...]]]:
-    """A walk: half of the steps lead on, half of them back to a neighbour that was tried."""
+def _size(buffers: tuple[Buffer, ...], i: int, chance: random.Random) -> tuple[Buffer, ...]:
+    """One buffer a little larger or smaller."""
+    size = max(buffers[i].size + chance.choice((-64, 64)), 1)
+    return (*buffers[:i], replace(buffers[i], size=size), *buffers[i + 1 :])
+
+
+def _lifetime(buffers: tuple[Buffer, ...], i: int, chance: random.Random) -> tuple[Buffer, ...]:
+    """One is needed a step longer, or from a step earlier on."""
+    ((start, end),) = buffers[i].live or ((0, 1),)
+    start, end = chance.choice(((start - 1, end), (start, end + 1)))
+    return (*buffers[:i], replace(buffers[i], live=((start, end),)), *buffers[i + 1 :])
+
+
+def _count(buffers: tuple[Buffer, ...], i: int, chance: random.Random) -> tuple[Buffer, ...]:
+    """One more, or one less."""
+    more = (replace(buffers[i], id=f"new {chance.random()}"),) if chance.random() < 0.5 else ()
+    return (*buffers[:i], *more, *buffers[i + 1 - len(more) :])
+
+
+CHANGES = {"size": _size, "lifetime": _lifetime, "one more or less": _count}
+
+
+def _search(problem: Problem, calls: int, change: str, back: float) -> Iterator[Call]:
+    """A walk that leads on, or back to a neighbour that was tried."""
     chance = random.Random(1)
     now = problem.buffers
     tried = [now]
     for _ in range(calls):
-        if chance.random() < 0.6:
+        if chance.random() < back:
             now = tried[-chance.randint(1, min(len(tried), 12))]
         else:
-            i = chance.randrange(len(now))
-            size = max(now[i].size + chance.choice((-64, 64)), 1)
-            now = (*now[:i], replace(now[i], size=size), *now[i + 1 :])
+            now = CHANGES[change](now, chance.randrange(len(now)), chance)
             tried.append(now)
         yield problem.pools, now
 
 
-def _in_processes(calls: list[tuple[tuple[Pool, ...], tuple[Buffer, ...]]]) -> float:
+def _in_processes(calls: list[Call]) -> float:
     def used() -> float:
         times = resource.getrusage(resource.RUSAGE_CHILDREN)
         return times.ru_utime + times.ru_stime

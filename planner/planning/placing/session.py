@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from threading import Lock
+
+from solvers.model.registry import AUTO
+from solvers.model.solver import Goal
 
 from ...checks import require_sound
 from ...facts.digest import digest
@@ -15,12 +17,14 @@ from ...model.plan import Plan
 from ...model.problem import DEFAULT_TERMS, Buffer, Constraints, Neighbour, Pool, Problem
 from ...options.capacity import planned_problem
 from ...options.options import Options, bad_option, require_valid
+from ...verifying.glance import is_plainly_right
+from .again import placed_again
 from .solving import plan
 from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of
 
 MOST_BYTES = 64 << 20
 NO_CONSTRAINTS = Constraints()
-NOTHING = Neighbour((), (), ())
+NOTHING = Neighbour((), (), {})
 PLAN_BYTES, PLACEMENT_BYTES = 4096, 240
 """What a plan takes by itself, and for each of its placements and buffers named in certificates."""
 
@@ -28,14 +32,16 @@ PLAN_BYTES, PLACEMENT_BYTES = 4096, 240
 class Session:
     """A planner for searches that ask for many variants of one problem, some of them again and again.
 
-    Each answer is the one that `plan` gives: a plan is kept only if it is reproducible, so what was asked before has no effect but on time.
-    Threads may share a session.
+    A plan has the status, peak and bound of the one that `plan` makes, or better ones: where placing all in the order of the addresses of the
+    plan before is proven to be optimal, that is the answer (it is not called reproducible), and else `plan` makes it. With `afresh` it is always
+    `plan` that makes it, and what was asked before has no effect but on time. Threads may share a session.
     """
 
-    def __init__(self, max_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, max_bytes: int = MOST_BYTES, *, afresh: bool = False) -> None:
         if max_bytes < 0:
             raise bad_option("max_bytes", f"{echo(max_bytes)} is out of range: it must be 0 or more")
         self.max_bytes = max_bytes
+        self.afresh = afresh
         self.bytes = 0
         """What is kept takes about so many."""
         self.hits = 0
@@ -44,7 +50,9 @@ class Session:
         """The one that was asked for longest ago comes first."""
         self._lock = Lock()
         self._before = NOTHING
-        """The last problem, of which the next may be a variant."""
+        """The last problem, of which the next may be a variant,"""
+        self._plan: Plan | None = None
+        """and the last plan that had placements."""
 
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """As `plan` of the library. Raises what it raises."""
@@ -61,11 +69,12 @@ class Session:
     ) -> list[TensorPlacement]:
         """As `plan_memory` of the library. Raises what it raises."""
         pools, buffers, options = tuple(pools), tuple(buffers), options or Options()
-        kept = None
-        if {*map(type, buffers)} <= {Buffer} and {*map(type, pools)} <= {Pool}:  # then nothing else is in the problem
-            kept = self._find(_key(buffers, (pools, DEFAULT_TERMS, 1, (), options)))
-        if kept is None:
+        if not ({*map(type, buffers)} <= {Buffer} and {*map(type, pools)} <= {Pool}):
             return placements_of(self.plan(problem_of(pools, buffers), options))
+        same = _key(buffers, (pools, DEFAULT_TERMS, 1, (), options))  # nothing else is in the problem
+        kept = self._find(same)
+        if kept is None:
+            return placements_of(self._made(problem_of(pools, buffers), options, same))
         if kept.tensors is None:
             kept.tensors = placements_of(kept.plan)
         return kept.tensors.copy()
@@ -87,14 +96,26 @@ class Session:
         if known is None:
             with self._lock:
                 self.misses += 1
-            known = plan(planned, usual)
-            if not known.reproducible:
+            again = self._again(planned, usual)
+            known = again or plan(planned, usual)
+            if again is None and not known.reproducible:
                 return known
             self._keep(key, known, ())
         if _cannot_change(planned, planned.facts.neighbour):
-            self._before = Neighbour(planned.buffers, planned.pools, planned.facts.written)
+            written = dict(zip(map(id, planned.buffers), planned.facts.written, strict=False))  # or nothing was written
+            self._before = Neighbour(planned.buffers, planned.pools, written)
+            self._plan = known if known.placements else self._plan
             self._keep(same, known, (problem.buffers,))
         return known
+
+    def _again(self, problem: Problem, options: Options) -> Plan | None:
+        """A plan like the one before, verified and proven to be optimal; None: that one is of no help."""
+        before = self._plan
+        is_usual = options.solver == AUTO and options.goal is Goal.MINIMISE and options.max_cost is None
+        if self.afresh or before is None or not is_usual:
+            return None
+        made = placed_again(problem, before.placements, options.seed)
+        return made if made is not None and is_plainly_right(problem, made, digest(problem)) else None
 
     def _known(self, key: Hashable | None) -> Plan | None:
         kept = self._find(key)
@@ -148,8 +169,8 @@ def _cannot_change(problem: Problem, known: Neighbour) -> bool:
     """True if there are no lists in its buffers and pools, which somebody might change; those of the neighbour have none."""
     try:
         hash(problem.pools)
-        for buffer, same in zip_longest(problem.buffers, known.buffers[: len(problem.buffers)]):
-            if buffer is not same:
+        for buffer in problem.buffers:
+            if id(buffer) not in known.written:
                 hash(buffer)
     except TypeError:
         return False

@@ -69,15 +69,22 @@ def placements_of(answer: Plan) -> list[TensorPlacement]:
 def problem_of(pools: Iterable[Pool | tuple[str, int | None]], buffers: Iterable[Buffer | BufferInfo]) -> Problem:
     """The Problem that they describe. Raises BadInput for names of tensors that are not there."""
     given = tuple(buffers)
+    known = tuple(buffer for buffer in given if isinstance(buffer, Buffer))
+    if len(known) == len(given):
+        return Problem(known, _pools(pools))
     report = Report()
     lists = [(b.id, ()) if isinstance(b, Buffer) else (b.name_hint, b.conflicts) for b in given]
     constraints = from_lists(lists, report)
     report.raise_if_any()
     return Problem(
         tuple(b if isinstance(b, Buffer) else _buffer(b) for b in given),
-        tuple(p if isinstance(p, Pool) else Pool(p[0], p[1], rank=rank) for rank, p in enumerate(pools)),
+        _pools(pools),
         constraints,
     )
+
+
+def _pools(given: Iterable[Pool | tuple[str, int | None]]) -> tuple[Pool, ...]:
+    return tuple(p if isinstance(p, Pool) else Pool(p[0], p[1], rank=rank) for rank, p in enumerate(given))
 
 
 def _buffer(info: BufferInfo) -> Buffer:

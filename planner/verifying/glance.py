@@ -1,0 +1,90 @@
+"""The verification of a plan that is simple to look at: of a simple problem, with a peak that is live at one time. In arrays, in a fifth of the time.
+
+It accepts nothing that `verify` objects to, and knows no more than that of how plans are made. What it does not accept may be right all the same.
+"""
+
+from __future__ import annotations
+
+from math import gcd, lcm
+
+import numpy as np
+
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+from solvers.model.outcome import Proof
+
+from ..facts.intervals import merged
+from ..facts.simple import is_simple
+from ..facts.sweep import Integers, Pieces, all_apart, exact_array
+from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
+from ..model.problem import Problem
+
+
+def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
+    """True if the plan keeps every rule of the problem, and all that it says of itself holds. `digest` is the problem's."""
+    if not is_simple(problem) or len(plan.certificates) != 1 or plan.problem_digest != digest:
+        return False
+    found = _placed(problem, plan.placements)
+    if found is None or not len(found.owner) or not all_apart(found):
+        return False
+    peak = max(place.offset + place.size for place in plan.placements)
+    (pool,) = problem.pools
+    if pool.size is not None and peak > pool.size:
+        return False
+    return _proves(problem, found, plan.certificates[0], peak) and _says(problem, plan, peak)
+
+
+def _placed(problem: Problem, places: tuple[Placement, ...]) -> Pieces | None:
+    """What is in use when; None if a buffer is not where it may be."""
+    (pool,) = problem.pools
+    buffers = problem.buffers
+    if [place.id for place in places] != [buffer.id for buffer in buffers]:
+        return None
+    if {place.pool for place in places} != {pool.name} or [p.size for p in places] != [b.size for b in buffers]:
+        return None
+    low, size = exact_array([place.offset for place in places]), exact_array([buffer.size for buffer in buffers])
+    address = low + (pool.base or 0)
+    alignments = exact_array([buffer.alignment for buffer in buffers])
+    if (low < 0).any() or (address % pool.alignment).any() or (address % alignments).any():
+        return None
+    lives = [live if len(live) == 1 else merged(live) for live in (buffer.live or () for buffer in buffers)]
+    start = exact_array([start for live in lives for start, _ in live])
+    end = exact_array([end for live in lives for _, end in live])
+    owner = np.repeat(np.arange(len(buffers)), [*map(len, lives)])
+    there = np.flatnonzero((start < end) & (size[owner] > 0))
+    owner = owner[there]
+    return Pieces(low[owner], (low + size)[owner], start[there], end[there], owner)
+
+
+def _proves(problem: Problem, pieces: Pieces, certificate: PlanCertificate, peak: int) -> bool:
+    """True if just what is live at the certificate's time cannot end lower, one on top of the other."""
+    (pool,) = problem.pools
+    if certificate.time is None:
+        return False
+    here: Integers = (pieces.start <= certificate.time) & (certificate.time < pieces.end)
+    live = [problem.buffers[i] for i in pieces.owner[here].tolist()]
+    if not live:
+        return False
+    grain = gcd(pool.base or 0, *(lcm(pool.alignment, buffer.alignment) for buffer in live))
+    padding = [-buffer.size % grain for buffer in live]
+    least = sum(buffer.size for buffer in live) + sum(padding) - max(padding)
+    buffers = tuple(buffer.id for buffer in live)
+    return least == peak and certificate == PlanCertificate(
+        Proof.LIVE_TOGETHER, peak, pool.name, certificate.time, buffers
+    )
+
+
+def _says(problem: Problem, plan: Plan, peak: int) -> bool:
+    """True if the plan claims to be optimal at this peak, and nothing else."""
+    (pool,) = problem.pools
+    return (
+        plan.status is PlanStatus.OPTIMAL
+        and plan.stop is StopReason.PROVED
+        and plan.peak == plan.bound == peak
+        and plan.gap == gap_to(peak, peak)
+        and plan.objective == Objective(peak, peak, (TermValue(Term.SUM_OF_PEAKS, peak, peak),))
+        and plan.pools == (PoolUse(pool.name, pool.size, peak, peak),)
+        and plan.seed >= 0
+        and plan.shortage is None
+        and plan.choice is None
+    )
