@@ -192,6 +192,9 @@ class Frontier:
     reproducible: bool
     problem_digest: str
     run: Run = field(default_factory=lambda: Run(0.0))
+    within: float | None = None
+    """Proven: for each choice within the limits there is a point that takes no more than 1 + this times its memory, nor costs more than 1 + this times what it costs.
+    0 if the frontier is complete; None: nothing of the kind is proven."""
 
 
 def gap_to(bound: int | None, value: int | None) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 from ..model.errors import StopReason
@@ -63,6 +64,8 @@ class Frontier:
     """No choice costs less, whatever its value."""
     is_impossible: bool = False
     """Proven: no choice can be placed within the limits."""
+    within: Fraction | None = None
+    """Proven: for any choice within the limits there is a point of no more than 1 + this times its value and its cost. None: nothing of the kind."""
 
 
 class Measure(Protocol):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ..model.errors import StopReason
+from .coverage import Coverage, Stretch
 from .instance import Answer, Choice, Cut, Question
 from .master import Exact, Master
 from .points import Demand, Frontier, Measure, OnPoint, Place, Placed, Point, Stopped
@@ -26,8 +27,6 @@ EASED = 64
 """By this part less each time,"""
 NEAR = 3
 """and at so many times before and after."""
-SPREAD = 16
-"""So many points are looked for between the ends before those between them."""
 
 
 class Search:
@@ -53,8 +52,9 @@ class Search:
         self._stop: StopReason | None = None
         self._is_open = False
         """Has some question been left without an answer?"""
-        self._covered: list[tuple[int, int]] = []
-        """Values from, to: of these it is known what the cheapest choice with no greater value is."""
+        self._coverage = Coverage()
+        self._least_within: int | None = None
+        """No choice within the limits has a smaller value."""
         self._least_value: int | None = None
         self._least_cost: int | None = None
         self._before: dict[int, Point] = {}
@@ -92,28 +92,24 @@ class Search:
         if first is None or lowest is None:
             return self._result(is_complete=False)
         self._cheapest(lowest)
-        steps = SPREAD if demand.points is None else demand.points - 1
-        for k in range(1, steps):
-            self._cheapest(first.value - 1 - (first.value - 1 - lowest) * k // steps)
-        value = self._greatest_open(first.value - 1, lowest)
-        while demand.points is None and value is not None and self._cheapest(value) is not None:
-            value = self._greatest_open(value, lowest)
-        return self._result(is_complete=value is None)
-
-    def _greatest_open(self, value: int, lowest: int) -> int | None:
-        """The greatest value, of these, that nothing covers."""
-        while value >= lowest:
-            over = [low for low, high in self._covered if low <= value <= high]
-            if not over:
-                return value
-            value = min(over) - 1
-        return None
+        if demand.points is not None:
+            for k in range(1, demand.points - 1):
+                self._cheapest(first.value - 1 - (first.value - 1 - lowest) * k // (demand.points - 1))
+        wanted = self._coverage.next_value(self._points)
+        while wanted is not None and demand.points is None and self._stop is None:
+            value, (low, high) = wanted
+            point = self._cheapest(value)
+            if point is None or point.value > value:
+                self._coverage.give_up(Stretch(max(low, value - (high - low) // 4), value))
+            wanted = self._coverage.next_value(self._points)
+        return self._result(is_complete=wanted is None)
 
     def _lowest(self) -> int | None:
         """The least value of all that was found; None: nothing was placed."""
         point = self._lowest_within(self._demand.most_cost, self._demand.most_value, cost_bound=None)
         if point is None:
             return None
+        self._least_within = point.bound
         self._least_value = point.bound if self._demand.most_cost is None else None
         return point.value
 
@@ -345,7 +341,7 @@ class Search:
         return min(known, key=lambda point: point.cost).choice if known else None
 
     def _note(self, point: Point, value: int | None) -> Point:
-        self._covered.append((point.value, point.value if value is None else value))
+        self._coverage.settle(point, value)
         self._points.append(point)
         if not any(other.value <= point.value and other.cost <= point.cost for other in self._points[:-1]):
             self._on_point(point)
@@ -364,6 +360,7 @@ class Search:
             least_value=self._least_value,
             least_cost=self._least_cost,
             is_impossible=not points and not self._is_open,
+            within=None if self._least_within is None else self._coverage.within(points, self._least_within),
         )
 
     def _with_all_bounds(self, point: Point) -> Point:

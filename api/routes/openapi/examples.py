@@ -90,6 +90,7 @@ VARIANTS = {
 FRONTIER: dict[str, Any] = {
     "format": "memplan-frontier/1",
     "complete": True,
+    "within": 0.0,
     "infeasible": False,
     "stop": "proved",
     "reproducible": True,

@@ -33,6 +33,7 @@ def read_frontier_json(data: bytes) -> Frontier:
             document["reproducible"] is True,
             str(document["problem_digest"]),
             Run(float(document["run"]["seconds"])),
+            None if document.get("within") is None else float(document["within"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise bad_input(Code.INVALID_VALUE, (), "the frontier lacks what is said of all its points") from error

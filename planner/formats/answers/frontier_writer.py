@@ -16,6 +16,7 @@ def write_frontier_json(frontier: Frontier, files: Sequence[str] | None, warning
     fields = {
         "format": FRONTIER_FORMAT,
         "complete": frontier.is_complete,
+        "within": frontier.within,
         "infeasible": frontier.is_infeasible,
         "stop": str(frontier.stop),
         "reproducible": frontier.reproducible,

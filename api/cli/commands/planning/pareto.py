@@ -101,11 +101,11 @@ def _show(found: Frontier, *, in_bytes: bool) -> None:
     for plan in found.points:
         console.print(f"  {plan.status.value:<8} {_said(plan, in_bytes=in_bytes)}", markup=False, highlight=False)
     count = len(found.points)
-    whole = (
-        "all of the frontier, proven"
-        if found.is_complete
-        else f"not proven to be all ({found.stop.value.replace('_', ' ')})"
-    )
+    whole = "all of the frontier, proven"
+    if not found.is_complete:
+        why = found.stop.value.replace("_", " ")
+        known = "" if found.within is None else f": any plan is matched by one of these but for {found.within:.2%}, proven"
+        whole = f"not proven to be all ({why}){known}"
     console.print(
         f"{count} point{'' if count == 1 else 's'}   {whole}   {found.run.seconds:.2f} s", markup=False, highlight=False
     )

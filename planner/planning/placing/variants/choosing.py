@@ -146,6 +146,7 @@ class Choosing:
             and all(plan.reproducible for plan in plans),
             problem_digest=self._digest,
             run=Run(round(self._clock.seconds, 6), (), machine()),
+            within=None if found.within is None else float(found.within),
         )
 
     def _known_points(self, start: Iterable[Plan]) -> dict[Point, Placed]:

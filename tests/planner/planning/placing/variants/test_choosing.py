@@ -64,6 +64,29 @@ def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
     assert tried >= 5
 
 
+def test_what_few_points_leave_out_is_no_better_than_is_said(nightly: bool) -> None:
+    said, complete = set(), 0
+    for seed in range(300 if nightly else 20):
+        problem = random_problem(seed)
+        every = [] if problem is None else every_choice(problem)
+        if problem is None or not every:
+            continue
+        for count in (1, 2, 3):
+            found = pareto(problem, OPTIONS, count)
+            complete += found.is_complete
+            assert not found.is_complete or found.within == 0
+            said.add(found.within)
+            if found.within is not None:
+                more = 1 + found.within + 1e-9
+                for cost, memory in every:
+                    assert any(
+                        (value <= memory * more) and (paid <= cost or paid <= cost * more)
+                        for paid, value in known(found.points)
+                    ), (seed, count)
+    assert len(said) > 3
+    assert complete > 3
+
+
 def test_the_smallest_the_fastest_and_what_is_within_a_cost() -> None:
     for seed in range(100, 116):
         problem = random_problem(seed)

@@ -1,0 +1,125 @@
+"""What is known of the frontier between its points: up to which values it is settled what the cheapest choice is, and what is left open."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from .points import Point
+
+NARROW = Fraction(1, 100)
+"""An open stretch of values is halved until no more than this can be gained there: from then on its next point is asked for."""
+UNKNOWN = Fraction(1 << 62)
+
+
+class Stretch(NamedTuple):
+    """Values from low to high, of which nothing is settled."""
+
+    low: int
+    high: int
+
+
+class Coverage:
+    """All that was asked for so far."""
+
+    def __init__(self) -> None:
+        self._settled: list[tuple[int, int | None, int]] = []
+        """Values from, to (None: any): the cheapest choice with no greater value is the one of the first. It costs so much at least."""
+        self._empty: list[Stretch] = []
+        """Asked for in vain."""
+        self._halved: set[int] = set()
+        """Ends of stretches whose lower half had no point of its own, and so perhaps the upper one has none."""
+
+    def settle(self, point: Point, value: int | None) -> None:
+        """The point is the cheapest with no greater value than this one."""
+        if value is not None and any(low == point.value for low, _, _ in self._settled):
+            self._halved.add(value)
+        self._settled.append((point.value, value, point.cost_bound))
+
+    def give_up(self, stretch: Stretch) -> None:
+        """Nothing more is asked of these values."""
+        self._empty.append(stretch)
+
+    def next_value(self, points: Sequence[Point]) -> tuple[int, Stretch] | None:
+        """The value to ask for next, where the points leave most open, and where that lies. None: all is settled or was asked for."""
+        worst: tuple[Fraction, Stretch] | None = None
+        for stretch, loss in self._open(points):
+            if worst is None or loss > worst[0]:
+                worst = loss, stretch
+        if worst is None:
+            return None
+        gain, (low, high) = worst
+        is_narrow = gain <= NARROW or low - 1 in self._halved
+        return (high if is_narrow else (low + high) // 2), worst[1]
+
+    def _open(self, points: Sequence[Point]) -> Iterator[tuple[Stretch, Fraction]]:
+        """What is not settled between the greatest and the least value of the points, and how much a choice in there may gain."""
+        ends: list[tuple[int, int]] = [(low, low if high is None else high) for low, high, _ in self._settled]
+        gains = _Gains(points, self._settled)
+        reached: int | None = None
+        for low, high in sorted([*ends, *self._empty]):
+            if reached is not None and low > reached + 1:
+                gain = gains.at(reached + 1, low - 1)
+                yield Stretch(reached + 1, low - 1), UNKNOWN if gain is None else gain
+            reached = high if reached is None else max(reached, high)
+
+    def within(self, points: Sequence[Point], least_value: int) -> Fraction | None:
+        """For any choice there is a point of no more than 1 + this times its value and its cost. None: nothing of the kind is proven.
+
+        No choice has a smaller value than `least_value`.
+        """
+        limits = [high for _, high, _ in self._settled]
+        marks = {point.value for point in points} | {high + 1 for high in limits if high is not None}
+        if None not in limits:  # what was asked for first is all that is allowed
+            marks.discard(max(high for high in limits if high is not None) + 1)
+        gains = _Gains(points, self._settled)
+        worst = Fraction(0)
+        for low, above in pairwise([*sorted({least_value, *(mark for mark in marks if mark > least_value)}), None]):
+            assert low is not None
+            gain = gains.at(low, low if above is None else above - 1)
+            if gain is None:
+                return None
+            worst = max(worst, gain)
+        return worst
+
+
+class _Gains:
+    """By what share a choice may be better than every point."""
+
+    def __init__(self, points: Sequence[Point], settled: Iterable[tuple[int, int | None, int]]) -> None:
+        self._points = sorted(points, key=lambda point: (point.value, point.cost))
+        self._values = [point.value for point in self._points]
+        self._cheapest = [*accumulate(self._points, lambda one, other: min(one, other, key=lambda p: p.cost))]
+        """Of those up to each."""
+        of_any = [cost for _, most, cost in settled if most is None]
+        known = sorted(((most, cost) for _, most, cost in settled if most is not None), reverse=True)
+        self._most = [-most for most, _ in known]
+        self._costs = [*accumulate([max(of_any, default=None), *(cost for _, cost in known)], _greater)]
+        """What choices cost at least whose values are no greater than the first so many."""
+
+    def at(self, low: int, high: int) -> Fraction | None:
+        """Of values from low to high, in which there is neither a point above the least nor one that was asked for. None: by any share."""
+        cost = self._costs[bisect_right(self._most, -high)]
+        here = bisect_right(self._values, low)
+        near = [*self._cheapest[here - 1 : here], *self._points[here : here + 1]] if here else self._points[:1]
+        gains = [gain for point in near if cost is not None and (gain := _beyond(point, low, cost)) is not None]
+        return min(gains, default=None)
+
+
+def _greater(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else max(one, other)
+
+
+def _beyond(point: Point, value: int, cost: int) -> Fraction | None:
+    """By what share the point is beyond this value or this cost, the greater one. None: there is no saying."""
+    shares = [_share(point.value, value), _share(point.cost, cost)]
+    return None if None in shares else max(share for share in shares if share is not None)
+
+
+def _share(had: int, possible: int) -> Fraction | None:
+    if had <= possible:
+        return Fraction(0)
+    return Fraction(had, possible) - 1 if possible > 0 else None
