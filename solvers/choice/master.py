@@ -106,10 +106,12 @@ class Master(Asking):
         return max([self._load(choice), *of_cuts])
 
     def _load(self, choice: Choice) -> int:
-        if self.choices.memories is None:
-            return self.choices.load(choice)
         if choice not in self._known_loads:
-            self._known_loads[choice] = self._question(Question(False, fixed=choice)).bound or 0
+            if self.choices.memories is None:
+                load = self.choices.load(choice)
+            else:
+                load = self._question(Question(False, fixed=choice)).bound or 0
+            self._known_loads[choice] = load
         return self._known_loads[choice]
 
     def _learned(self, question: Question) -> Answer:

@@ -12,9 +12,10 @@ from solvers.model.solver import Goal
 
 from ...checks import require_sound
 from ...facts.digest import digest
+from ...facts.simple import NO_CONSTRAINTS
 from ...model.errors import echo
 from ...model.plan import Plan
-from ...model.problem import DEFAULT_TERMS, Buffer, Constraints, Neighbour, Pool, Problem
+from ...model.problem import DEFAULT_TERMS, Buffer, Neighbour, Pool, Problem
 from ...options.capacity import planned_problem
 from ...options.options import Options, bad_option, require_valid
 from ...verifying.glance import is_plainly_right
@@ -23,7 +24,6 @@ from .solving import plan
 from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of
 
 MOST_BYTES = 64 << 20
-NO_CONSTRAINTS = Constraints()
 NOTHING = Neighbour((), (), {})
 PLAN_BYTES, PLACEMENT_BYTES = 4096, 240
 """What a plan takes by itself, and for each of its placements and buffers named in certificates."""
