@@ -92,7 +92,7 @@ class _Gains:
     def __init__(self, points: Sequence[Point], settled: Iterable[tuple[int, int | None, int]]) -> None:
         self._points = sorted(points, key=lambda point: (point.value, point.cost))
         self._values = [point.value for point in self._points]
-        self._cheapest = [*accumulate(self._points, lambda one, other: min(one, other, key=lambda p: p.cost))]
+        self._cheapest = [*accumulate(self._points, _cheaper)]
         """Of those up to each."""
         of_any = [cost for _, most, cost in settled if most is None]
         known = sorted(((most, cost) for _, most, cost in settled if most is not None), reverse=True)
@@ -107,6 +107,10 @@ class _Gains:
         near = [*self._cheapest[here - 1 : here], *self._points[here : here + 1]] if here else self._points[:1]
         gains = [gain for point in near if cost is not None and (gain := _beyond(point, low, cost)) is not None]
         return min(gains, default=None)
+
+
+def _cheaper(one: Point, other: Point) -> Point:
+    return other if other.cost < one.cost else one
 
 
 def _greater(one: int | None, other: int | None) -> int | None:

@@ -67,7 +67,7 @@ class Search:
             self._points.append(point)
             if point.is_proven:
                 self._before[point.value] = point
-                self._covered.append((point.value, point.value))
+                self._coverage.settle(point, point.value)
 
     def fastest(self) -> Frontier:
         """The least cost, and for it the least value."""

@@ -104,7 +104,9 @@ def _show(found: Frontier, *, in_bytes: bool) -> None:
     whole = "all of the frontier, proven"
     if not found.is_complete:
         why = found.stop.value.replace("_", " ")
-        known = "" if found.within is None else f": any plan is matched by one of these but for {found.within:.2%}, proven"
+        known = (
+            "" if found.within is None else f": any plan is matched by one of these but for {found.within:.2%}, proven"
+        )
         whole = f"not proven to be all ({why}){known}"
     console.print(
         f"{count} point{'' if count == 1 else 's'}   {whole}   {found.run.seconds:.2f} s", markup=False, highlight=False
