@@ -19,8 +19,9 @@ class Shares:
     """Equal shares of the limits."""
 
     def __init__(
-        self, options: Options, count: int, begun: float, cancelled: Cancelled | None, start: Iterable[Plan] = ()
+        self, options: Options, count: int, begun: float | None, cancelled: Cancelled | None, start: Iterable[Plan] = ()
     ) -> None:
+        begun = time.monotonic() if begun is None else begun
         self._known = KnownPlans(start)
         self._options, self._left, self._cancelled = options, count, cancelled
         self._end = None if options.time_limit is None else begun + options.time_limit

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.app import app
+from planner import Options, Plan, Problem, plan
 
 LOOP = Path(__file__).parents[3] / "examples" / "loop.json"
 
@@ -39,6 +40,21 @@ def test_nested_plans_are_written_to_a_file(tmp_path: Path) -> None:
 def test_a_capacity_holds_for_nested_arenas_too() -> None:
     code, shown, _ = run("plan", str(LOOP), "--arenas", "nested", "--capacity", "20000", "--json")
     assert (code, json.loads(shown)["peak"]) == (3, None)
+
+
+def test_nested_arenas_share_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Options] = []
+
+    def plan_within(problem: Problem, options: Options, **_: object) -> Plan:
+        given.append(options)
+        return plan(problem, options)
+
+    monkeypatch.setattr("planner.planning.placing.shares.plan", plan_within)
+    run("plan", str(LOOP), "--arenas", "nested", "--time-limit", "60", "--work-limit", "9000")
+    assert [options.work_limit for options in given] == [3000, 3000]  # a third would be that of state
+    left = [options.time_limit or 0 for options in given]
+    assert left[0] <= 20
+    assert left[1] <= 30
 
 
 @pytest.mark.parametrize("more", [["--report", "full"], ["--explain"]])

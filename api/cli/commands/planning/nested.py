@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import planner
 from planner.formats import read_program
 from planner.formats.answers.nested_writer import write_nested_json
 from planner.graph import nested_plan
-from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.options.capacity import with_capacity
 from planner.options.options import Options
+from planner.planning.placing.shares import Shares
 
 from ...exit_codes import ExitCode
+from ...terminal.interrupt import Interrupt
 from ...terminal.json_output import print_document
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
@@ -21,17 +21,15 @@ from .plan import EXIT_CODES, Request, checked_output, say_what_is_wrong
 
 
 def run(request: Request, options: Options) -> ExitCode:
-    """Plan each function, deliver all plans in one document, and say by the exit code how it went."""
+    """Plan each function within its share of the limits, deliver all plans in one document, and say by the exit code how it went."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         output = checked_output(request)
         file = read_program(read_bytes(request.file))
         pools = with_capacity(Problem((), file.pools), options.capacity).pools if options.capacity else file.pools
-        each = replace(options, capacity=None)
-
-        def solve(problem: Problem) -> Plan:
-            return planner.plan(problem, each)
-
-        made = nested_plan(file.program, pools, file.options, solve)
+        with Interrupt() as interrupt:
+            count = len(file.program.functions) + 1  # an arena for each, and that of state
+            shares = Shares(replace(options, capacity=None), count, request.begun, interrupt.requested)
+            made = nested_plan(file.program, pools, file.options, shares.plan)
         written = write_nested_json(made)
         if output is not None:
             output.write(written)
@@ -42,6 +40,8 @@ def run(request: Request, options: Options) -> ExitCode:
 
             print_nested(made)
         worst = made.worst
+    if interrupt.requested():
+        return ExitCode.INTERRUPTED
     if worst is None:
         return ExitCode.OK
     if made.peaks is None and not request.as_json:
