@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..results.common_ground import common_bounds
+from ..results.curves import is_proven
 from ..results.records import CellStatus, Record
 from ..results.tallies import InstanceTally, Tally, contradictions, grouped, per_instance, per_solver
 from .figures import megabytes, number, numbers, percent, seconds
@@ -110,7 +111,7 @@ def with_frontiers(records: Sequence[Record]) -> list[Record]:
 def frontier_row(record: Record) -> list[str]:
     memory = [_over(worth, bound) for _, _, worth, bound in record.points]
     costs = [_over(cost, bound) for cost, bound, _, _ in record.points]
-    proven = sum(cost == least and worth == lowest for cost, least, worth, lowest in record.points)
+    proven = sum(map(is_proven, record.points))
     return [
         record.instance if record.seed == 0 else f"{record.instance}, seed {record.seed}",
         record.solver,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from .curves import curve_changes
 from .intervals import Ratio, mean_ratio
 from .records import CellStatus, Record
 
@@ -99,6 +100,8 @@ def _changes(before: Record, after: Record) -> Iterable[Change]:
         yield change("proven now" if proven else f"proof lost: {before.status} became {after.status}", worse=not proven)
     if before.values != after.values:
         yield change(f"value {_shown(before)} became {_shown(after)}", worse=_is_worse(before.values, after.values))
+    for found in curve_changes(before, after):
+        yield change(found.text, worse=found.is_worse)
 
 
 def _is_worse(before: Sequence[int | None], after: Sequence[int | None]) -> bool:

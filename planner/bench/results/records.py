@@ -68,6 +68,8 @@ class Record:
     """value / bound - 1."""
     points: list[FrontierPoint] = field(default_factory=list)
     """Of the frontier, where that is measured; the value is then the least of them."""
+    within: float | None = None
+    """By what share anything may be better than each of the points, at most."""
     reproducible: bool | None = None
     found_by: str | None = None
     seconds: float | None = None

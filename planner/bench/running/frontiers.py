@@ -44,6 +44,7 @@ def measured(problem: Problem, options: Options) -> dict[str, Any]:
         "bound": bound,
         "gap": None if value is None or not bound else value / bound - 1,
         "points": points,
+        "within": found.within,
         "reproducible": found.reproducible,
         "found_by": None if smallest is None else smallest.solver,
         "seconds": found.run.seconds,

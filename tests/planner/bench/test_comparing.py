@@ -33,6 +33,24 @@ def test_proofs() -> None:
     assert texts(unproven, made()) == [("proven now", False)]
 
 
+def test_frontiers() -> None:
+    whole = made(points=[(10, 10, 200, 200), (20, 20, 100, 100)], within=0.0)
+    assert texts(whole, made(points=whole.points, within=0.0)) == []
+    # the field is 11 x 110 from (10, 100) on: 1 x 10 of it lies beyond the greatest cost and value
+    short = made(points=[(10, 10, 200, 200)], within=0.0)
+    assert texts(whole, short) == [("the frontier had 2 points and has 1: it covers 8.26% less of the field", True)]
+    assert texts(short, whole) == [("the frontier had 1 points and has 2: it covers 8.26% more of the field", False)]
+    open_ = made(points=[(10, 10, 200, 150), (20, 20, 100, 100)], within=0.25)
+    assert texts(whole, open_) == [
+        ("2 of 2 points proven became 1 of 2", True),
+        ("what is left out, 0.00% at most, became 25.00%", True),
+    ]
+    assert texts(open_, whole) == [
+        ("1 of 2 points proven became 2 of 2", False),
+        ("what is left out, 25.00% at most, became 0.00%", False),
+    ]
+
+
 def test_failures_and_wrong_answers() -> None:
     assert texts(made(), failed(CellStatus.CRASHED)) == [("optimal became crashed", True)]
     assert texts(failed(CellStatus.KILLED), made()) == [("killed became optimal", False)]
