@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, TypeVar
 
 from planner.formats import is_shapes_plan, is_sharing, read_plan, read_shapes_plan, read_sharing
@@ -16,13 +14,12 @@ from planner.formats.table import BYTES, Format, format_named, recognised
 from planner.model.errors import BadInput, Code, Finding, PlannerError
 from planner.model.plan import Plan
 from planner.model.problem import Problem
-from planner.model.versions import versions
 from planner.planning.shapes import ShapesPlan
 from planner.planning.sharing import Sharing
-from solvers.model.registry import SOLVERS
 
 from ..errors import Refusal, too_large, unsupported
 from ..settings import Settings
+from .answer_key import answer_key
 from .doors import PLANS, Door, RequestOptions
 from .kinds import kind_of
 from .kinds.kind import Asked, Kind, Subject
@@ -45,17 +42,10 @@ class Understood:
     @property
     def key(self) -> str:
         """Equal for requests that must have equal answers: the problem, options and versions that count, and what is said besides."""
-        options = {name: value for name, value in self.document.items() if name != "workers"}
-        content = [
-            self.kind.name,
-            self.subject.digest,
-            self.subject.identity,
-            self.subject.problem.constraints.listed,
-            options,
-            self.asked.notes,
-            all_versions(),
-        ]
-        return hashlib.sha256(json.dumps(content, allow_nan=False).encode("ascii")).hexdigest()
+        listed = self.subject.problem.constraints.listed
+        return answer_key(
+            self.kind.name, self.subject.digest, self.subject.identity, listed, self.document, self.asked.notes
+        )
 
 
 def understand(
@@ -175,12 +165,6 @@ def below(name: str, error: PlannerError) -> PlannerError:
     """The same findings, in a part of the document."""
     findings = (replace(found, pointer=f"/{name}{found.pointer}") for found in error.findings)
     return type(error)(*findings, more=error.more)
-
-
-@cache
-def all_versions() -> dict[str, str]:
-    """Of everything that may have a part in a plan."""
-    return versions(SOLVERS)
 
 
 def as_message(refusal: Refusal) -> dict[str, Any]:

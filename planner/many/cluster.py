@@ -101,7 +101,7 @@ class ClusterPlace:
             assert isinstance(message, Make)
             assert message.out is not None
             self._out = Path(message.out)
-            asked = Make(message.options, None, message.start)
+            asked = Make(message.options, None, message.start, message.known)
             # Not under a name made of its content: a plan that ran out of time may be better next time.
             self._future = self._client.submit(
                 plan_there, self._data, self._name, self._format, asked, self._grace, pure=False, retries=REPEATS

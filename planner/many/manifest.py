@@ -51,7 +51,7 @@ class Entry:
     """The plan's file in the folder."""
     plan_sha256: str | None = None
     source: str | None = None
-    """What the plan is of: `solved`, `same` (as another file's problem), or `baseline`."""
+    """What the plan is of: `solved`, `same` (as another file's problem), `baseline`, or `store`."""
     stop: str | None = None
     peak: int | None = None
     bound: int | None = None

@@ -15,6 +15,7 @@ from ..model.errors import BadInput, Code, Finding
 from ..model.problem import Buffer, Problem
 from ..options.options import Options, bad_option, require_valid
 from ..planning.placing.solving import plan
+from .answers import Answers
 from .collecting import ProblemFile
 from .manifest import Entry, EntryStatus, Manifest, settings_of
 from .places import Place, Places, Processes
@@ -43,6 +44,8 @@ class Farm:
     anew: bool = False
     """True: what the folder holds does not count."""
     grace: float = GRACE_SECONDS
+    answers: Answers | None = None
+    """Where plans are kept that others made, and may use."""
 
 
 @dataclass(slots=True, eq=False)
@@ -129,6 +132,8 @@ class _Run:
         self._tries: dict[str, int] = {}
         self._baseline = {} if farm.baseline is None else _by_digest(farm.baseline)
         self._slots = selectors.DefaultSelector()
+        self._answers = farm.answers if farm.options.stability is None else None
+        """A plan that stays close to another is an answer to more than its problem."""
 
     def all_of(self, files: Sequence[ProblemFile]) -> bool:
         """True once there is an entry for each."""
@@ -212,8 +217,9 @@ class _Run:
                 return
             self._problems[key] = _Once()
             slot.read = read
-            out = self._manifest.folder / _plan_name(file)
-            self._ask(slot, Make(self._farm.options, str(out), self._start_of(file)))
+            out, options = self._manifest.folder / _plan_name(file), self._farm.options
+            kept = None if self._answers is None else self._answers.find(read, options)
+            self._ask(slot, Make(options, str(out), self._start_of(file), kept))
             return
         if once.entry is None:
             once.waiting.append((file, read))
@@ -231,7 +237,7 @@ class _Run:
             digest=read.digest,
             plan=None if made.plan_sha256 is None else _plan_name(file),
             plan_sha256=made.plan_sha256,
-            source=None if made.plan_sha256 is None else "solved",
+            source=None if made.plan_sha256 is None else "store" if made.is_known else "solved",
             stop=made.stop,
             peak=made.peak,
             bound=made.bound,
@@ -243,6 +249,8 @@ class _Run:
             reason=made.reason,
         )
         self._note_once(entry, slot.key)
+        if self._answers is not None and not made.is_known and (data := self._manifest.plan_of(entry)) is not None:
+            self._answers.keep(read, self._farm.options, data)
         self._next(slot)
 
     def _was_refused(self, slot: _Slot, file: ProblemFile, refused: WasRefused) -> None:

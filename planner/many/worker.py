@@ -13,11 +13,13 @@ from ..facts.digest import digest
 from ..formats import read_plan, read_problem, write_plan
 from ..model.errors import Code, Finding, PlannerError
 from ..model.plan import Plan
-from ..model.problem import Problem
+from ..model.problem import Pair, Problem
+from ..options.capacity import planned_problem
 from ..options.options import Options
 from ..options.stability import places_of
 from ..planning.placing.solving import plan
 from ..reporting.difference import difference
+from ..verifying.verify import verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,9 @@ class WasRead:
     sha256: str
     digest: str
     buffers: int
+    warnings: tuple[str, ...] = ()
+    listed: tuple[Pair, ...] = ()
+    """What planners that follow another system to the letter go by besides (planner.model.problem has it)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ class Make:
     """The file to write; None: the plan is sent."""
     start: bytes | None
     """A plan to begin with, or to stay close to."""
+    known: bytes | None = None
+    """A plan that was made of this very problem with these options, to be looked over and given out again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,8 @@ class WasMade:
     """The plan itself, where it was not written."""
     moves: Moves | None = None
     """None: there was no plan to compare with."""
+    is_known: bool = False
+    """Was it there already?"""
 
     def without_plan(self) -> WasMade:
         return replace(self, plan=None)
@@ -122,7 +131,8 @@ class Reader:
         except PlannerError as error:
             return WasRefused(self.sha256, str(error), _says_it_is_none(error.findings[0]))
         self.problem, self.warnings = problem, tuple(warnings)
-        return WasRead(self.sha256, digest(problem), len(problem.buffers))
+        listed = problem.constraints.listed
+        return WasRead(self.sha256, digest(problem), len(problem.buffers), self.warnings, listed)
 
 
 _reader = Reader()
@@ -156,7 +166,8 @@ def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
         options = replace(options, stability=None)  # nothing of it was anywhere yet
     start = old if options.stability is not None or _is_of(old, problem) else None
     try:
-        made = plan(problem, options, start=start)
+        known = _known(asked, problem)
+        made = plan(problem, options, start=start) if known is None else known
     except PlannerError as error:
         return WasRefused(_reader.sha256, str(error), is_no_problem=False)
     reason = None if made.shortage is None else made.shortage.message
@@ -164,7 +175,10 @@ def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
     if not made.status.has_plan:
         return said
     said = replace(said, moves=None if old is None else _moves(old, made))
-    data = write_plan(replace(made, warnings=(*_reader.warnings, *made.warnings)))
+    if known is None or asked.known is None:
+        data = write_plan(replace(made, warnings=(*_reader.warnings, *made.warnings)))
+    else:
+        data, said = asked.known, replace(said, is_known=True)
     said = replace(said, plan_sha256=hashlib.sha256(data).hexdigest())
     if asked.out is None:
         return replace(said, plan=data)
@@ -173,6 +187,18 @@ def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
     except OSError as error:
         return Unwritable(f"{asked.out}: {(error.strerror or str(error)).lower()}")
     return said
+
+
+def _known(asked: Make, problem: Problem) -> Plan | None:
+    """The plan that was kept, if it can be read and is right. Raises BadInput."""
+    if asked.known is None:
+        return None
+    planned = planned_problem(problem, asked.options.capacity, asked.options.prefer)
+    with suppress(PlannerError):
+        kept = read_plan(asked.known)
+        if kept.status.has_plan and kept.problem_digest == digest(planned) and not verify(planned, kept):
+            return kept
+    return None
 
 
 def _old(asked: Make) -> Plan | None:

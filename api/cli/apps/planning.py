@@ -302,6 +302,13 @@ def plan_many(
             metavar="DIR", help="An earlier run: problems that are in it keep their plans, others start from them."
         ),
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="The service's store of answers, to look into before planning and to add to: sqlite:///FILE, postgresql://...",
+        ),
+    ] = None,
     anew: Annotated[bool, typer.Option("--anew", help="Plan all, whatever DIR holds already.")] = False,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")] = False,
@@ -320,6 +327,6 @@ def plan_many(
 
     from ..commands.planning import plan_many as plan_many_command
 
-    request = plan_many_command.Request(patterns, out, baseline, as_json, quiet)
+    request = plan_many_command.Request(patterns, out, baseline, store, as_json, quiet)
     farm = Farm(options(context, workers=1), processes or cores(), cluster, input_format, anew=anew)
     raise typer.Exit(plan_many_command.run(request, farm))

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solvers.geometry.presolve import scaled
+from solvers.geometry.presolve import restrict, scaled, unit
 from solvers.geometry.rules import violation
 from solvers.model.conflicts import live_pair_count, part_pairs
-from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.instance import Instance, Placement, PoolSpec, Term, Was
 from solvers.model.objective import evaluate, peaks
 from tests.support import Block, make_instance, plain
 
@@ -29,6 +29,8 @@ def test_every_term_counts_what_it_says() -> None:
         terms=list(Term),
         penalties=[(0, 2, 10), (0, 1, 100)],
     )
+    stays = np.array([[0, 0, 0, 1, 4], [1, 0, 0, 1, 6], [2, 0, 2, 1, 2]], dtype=np.int64)
+    instance = replace(instance, was=Was(np.array([[1, 4], [1, 6], [1, 2]], dtype=np.int64), stays), peak_price=1)
     placement = placed([0, 0, 3], [0, 1, 0])
     assert peaks(instance, placement) == (5, 6)
     assert dict(zip(Term, evaluate(instance, placement), strict=True)) == {
@@ -38,6 +40,9 @@ def test_every_term_counts_what_it_says() -> None:
         Term.REUSE_COST: 10,
         Term.SPILLED_BYTES: 6,
         Term.BALANCED: 7 + 3 * 5 + 6,
+        Term.MOVED_BUFFERS: 2,
+        Term.MOVED_BYTES: 6 + 2,
+        Term.STABILITY: 6 + 2 + 3 * 5 + 6,
     }
 
 
@@ -51,6 +56,20 @@ def test_the_balanced_term_weighs_peaks_by_their_price_in_any_unit() -> None:
     whole = placed([0, 0], [0, 1])
     assert evaluate(instance, whole) == (7 + 4 * (3 * 8 + 16),)
     assert evaluate(scaled(instance, 8), whole) == evaluate(instance, whole)
+
+
+def test_what_moves_counts_the_same_in_any_unit_and_in_parts_of_an_instance() -> None:
+    terms = [Term.STABILITY, Term.MOVED_BYTES, Term.MOVED_BUFFERS]
+    made = make_instance([plain(0, 1, 8), plain(0, 1, 16), plain(0, 1, 8)], pools=TWO_POOLS, terms=terms)
+    stays = np.array([[0, 0, 8, 1, 8], [1, 1, 0, 1, 16], [2, 1, 16, 2, 3]], dtype=np.int64)
+    instance = replace(made, was=Was(np.array([[1, 8], [1, 16], [2, 8]], dtype=np.int64), stays), peak_price=4)
+    whole = placed([8, 0, 16], [0, 1, 1])
+    assert evaluate(instance, whole) == (5 + 4 * (3 * 16 + 24), 5, 0)
+    assert unit(instance) == 8
+    small = placed([1, 0, 2], [0, 1, 1])
+    assert evaluate(scaled(instance, 8), small) == evaluate(instance, whole)
+    piece = restrict(instance, np.array([1, 2]), [1])
+    assert evaluate(piece.instance, placed([0, 24])) == (8 + 4 * 32, 8, 2)
 
 
 BROKEN: dict[str, tuple[Instance, Placement, str]] = {

@@ -34,5 +34,8 @@ def value(instance: Instance, peak: int) -> Value:
         Term.SPILLED_BYTES: 0,
         Term.BALANCED: 2 + of_peaks,
         Term.REUSE_COST: 0,
+        Term.MOVED_BUFFERS: 0,
+        Term.MOVED_BYTES: 0,
+        Term.STABILITY: of_peaks,
     }
     return tuple(worth[term] for term in instance.terms)

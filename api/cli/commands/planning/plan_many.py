@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner.many import Entry, EntryStatus, Farm, Manifest, collect, plan_many
 from planner.model.errors import BadInput, Code, Finding
@@ -23,9 +23,17 @@ from ...terminal.sizes import grouped
 from ...terminal.tables.consoles import console_on, plain
 from ...terminal.text import is_terminal, say, visible
 
+if TYPE_CHECKING:
+    from .shared_answers import SharedAnswers
+
 LISTED = 20
 """Files without a plan, in the summary."""
-SOURCES = {"solved": "solved", "same": "equal to another", "baseline": "as in the baseline"}
+SOURCES = {
+    "solved": "solved",
+    "same": "equal to another",
+    "baseline": "as in the baseline",
+    "store": "from the store",
+}
 
 
 class Request(NamedTuple):
@@ -34,6 +42,8 @@ class Request(NamedTuple):
     patterns: Sequence[str]
     out: str
     baseline: str | None
+    store: str | None
+    """URL of the service's store of answers."""
     as_json: bool
     quiet: bool
 
@@ -48,6 +58,7 @@ def run(request: Request, farm: Farm) -> ExitCode:
         if request.baseline is not None:
             farm = farm_with_baseline(farm, request.baseline)
         files = collect(request.patterns, leave_out=folder)
+        farm, answers = _with_store(farm, request.store)
         if not files:
             raise BadInput(Finding(Code.INVALID_OPTION, "", "there is no problem in what was named"))
         with Interrupt() as interrupt:
@@ -57,13 +68,27 @@ def run(request: Request, farm: Farm) -> ExitCode:
                 entries[entry.file] = entry
                 progress(entry)
 
-            with progress:
-                done = plan_many(files, folder, farm, note, interrupt.requested)
+            try:
+                with progress:
+                    done = plan_many(files, folder, farm, note, interrupt.requested)
+            finally:
+                if answers is not None:
+                    answers.close()
         _deliver(request, list(entries.values()), len(files) if done else None, time.monotonic() - begun)
     if not done:
         say(f"interrupted; the same command goes on from {visible(request.out)}")
         return ExitCode.INTERRUPTED
     return ExitCode.OK if all(entry.status.has_plan for entry in entries.values()) else ExitCode.FINDINGS
+
+
+def _with_store(farm: Farm, url: str | None) -> tuple[Farm, SharedAnswers | None]:
+    """With the store's answers, and options as the service has them. Raises BadInput."""
+    if url is None:
+        return farm, None
+    from .shared_answers import SharedAnswers, as_the_service_has_them
+
+    answers = SharedAnswers(url)
+    return replace(farm, answers=answers, options=as_the_service_has_them(farm.options)), answers
 
 
 def farm_with_baseline(farm: Farm, name: str) -> Farm:

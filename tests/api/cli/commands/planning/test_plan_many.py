@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from planner import read_problem, write_problem
+from api.cli.commands.planning.shared_answers import SharedAnswers, as_the_service_has_them, key_of
+from api.jobs.doors import PLANS
+from api.jobs.posted_problem import understand
+from api.settings import Settings
+from planner import Options, read_problem, write_problem
 from planner.generate import Request, generate
+from planner.many import Entry, Farm, collect, plan_many
+from planner.many.worker import Reader, WasRead
+from solvers.model.solver import Goal
 from tests.api.processes import run
 
 
@@ -72,3 +82,61 @@ def test_a_diff_says_what_moved(folder: Path, tmp_path: Path) -> None:
     assert "lie elsewhere in B" in picture.read_text()
     assert run("diff", plans[0], plans[0]).returncode == 0
     assert run("diff", *plans, "--plot", str(picture)).returncode == 2
+
+
+def sources(done: subprocess.CompletedProcess[bytes]) -> dict[str, int]:
+    said: dict[str, int] = json.loads(done.stdout)["sources"]
+    return said
+
+
+def test_runs_share_a_store_of_answers(folder: Path, tmp_path: Path) -> None:
+    store = ("--store", f"sqlite:///{tmp_path}/answers.db")
+    assert sources(run("plan-many", str(folder), "-o", str(tmp_path / "one"), *store)) == {"solved": 4}
+    assert sources(run("plan-many", str(folder), "-o", str(tmp_path / "two"), *store)) == {"store": 4}
+    plans = [{path.name: path.read_bytes() for path in (tmp_path / out).rglob("*.plan.json")} for out in ("one", "two")]
+    assert plans[0] == plans[1]
+    assert sources(run("plan-many", str(folder), "-o", str(tmp_path / "three"), *store, "--seed", "4")) == {"solved": 4}
+    unwritable = run("plan-many", str(folder), "-o", str(tmp_path / "four"), "--store", "sqlite:////nowhere/x.db")
+    assert (unwritable.returncode, b"the store cannot be opened" in unwritable.stderr) == (2, True)
+
+
+def test_what_the_store_has_is_looked_over(folder: Path, tmp_path: Path) -> None:
+    database = tmp_path / "answers.db"
+    store = ("--store", f"sqlite:///{database}")
+    run("plan-many", str(folder), "-o", str(tmp_path / "one"), *store)
+    with sqlite3.connect(database) as connection:
+        for key, data in connection.execute("select key, data from plans").fetchall():
+            plan = json.loads(data)
+            plan["placements"][0]["offset"] += 1 << 20
+            connection.execute("update plans set data = ? where key = ?", (json.dumps(plan).encode(), key))
+    assert sources(run("plan-many", str(folder), "-o", str(tmp_path / "two"), *store)) == {"solved": 4}
+    assert [path.read_bytes() for path in sorted((tmp_path / "one").rglob("*.plan.json"))] != []
+
+
+def test_a_store_that_is_lost_is_done_without(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = tmp_path / "answers.db"
+    answers = SharedAnswers(f"sqlite:///{database}")
+    options = as_the_service_has_them(Options(workers=1))
+    farm = Farm(options, processes=1, answers=answers)
+    monkeypatch.chdir(tmp_path)
+    database.rename(tmp_path / "gone.db")
+    out = tmp_path / "out"
+    out.mkdir()
+    found: list[Entry] = []
+    assert plan_many(collect([str(folder)], out), out, farm, found.append)
+    answers.close()
+    assert [entry.source for entry in found] == ["solved"] * 4
+    assert answers.is_lost
+    assert capsys.readouterr().err.count("going on without it") == 1
+
+
+@pytest.mark.parametrize("asked", [{}, {"seed": 3, "time_limit": 5.0, "solver": "greedy"}])
+def test_the_service_has_the_same_keys(folder: Path, asked: dict[str, Any]) -> None:
+    data = (folder / "0.json").read_bytes()
+    read = Reader().read(data, "0.json", None)
+    assert isinstance(read, WasRead)
+    there = understand(data, None, PLANS.loose.model_validate(asked), Settings())
+    assert there.key == key_of(read, as_the_service_has_them(Options(workers=1, **asked)))
+    assert there.key != key_of(read, as_the_service_has_them(Options(workers=1, goal=Goal.FIT, **asked)))

@@ -1,0 +1,93 @@
+"""The service's store of answers, as plan-many uses it: looked at before a problem is planned, told of what was planned."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import replace
+
+from planner.formats import read_plan
+from planner.many.worker import WasRead
+from planner.model.errors import BadInput, Code, Finding, PlannerError
+from planner.options.options import Options
+
+from ....jobs.answer_key import answer_key
+from ....jobs.kinds.plans import PlanKind, described
+from ....jobs.options import as_document
+from ....routes.guard import ANYBODY
+from ....settings import Settings
+from ....store.errors import StoreUnavailable
+from ....store.opening import open_store, why
+from ....store.records import Kept, StoredPlan, Summary
+from ...terminal.text import say
+
+AT_ONCE = 64
+"""So many are written in one go."""
+SECONDS = 1.0
+"""Others see them no later than this."""
+
+
+class SharedAnswers:
+    """Answers of whoever needs no token, under the keys that the service has for them. A store that is lost is said to be, and done without."""
+
+    def __init__(self, url: str) -> None:
+        """Raises BadInput if it cannot be opened."""
+        try:
+            self._store = open_store(url)
+        except StoreUnavailable as error:
+            message = f"the store cannot be opened: {why(error)}"
+            raise BadInput(Finding(Code.UNAVAILABLE, "/options/store", message)) from error
+        self._unkept: list[Kept] = []
+        self._kept_at = time.monotonic()
+        self.is_lost = False
+
+    def find(self, problem: WasRead, options: Options) -> bytes | None:
+        if self.is_lost:
+            return None
+        try:
+            found = self._store.kept(ANYBODY, key_of(problem, options))
+        except StoreUnavailable as error:
+            self._lose(error)
+            return None
+        return None if found is None else found.data
+
+    def keep(self, problem: WasRead, options: Options, plan: bytes) -> None:
+        if self.is_lost:
+            return
+        with suppress(PlannerError):
+            header, _ = described(read_plan(plan))
+            if header["lasting"]:
+                summary = Summary(header["status"], header["stop"], header["best"], header["bound"], header["gap"])
+                stored = StoredPlan(plan, header["etag"], summary, time.time())
+                self._unkept.append(Kept(ANYBODY, key_of(problem, options), stored))
+        if len(self._unkept) >= AT_ONCE or time.monotonic() - self._kept_at > SECONDS:
+            self._write()
+
+    def close(self) -> None:
+        """Write what is not written yet, and leave."""
+        self._write()
+        self._store.close()
+
+    def _write(self) -> None:
+        self._kept_at = time.monotonic()
+        if self.is_lost or not self._unkept:
+            return
+        try:
+            self._store.keep(self._unkept)
+        except StoreUnavailable as error:
+            self._lose(error)
+        self._unkept = []
+
+    def _lose(self, error: StoreUnavailable) -> None:
+        self.is_lost = True
+        say(f"warning: the store cannot be reached any more, going on without it: {why(error)}")
+
+
+def as_the_service_has_them(options: Options) -> Options:
+    """With the limits that the service sets where none are asked for, so that both mean the same."""
+    return replace(options, memory_limit_bytes=options.memory_limit_bytes or Settings().max_solver_memory)
+
+
+def key_of(problem: WasRead, options: Options) -> str:
+    """The same as of a request for that plan."""
+    return answer_key(PlanKind.name, problem.digest, "", problem.listed, as_document(options), problem.warnings)
