@@ -1,60 +1,109 @@
-"""What local search over assignments gains over greedy, and how far from the bound each ends.
+"""How far from its bound a plan for several memories ends, and what that takes: with `auto`, without one of its engines, or with another solver.
 
-    python scripts/measure/memories.py --work 2000000
+    python scripts/measure/memories.py --seconds 10 --compare greedy assign without:pools_first auto
 
-For each kind of made-up problem, size and preset: how far above the bound greedy ends, the local search from greedy's plan with so much
-work, and the whole of memplan (`auto`) with as much; means over the seeds, in percent. The bound is the best that anybody proved.
+For each kind of made-up problem, size and preset: how far above the bound each ends, means over the seeds, in percent of the first term; of
+how many plans of the last one everything is proven, and what it took on a processor, with all its processes. The bound is the best that anybody
+of them proved. Work is limited to what so many seconds stand for, and nothing by the clock, so all but the processor's time repeats exactly.
+`without:NAME` is `auto` without that engine.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import resource
+import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
-from planner import Options, Plan, Preference, plan
+from planner import Options, Plan, Preference, Problem, plan
 from planner.generate import Request, generate
+from planner.planning.placing.path import WORK_PER_SECOND
+from solvers.portfolio.roster import ROSTER
+from solvers.sandbox import shutdown
 
-KINDS = (
-    ("pools", 60),
-    ("pools", 300),
-    ("hot", 300),
-    ("memories", 300),
-    ("pools", 1000),
-    ("hot", 1000),
-    ("memories", 1000),
-)
+KINDS = ("pools", "hot", "memories")
+WITHOUT = "without:"
 
 
-def gap(made: Plan, bound: int) -> float:
+def gap(made: Plan, bound: int, term: int = 0) -> float:
     """How far above the bound, in percent."""
-    assert made.objective.value is not None
-    return 100 * (made.objective.value / bound - 1) if bound else 0.0
+    value = made.objective.terms[term].value
+    assert value is not None
+    return 100 * (value / bound - 1) if bound else 0.0
+
+
+@contextmanager
+def planner_named(name: str) -> Iterator[str]:
+    """The solver to ask for while this holds."""
+    if not name.startswith(WITHOUT):
+        yield name
+        return
+    left_out = name.removeprefix(WITHOUT)
+    row = ROSTER.pop(left_out)
+    rest = dict(ROSTER)
+    try:
+        yield "auto"
+    finally:
+        ROSTER.clear()
+        ROSTER.update({left_out: row, **rest})
+
+
+def processor_seconds() -> float:
+    """Of this process and of those that it has started and that have ended."""
+    spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in spent)
+
+
+def measured(problem: Problem, name: str, options: Options) -> tuple[Plan, float]:
+    """The plan, and the processor time of all that it took, the loading of libraries included."""
+    before = processor_seconds()
+    with planner_named(name) as solver:
+        made = plan(problem, replace(options, solver=solver))
+    shutdown()
+    return made, processor_seconds() - before
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=int, default=2_000_000)
+    parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=1000)
+    parser.add_argument("--buffers", type=int, nargs="+", default=[60, 300, 1000])
+    parser.add_argument("--prefer", nargs="+", type=Preference, default=list(Preference))
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS))
+    parser.add_argument("--compare", nargs="+", default=["greedy", "assign", WITHOUT + "pools_first", "auto"])
     args = parser.parse_args()
-    options = Options(time_limit=None, work_limit=args.work, workers=1)
-    print("| instances | preset | greedy | assign | auto | proven by auto | seconds |")
-    print("|---|---|---|---|---|---|---|")
-    for kind, count in KINDS:
-        for prefer in Preference:
-            sums = {"greedy": 0.0, "assign": 0.0, "auto": 0.0}
-            proven = 0
-            begun = time.perf_counter()
-            for seed in range(1000, 1000 + args.seeds):
-                problem = generate(kind, Request(count, seed))
-                made = {name: plan(problem, replace(options, solver=name, prefer=prefer)) for name in sums}
-                bound = max(one.objective.bound or 0 for one in made.values())
-                proven += made["auto"].status == "optimal"
-                for name, one in made.items():
-                    sums[name] += gap(one, bound) / args.seeds
-            seconds = (time.perf_counter() - begun) / (3 * args.seeds)
-            shown = " | ".join(f"{value:.2f} %" for value in sums.values())
-            print(f"| {kind}, {count} | {prefer} | {shown} | {proven} of {args.seeds} | {seconds:.1f} |", flush=True)
+    options = Options(time_limit=None, work_limit=int(args.seconds * WORK_PER_SECOND), workers=1)
+    shown = " | ".join(args.compare)
+    print(f"| instances | preset | {shown} | worst | later terms | proven | processor |")
+    print("|---|---|" + "---|" * (len(args.compare) + 4))
+    for count in args.buffers:
+        for kind in args.kinds:
+            for prefer in args.prefer:
+                print(row(kind, count, replace(options, prefer=prefer), args), flush=True)
+
+
+def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> str:
+    """A row of the table."""
+    gaps: dict[str, list[float]] = {name: [] for name in args.compare}
+    later, seconds, proven = list[float](), list[float](), 0
+    for seed in range(args.first_seed, args.first_seed + args.seeds):
+        problem = generate(kind, Request(count, seed))
+        made = {name: measured(problem, name, options) for name in args.compare}
+        bound = max(one.objective.bound or 0 for one, _ in made.values())
+        for name, (one, _) in made.items():
+            gaps[name].append(gap(one, bound))
+        last, spent = made[args.compare[-1]]
+        proven += last.status == "optimal"
+        seconds.append(spent)
+        later += [gap(last, term.bound or 0, n) for n, term in enumerate(last.objective.terms) if n]
+    means = " | ".join(f"{statistics.mean(of_one):.2f} %" for of_one in gaps.values())
+    after = f"{statistics.mean(later):.2f} %" if later else ""
+    worst = f"{max(gaps[args.compare[-1]]):.2f} %"
+    took = f"{statistics.median(seconds):.1f} s"
+    return f"| {kind}, {count} | {options.prefer} | {means} | {worst} | {after} | {proven} of {args.seeds} | {took} |"
 
 
 if __name__ == "__main__":

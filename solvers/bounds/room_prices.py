@@ -72,7 +72,7 @@ class Market:
         self._first = np.searchsorted(self._sections, shape.start)
         self._last = np.searchsorted(self._sections, shape.end)
         self._height = (shape.high - shape.low).astype(np.float64)
-        self._cost = _costs(instance, number, len(classes))
+        self._cost = costs_by_pool(instance, number, len(classes))
         self._row = np.arange(len(classes))
         price = peak_price(instance, instance.terms[0])
         self._free = [float(price * pool.cost) for pool in instance.pools]
@@ -158,8 +158,8 @@ class Market:
         return tuple(found)
 
 
-def _costs(instance: Instance, number: Ints, classes: int) -> Floats:
-    """(classes, P) what the first term charges for having the class in the pool; infinite where it may not be."""
+def costs_by_pool(instance: Instance, number: Ints, classes: int) -> Floats:
+    """(classes, P) what the first term charges for having the class in the pool; infinite where it may not be. `number` is each block's class."""
     total = np.zeros((classes, len(instance.pools)))
     cost = choice_cost(instance, instance.terms[0])
     if cost is not None:

@@ -28,6 +28,8 @@ class SolverKind(StrEnum):
     """One way of solving: it proves what it found to be best, if it has the time."""
     HEURISTIC = "heuristic"
     """Finds placements, and proves nothing itself."""
+    RELAXATION = "relaxation"
+    """Leaves something out: what it proves holds for all, and of what it finds it makes placements if that goes."""
     IMPROVER = "improver"
     """Lowers the peak of the placement that greedy found; proves nothing."""
     BOUNDER = "bounder"
@@ -72,6 +74,11 @@ SOLVERS: dict[str, Entry] = {
         SolverKind.HEURISTIC,
         "solvers.heuristics.keep:Keep",
         "local search that leaves buffers where an older plan had them",
+    ),
+    "pools_first": Entry(
+        SolverKind.RELAXATION,
+        "solvers.pooling.solver:PoolsFirst",
+        "which buffer goes to which memory by a 0-1 program without addresses; then each memory packed",
     ),
     "cpsat": Entry(SolverKind.METHOD, "solvers.cpsat:CpSat", "OR-Tools CP-SAT: is there a plan of this height?"),
     "cpsat_peak": Entry(SolverKind.METHOD, "solvers.cpsat:CpSatPeak", "OR-Tools CP-SAT with the peak as a variable"),
@@ -167,7 +174,7 @@ def get(name: str) -> Solver:
 
 def searchers() -> tuple[str, ...]:
     """The solvers that may say to have gone through all there is: heuristics do not, and who lets others work names them."""
-    return (*names(SolverKind.METHOD, SolverKind.BOUNDER, SolverKind.PEER), *allowed())
+    return (*names(SolverKind.METHOD, SolverKind.RELAXATION, SolverKind.BOUNDER, SolverKind.PEER), *allowed())
 
 
 def libraries_of(name: str) -> tuple[Library, ...]:

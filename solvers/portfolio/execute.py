@@ -105,15 +105,19 @@ class Engines:
             if name in self.working:
                 if self._by_name:
                     raise answer
-                self.working.remove(name)
+                self.retire(name)
                 self._notes[str(answer)] = None
             return
         self.count(answer, name)
         self._notes.update(dict.fromkeys(answer.notes))
         if answer.stop in (StopReason.MEMORY_LIMIT, StopReason.SOLVER_FAILED):
             self.broken = answer.stop
-            if name in self.working:
-                self.working.remove(name)
+            self.retire(name)
+
+    def retire(self, name: str) -> None:
+        """It has done all that it can do."""
+        if name in self.working:
+            self.working.remove(name)
 
     def count(self, outcome: Outcome, *names: str) -> None:
         """These took part, and did this work."""

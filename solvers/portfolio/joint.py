@@ -30,6 +30,10 @@ SHARE_OF_GREEDY = 8
 """Where the choice of pools costs, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
 SHARE_FOR_PEAKS = 3
 """Where only peaks count first, its many orders are worth more."""
+SHARE_OF_LEADER = 0.75
+"""Of what is left after greedy."""
+WORK_OF_LEADER = 4_000_000
+"""Where there is no limit, it is asked again with more in later rounds."""
 MANY_BLOCKS = 5_000
 """From so many on, greedy's passes take seconds where there are several pools."""
 GROWTH = 4
@@ -111,6 +115,10 @@ class Joint:
             self._ask("greedy", self._greedy_work())
         if self._finished() is None:
             self._try_all_choices()
+        for name in [name for name in self.engines.working if role_of(name).leads]:
+            if self._finished() is None:
+                left = self._left()
+                self._ask(name, WORK_OF_LEADER if left is None else int(left * SHARE_OF_LEADER))
         for name in self.bounders:
             if self._finished() is None:
                 self._ask(name, self._left())
@@ -240,6 +248,8 @@ class Joint:
         self.engines.heard(name, outcome)
         if not isinstance(outcome, Outcome):
             return
+        if is_of(SolverKind.RELAXATION, name) and work is not None and outcome.work < work // 2:
+            self.engines.retire(name)
         if outcome.placement is not None and outcome.value is not None:
             self.take(outcome.placement, outcome.value, outcome.solver or name)
         self.infeasible |= outcome.infeasible

@@ -40,6 +40,8 @@ class Role(NamedTuple):
     """Its part where no block has a choice of pools and only peaks count; None: it has none."""
     joint: bool = False
     """Does it work on everything else: a choice of pools, or objectives that weigh more than peaks?"""
+    leads: bool = False
+    """It works before bounds are looked for: where it can do its part, it mostly proves the optimum sooner than they are found."""
     saves_greedy: bool = False
     """It finds sooner what greedy would find with more work."""
     packs_pools: bool = False
@@ -54,6 +56,7 @@ ROSTER = {
     "room_prices": Role(joint=True),
     "pool_sharing": Role(joint=True),
     "keep": Role(joint=True, saves_greedy=True, minds_moves=True),
+    "pools_first": Role(joint=True, leads=True, saves_greedy=True),
     "assign": Role(joint=True, saves_greedy=True),
     "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),
     "search": Role(Share(parts=6), packs_pools=True),

@@ -34,10 +34,11 @@ AVAILABLE = tuple(name for name in registry.names() if registry.get(name).unavai
 HEURISTICS = frozenset(
     name
     for name in AVAILABLE
-    if name in registry.names(registry.SolverKind.HEURISTIC, registry.SolverKind.IMPROVER)
+    if name
+    in registry.names(registry.SolverKind.HEURISTIC, registry.SolverKind.IMPROVER, registry.SolverKind.RELAXATION)
     or registry.get(name).wants is Input.AS_WRITTEN
 )
-"""They may miss a placement that exists, and prove nothing themselves."""
+"""They may miss a placement that exists, and most of them prove nothing themselves."""
 PEERS = registry.names(registry.SolverKind.PEER)
 """Other projects' own programs: they take sizes and lifetimes, and refuse most of the rest."""
 EXACT = tuple(name for name in AVAILABLE if name not in HEURISTICS)

@@ -1,4 +1,4 @@
-"""A placement to begin with: everybody goes where prices on room make it cheapest, and who finds none there goes to the next best pool."""
+"""A placement to begin with: everybody goes where it is wanted most, by prices on room, say; and who finds none there goes to the next best pool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,13 @@ def from_prices(instance: Instance, task: Task, control: Control) -> tuple[Place
     market = Market(instance)
     share = None if task.limits.work is None else task.limits.work // SHARE_OF_WORK
     prices, work, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=share)), control)
-    wanted = market.asked(prices)
+    found, spent = settled(instance, market.asked(prices))
+    return found, work + spent
+
+
+def settled(instance: Instance, wanted: Floats) -> tuple[Placement | None, int]:
+    """Everybody where `wanted`, of classes and pools, is least, or else next to least, as far as there is room; and the work it took."""
+    work = 0
     classes, number = np.unique(instance.pool_class, return_inverse=True)
     number = number.reshape(-1)
     pool_of, offset = np.full(instance.blocks, -1, dtype=np.int64), np.zeros(instance.blocks, dtype=np.int64)

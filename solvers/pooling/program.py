@@ -1,0 +1,190 @@
+"""The 0-1 program of an instance: which class of blocks goes to which pool, if all that counts is how much is live at a time.
+
+Every placement keeps its rows, so what the program cannot reach no placement can. Addresses, and what pairs of blocks say of them, are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..bounds.weighted_sections import LiveHeights, homes_of_classes
+from ..model.instance import Bools, Instance, Ints, Placement, Term
+from ..model.linear_terms import choice_cost, peak_price
+
+MOST_ENTRIES = 400_000
+"""Of all rows together. Beyond it those of the sections with least live are left out: the others still hold."""
+
+Pools: TypeAlias = tuple[int, ...]
+"""The pool of each class."""
+
+
+class Row(NamedTuple):
+    """What may be live in a pool at a section: so many units in any case, and so many more for each class that is there."""
+
+    pool: int
+    section: int
+    always: int
+    members: tuple[tuple[int, int], ...]
+    """(class, units)"""
+
+
+class Costs(NamedTuple):
+    """A term: what is due for each class by its pool, in the order of the class's homes, and what a unit of each pool's peak costs."""
+
+    of_homes: tuple[tuple[int, ...], ...]
+    of_peaks: tuple[int, ...]
+    is_largest: bool = False
+    """Instead, the greatest peak."""
+
+
+class Room(NamedTuple):
+    """What a pool holds: up to its capacity, less what is reserved. Its rows may exceed that by `spare`, since they are rounded up."""
+
+    capacity: int | None
+    reserved: tuple[tuple[int, int], ...]
+    spare: int
+    lowest: int
+    """Where the highest of the blocks that have one place only, and that in this pool, ends."""
+
+    def below(self, top: int) -> int:
+        """How many units below this address may be taken."""
+        return top - sum(max(min(end, top) - begin, 0) for begin, end in self.reserved)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One instance, in numbers that a process of its own can be told."""
+
+    homes: tuple[tuple[int, ...], ...]
+    """The pools that each class may go to."""
+    rooms: tuple[Room, ...]
+    rows: tuple[Row, ...]
+    terms: tuple[Costs, ...]
+    """Those before the first that only addresses decide."""
+    apart: tuple[tuple[int, int], ...]
+    """Classes that must not share a pool."""
+
+    @property
+    def entries(self) -> int:
+        """How large it is."""
+        return sum(len(row.members) for row in self.rows)
+
+
+def program_of(instance: Instance) -> Program:
+    """The program, with one row for each pool and maximal set of blocks that may be live together there."""
+    number = class_numbers(instance)
+    homes = tuple(tuple(pools) for _, pools in sorted(homes_of_classes(instance).items()))
+    steps = [_step(instance, pool) for pool in range(len(instance.pools))]
+    rows, spare = _rows(instance, number, homes, steps)
+    terms = []
+    for term in instance.terms:
+        if term is Term.REUSE_COST and instance.weighs_reuse:
+            break
+        terms.append(_costs(instance, term, number, homes))
+    return Program(
+        homes=homes,
+        rooms=tuple(
+            Room(pool.capacity, pool.reserved, spare[p], _lowest(instance, p)) for p, pool in enumerate(instance.pools)
+        ),
+        rows=rows,
+        terms=tuple(terms),
+        apart=tuple((min(pair), max(pair)) for pair in sorted({(a, b) for a, b in number[instance.apart].tolist()})),
+    )
+
+
+def _step(instance: Instance, pool: int) -> int:
+    """The bases of all blocks that may be in the pool differ by multiples of it; 1 if blocks are not that plain."""
+    inside = instance.allowed[:, pool]
+    plain = len(instance.part_block) == instance.blocks and not instance.part_low.any()
+    if not inside.any() or not plain:
+        return 1
+    modulus, residue = instance.modulus[inside, pool], instance.residue[inside, pool]
+    return int(np.gcd.reduce(np.concatenate([modulus, np.abs(residue - residue[0])])))
+
+
+def _lowest(instance: Instance, pool: int) -> int:
+    """What the pool's peak is not below, because of who is there in any case and has one place alone."""
+    here = instance.has_one_home & instance.allowed[:, pool]
+    return int((instance.lowest[:, pool] + instance.block_high)[here].max(initial=0))
+
+
+def _costs(instance: Instance, term: Term, number: Ints, homes: tuple[tuple[int, ...], ...]) -> Costs:
+    price = peak_price(instance, term)
+    cost = choice_cost(instance, term)
+    total = [[0] * len(instance.pools) for _ in homes]
+    if cost is not None:
+        for group, row in zip(number.tolist(), cost.tolist(), strict=True):
+            total[group] = [a + b for a, b in zip(total[group], row, strict=True)]
+    return Costs(
+        tuple(tuple(total[group][p] for p in pools) for group, pools in enumerate(homes)),
+        tuple(price * pool.cost for pool in instance.pools),
+        term is Term.LARGEST_PEAK,
+    )
+
+
+def _rows(
+    instance: Instance, number: Ints, homes: tuple[tuple[int, ...], ...], steps: list[int]
+) -> tuple[tuple[Row, ...], list[int]]:
+    """The rows, those of the fullest sections first; and of each pool, by how much rounding up may exceed what the topmost block takes."""
+    open_to = [_maximal_sections(instance, instance.allowed[:, pool]) for pool in range(len(instance.pools))]
+    pools_at: dict[int, list[int]] = {}
+    for pool, sections in enumerate(open_to):
+        for section in sections.tolist():
+            pools_at.setdefault(section, []).append(pool)
+    group_of = number.tolist()
+    found: list[tuple[int, Row]] = []
+    spare = [0] * len(instance.pools)
+    seen = set[tuple[int, int, tuple[tuple[int, int], ...]]]()
+    for section, heights in LiveHeights(instance).over(sorted(pools_at)):
+        for pool in pools_at[section]:
+            always, units = 0, dict[int, int]()
+            for block, height in heights.items():
+                group = group_of[block]
+                if pool in homes[group]:
+                    whole = -(-height // steps[pool]) * steps[pool]
+                    spare[pool] = max(spare[pool], whole - height)
+                    if len(homes[group]) == 1:
+                        always += whole
+                    else:
+                        units[group] = units.get(group, 0) + whole
+            members = tuple(sorted(units.items()))
+            if (pool, always, members) not in seen:
+                seen.add((pool, always, members))
+                found.append((always + sum(units.values()), Row(pool, section, always, members)))
+    found.sort(key=lambda each: -each[0])
+    kept, entries = list[Row](), 0
+    for _, row in found:
+        entries += len(row.members)
+        if entries > MOST_ENTRIES:
+            break
+        kept.append(row)
+    return tuple(sorted(kept, key=lambda row: (row.section, row.pool))), spare
+
+
+def _maximal_sections(instance: Instance, chosen: Bools) -> Ints:
+    """The sections at which what is live of the chosen blocks is contained in no neighbour's."""
+    rects = chosen[instance.part_block[instance.rect_part]]
+    begins = np.bincount(instance.rect_start[rects], minlength=instance.sections + 1) > 0
+    ends = np.bincount(instance.rect_end[rects], minlength=instance.sections + 1) > 0
+    # A set is maximal where something ends next, and something has begun since the last end.
+    stops = np.flatnonzero(ends) - 1
+    begun = np.cumsum(begins)
+    before = np.concatenate([[0], begun[stops[:-1]]]) if len(stops) else stops
+    sections: Ints = stops[begun[stops] > before].astype(np.int64) if len(stops) else stops.astype(np.int64)
+    return sections
+
+
+def class_numbers(instance: Instance) -> Ints:
+    """The program's number of each block's class."""
+    numbers: Ints = np.unique(instance.pool_class, return_inverse=True)[1].reshape(-1)
+    return numbers
+
+
+def pools_of_classes(number: Ints, placement: Placement) -> Pools:
+    """The placement as a choice of pools."""
+    pools = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)
+    pools[number] = placement.pool
+    return tuple(pools.tolist())

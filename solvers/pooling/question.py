@@ -1,0 +1,99 @@
+"""What is asked about a program, and what is answered, as what JSON can say between the process that asks and the one that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from ..model.errors import SolverFailed, StopReason
+from .program import Costs, Pools, Program, Room, Row
+
+NAME = "cpsat"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which choice of pools has the least of one term, among those that keep the limits?"""
+
+    term: int
+    held: tuple[int, ...] = ()
+    """What the earlier terms may be at most."""
+    least: int | None = None
+    """The term is known not to be less."""
+    most: int | None = None
+    """Only choices of no more are of use."""
+    stretch: tuple[int, ...] = ()
+    """By pool: rows count as so many thousandths more than they are."""
+    tops: tuple[int | None, ...] = ()
+    """By pool: what its peak may be at most."""
+    near: Pools | None = None
+    """A choice to begin with."""
+
+
+class Answer(NamedTuple):
+    """The best choice that was found, and what is proven of all that were asked for."""
+
+    pools: Pools | None
+    value: int | None
+    """The choice's term."""
+    bound: int | None
+    """No choice is better. None: there is none, or nothing is known."""
+    stopped: StopReason | None
+    """Why the search ended before all was known."""
+    work: int = 0
+
+    @property
+    def is_impossible(self) -> bool:
+        return self.pools is None and self.stopped is None
+
+
+def write_question(question: Question, program: Program | None) -> dict[str, Any]:
+    """With the program that it is about; None: the last one's."""
+    return {"question": asdict(question), "program": None if program is None else asdict(program)}
+
+
+def read_question(fields: Mapping[str, Any]) -> Question:
+    near = fields["near"]
+    return Question(
+        fields["term"],
+        tuple(fields["held"]),
+        fields["least"],
+        fields["most"],
+        tuple(fields["stretch"]),
+        tuple(fields["tops"]),
+        None if near is None else tuple(near),
+    )
+
+
+def read_program(fields: Mapping[str, Any]) -> Program:
+    return Program(
+        homes=tuple(tuple(pools) for pools in fields["homes"]),
+        rooms=tuple(Room(*room) for room in fields["rooms"]),
+        rows=tuple(Row(*row) for row in fields["rows"]),
+        terms=tuple(Costs(*costs) for costs in fields["terms"]),
+        apart=tuple((a, b) for a, b in fields["apart"]),
+    )
+
+
+def write_answer(answer: Answer) -> dict[str, object]:
+    return answer._asdict()
+
+
+def read_answer(fields: Mapping[str, Any], program: Program) -> Answer:
+    """The answer, if it can be one. Raises SolverFailed: what comes from another process is looked at before it counts."""
+    try:
+        pools, value, bound, stopped, work = (fields[name] for name in Answer._fields)
+        pools = None if pools is None else tuple(pools)
+        answer = Answer(pools, value, bound, None if stopped is None else StopReason(stopped), work)
+    except (KeyError, TypeError, ValueError) as error:
+        raise SolverFailed(NAME, f"it answered with what is no choice of pools: {error}") from error
+    if type(work) is not int or work < 0 or any(type(n) is not int for n in (value, bound) if n is not None):
+        raise SolverFailed(NAME, "it answered with what is no number")
+    if pools is not None and (
+        value is None
+        or len(pools) != len(program.homes)
+        or any(pool not in homes for pool, homes in zip(pools, program.homes, strict=True))
+    ):
+        raise SolverFailed(NAME, "it answered with pools in which something may not be")
+    return answer

@@ -1,0 +1,50 @@
+"""Pools first, addresses then: right about what can be had at all, and at the optimum where the engines before it were not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+
+from planner import Options, Plan, PlanStatus, Preference, plan, verify
+from planner.generate import Request, generate
+from planner.model.problem import Problem
+from planner.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from tests.property.test_solvers_alone import check
+from tests.strategies import effort, problems
+
+WORK = 3_000_000
+
+
+@effort(20, 5_000)
+@given(problems(max_buffers=5))
+def test_no_better_than_the_best_and_never_a_wrong_bound(problem: Problem) -> None:
+    assume(lower(problem).instance.has_choice)
+    check("pools_first", problem)
+
+
+def planned(kind: str, buffers: int, seed: int, prefer: Preference, **options: object) -> Plan:
+    problem = generate(kind, Request(buffers, seed))
+    made = plan(problem, Options(time_limit=None, work_limit=WORK, prefer=prefer, **options))  # type: ignore[arg-type]
+    assert not verify(with_preference(problem, prefer), made)
+    return made
+
+
+@pytest.mark.parametrize("prefer", [Preference.SPEED, Preference.SIZE])
+@pytest.mark.parametrize("kind", ["pools", "memories"])
+def test_three_hundred_buffers_are_proven_term_by_term(kind: str, prefer: Preference) -> None:
+    made = planned(kind, 300, 11, prefer)
+    assert made.status is PlanStatus.OPTIMAL
+    assert [term.value for term in made.objective.terms] == [term.bound for term in made.objective.terms]
+
+
+def test_the_same_plan_with_any_number_of_workers() -> None:
+    one, two = (planned("pools", 120, 3, Preference.SPEED, workers=workers) for workers in (1, 2))
+    assert one.placements == two.placements
+    assert one.certificates == two.certificates
+    assert one.reproducible
+
+
+def test_what_is_too_much_for_memory_costs_the_engine_and_not_the_plan() -> None:
+    made = planned("pools", 120, 3, Preference.SPEED, memory_limit_bytes=64 << 20)
+    assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)

@@ -1,0 +1,63 @@
+"""The 0-1 program: whatever placement there is keeps its rows and costs what it says."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from planner.generate import Request, generate
+from planner.model.problem import Problem
+from planner.planning.placing.lowering import lower
+from solvers.heuristics.greedy.solver import Greedy
+from solvers.model.instance import Instance, Placement
+from solvers.model.objective import evaluate, peaks
+from solvers.model.solver import Limits, Silent, Task
+from solvers.pooling.program import Program, class_numbers, pools_of_classes, program_of
+from tests.strategies import effort, problems
+
+
+def value(program: Program, pools: tuple[int, ...], tops: tuple[int, ...]) -> tuple[int, ...]:
+    found = []
+    for term in program.terms:
+        if term.is_largest:
+            found.append(max(tops))
+            continue
+        costs = zip(program.homes, term.of_homes, pools, strict=True)
+        chosen = sum(of_homes[homes.index(pool)] for homes, of_homes, pool in costs)
+        found.append(chosen + sum(price * top for price, top in zip(term.of_peaks, tops, strict=True)))
+    return tuple(found)
+
+
+def check(instance: Instance, placement: Placement) -> None:
+    program = program_of(instance)
+    pools = pools_of_classes(class_numbers(instance), placement)
+    tops = peaks(instance, placement)
+    assert all(pool in homes for pool, homes in zip(pools, program.homes, strict=True))
+    assert value(program, pools, tops) == evaluate(instance, placement)[: len(program.terms)]
+    assert all(pools[a] != pools[b] for a, b in program.apart)
+    for row in program.rows:
+        room, top = program.rooms[row.pool], tops[row.pool]
+        assert top >= room.lowest
+        taken = row.always + sum(units for group, units in row.members if pools[group] == row.pool)
+        assert taken <= room.below(top) + room.spare
+
+
+@effort(80, 20_000)
+@given(problems(max_buffers=6))
+def test_every_placement_keeps_the_rows(problem: Problem) -> None:
+    instance = lower(problem).instance
+    placement = Greedy().solve(instance, Task(limits=Limits(work=1)), Silent()).placement
+    if placement is not None and instance.blocks:
+        check(instance, placement)
+
+
+def test_a_row_for_each_pool_and_maximal_live_set() -> None:
+    instance = lower(generate("hot", Request(80, 5))).instance
+    program = program_of(instance)
+    everybody = {(row.pool, row.section): {group for group, _ in row.members} for row in program.rows}
+    assert len(everybody) == len(program.rows)
+    for (pool, _), members in everybody.items():
+        assert not any(members < other for (p, _), other in everybody.items() if p == pool)
+    for group, (start, end) in enumerate(zip(instance.rect_start.tolist(), instance.rect_end.tolist(), strict=True)):
+        rows = [row for row in program.rows if start <= row.section < end and row.pool in program.homes[group]]
+        assert {row.pool for row in rows} == set(program.homes[group])
+        assert all(group in dict(row.members) for row in rows)
