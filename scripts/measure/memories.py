@@ -40,14 +40,13 @@ def planner_named(name: str) -> Iterator[str]:
     if not name.startswith(WITHOUT):
         yield name
         return
-    left_out = name.removeprefix(WITHOUT)
-    row = ROSTER.pop(left_out)
-    rest = dict(ROSTER)
+    everybody = dict(ROSTER)
+    del ROSTER[name.removeprefix(WITHOUT)]
     try:
         yield "auto"
     finally:
         ROSTER.clear()
-        ROSTER.update({left_out: row, **rest})
+        ROSTER.update(everybody)
 
 
 def processor_seconds() -> float:

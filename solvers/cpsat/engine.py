@@ -1,4 +1,4 @@
-"""The one file that imports OR-Tools: a model goes in, an answer comes out, within a budget of counted work."""
+"""The one file that imports CP-SAT: a model goes in, an answer comes out, within a budget of counted work."""
 
 from __future__ import annotations
 

@@ -5,10 +5,11 @@ Importing this module imports nothing heavy; answering does, so it happens in a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..cpsat import engine
+from ..cpsat.linear import LinearProgram
 from ..model.solver import Control
 from .program import Costs, Pools, Program
 from .question import Answer, Question, read_program, read_question, write_answer
@@ -32,6 +33,8 @@ class Answering:
             self._program = read_program(question["program"])
         assert self._program is not None, "the first question comes with its program"
         rate = WORK_PER_DETERMINISTIC_SECOND
+        if question["question"] is None:
+            return {"peaks": peaks_of_relaxation(self._program, question["held"], question["work"] / rate)}
         budget = engine.Budget(
             question["work"], question["deadline"], question["seed"], WORKERS, rate=rate, is_linear=True
         )
@@ -101,7 +104,7 @@ class _Model:
             rows = loads.get(p, [])
             full = THOUSAND + (question.stretch[p] if question.stretch else 0)
             top = _least_of(room.capacity, question.tops[p] if question.tops else None)
-            if any(term.of_peaks[p] or term.is_largest for term in counted):
+            if not question.are_peaks and any(term.of_peaks[p] or term.is_largest for term in counted):
                 self._peaks[p] = self._peak(p, top, full, rows)
             elif top is not None:
                 units = (room.below(top) + room.spare) * THOUSAND // full
@@ -139,7 +142,33 @@ class _Model:
                 self._cp.add(level >= peak)
             return level
         prices = [term.of_peaks[p] for p in self._peaks]
-        return engine.weighted_sum([*literals, *self._peaks.values()], [*costs, *prices])
+        tops = self._question.tops if self._question.are_peaks else ()
+        fixed = sum(price * top for price, top in zip(term.of_peaks, tops, strict=False) if top is not None)
+        return engine.weighted_sum([*literals, *self._peaks.values()], [*costs, *prices]) + fixed
+
+
+def peaks_of_relaxation(program: Program, held: Sequence[int], seconds: float) -> list[int] | None:
+    """The best peaks for the term after those that are held, if classes could be cut. None: they are not known in so many deterministic seconds."""
+    model = LinearProgram()
+    inside = [{p: model.column(0.0, 1.0) for p in homes} for homes in program.homes]
+    for columns in inside:
+        model.row(1.0, 1.0, [(column, 1.0) for column in columns.values()])
+    tops = [model.column(room.lowest, room.capacity) for room in program.rooms]
+    for row in program.rows:
+        members = [(inside[group][row.pool], float(units)) for group, units in row.members]
+        model.row(None, program.rooms[row.pool].spare - row.always, [*members, (tops[row.pool], -1.0)])
+    for number, term in enumerate(program.terms[: len(held) + 1]):
+        costs = [
+            (columns[p], float(cost))
+            for columns, homes, of_homes in zip(inside, program.homes, term.of_homes, strict=True)
+            for p, cost in zip(homes, of_homes, strict=True)
+        ]
+        costs += [(top, float(price)) for top, price in zip(tops, term.of_peaks, strict=True)]
+        if number < len(held):
+            model.row(None, held[number], costs)
+        else:
+            found = model.minimise(costs, seconds)
+    return None if found is None else [round(found[top]) for top in tops]
 
 
 def _least_of(*numbers: int | None) -> int | None:

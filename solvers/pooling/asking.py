@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
 from ..model.errors import StopReason
 from ..model.solver import Control, Limits
 from ..sandbox.conversation import Conversation
 from .program import Program
-from .question import NAME, Answer, Question, read_answer, write_question
+from .question import NAME, Answer, Question, read_answer, read_peaks
 
 WORK_PER_ENTRY = 2
 """What making a model takes for each number in it."""
 WORK_PER_QUESTION = 5_000
+WORK_OF_RELAXATION_PER_ENTRY = 10
+"""Its linear program, solved."""
 
 
 class Asking:
@@ -34,16 +40,33 @@ class Asking:
         """The answer, within so much work. Raises Unsupported, Unavailable and SolverFailed."""
         if self.stop is not None:
             return Answer(None, None, None, self.stop)
-        self.work += WORK_PER_QUESTION + WORK_PER_ENTRY * program.entries
-        asked = write_question(question, None if program is self._known else program)
-        asked |= {"work": work, "deadline": self._limits.deadline, "seed": self._seed}
-        reply = self._talk.ask(asked, self._limits.deadline)
-        self._known = program
-        if reply.fields is None:
-            self.stop = reply.stop or StopReason.SOLVER_FAILED
+        fields = self._said(program, {"question": asdict(question), "work": work})
+        if fields is None:
             return Answer(None, None, None, self.stop)
-        answer = read_answer(reply.fields, program)
+        answer = read_answer(fields, program)
         self.work += answer.work
         if answer.stopped not in (None, StopReason.WORK_LIMIT):
             self.stop = answer.stopped
         return answer
+
+    def peaks_of_relaxation(self, program: Program, held: tuple[int, ...], work: int) -> tuple[int, ...] | None:
+        """The best peaks for the term after those held, if classes could be cut; None if they are not known within so much work."""
+        fields = self._said(program, {"question": None, "held": held, "work": work})
+        self.work += WORK_OF_RELAXATION_PER_ENTRY * program.entries
+        return None if fields is None else read_peaks(fields, program)
+
+    def _said(self, program: Program, asked: dict[str, Any]) -> Mapping[str, Any] | None:
+        """What the process answers; None: nothing, and never again."""
+        if self.stop is not None:
+            return None
+        self.work += WORK_PER_QUESTION + WORK_PER_ENTRY * program.entries
+        asked |= {
+            "program": None if program is self._known else asdict(program),
+            "deadline": self._limits.deadline,
+            "seed": self._seed,
+        }
+        reply = self._talk.ask(asked, self._limits.deadline)
+        self._known = program
+        if reply.fields is None:
+            self.stop = reply.stop or StopReason.SOLVER_FAILED
+        return reply.fields

@@ -39,6 +39,10 @@ class Costs(NamedTuple):
     is_largest: bool = False
     """Instead, the greatest peak."""
 
+    def of_tops(self, tops: tuple[int, ...]) -> int:
+        """What these peaks cost."""
+        return sum(price * top for price, top in zip(self.of_peaks, tops, strict=True))
+
 
 class Room(NamedTuple):
     """What a pool holds: up to its capacity, less what is reserved. Its rows may exceed that by `spare`, since they are rounded up."""
@@ -53,6 +57,14 @@ class Room(NamedTuple):
         """How many units below this address may be taken."""
         return top - sum(max(min(end, top) - begin, 0) for begin, end in self.reserved)
 
+    def top_of(self, load: int) -> int:
+        """The least peak below which rows may count so many units."""
+        top = max(load - self.spare, 0)
+        for begin, end in self.reserved:
+            if begin < top:
+                top += end - begin
+        return max(top, self.lowest)
+
 
 @dataclass(frozen=True, slots=True)
 class Program:
@@ -66,6 +78,22 @@ class Program:
     """Those before the first that only addresses decide."""
     apart: tuple[tuple[int, int], ...]
     """Classes that must not share a pool."""
+
+    def least_tops(self, pools: Pools) -> tuple[int, ...]:
+        """How high each pool must be for this choice, as far as its rows say."""
+        loads = [0] * len(self.rooms)
+        for row in self.rows:
+            total = row.always + sum(units for group, units in row.members if pools[group] == row.pool)
+            loads[row.pool] = max(loads[row.pool], total)
+        return tuple(room.top_of(load) for room, load in zip(self.rooms, loads, strict=True))
+
+    def value(self, index: int, pools: Pools, tops: tuple[int, ...]) -> int:
+        """What the term is for this choice and these peaks."""
+        term = self.terms[index]
+        if term.is_largest:
+            return max(tops, default=0)
+        chosen = zip(self.homes, term.of_homes, pools, strict=True)
+        return sum(costs[homes.index(pool)] for homes, costs, pool in chosen) + term.of_tops(tops)
 
     @property
     def entries(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..model.errors import SolverFailed, StopReason
@@ -27,6 +27,8 @@ class Question:
     """By pool: rows count as so many thousandths more than they are."""
     tops: tuple[int | None, ...] = ()
     """By pool: what its peak may be at most."""
+    are_peaks: bool = False
+    """Do the tops count as the peaks, however much lower the choice would be? Without peaks to weigh, the answer comes many times sooner."""
     near: Pools | None = None
     """A choice to begin with."""
 
@@ -48,11 +50,6 @@ class Answer(NamedTuple):
         return self.pools is None and self.stopped is None
 
 
-def write_question(question: Question, program: Program | None) -> dict[str, Any]:
-    """With the program that it is about; None: the last one's."""
-    return {"question": asdict(question), "program": None if program is None else asdict(program)}
-
-
 def read_question(fields: Mapping[str, Any]) -> Question:
     near = fields["near"]
     return Question(
@@ -62,6 +59,7 @@ def read_question(fields: Mapping[str, Any]) -> Question:
         fields["most"],
         tuple(fields["stretch"]),
         tuple(fields["tops"]),
+        fields["are_peaks"],
         None if near is None else tuple(near),
     )
 
@@ -97,3 +95,13 @@ def read_answer(fields: Mapping[str, Any], program: Program) -> Answer:
     ):
         raise SolverFailed(NAME, "it answered with pools in which something may not be")
     return answer
+
+
+def read_peaks(fields: Mapping[str, Any], program: Program) -> tuple[int, ...] | None:
+    """The peak of each pool. Raises SolverFailed as `read_answer` does."""
+    peaks = fields.get("peaks")
+    if peaks is None:
+        return None
+    if len(peaks) != len(program.rooms) or any(type(peak) is not int or peak < 0 for peak in peaks):
+        raise SolverFailed(NAME, "it answered with what are no peaks")
+    return tuple(peaks)

@@ -6,6 +6,7 @@ its answer is then packed. Where that fails, the program is asked again with the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +21,8 @@ from ..model.outcome import Certificate, Outcome, Proof, Value
 from ..model.solver import Control, Feature, Goal, Solver, Task
 from .asking import Asking
 from .packing import Packing
-from .program import Pools, Program, class_numbers, pools_of_classes, program_of
+from .peaks import Choice, PeakSearch
+from .program import Program, class_numbers, pools_of_classes, program_of
 from .question import Answer, Question
 
 STRETCHES = (1, 4, 15, 30, 60, 120)
@@ -29,7 +31,12 @@ MOST_BLOCKS = 4_000
 """With more, the program as a whole takes too long."""
 WORK_OF_PACKING = 300_000
 WORK_OF_PACKING_A_BLOCK = 300
-FIRST_WORK = 400_000
+SHARE = 2, 3
+"""Of what is left a question may take so much: packing, and later questions, need some of it, too."""
+SHARE_BESIDE_PEAKS = 1, 4
+"""Where peaks are weighed, which is far harder, they are then searched for."""
+MOST_WORK = 4_000_000
+"""Where there is no limit."""
 
 
 class PoolsFirst(Solver):
@@ -80,10 +87,10 @@ class _Run:
     def _left(self) -> int | None:
         return None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0)
 
-    def _work_to_ask(self) -> int | None:
-        """Packing, and later questions, need some of it, too."""
+    def _share(self, part: int, of: int) -> int | None:
+        """A part of what is left."""
         left = self._left()
-        return None if left is None else left * 2 // 3
+        return None if left is None else left * part // of
 
     def _is_over(self) -> bool:
         if self.value is not None and (self.value <= self.task.enough or self.task.goal is Goal.FIT):
@@ -93,25 +100,54 @@ class _Run:
 
     def _minimise(self, index: int) -> None:
         """Lower one term, with the earlier ones no worse than they are."""
-        held = () if self.value is None else self.value[:index]
-        if len(held) < index:
+        if index and self.value is None:
             return
         stretch = [0] * len(self.instance.pools)
         while not self._is_over() and not self._is_settled(index):
-            is_exact = not any(stretch) and self._is_proven(index)
-            most = None if self.value is None else self.value[index]
-            least = self.bound[index] if is_exact and len(self.bound) > index else None
-            near = pools_of_classes(self.number, self.best) if index and is_exact and self.best is not None else None
-            question = Question(index, held, least, most, tuple(stretch), near=near)
-            answer = self.asking.ask(self.program, question, self._work_to_ask())
-            if is_exact:
-                self._learn(index, answer)
-            if answer.pools is None or answer.value is None or (most is not None and answer.value >= most):
-                return
-            pools = np.array(answer.pools, dtype=np.int64)[self.number]
-            missed = self._pack(index, answer, pools)
+            choices = self._choices(index, tuple(stretch))
+            missed = self._pack_best(index, choices)
             if not missed or not self._stretch(stretch, missed):
                 return
+
+    def _choices(self, index: int, stretch: tuple[int, ...]) -> list[Choice]:
+        """The program's best choices of pools, best first, as far as they are better than what is known."""
+        is_exact = not any(stretch) and self._is_proven(index)
+        most = None if self.value is None else self.value[index]
+        question = Question(
+            index,
+            held=() if self.value is None else self.value[:index],
+            least=self.bound[index] if is_exact and len(self.bound) > index else None,
+            most=most,
+            stretch=stretch,
+            near=pools_of_classes(self.number, self.best) if index and is_exact and self.best is not None else None,
+        )
+        terms = self.program.terms[: index + 1]
+        weighs_peaks = any(any(term.of_peaks) for term in terms) and not any(term.is_largest for term in terms)
+        answer = self.asking.ask(self.program, question, self._share(*(SHARE_BESIDE_PEAKS if weighs_peaks else SHARE)))
+        if is_exact:
+            self._learn(index, answer)
+        found = []
+        if answer.pools is not None and answer.value is not None and (most is None or answer.value < most):
+            found.append(Choice(answer.value, self.program.least_tops(answer.pools), answer.pools))
+        if answer.stopped is not None and weighs_peaks:
+            found = self._with_given_peaks(question, found)
+        return found
+
+    def _with_given_peaks(self, question: Question, found: list[Choice]) -> list[Choice]:
+        """The same where peaks are not weighed but searched for."""
+        best = min((value for value in (question.most, *(c.value for c in found)) if value is not None), default=None)
+        starts = [choice.tops for choice in found]
+        relaxed = self.asking.peaks_of_relaxation(
+            self.program, question.held, self._share(*SHARE_BESIDE_PEAKS) or MOST_WORK
+        )
+        if relaxed is not None:
+            starts.append(relaxed)
+        if self.best is not None:
+            starts.append(peaks(self.instance, self.best))
+        search = PeakSearch(
+            self.program, self.asking, replace(question, near=None), best, self._share(*SHARE) or MOST_WORK
+        )
+        return [*search.run(starts), *found]
 
     def _is_proven(self, index: int) -> bool:
         """Are the earlier terms at their least?"""
@@ -138,21 +174,31 @@ class _Run:
             self.bound, self.has_proven = bound, True
             self.control.bound(bound)
 
-    def _pack(self, index: int, answer: Answer, pools: Ints) -> list[int]:
-        """Pack the answer; the pools that do not hold what the program gave them, or end higher than it thought."""
+    def _pack_best(self, index: int, choices: list[Choice]) -> list[int]:
+        """Pack them until none that is left can be better; the pools of the first that do not hold what the program gave them."""
+        missed: list[int] = []
+        for number, choice in enumerate(choices):
+            if self.value is not None and len(self.value) > index and choice.value >= self.value[index] and number:
+                break
+            not_held = self._pack(index, choice)
+            missed = missed if number else not_held
+        return missed
+
+    def _pack(self, index: int, choice: Choice) -> list[int]:
+        """Pack the choice; the pools that do not hold what the program gave them, or end higher than it thought."""
         terms = self.program.terms[: index + 1]
         counted = [p for p in range(len(self.instance.pools)) if any(t.of_peaks[p] or t.is_largest for t in terms)]
         work = WORK_OF_PACKING + WORK_OF_PACKING_A_BLOCK * self.instance.blocks
         left = self._left()
+        pools = np.array(choice.pools, dtype=np.int64)[self.number]
         placement, unfit = self.packing.pack(pools, frozenset(counted), work if left is None else min(work, left))
         if placement is None:
             self._take(self._with_room_elsewhere(pools))
             return unfit
         value = self._take(placement)
-        if answer.value is not None and value[index] <= answer.value:
+        if value[index] <= choice.value:
             return []
-        loads = self._loads(answer.pools or ())
-        return [p for p in counted if peaks(self.instance, placement)[p] > loads[p]]
+        return [p for p in counted if peaks(self.instance, placement)[p] > choice.tops[p]]
 
     def _take(self, placement: Placement | None) -> Value:
         """Keep it if it is better; what it is worth."""
@@ -171,14 +217,6 @@ class _Run:
         placement, work = settled(self.instance, wanted)
         self.packing.work += work
         return placement
-
-    def _loads(self, pools: Pools) -> list[int]:
-        """Of each pool, the least peak that its rows allow."""
-        loads = [room.lowest for room in self.program.rooms]
-        for row in self.program.rows:
-            total = row.always + sum(units for group, units in row.members if pools[group] == row.pool)
-            loads[row.pool] = max(loads[row.pool], total - self.program.rooms[row.pool].spare)
-        return loads
 
     def _stretch(self, stretch: list[int], missed: list[int]) -> bool:
         """The next step for these pools; False if there is none."""

@@ -1,0 +1,111 @@
+"""Search over how high the pools' peaks are, where they cost something: with the peaks given, the program is a mere matter of what fits.
+
+It begins with the peaks that would be best if classes could be cut, and with those that are known to do; then each is lowered and raised in steps
+that shrink, or one is lowered and another raised for it, and what is better is gone on from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from .asking import Asking
+from .program import Pools, Program
+from .question import Question
+
+Tops: TypeAlias = tuple[int, ...]
+
+SLACKS = (0, 2, 5, 10, 20, 40, 80, 160)
+"""By how many thousandths peaks that nothing fits below are raised, in turn."""
+STEPS = (80, 40, 20, 10, 5, 3)
+"""By how many thousandths a peak is changed."""
+SHARE_OF_QUESTION = 8
+"""One question may take an eighth of the work."""
+KEPT = 6
+
+
+class Choice(NamedTuple):
+    """A choice of pools, what it is worth, and how high the pools then are."""
+
+    value: int
+    tops: Tops
+    pools: Pools
+
+
+class PeakSearch:
+    """For one term, the earlier ones held."""
+
+    def __init__(self, program: Program, asking: Asking, question: Question, best: int | None, work: int) -> None:
+        self.found: list[Choice] = []
+        """The best ones, best first."""
+        self._program, self._asking, self._question, self._best = program, asking, question, best
+        self._end = asking.work + work
+        self._each = work // SHARE_OF_QUESTION
+        terms = program.terms[: question.term + 1]
+        self._counted = [p for p in range(len(program.rooms)) if any(term.of_peaks[p] for term in terms)]
+        self._price = [max(term.of_peaks[p] for term in terms) for p in range(len(program.rooms))]
+        self._least = sum(min(costs) for costs in program.terms[question.term].of_homes)
+        """What the choice costs at least, whatever the peaks are."""
+        self._tried = set[Tops]()
+
+    def run(self, starts: Iterable[Tops]) -> list[Choice]:
+        """The best choices that were found, best first."""
+        for start in starts:
+            self._enter(start)
+        for step in STEPS:
+            while self.found and any(self._try(tops) for tops in self._moves(self.found[0].tops, step)):
+                pass
+        return self.found
+
+    @property
+    def _is_over(self) -> bool:
+        return self._asking.work >= self._end or self._asking.stop is not None
+
+    def _enter(self, start: Tops) -> None:
+        """Raise the peaks until something fits that is better, or nothing can be."""
+        for slack in SLACKS:
+            tops = self._within(top + top * slack // 1000 for top in start)
+            if self._try(tops) or self._is_over or not self._is_worth_asking(tops):
+                return
+
+    def _within(self, tops: Iterable[int]) -> Tops:
+        rooms = self._program.rooms
+        return tuple(
+            max(top if room.capacity is None else min(top, room.capacity), room.lowest)
+            for top, room in zip(tops, rooms, strict=True)
+        )
+
+    def _moves(self, tops: Tops, step: int) -> Iterator[Tops]:
+        for p in self._counted:
+            change = max(tops[p] * step // 1000, 1)
+            yield self._changed(tops, {p: -change})
+            yield self._changed(tops, {p: change})
+            for q in self._counted:
+                if q != p and self._price[q]:
+                    yield self._changed(tops, {p: -change, q: change * self._price[p] // self._price[q]})
+
+    def _changed(self, tops: Tops, by: dict[int, int]) -> Tops:
+        return self._within(max(top + by.get(p, 0), 0) for p, top in enumerate(tops))
+
+    def _try(self, tops: Tops) -> bool:
+        """Is there a better choice below these peaks?"""
+        if tops in self._tried or self._is_over or not self._is_worth_asking(tops):
+            return False
+        self._tried.add(tops)
+        index = self._question.term
+        most = None if self._best is None else self._best - 1
+        question = replace(self._question, most=most, tops=tops, are_peaks=True)
+        answer = self._asking.ask(self._program, question, min(self._each, self._end - self._asking.work))
+        if answer.pools is None:
+            return False
+        tight = self._program.least_tops(answer.pools)
+        self._best = self._program.value(index, answer.pools, tight)
+        self.found = [Choice(self._best, tight, answer.pools), *self.found][:KEPT]
+        return True
+
+    def _is_worth_asking(self, tops: Tops) -> bool:
+        terms = self._program.terms
+        kept = zip(terms, self._question.held, strict=False)
+        too_dear = self._best is not None and self._least + terms[self._question.term].of_tops(tops) >= self._best
+        return not too_dear and all(term.of_tops(tops) <= most for term, most in kept)
