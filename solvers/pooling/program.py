@@ -12,7 +12,7 @@ import numpy as np
 
 from ..bounds.weighted_sections import LiveHeights, homes_of_classes
 from ..model.instance import Bools, Instance, Ints, Placement, Term
-from ..model.linear_terms import choice_cost, peak_price
+from ..model.linear_terms import choice_cost, moved_column, peak_price
 
 MOST_ENTRIES = 400_000
 """Of all rows together. Beyond it those of the sections with least live are left out: the others still hold."""
@@ -109,7 +109,7 @@ def program_of(instance: Instance) -> Program:
     rows, spare = _rows(instance, number, homes, steps)
     terms = []
     for term in instance.terms:
-        if term is Term.REUSE_COST and instance.weighs_reuse:
+        if (term is Term.REUSE_COST and instance.weighs_reuse) or moved_column(instance, term) is not None:
             break
         terms.append(_costs(instance, term, number, homes))
     return Program(
