@@ -14,6 +14,7 @@ from ...model.problem import Interval, Problem
 from .kernels import scratch_bytes
 from .micro import ALIGNMENT, SCRATCH
 from .model import Model, OperatorRow, SubgraphRow
+from .variables import Variables
 
 _BASE = 584
 """The interpreter, its allocators and planners."""
@@ -22,13 +23,14 @@ _EVAL_TENSOR, _TENSOR, _NODE, _HANDLE, _QUANTISATION = 24, 64, 64, 8, 24
 _KEPT: Mapping[str, int] = {
     name: size
     for size, names in {
-        0: "NEG SIN COS LOG SQRT SQUARE EXP FLOOR CEIL ROUND ZEROS_LIKE CAST MAXIMUM MINIMUM TRANSPOSE LOGICAL_NOT SHAPE SLICE EXPAND_DIMS ARG_MAX ARG_MIN",
+        0: "NEG SIN COS LOG SQRT SQUARE EXP FLOOR CEIL ROUND ZEROS_LIKE CAST MAXIMUM MINIMUM TRANSPOSE LOGICAL_NOT SHAPE SLICE EXPAND_DIMS ARG_MAX ARG_MIN READ_VARIABLE ASSIGN_VARIABLE",
         8: "RESIZE_NEAREST_NEIGHBOR RESIZE_BILINEAR SPLIT SPLIT_V BATCH_TO_SPACE_ND BROADCAST_TO",
         16: "RELU6 LOGISTIC TANH PACK UNPACK SELECT_V2 SPACE_TO_BATCH_ND GATHER_ND ADD_N",
+        24: "IF WHILE CALL_ONCE",
         32: "RELU ABS RSQRT HARD_SWISH LEAKY_RELU QUANTIZE DEQUANTIZE PRELU EQUAL NOT_EQUAL LESS LESS_EQUAL GREATER GREATER_EQUAL RESHAPE L2_NORMALIZATION GATHER SQUEEZE",
         48: "MUL DIV SPACE_TO_DEPTH DEPTH_TO_SPACE MIRROR_PAD CUMSUM LOG_SOFTMAX",
         64: "ADD PAD PADV2",
-        80: "SUB AVERAGE_POOL_2D MAX_POOL_2D CONCATENATION SOFTMAX MEAN SUM REDUCE_MAX REDUCE_MIN SVDF",
+        80: "VAR_HANDLE SUB AVERAGE_POOL_2D MAX_POOL_2D CONCATENATION SOFTMAX MEAN SUM REDUCE_MAX REDUCE_MIN SVDF",
         104: "CONV_2D DEPTHWISE_CONV_2D",
         112: "FULLY_CONNECTED SQUARED_DIFFERENCE",
         128: "TRANSPOSE_CONV STRIDED_SLICE BATCH_MATMUL",
@@ -70,6 +72,7 @@ def estimated_tail(model: Model) -> Tail:
         ("operators", _NODE * len(operators)),
         ("kernels", sum(_kept(subgraph, operator) for subgraph, operator in operators) + _HANDLE * pieces),
         ("variables", sum(_aligned(each.elements * (each.type.micro_bytes or 0)) for each in variables)),
+        ("resource variables", sum(_aligned(-(-bits // 8)) for bits in Variables(model).bits.values())),
     )
     return Tail(parts, tuple(name for name in dict.fromkeys(names) if name not in _KEPT))
 

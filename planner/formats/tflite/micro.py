@@ -34,7 +34,7 @@ def micro_problem(model: Model) -> Problem:
     for number, id_ in enumerate(tensor_ids(model)):
         s, i = place_of(model, number)
         tensor = model.subgraphs[s].tensors[i]
-        if is_placed(tensor):
+        if is_placed(model, s, i):
             live = steps.live.get((s, i), [NEVER])
             kind = "input" if s == 0 and i in model.subgraphs[0].inputs else None
             kind = "output" if s == 0 and i in model.subgraphs[0].outputs else kind
@@ -45,9 +45,11 @@ def micro_problem(model: Model) -> Problem:
     return Problem(tuple(buffers), (Pool(ARENA),), lifetimes=Lifetimes.INCLUSIVE, steps=tuple(steps.names))
 
 
-def is_placed(tensor: TensorRow) -> bool:
-    """Does TFLite Micro's planner place it?"""
-    return not tensor.is_constant and not tensor.is_variable and tensor.elements > 0
+def is_placed(model: Model, subgraph: int, number: int) -> bool:
+    """Does TFLite Micro's planner place the tensor? Handles of resource variables lie where the kernel keeps them."""
+    tensor = model.subgraphs[subgraph].tensors[number]
+    is_outside = tensor.is_constant or tensor.is_variable or (subgraph, number) in model.handles
+    return not is_outside and tensor.elements > 0
 
 
 def placed_bytes(tensor: TensorRow, subgraph: int, number: int) -> int:

@@ -11,7 +11,7 @@ from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, bad_input
 from ...model.errors import Code
 from .flatbuffer import FlatBuffer, Table, damaged
-from .schema import CONTROL, CUSTOM, TYPES, Type, operator_name
+from .schema import CONTROL, CUSTOM, HANDLE, TYPES, Type, operator_name
 
 IDENTIFIER = b"TFL3"
 VERSION = 3
@@ -98,6 +98,17 @@ class Model:
         for subgraph in self.subgraphs:
             found.append(found[-1] + len(subgraph.tensors))
         return tuple(found)
+
+    @cached_property
+    def handles(self) -> dict[tuple[int, int], OperatorRow]:
+        """By subgraph and tensor: the handles of resource variables, each with the operator that gives it out."""
+        return {
+            (s, i): operator
+            for s, subgraph in enumerate(self.subgraphs)
+            for operator in subgraph.operators
+            if operator.code == HANDLE
+            for i in operator.outputs
+        }
 
 
 def read_model(data: bytes) -> Model:

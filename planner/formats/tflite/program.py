@@ -8,6 +8,7 @@ from ...graph.program import Function, Program
 from ...model.errors import BadInput, Code, Finding
 from .model import Model, OperatorRow, SubgraphRow, unique_names
 from .schema import ELEMENTWISE, VIEWS
+from .variables import READ, Variables
 
 ALIGNMENT = 16
 """Of every tensor: what TFLite's and TFLite Micro's kernels count on."""
@@ -21,8 +22,10 @@ def program_of_model(model: Model, in_place: bool = False) -> Program:
     names = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
     entries = dict.fromkeys((0, *model.signatures))
     reached = _reached(model, list(entries))
-    functions = tuple(_Lowering(model, s, names, in_place).function() for s in reached)
-    return Program(functions, tuple(names[s] for s in entries))
+    variables = Variables(model)
+    state = _state(model, variables)
+    functions = tuple(_Lowering(model, s, names, in_place, variables, state).function() for s in reached)
+    return Program(functions, tuple(names[s] for s in entries), tuple(state.values()))
 
 
 def in_the_file(error: BadInput, model: Model, program: Program) -> BadInput:
@@ -36,6 +39,19 @@ def in_the_file(error: BadInput, model: Model, program: Program) -> BadInput:
             parts[1:3] = ["subgraphs", str(places.get(int(parts[2]), parts[2]))]
         findings.append(Finding(finding.code, "/".join(parts), finding.message))
     return BadInput(*findings, more=error.more)
+
+
+def _state(model: Model, variables: Variables) -> dict[str, Tensor]:
+    """Every resource variable as a tensor that all functions see."""
+    taken = {tensor.name for subgraph in model.subgraphs for tensor in subgraph.tensors}
+    made: dict[str, Tensor] = {}
+    for name, bits in variables.bits.items():
+        id_ = f"variable {name}"
+        while id_ in taken:
+            id_ += "'"
+        taken.add(id_)
+        made[name] = Tensor(id_, (bits,), 1, TensorKind.MUTABLE, alignment=ALIGNMENT)
+    return made
 
 
 def _reached(model: Model, start: list[int]) -> list[int]:
@@ -52,11 +68,20 @@ def _reached(model: Model, start: list[int]) -> list[int]:
 class _Lowering:
     """One subgraph as a function."""
 
-    def __init__(self, model: Model, number: int, names: list[str], in_place: bool) -> None:
+    def __init__(
+        self,
+        model: Model,
+        number: int,
+        names: list[str],
+        in_place: bool,
+        variables: Variables,
+        state: dict[str, Tensor],
+    ) -> None:
         self._row: SubgraphRow = model.subgraphs[number]
         self._number = number
         self._names = names
         self._in_place = in_place
+        self._variables, self._state = variables, state
         self._ids = unique_names((tensor.name for tensor in self._row.tensors), "tensor")
         self._inputs = dict.fromkeys(i for i in self._row.inputs if i >= 0)
         self._written = {i for operator in self._row.operators for i in operator.outputs}
@@ -118,6 +143,11 @@ class _Lowering:
                     condition=condition,
                     carried=len(outputs),
                 )
+        variable = self._variables.of(self._number, row)
+        if variable is not None:
+            kept = (self._state[variable].id,)
+            given = (*inputs, *kept) if row.code == READ else inputs
+            return Operator(OperatorKind.COMPUTE, given, outputs if row.code == READ else kept, name=name)
         if self._in_place and len(outputs) == 1:
             return self._over_its_input(row, inputs, outputs, name)
         return Operator(OperatorKind.COMPUTE, inputs, outputs, name=name)

@@ -59,6 +59,8 @@ RIGHT_SHIFT"""
 OPERATORS = dict(enumerate(_IN_ORDER.split())) | {200: "STABLEHLO_WHILE"}
 """Built-in operators by number; those that are not here go by their number."""
 CUSTOM = 32
+HANDLE = "VAR_HANDLE"
+"""Gives out what a resource variable is known by."""
 
 
 def operator_name(code: int) -> str:

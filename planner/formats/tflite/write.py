@@ -47,12 +47,11 @@ def offsets_of(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
     found: list[tuple[BufferId, int]] = []
     for number, id_ in enumerate(tensor_ids(model)):
         s, i = place_of(model, number)
-        tensor = model.subgraphs[s].tensors[i]
-        if not is_placed(tensor) or id_ not in placed:
+        if not is_placed(model, s, i) or id_ not in placed:
             found.append((id_, UNPLANNED))
             continue
         at, placement = placed[id_]
-        need = placed_bytes(tensor, s, i)
+        need = placed_bytes(model.subgraphs[s].tensors[i], s, i)
         if placement.size < need:
             text = (
                 f"{quoted(id_)} has {placement.size} bytes, TFLite Micro takes {need}: plan the model with --like tflm"

@@ -9,7 +9,7 @@ from typing import Any
 FLOAT32, INT32, UINT8, STRING, BOOL, INT8, RESOURCE, INT4 = 0, 2, 3, 5, 6, 9, 13, 17
 CODES = {
     "ADD": 0, "CONV_2D": 3, "FULLY_CONNECTED": 9, "LOGISTIC": 14, "RELU": 19, "RESHAPE": 22, "SVDF": 27, "CUSTOM": 32, "MEAN": 40, "NEG": 59, "ADD_N": 106,
-    "LESS": 58, "IF": 118, "WHILE": 119, "CALL_ONCE": 129,
+    "SUB": 41, "LESS": 58, "IF": 118, "WHILE": 119, "CALL_ONCE": 129, "VAR_HANDLE": 142, "READ_VARIABLE": 143, "ASSIGN_VARIABLE": 144,
 }  # fmt: skip
 OPTIONS = {"IF": 92, "WHILE": 93, "CALL_ONCE": 103}
 Fields = Mapping[int, Any]
@@ -101,6 +101,11 @@ def operator(code: str, inputs: Sequence[int], outputs: Sequence[int], *runs: in
     if runs:
         fields |= {3: u8(OPTIONS[code]), 4: dict(enumerate(runs))}
     return code, fields
+
+
+def handle(output: int, name: str) -> tuple[str, Fields]:
+    """The operator that gives out what a resource variable is known by."""
+    return "VAR_HANDLE", {1: [], 2: [output], 3: u8(111), 4: {0: "state", 1: name}}
 
 
 def subgraph(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from planner import plan
 from planner.formats import read_problem
+from planner.formats.tflite.arena import estimated_tail
+from planner.formats.tflite.model import read_model
 from planner.model.problem import Problem
 from tests.planner.formats.tflite import files as f
 
@@ -74,6 +77,59 @@ def test_what_is_read_and_never_written_is_state() -> None:
         f.tensor("s", [8]), f.tensor("y", [8]), inputs=[], outputs=[1], operators=[f.operator("NEG", [0], [1])]
     )
     assert lives(read(data)) == {"s": ((0, 2),), "y": ((0, 2),)}
+
+
+def adding_up(count: int) -> bytes:
+    """What is put in is added to a resource variable, which begins as ones."""
+    tensors = [
+        *(f.tensor("x", [1, count], f.FLOAT32), f.tensor("h", [1], f.RESOURCE)),
+        *(f.tensor(name, [1, count], f.FLOAT32) for name in ("old", "new")),
+    ]
+    operators = [
+        *(f.operator("CALL_ONCE", [], [], 1), f.handle(1, "sum"), f.operator("READ_VARIABLE", [1], [2])),
+        *(f.operator("ADD", [2, 0], [3]), f.operator("ASSIGN_VARIABLE", [1, 3], [])),
+    ]
+    first = f.subgraph(
+        [f.tensor("h", [1], f.RESOURCE), f.tensor("ones", [1, count], f.FLOAT32, data=1)],
+        [],
+        [],
+        [f.handle(0, "sum"), f.operator("ASSIGN_VARIABLE", [0, 1], [])],
+        "first",
+    )
+    return f.model(
+        f.subgraph(tensors, [0], [3], operators), first, buffers=[b"", struct.pack(f"<{count}f", *[1.0] * count)]
+    )
+
+
+def test_resource_variables_are_state_and_lie_in_tflite_micro_s_tail() -> None:
+    data = adding_up(16)
+    by_use = {buffer.id: buffer for buffer in read(data).buffers}
+    assert (by_use["variable state/sum"].size, by_use["variable state/sum"].kind) == (64, "mutable")
+    assert by_use["variable state/sum"].live == ((0, 7),)
+    assert {buffer.id for buffer in read(data, ":like=tflm").buffers} == {"main/x", "main/old", "main/new"}
+    parts = dict(estimated_tail(read_model(data)).parts)
+    assert parts["resource variables"] == 64
+
+
+def test_handles_that_are_handed_to_subgraphs_name_the_same_variable() -> None:
+    main = f.subgraph(
+        [f.tensor("c", [1], f.BOOL), f.tensor("x", [1, 8], f.FLOAT32), f.tensor("h", [1], f.RESOURCE)],
+        [0, 1],
+        [],
+        [f.handle(2, "last"), f.operator("IF", [0, 2, 1], [], 1, 2)],
+    )
+    arms = [
+        f.subgraph(
+            [f.tensor("h", [1], f.RESOURCE), f.tensor("x", [1, 8], f.FLOAT32)],
+            [0, 1],
+            [],
+            [f.operator("ASSIGN_VARIABLE", [0, 1], [])],
+            name,
+        )
+        for name in ("yes", "no")
+    ]
+    sizes_ = sizes(read(f.model(main, *arms)))
+    assert sizes_["variable state/last"] == 32
 
 
 @pytest.mark.parametrize(

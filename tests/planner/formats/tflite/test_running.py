@@ -18,7 +18,7 @@ from planner.formats.tflite.model import read_model
 from planner.formats.tflite.write import with_metadata
 from planner.options.options import Options
 from tests.planner.formats.tflite import files as f
-from tests.planner.formats.tflite.test_reading import MODELS, PEAKS, branching
+from tests.planner.formats.tflite.test_reading import MODELS, PEAKS, adding_up, branching
 
 OPTIONS = Options(time_limit=60.0)
 needs_interpreter = pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed (memplan[tflm])")
@@ -98,6 +98,99 @@ def test_offsets_are_counted_through_all_subgraphs() -> None:
     assert ran.head == apart[-1] + 64
     assert found.before is not None
     assert ran.outputs == found.before.outputs
+
+
+def count(name: str, data: int = 0) -> f.Fields:
+    return f.tensor(name, [1], f.INT32, data=data)
+
+
+def until(turns: str, carried: list[f.Fields], body: f.Fields, main: f.Fields) -> bytes:
+    """A model whose loop counts up to a constant: buffers 1 to 3 hold 0, 1 and 5."""
+    test = [count("i"), *carried, count("turns", {"none": 1, "five": 3}[turns]), f.tensor("on", [1], f.BOOL)]
+    size = len(carried)
+    condition = f.subgraph(
+        test, [*range(size + 1)], [size + 2], [f.operator("LESS", [0, size + 1], [size + 2])], "condition"
+    )
+    numbers = [struct.pack("<i", number) for number in (0, 1, 5)]
+    return f.model(main, condition, body, buffers=[b"", *numbers])
+
+
+def loop(turns: str) -> bytes:
+    """What is carried is made anew in each turn."""
+    x = [float_tensor(name, 16) for name in ("x", "y", "before")]
+    main = f.subgraph(
+        [count("i", 1), x[0], count("last"), *x[1:]],
+        [1],
+        [3],
+        [f.operator("RELU", [1], [4]), f.operator("WHILE", [0, 4], [2, 3], 1, 2)],
+    )
+    body = f.subgraph(
+        [count("i"), float_tensor("a", 16), count("one", 2), count("next"), *(float_tensor(n, 16) for n in "bc")],
+        [0, 1],
+        [3, 5],
+        [f.operator("ADD", [0, 2], [3]), f.operator("NEG", [1], [4]), f.operator("NEG", [4], [5])],
+        "body",
+    )
+    return until(turns, [float_tensor("x", 16)], body, main)
+
+
+def swapping() -> bytes:
+    """A loop that hands one of the things that it carries on as the other."""
+    main = f.subgraph(
+        [count("i", 1), *(float_tensor(n, 16) for n in "xy"), count("last"), *(float_tensor(n, 16) for n in "uvz")],
+        [1, 2],
+        [6],
+        [f.operator("WHILE", [0, 1, 2], [3, 4, 5], 1, 2), f.operator("SUB", [4, 5], [6])],
+    )
+    body = f.subgraph(
+        [count("i"), *(float_tensor(n, 16) for n in "ab"), count("one", 2), count("next"), float_tensor("c", 16)],
+        [0, 1, 2],
+        [4, 2, 5],
+        [f.operator("ADD", [0, 3], [4]), f.operator("NEG", [1], [5])],
+        "body",
+    )
+    return until("five", [float_tensor("x", 16), float_tensor("y", 16)], body, main)
+
+
+def twice() -> bytes:
+    """Two loops, one after the other."""
+    main = f.subgraph(
+        [count("i", 1), float_tensor("x", 16), count("j"), float_tensor("y", 16), count("k"), float_tensor("z", 16)],
+        [1],
+        [5],
+        [f.operator("WHILE", [0, 1], [2, 3], 1, 2), f.operator("WHILE", [0, 3], [4, 5], 1, 2)],
+    )
+    body = f.subgraph(
+        [count("i"), float_tensor("a", 16), count("one", 2), count("next"), *(float_tensor(n, 16) for n in "bc")],
+        [0, 1],
+        [3, 5],
+        [f.operator("ADD", [0, 2], [3]), f.operator("NEG", [1], [4]), f.operator("NEG", [4], [5])],
+        "body",
+    )
+    return until("five", [float_tensor("x", 16)], body, main)
+
+
+@needs_interpreter
+@pytest.mark.parametrize(
+    "data",
+    [loop("five"), loop("none"), swapping(), twice(), adding_up(16), adding_up(64)],
+    ids=["loop", "no turn", "swapping", "two loops", "state", "more state"],
+)
+def test_loops_and_state_run_as_planned_and_the_tail_is_as_estimated(data: bytes) -> None:
+    found = examined(data, OPTIONS)
+    assert found.verdict == "as planned", found.after
+    assert found.before is not None
+    assert found.before.head is not None
+    assert found.before.tail == pytest.approx(found.tail.size, rel=0.05)
+    assert found.tail.unknown == ()
+    assert (found.plan.peak or 0) <= found.before.head
+
+
+@needs_interpreter
+def test_a_planner_that_knows_when_loops_run_needs_less() -> None:
+    found = examined(twice(), OPTIONS)
+    assert found.before is not None
+    assert (found.before.head, found.plan.peak) == (464, 288)
 
 
 @needs_interpreter
