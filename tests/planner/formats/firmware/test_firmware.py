@@ -149,13 +149,29 @@ MODEL = f.model(
     ),
     buffers=[b"", bytes(40)],
 )
-STRUCT = """#include <stdint.h>
+STRUCT = """#include <stddef.h>
+#include <stdint.h>
 namespace tflite {{{begin}
 struct BufferDescriptor {{ int32_t offset; }};
 struct BufferPlan {{ int32_t buffer_count; BufferDescriptor buffer_plan_entries[1]; }};
+constexpr size_t SizeOfBufferPlan(int32_t count) {{ return sizeof(BufferPlan) + sizeof(BufferDescriptor) * (count > 1 ? count - 1 : 0); }}
 {end}}}
 """
-"""TFLite Micro's header, which has had its structures in two places."""
+"""The structures of tensorflow/lite/micro/memory_planner/memory_plan_struct.h (tflite-micro, revision 183da3e), field by field: both are in namespace
+tflite there, and what we write would take them from tflite::micro as well."""
+SHIM = """#include "plan.h"
+#include <stdio.h>
+#if IS_INNER
+using namespace tflite::micro;
+#endif
+using namespace tflite;
+static_assert(sizeof(net::offsets) == SizeOfBufferPlan(net::offsets.buffer_count), "as large as TFLite Micro counts");
+static_assert(offsetof(net::Offsets, entries) == offsetof(BufferPlan, buffer_plan_entries), "offsets begin where they do there");
+int main() {
+  const BufferPlan* plan = net_buffer_plan();
+  for (int index = 0; index < plan->buffer_count; ++index) printf("%d\\n", static_cast<int>(plan->buffer_plan_entries[index].offset));
+}"""
+"""Asks as NonPersistentMemoryPlannerShim does: how many buffers there are, and for the offset of each by its index."""
 
 
 @pytest.mark.parametrize("micro", [False, True])
@@ -166,12 +182,7 @@ def test_the_buffer_plan_compiles_in_place_of_tflite_micro_s_own(tmp_path: Path,
     begin, end = (" namespace micro {", "}") if micro else ("", "")
     (folder / "memory_plan_struct.h").write_text(STRUCT.format(begin=begin, end=end))
     (tmp_path / "plan.h").write_bytes(written("tflm:prefix=net", problem, MODEL))
-    text = """#include "plan.h"
-        #include <stdio.h>
-        int main() {
-          for (int i = 0; i < net_buffer_plan()->buffer_count; ++i) printf("%d\\n", net_buffer_plan()->buffer_plan_entries[i].offset);
-        }"""
-    made = compiled(tmp_path, CPP, text)
+    made = compiled(tmp_path, CPP, SHIM, f"-DIS_INNER={int(micro)}")
     assert made.returncode == 0, made.stderr
     ran = subprocess.run([tmp_path / "out"], capture_output=True, text=True, timeout=10, check=True)
     assert [int(line) for line in ran.stdout.split()] == [offset for offset, _ in offsets(problem)]
