@@ -89,9 +89,11 @@ class Refusal(Exception):
 
 
 def status_of(code: Code) -> int:
-    """400 for bytes that are no document, 413 for too much, 503 for solvers that broke, 422 for what cannot be used."""
+    """400 for bytes that are no document, 413 for more than there was time for, 503 for solvers that broke, 422 for what cannot be used."""
     if code in MALFORMED:
         return HTTPStatus.BAD_REQUEST
+    if code is Code.OUT_OF_TIME:
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     return HTTPStatus.SERVICE_UNAVAILABLE if code is Code.SOLVER_FAILED else HTTPStatus.UNPROCESSABLE_ENTITY
 
 

@@ -11,6 +11,7 @@ from planner.formats import is_shapes_plan, is_sharing, read_plan, read_shapes_p
 from planner.formats.documents import Source
 from planner.formats.json.scan import members, scan
 from planner.formats.table import BYTES, Format, format_named, recognised
+from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding, PlannerError
 from planner.model.plan import Plan
 from planner.model.problem import Problem
@@ -55,12 +56,14 @@ def understand(
     settings: Settings,
     media_type: str = BYTES,
     door: Door = PLANS,
+    begun: float | None = None,
 ) -> Understood:
-    """What it is, and what is asked for. Raises PlannerError and Refusal."""
+    """What it is, and what is asked for; its time counts from `begun`. Raises PlannerError and Refusal."""
     data, solve = separate(data, format_)
     wanted = clipped(merged(query, None if solve is None else from_body(solve, door), door), settings, door)
     kind = kind_of(door.kind(wanted.own))
-    row, subject = read_subject(kind, data, format_, settings, media_type)
+    with time_limit(wanted.options.time_limit, begun):
+        row, subject = read_subject(kind, data, format_, settings, media_type)
     asked = Asked(wanted.options, wanted.own, (*subject.warnings, *wanted.notes))
     kind.check(subject, asked, settings)
     return Understood(kind, subject, asked, as_document(wanted.options, wanted.own), format_ or row.name)

@@ -16,6 +16,7 @@ from planner.formats.answers.write_map import write_map
 from planner.formats.documents import Source
 from planner.formats.table import BYTES, format_named, recognised
 from planner.generate import Request, generate
+from planner.model.deadline import time_limit
 from planner.model.errors import PlannerError
 from planner.model.problem import Buffer, Problem
 from planner.options.capacity import planned_problem
@@ -46,21 +47,21 @@ def do(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Lin
 
 def _read(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Is this a problem that can be planned, and what plan would be the same?"""
-    return about(_understood(header, parts, settings)), b""
+    return about(_understood(header, parts, settings, time.monotonic())), b""
 
 
 def _read_and_solve(header: dict[str, Any], parts: list[bytes], settings: Settings, line: Line) -> Answer:
     """Both in one go: what it is is told in between, so that whoever has the answer already can say so."""
     begun = time.monotonic()
-    found = _understood(header, parts, settings)
+    found = _understood(header, parts, settings, begun)
     line.understood(about(found))
     return found.kind.run(found.subject, found.asked, line, begun, None)
 
 
-def _understood(header: dict[str, Any], parts: list[bytes], settings: Settings) -> Understood:
+def _understood(header: dict[str, Any], parts: list[bytes], settings: Settings, begun: float) -> Understood:
     door = DOORS[header.get("door", PLANS.name)]
     query = door.loose.model_validate(header["query"])
-    return understand(parts[0], header["format"], query, settings, header.get("media_type", BYTES), door)
+    return understand(parts[0], header["format"], query, settings, header.get("media_type", BYTES), door, begun)
 
 
 def about(found: Understood) -> dict[str, Any]:
@@ -80,18 +81,19 @@ def about(found: Understood) -> dict[str, Any]:
 def _solve(header: dict[str, Any], parts: list[bytes], _settings: Settings, line: Line) -> Answer:
     """Work on what `read` has found sound, from the best that is known if there is any."""
     begun = time.monotonic()
-    kind, subject, asked = _again(header, parts[0])
+    kind, subject, asked = _again(header, parts[0], begun)
     return kind.run(subject, asked, line, begun, parts[1] if len(parts) > 1 else None)
 
 
-def _again(header: dict[str, Any], problem: bytes) -> tuple[Kind, Subject, Asked]:
-    """A job's problem and what is asked of it, which were found sound before."""
+def _again(header: dict[str, Any], problem: bytes, begun: float | None = None) -> tuple[Kind, Subject, Asked]:
+    """A job's problem and what is asked of it, which were found sound before. Where its time has begun, reading it counts."""
     kind = kind_of(header.get("kind", "plan"))
     data, _solve_options = separate(problem, header["format"])
     source = Source(data)
     row = recognised(source) if header["format"] is None else format_named(header["format"])
     options, own = from_record(header["options"], kind.name)
-    return kind, kind.read(row, source), Asked(options, own, tuple(header.get("notes", ())))
+    with time_limit(None if begun is None else options.time_limit, begun):
+        return kind, kind.read(row, source), Asked(options, own, tuple(header.get("notes", ())))
 
 
 def _cut_short(header: dict[str, Any], parts: list[bytes], _settings: Settings, _line: Line) -> Answer:

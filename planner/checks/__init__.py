@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..facts.constants import spell_out_constants
+from ..model.deadline import look
 from ..model.errors import Finding
 from ..model.problem import Problem
 from .colocations import check_colocations
@@ -12,6 +13,8 @@ from .pairs import check_pairs
 from .pool_choice import check_pool_choice
 from .report import Report
 from .totals import check_totals
+
+CHECKING = "checking"
 
 
 def check(problem: Problem) -> tuple[Finding, ...]:
@@ -48,6 +51,7 @@ def _examine(problem: Problem) -> Report:
     report = Report()
     names = Names(problem)
     check_names(problem, names, report)
+    look(CHECKING)
     check_speeds(problem, report)
     if report:
         return report
@@ -56,14 +60,18 @@ def _examine(problem: Problem) -> Report:
         return report
     problem = spell_out_constants(problem)
     check_pairs(problem, names, report)
+    look(CHECKING)
     groups = check_colocations(problem, names, report)
     if groups is None:
         return report
+    look(CHECKING)
     check_totals(problem, groups, report)
+    look(CHECKING)
     homes = check_pool_choice(problem, names, groups, report)
     if homes is not None and (groups.members or any(buffer.fixed is not None for buffer in problem.buffers)):
         from .fixed import check_fixed
 
+        look(CHECKING)
         check_fixed(problem, names, groups, homes, report)
     return report
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from solvers.model.instance import Term
 
+from ..model.deadline import in_time, tick
 from ..model.errors import Code
 from ..model.problem import Buffer, BufferId, Interval, Pool, Problem
 from .limits import MAX_ADDRESS, MAX_TEXT, MAX_TIME
@@ -34,6 +35,7 @@ def check_names(problem: Problem, names: Names, report: Report) -> None:
     _buffers(problem, names, report)
     _terms(problem, report)
     for place, id_ in _mentions(problem):
+        tick("checking")
         if id_ not in names.buffers or isinstance(id_, bool):
             report.add(Code.UNKNOWN_BUFFER, place, f"there is no buffer {quoted(id_)}{_other_type(id_, names)}")
     for i, colocation in enumerate(problem.constraints.colocations):
@@ -155,7 +157,7 @@ def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
 def _buffers(problem: Problem, names: Names, report: Report) -> None:
     index = names.buffers
     known = {} if problem.facts.neighbour is None else problem.facts.neighbour.written
-    for i, buffer in enumerate(problem.buffers):
+    for i, buffer in enumerate(in_time(problem.buffers, "checking", "buffer")):
         id_ = buffer.id
         if id(buffer) in known and id_ not in index:
             index[id_] = i

@@ -13,6 +13,7 @@ from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
 
+from ..model.deadline import in_time, look
 from ..model.problem import Alternative, Buffer, Constraints, Neighbour, Problem, Variants
 from .constants import spell_out_constants
 from .intervals import merged
@@ -38,6 +39,7 @@ def digest(problem: Problem) -> str:
 
 
 def _computed(problem: Problem) -> str:
+    look("checking")
     problem = spell_out_constants(problem)
     by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
     every_pool = [problem.pools[p].name for p in by_rank]
@@ -50,7 +52,14 @@ def _computed(problem: Problem) -> str:
         *([] if problem.variants is None else [_variants(problem.variants, lists)]),
     ]
     if problem.facts.neighbour is None:
-        canonical = _written([_VERSION, pools, [_buffer(buffer, lists) for buffer in problem.buffers], *rest])
+        canonical = _written(
+            [
+                _VERSION,
+                pools,
+                [_buffer(buffer, lists) for buffer in in_time(problem.buffers, "checking", "buffer")],
+                *rest,
+            ]
+        )
     else:
         problem.facts.written = _of_neighbours(problem, problem.facts.neighbour, lists)
         buffers = f"[{','.join(problem.facts.written)}]"

@@ -45,6 +45,7 @@ class Code(StrEnum):
     SOLVER_FAILED = "solver_failed"
     INFEASIBLE = "infeasible"
     NO_PLAN_FOUND = "no_plan_found"
+    OUT_OF_TIME = "out_of_time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from ..facts.intervals import merged
 from ..facts.places import Places
 from ..facts.sweep import Pieces, all_apart, meetings
 from ..facts.variants import as_chosen
+from ..model.deadline import look
 from ..model.errors import echo
 from ..model.plan import Placement, Plan, PlanStatus
 from ..model.problem import Buffer, BufferId, Interval, Problem
@@ -24,6 +25,8 @@ from .claims import check_claims, refuted
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import check_each, pieces, placed_buffers
 from .plain import plain_placements
+
+VERIFYING = "verifying the plan of"
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
@@ -39,11 +42,15 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
             return tuple(report.listed)  # that no choice fits is believed, as searches are
         problem = as_chosen(problem, plan)
     problem = spell_out_constants(problem)
+    look(VERIFYING)
     where = _located(problem, plan, report)
     _check_placements(problem, where, report)
+    look(VERIFYING)
     places = Places(problem)
     report.extend(check_claims(places, plan, where))
+    look(VERIFYING)
     report.extend(check_proofs(places, plan))
+    look(VERIFYING)
     report.extend(_check_against_plain_plans(places, plan))
     for certificate, wrong in objections(places, plan.certificates):
         report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)

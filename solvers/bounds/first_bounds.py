@@ -36,7 +36,7 @@ def first_bounds(instance: Instance, stopped: Callable[[], object] = never) -> F
     some = np.flatnonzero((instance.allowed & settled[:, None]).any(axis=0)).tolist()
     found = (pool_bound(instance, pool, settled) for pool in takewhile(lambda _: not stopped(), some))
     alone = tuple(certificate for certificate in found if certificate is not None)
-    busiest = weigh_busiest(instance) if instance.has_choice else None
+    busiest = weigh_busiest(instance) if instance.has_choice and not stopped() else None
     sharing = busiest[0] if busiest and any(peak_price(instance, term) for term in instance.terms) else None
     return FirstBounds(alone, sharing, _shortage(instance, alone, busiest), _value(instance, alone, sharing))
 

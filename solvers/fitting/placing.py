@@ -9,6 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from ..model.instance import Bools, Instance, Ints, Placement
+from ..model.patience import patiently
 from .gaps import Span
 from .neighbours import Neighbours
 from .orders import Fit
@@ -95,6 +96,10 @@ class _Run:
         self.looked = 0
         """Pools and reserved ranges, since the caller was last asked whether to stop."""
         self.pools = PoolChoice(instance)
+        self.hurried = False
+        """Is there no time any more to look for gaps?"""
+        self._stacked: list[tuple[int, int, int]] = []
+        """What was placed in a hurry, that its neighbours have not been told: block, pool, base."""
 
     def all(self, order: Ints, stop: Stop, group: Ints, finish: bool) -> set[int] | None:
         """Place all blocks, fixed ones first; the groups of which one fitted nowhere, or None if it was stopped."""
@@ -102,19 +107,21 @@ class _Run:
         fixed = instance.allowed & (instance.lowest == instance.highest)
         first = order[np.argsort(~fixed.any(axis=1)[order], kind="stable")]
         lost: set[int] = set()
-        hurried = False
-        for step, (block, own) in enumerate(zip(first.tolist(), group[first].tolist(), strict=True)):
-            if not hurried and (step % CHECK_EVERY == 0 or self.looked > MUCH):
+        for step, (block, own) in enumerate(patiently(list(zip(first.tolist(), group[first].tolist(), strict=True)))):
+            if not self.hurried and (step % CHECK_EVERY == 0 or self.looked > MUCH):
                 self.looked = 0
                 if stop():
                     if not finish:
                         return None
-                    hurried = True
-            if own not in lost and not ((hurried and self.stack(block)) or self.place(block)):
+                    self.hurried = True
+            if own not in lost and not ((self.hurried and self.stack(block)) or self.place(block)):
                 lost.add(own)
         return lost
 
     def place(self, block: int) -> bool:
+        for each in self._stacked:
+            self.near.place(*each)
+        self._stacked.clear()
         best: tuple[int, int, int] | None = None
         for pool in self.pools.open(block):
             base = self._base(block, pool)
@@ -157,7 +164,10 @@ class _Run:
         return False
 
     def _put(self, block: int, pool: int, base: int) -> None:
-        self.near.place(block, pool, base)
+        if self.hurried:
+            self._stacked.append((block, pool, base))
+        else:
+            self.near.place(block, pool, base)
         self.pool[block], self.offset[block] = pool, base
         self.peak[pool] = max(self.peak[pool], base + self.high[block])
         self.placed.add(block)

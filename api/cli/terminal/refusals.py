@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import typer
 
+from planner.model.deadline import OutOfTime
 from planner.model.errors import MAX_FINDINGS, Code, Finding, PlannerError
 
 from ..exit_codes import ExitCode
@@ -22,12 +23,12 @@ ARGUMENTS = ("kind",)
 
 @contextmanager
 def refusing(source: str | None, *, as_json: bool) -> Iterator[None]:
-    """Report a PlannerError that comes out of the block as being about `source`, and exit with 2."""
+    """Report a PlannerError that comes out of the block as being about `source`, and exit with 2; with 4 if only time was wanting."""
     try:
         yield
     except PlannerError as error:
         report(error.findings, error.more, source, as_json=as_json)
-        raise typer.Exit(ExitCode.BAD_INPUT) from None
+        raise typer.Exit(ExitCode.UNKNOWN if isinstance(error, OutOfTime) else ExitCode.BAD_INPUT) from None
 
 
 def report(findings: tuple[Finding, ...], more: int, source: str | None, *, as_json: bool) -> None:

@@ -14,11 +14,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from solvers.model.errors import StopReason
 from solvers.model.solver import Goal
 from solvers.sandbox import shutdown
 from solvers.sandbox.parent_death import die_with
 
 from ...formats import read_problem
+from ...model.deadline import OutOfTime
 from ...model.errors import BadInput, CannotSolve
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Buffer, Problem
@@ -62,6 +64,9 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         else:
             made = plan(problem, options)
             found = {**_of_plan(made), "wrong": _wrong(problem, made, about)}
+    except OutOfTime as late:
+        stop, warnings = str(StopReason.TIME_LIMIT), [str(late)]
+        return {**about, "status": str(CellStatus.UNKNOWN), "stop": stop, "reproducible": False, "warnings": warnings}
     except (BadInput, CannotSolve) as error:
         return {**about, "status": str(CellStatus.REFUSED), "error": str(error)[:500]}
     finally:

@@ -8,6 +8,7 @@ from math import isinf
 
 from ...checks.limits import MAX_DEPTH, MAX_DIGITS
 from ...checks.report import Place, Report, quoted
+from ...model.deadline import tick
 from ...model.errors import Code
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -85,6 +86,7 @@ def exact_scan(text: str, report: Report) -> tuple[Place, bool]:
 def _value(scan: _Scan) -> bool:
     """Reads one value, or opens objects and lists until there is one to read; False if there is no telling how to go on."""
     while True:
+        tick("reading")
         first = scan.space()
         if first == '"':
             whole = scan.string()

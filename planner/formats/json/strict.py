@@ -15,6 +15,7 @@ from pydantic_core import CoreSchema, from_json
 
 from ...checks.limits import MAX_ADDRESS, MAX_TEXT
 from ...checks.report import Place, Report, quoted
+from ...model.deadline import expect, in_time, tick
 from ...model.errors import Code
 from .scan import WIDE, Scanned
 from .sentences import BUFFER_ID_ERROR, LABEL_ERROR, describe_error
@@ -89,6 +90,7 @@ def field_names(*objects: type) -> frozenset[str]:
 
 def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     """The document as plain Python objects. Raises BadInput with at most MAX_FINDINGS findings, and the number of the rest."""
+    expect(scanned.seconds, "reading", f"{len(data)} bytes")
     if scanned.wide and wire.names is not None:
         report = Report()
         _report_wide(wire, from_json(data), report)
@@ -109,6 +111,7 @@ def _report_wide(wire: Wire, document: Any, report: Report) -> None:
     names = wire.names or frozenset()
     todo: list[tuple[Place, Any]] = [((), document)]
     while todo:
+        tick("reading")
         place, here = todo.pop()
         if isinstance(here, dict):
             if len(here) > WIDE:
@@ -135,7 +138,7 @@ def _take_apart(wire: Wire, document: Any, report: Report) -> None:
     _validate_part(wire.document, document, (), report)
     for path, items in longs:
         part = parts[path]
-        for i, item in enumerate(items):
+        for i, item in enumerate(in_time(items, "reading", path[-1])):
             _validate_item(part, item, (*path, i), report)
 
 
@@ -153,7 +156,7 @@ def _validate_item(part: Part, item: Any, place: Place, report: Report) -> None:
 
 
 def _validate_all(adapter: TypeAdapter[Any], items: list[Any], place: Place, report: Report) -> None:
-    for j, item in enumerate(items):
+    for j, item in enumerate(in_time(items, "reading")):
         _validate_part(adapter, item, (*place, j), report)
 
 

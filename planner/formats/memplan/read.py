@@ -13,6 +13,7 @@ from ...checks import sound_as_read
 from ...checks.limits import MAX_TIME
 from ...checks.report import Place, Report, quoted
 from ...facts.intervals import merged
+from ...model.deadline import in_time, look
 from ...model.errors import Code
 from ...model.problem import (
     DEFAULT_TERMS,
@@ -136,6 +137,7 @@ def _problem(document: ChoosingProblemWire) -> Problem:
         variants=None if (variants := document.get("variants")) is None else _variants(variants, lifetimes, report),
     )
     report.raise_if_any()
+    look("reading")
     return sound_as_read(problem)
 
 
@@ -157,7 +159,7 @@ def read_pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
             speed=read_speed(pool, ("pools", i), report),
             read_only=pool.get("read_only", False),
         )
-        for i, pool in enumerate(pools)
+        for i, pool in enumerate(in_time(pools, "reading", "pool"))
     )
 
 
@@ -188,7 +190,7 @@ def _buffers(
     made: list[Buffer] = []
     extra = 0 if lifetimes is not Lifetimes.INCLUSIVE else 1
     undefined = False
-    for i, buffer in enumerate(buffers):
+    for i, buffer in enumerate(in_time(buffers, "reading", "buffer")):
         ranges = buffer.get("live")
         live: tuple[Interval, ...] | None = None
         if ranges is not None:

@@ -18,6 +18,7 @@ from solvers.model.instance import ADDRESS_LIMIT
 from ...facts.colocation import Group
 from ...facts.intervals import merged
 from ...facts.places import Places, Spot
+from ...model.deadline import in_time
 from ...model.problem import Pool
 
 ALWAYS = (-2 * ADDRESS_LIMIT, 2 * ADDRESS_LIMIT)
@@ -30,6 +31,7 @@ MOST_RANGES = 100
 CHECK_EVERY = 256
 LATE_TRIES = 64
 """When time is up, so many pools that nobody has been in are tried for each group."""
+PLACING = "placing the buffers of"
 MOST_LISTS = 16
 """So many lists of pools are kept in mind at a time."""
 
@@ -203,7 +205,7 @@ class _Run:
 
     def all(self) -> Spots | None:
         ends: list[tuple[int, int, str, int, int]] = []
-        for number, unit in enumerate(self._units()):
+        for number, unit in enumerate(in_time(self._units(), PLACING)):
             while ends and ends[0][0] <= unit.birth:
                 _, _, name, low, high = heappop(ends)
                 self._rooms[name].give_back(low, high)
@@ -221,7 +223,7 @@ class _Run:
         timeless = {places.index[id_] for pair in constraints.conflicts for id_ in pair}
         units = []
         seen: set[int] = set()
-        for number in range(len(problem.buffers)):
+        for number in in_time(range(len(problem.buffers)), PLACING, "buffer"):
             if number in seen:
                 continue
             members = places.tied(number)

@@ -9,6 +9,7 @@ from solvers.model.objective import peaks
 from solvers.model.outcome import Certificate, Outcome, Proof
 
 from ...facts.digest import digest
+from ...model.deadline import in_time
 from ...model.errors import echo
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.problem import Problem
@@ -58,7 +59,7 @@ def _placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[P
     names = [p.name for p in problem.pools]
     return tuple(
         Placement(buffer.id, names[p], at, buffer.size)
-        for buffer, p, at in zip(problem.buffers, pool, offset, strict=True)
+        for buffer, p, at in zip(in_time(problem.buffers, "placing", "buffer"), pool, offset, strict=True)
     )
 
 

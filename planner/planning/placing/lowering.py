@@ -18,10 +18,13 @@ from ...facts.colocation import Congruence, groups
 from ...facts.constants import spell_out_constants
 from ...facts.intervals import merged
 from ...facts.moves import weighs_moves
+from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Plan
 from ...model.problem import BufferId, Pair, Pool, Problem
 
+LOWERING = "preparing"
+"""What `lower` does, in users' words."""
 MOST_PAIRS = 1 << 22
 """So many are written down before those that are there several times are dropped."""
 
@@ -102,15 +105,19 @@ class _Lowering:
             self.index = {b.id: i for i, b in enumerate(self.buffers)}
         self.was = self._places_that_were()
         members = self._group()
+        look(LOWERING)
         first = np.zeros(self.blocks, dtype=np.int64)
         first[self.part_block[::-1]] = np.arange(len(self.buffers) - 1, -1, -1)
         height = np.zeros(self.blocks, dtype=np.int64)
         np.maximum.at(height, self.part_block, self.part_low + self.size)
         modulus, residue, allowed = self._alignments(first, members)
+        look(LOWERING)
         lowest, highest = self._bounds(first, members, height, modulus, residue, allowed)
         pool_class = self._pool_classes()
         allowed &= highest >= lowest
+        look(LOWERING)
         rect_part, rect_start, rect_end, times = self._rects()
+        look(LOWERING)
         hint, hinted = self._hints()
         id_of = [str(self.buffers[i].id) for i in first.tolist()]
         names = sorted(range(self.blocks), key=id_of.__getitem__)
@@ -307,7 +314,7 @@ class _Lowering:
         parts: list[int] = []
         starts: list[int] = []
         ends: list[int] = []
-        for i, buffer in enumerate(self.buffers):
+        for i, buffer in enumerate(in_time(self.buffers, LOWERING, "buffer")):
             if buffer.size and buffer.live:
                 for start, end in buffer.live if len(buffer.live) == 1 else merged(buffer.live):
                     if end > start:

@@ -19,12 +19,14 @@ from ...facts.digest import digest
 from ...facts.intervals import merged
 from ...facts.moves import cost_of_moves
 from ...facts.places import Places
+from ...model.deadline import in_time, look
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.problem import Buffer, BufferId, Constraints, Problem
 from ...model.versions import versions
 from .by_birth import plan_by_birth
 from .lowering import FEW_POOLS, MOST_PLACES
 
+LOOKING = "looking at the pools of"
 SPARE_POOLS = 8
 """Beside the pools that the quick plan needs, solvers get as many more to choose from."""
 SOLVER = "greedy"
@@ -51,6 +53,7 @@ class ManyPools:
         """By identity."""
         self._equal: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._bound = self._refusal() or self._busiest()
+        look(LOOKING)
         quick = None if self._bound.is_infeasible else plan_by_birth(self._places, self._order, stopped)
         self._quick = (
             None
@@ -143,16 +146,18 @@ class ManyPools:
     def _refusal(self) -> _Bound | None:
         """Proof that nothing fits, where it is easy to see."""
         places, problem = self._places, self.problem
-        for i, buffer in enumerate(problem.buffers):
+        for i, buffer in enumerate(in_time(problem.buffers, LOOKING, "buffer")):
             if places.is_homeless(i):
                 certificate = PlanCertificate(Proof.SINGLE_BLOCK, buffer.size, buffers=(buffer.id,))
                 return _Bound((certificate,), is_infeasible=True)
+        look(LOOKING)
         for group in problem.constraints.different_pool:
             crowd = self._crowd(group)
             if crowd:
                 certificate = PlanCertificate(Proof.TOO_FEW_POOLS, len(crowd), buffers=crowd)
                 return _Bound((certificate,), is_infeasible=True)
         for names, members in self._by_list().items():
+            look(LOOKING)
             refusal = self._too_much(names, members)
             if refusal is not None:
                 return refusal

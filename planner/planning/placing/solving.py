@@ -16,6 +16,7 @@ from solvers.portfolio.solve import solve
 
 from ...checks import require_sound
 from ...facts.constants import spell_out_constants
+from ...model.deadline import OutOfTime
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue
 from ...model.plan import Placement as PlanPlacement
@@ -52,11 +53,26 @@ def plan(
     `start` is a plan that is known already, from an earlier run, say: solvers begin with its addresses, and the answer is no worse. It is
     verified first; if it breaks a rule of the problem it is left aside, with a warning. An answer that had a start is not reproducible.
     With the option `stability`, `start` may be the plan of another problem: it says where buffers were.
-    Raises BadInput for a problem or option that is wrong in itself, CannotSolve for a solver that does not exist or does not take the problem.
+    Raises BadInput for a problem or option that is wrong in itself, CannotSolve for a solver that does not exist or does not take the problem,
+    and OutOfTime where the time limit was over before there was a plan that could be shown.
     """
     options = options or Options()
     require_valid(options)
     clock = Clock(options.time_limit, begun)
+    with clock.holds():
+        return _plan(problem, options, clock, on_progress, cancelled, on_log, start)
+
+
+def _plan(
+    problem: Problem,
+    options: Options,
+    clock: Clock,
+    on_progress: OnProgress | None,
+    cancelled: Cancelled | None,
+    on_log: OnLog | None,
+    start: Plan | None,
+) -> Plan:
+    """Within the time limit."""
     problem = planned_problem(problem, options.capacity, options.prefer, options.stability, start)
     if options.stability is not None:
         start = None  # where it has its buffers is part of the problem now, so the answer is as reproducible as any
@@ -93,9 +109,10 @@ def pareto(
     """
     options = options or Options()
     clock = Clock(options.time_limit, begun)
-    problem = frontier_problem(problem, options, points)
-    require_sound(problem)
-    return choosing(problem, options, clock, cancelled).frontier(points, on_plan, start)
+    with clock.holds():
+        problem = frontier_problem(problem, options, points)
+        require_sound(problem)
+        return choosing(problem, options, clock, cancelled).frontier(points, on_plan, start)
 
 
 def frontier_problem(problem: Problem, options: Options, points: int | None) -> Problem:
@@ -225,7 +242,10 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         def fits(part: Problem) -> bool | None:
             left = None if clock.end is None else max(clock.end - clock.begun - clock.seconds, 0.0)
             work = limits_of(options, clock).work
-            answer = plan(part, replace(small, time_limit=left, work_limit=work), None, self._cancelled)
+            try:
+                answer = plan(part, replace(small, time_limit=left, work_limit=work), None, self._cancelled)
+            except OutOfTime:
+                return None
             return {PlanStatus.INFEASIBLE: False, PlanStatus.UNKNOWN: None}.get(answer.status, True)
 
         deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()

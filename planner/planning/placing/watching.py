@@ -13,7 +13,9 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Value
+from solvers.model.patience import patience
 
+from ...model.deadline import look, time_limit
 from ...model.plan import Plan, TracePoint
 from ...model.storage import Sharing
 
@@ -55,6 +57,12 @@ class Clock:
     def is_over(self) -> bool:
         """Has all the time been used?"""
         return self.end is not None and time.monotonic() >= self.end
+
+    @contextmanager
+    def holds(self) -> Iterator[None]:
+        """Within, all that looks at the time, solvers' long loops too, raises OutOfTime soon after the end."""
+        with time_limit(self._limit, self.begun), patience(lambda: look("placing the buffers of")):
+            yield
 
     def reason_to_stop(self, cancelled: Cancelled | None) -> StopReason | None:
         """Why nothing more is to be done before solving, if so: a third of the time is the most that this takes of it."""

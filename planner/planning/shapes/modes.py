@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from ...facts.digest import digest
 from ...facts.variants import require_nothing_to_choose
+from ...model.deadline import time_limit
 from ...model.errors import BadInput, CannotSolve, Code, Finding, NoPlan, echo
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
@@ -46,11 +47,25 @@ def plan_shapes(
     In the other modes `shapes` are those that are compared with the best plan for each, and from which the order of the expressions is
     taken; by default some from the whole range. The time limit is for all of it. `start` are plans of single shapes that are known already, from
     an earlier run, say. Raises BadInput, CannotSolve for rules that the mode cannot
-    keep, and NoPlan where there is no plan or none was found.
+    keep, NoPlan where there is no plan or none was found, and OutOfTime.
     """
     begun = time.monotonic() if begun is None else begun
     options = options or Options()
-    mode = Mode(mode)
+    with time_limit(options.time_limit, begun):
+        return _planned(problem, options, Mode(mode), shapes, begun, cancelled, on_shape, start)
+
+
+def _planned(
+    problem: ShapedProblem,
+    options: Options,
+    mode: Mode,
+    shapes: Sequence[Values],
+    begun: float,
+    cancelled: Cancelled | None,
+    on_shape: OnShape | None,
+    start: Iterable[Plan],
+) -> ShapesPlan:
+    """Within the time limit."""
     require_nothing_to_choose(problem.largest)
     problem = planned_shapes(problem, options)
     options = replace(options, capacity=None, prefer=None)

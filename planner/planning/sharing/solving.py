@@ -40,12 +40,13 @@ def find(
     require_valid(options)
     _require_of_use(options)
     clock = Clock(options.time_limit, begun)
-    problem = with_capacity(problem, options.capacity)
-    require_sound(problem)
-    require_nothing_to_choose(problem)
-    with clock.while_lowering():
-        low = lower_sharing(problem)
-    return _SharingPath(problem, low, options, clock).follow(start, on_progress, cancelled, on_log)
+    with clock.holds():
+        problem = with_capacity(problem, options.capacity)
+        require_sound(problem)
+        require_nothing_to_choose(problem)
+        with clock.while_lowering():
+            low = lower_sharing(problem)
+        return _SharingPath(problem, low, options, clock).follow(start, on_progress, cancelled, on_log)
 
 
 class _SharingPath(AnswerPath[Sharing, Arrangement]):

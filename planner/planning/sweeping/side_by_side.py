@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from math import inf
 from typing import TypeAlias
 
 from solvers.sandbox.companion import Companion
 
+from ...model.deadline import time_limit
 from ...model.errors import PlannerError
 from ...model.plan import Plan
 from ...model.problem import Problem
@@ -32,7 +34,8 @@ class ProcessEnded(RuntimeError):
 def plan_request(request: Request, send: Callable[[object], None]) -> None:
     """In such a process: send the plan, or what is wrong with the request."""
     try:
-        send(plan(*request))
+        with time_limit(inf):  # its share of the time is no promise to anybody; the sweep as a whole has one
+            send(plan(*request))
     except PlannerError as error:
         send(error)
 

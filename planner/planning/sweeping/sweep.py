@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from typing import TypeAlias
@@ -13,6 +14,7 @@ from solvers.model.instance import Term
 from ...checks import require_sound
 from ...facts.digest import digest
 from ...facts.variants import require_nothing_to_choose
+from ...model.deadline import OutOfTime, time_limit
 from ...model.errors import BadInput
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
@@ -66,7 +68,8 @@ def sweep(
     configurations = combinations(sizes, problem)
     with side_by_side(processes, cancelled) as planners:
         run = _Run(problem, configurations, options, planners, processes, begun, KnownPlans(start))
-        run.settle(cancelled, on_solved, on_point, on_smallest)
+        with suppress(OutOfTime), time_limit(options.time_limit, begun):  # what is open by then stays open
+            run.settle(cancelled, on_solved, on_point, on_smallest)
         return run.answer()
 
 

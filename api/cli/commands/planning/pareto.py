@@ -10,6 +10,7 @@ from typing import NamedTuple
 import planner
 from planner.drawing import frontier_curve
 from planner.formats import read_problem, write_frontier, write_plan
+from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Frontier, Plan
 from planner.model.problem import Problem, measures_bytes
@@ -45,7 +46,9 @@ def run(request: Request, options: Options) -> ExitCode:
     """Find it, write it, show it, and say by the exit code how it went."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         folder = None if request.folder is None else _folder(request.folder)
-        problem, warnings = read_problem(read_bytes(request.file), name=request.file, format=request.input_format)
+        data = read_bytes(request.file)
+        with time_limit(options.time_limit, request.begun):
+            problem, warnings = read_problem(data, name=request.file, format=request.input_format)
         for warning in warnings:
             say(f"warning: {warning}")
         in_bytes = measures_bytes(problem)

@@ -12,6 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 import planner
 from planner.formats import read_problem, write_plan
 from planner.formats.plan_table import USUAL, plan_format
+from planner.model.deadline import time_limit
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem, measures_bytes
 from planner.options.options import Options
@@ -137,7 +138,7 @@ def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCod
     """From the file that is read to the exit code."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         output = checked_output(request)
-        given = read_input(request)
+        given = read_input(request, options.time_limit)
         problem = given.problem
         # From here to the last byte written, Ctrl-C must not cost the best answer.
         with Interrupt() as interrupt:
@@ -167,15 +168,16 @@ def checked_output(request: Request) -> OutputFile | None:
     return output
 
 
-def read_input(request: Request) -> Input:
-    """The problem, if what was asked for can be written of it. Raises BadInput."""
+def read_input(request: Request, seconds: float | None) -> Input:
+    """The problem, if what was asked for can be written of it. Raises BadInput, and OutOfTime if reading it takes that long."""
     row = plan_format(request.output_format, request.target or "")
     ready = time.monotonic()
     data = read_bytes(request.file)
     begun = request.begun
     if request.file == STANDARD_INPUT:
         begun += time.monotonic() - ready  # waiting for somebody to write the input does not count
-    problem, warnings = read_problem(data, name=request.file, format=request.input_format or row.read_as)
+    with time_limit(seconds, begun):
+        problem, warnings = read_problem(data, name=request.file, format=request.input_format or row.read_as)
     return Input(problem, warnings, begun, data)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from planner.formats import read_shaped
 from planner.formats.shapes.write import write_shapes_plan
+from planner.model.deadline import time_limit
 from planner.options.options import Options, bad_option
 from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, verify_shapes
 
@@ -47,10 +49,13 @@ def run(request: Request, options: Options) -> ExitCode:
     """Plan, verify, deliver."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         plot = _check_outputs(request)
-        problem, warnings = read_shaped(read_bytes(request.file), name=request.file, format=request.input_format)
+        data, begun = read_bytes(request.file), time.monotonic()
+        with time_limit(options.time_limit, begun):
+            problem, warnings = read_shaped(data, name=request.file, format=request.input_format)
         for warning in warnings:
             say(f"warning: {visible(warning)}")
-        found = plan_shapes(problem, Mode(request.mode), [parse_shape(text) for text in request.at], options)
+        shapes = [parse_shape(text) for text in request.at]
+        found = plan_shapes(problem, Mode(request.mode), shapes, options, begun=begun)
         wrong = verify_shapes(planned_shapes(problem, options), found)
         if wrong:
             say(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from planner.formats import read_problem, write_plan
 from planner.formats.answers.sweep_writer import configuration, write_sweep_json
+from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import PlanStatus
 from planner.options.options import Options
@@ -51,12 +53,16 @@ def run(request: Request, options: Options) -> ExitCode:
     """Sweep, deliver, and say by the exit code whether anything fits."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         plot = _check_outputs(request)
-        problem, warnings = read_problem(read_bytes(request.file), name=request.file, format=request.input_format)
+        data, begun = read_bytes(request.file), time.monotonic()
+        with time_limit(options.time_limit, begun):
+            problem, warnings = read_problem(data, name=request.file, format=request.input_format)
         for warning in warnings:
             say(f"warning: {visible(warning)}")
         sizes = parse_ranges(request.capacities, problem, request.step)
         with Interrupt() as interrupt:
-            found = sweep(problem, sizes, options, processes=request.processes, cancelled=interrupt.requested)
+            found = sweep(
+                problem, sizes, options, processes=request.processes, cancelled=interrupt.requested, begun=begun
+            )
             _write(request, found, plot)
             if request.prints_json:
                 print_document(write_sweep_json(found))

@@ -17,6 +17,7 @@ from solvers.model.solver import Goal, Limits, Silent
 
 from ....facts.digest import digest
 from ....facts.variants import costs_of_choice, with_choice
+from ....model.deadline import OutOfTime
 from ....model.errors import BadInput
 from ....model.plan import (
     Choice,
@@ -235,7 +236,10 @@ class Choosing:
             self._options, time_limit=self._seconds_left(), work_limit=work_limit, capacity=None, prefer=None, max_cost=None,
             explain=False, goal=goal,
         )  # fmt: skip
-        plan = self._plan_one(problem, options)
+        try:
+            plan = self._plan_one(problem, options)
+        except OutOfTime:
+            plan = self._without_plan(PlanStatus.UNKNOWN, StopReason.TIME_LIMIT)
         work = WORK_PER_PLAN + WORK_PER_BUFFER * len(problem.buffers)
         if plan.stop not in (StopReason.PROVED, StopReason.GOAL_MET) and work_limit is not None:
             work += work_limit
@@ -284,6 +288,9 @@ class Choosing:
             stop = StopReason.WORK_LIMIT
         limit = "" if self._options.max_cost is None else f" and a cost of {self._options.max_cost}"
         why = Shortage(f"no choice of alternatives fits into the capacities{limit}") if found.is_impossible else None
+        return self._without_plan(status, stop, why)
+
+    def _without_plan(self, status: PlanStatus, stop: StopReason, why: Shortage | None = None) -> Plan:
         return Plan(
             status=status,
             stop=stop,

@@ -1,0 +1,98 @@
+"""When the time for an answer is over, for whatever goes through long lists before and after the solvers.
+
+Solvers have a line of their own and end with the best they know. Reading, checking, lowering and verifying have nothing to show before they are
+through: they look at the clock as they go along, and are given up with OutOfTime soon after the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import islice
+from typing import TypeVar
+
+from .errors import Code, Finding, PlannerError
+
+GRACE_SECONDS = 0.25
+"""So much beyond the limit is allowed, so that what is nearly done is not lost, and small problems have their plan whatever the limit is."""
+LOOK_EVERY = 2048
+"""Entries: some milliseconds."""
+
+Item = TypeVar("Item")
+
+
+class OutOfTime(PlannerError):
+    """The time limit was over before there was an answer."""
+
+
+class _Deadline:
+    """When the time is over, on time.monotonic()."""
+
+    __slots__ = ("end", "limit", "ticks")
+
+    def __init__(self, limit: float, end: float) -> None:
+        self.limit, self.end, self.ticks = limit, end, 0
+
+
+_current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[None]:
+    """What is done within takes so long at most, counted from `begun` (on time.monotonic(); default: now), and a quarter of a second.
+
+    After that it raises OutOfTime. None: there is no limit. Within another one it changes nothing: what is asked for as a whole has its time
+    as a whole, however that is divided.
+    """
+    if seconds is None or _current.get() is not None:
+        yield
+        return
+    token = _current.set(_Deadline(seconds, (time.monotonic() if begun is None else begun) + seconds))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def look(deed: str) -> None:
+    """Raises OutOfTime if the time is over; `deed` says what is going on: "reading"."""
+    deadline = _current.get()
+    if deadline is not None and time.monotonic() > deadline.end + GRACE_SECONDS:
+        raise _out_of_time(deadline, f"while {deed} the problem")
+
+
+def expect(seconds: float, deed: str, what: str) -> None:
+    """Raises OutOfTime if the time is over, or will be before something is done that takes so long and cannot look at the clock."""
+    deadline = _current.get()
+    if deadline is not None and time.monotonic() + seconds > deadline.end + GRACE_SECONDS:
+        raise _out_of_time(deadline, f"while {deed} the problem ({what})")
+
+
+def tick(deed: str) -> None:
+    """Looks at the clock every LOOK_EVERY times."""
+    deadline = _current.get()
+    if deadline is not None:
+        deadline.ticks += 1
+        if deadline.ticks % LOOK_EVERY == 0:
+            look(deed)
+
+
+def in_time(items: Collection[Item], deed: str, what: str = "entry") -> Iterable[Item]:
+    """The items, with a look at the clock every now and then; where that ends them, it is said how many of them were left."""
+    deadline = _current.get()
+    return items if deadline is None or len(items) <= LOOK_EVERY else _looking(items, deadline, deed, what)
+
+
+def _looking(items: Collection[Item], deadline: _Deadline, deed: str, what: str) -> Iterator[Item]:
+    each = iter(items)
+    for done in range(0, len(items), LOOK_EVERY):
+        if time.monotonic() > deadline.end + GRACE_SECONDS:
+            raise _out_of_time(deadline, f"while {deed} the problem, at {what} {done} of {len(items)}")
+        yield from islice(each, LOOK_EVERY)
+
+
+def _out_of_time(deadline: _Deadline, where: str) -> OutOfTime:
+    text = f"the time limit of {deadline.limit:g} s was over {where}, before there was a plan; allow more time (time_limit) for a problem of this size"
+    return OutOfTime(Finding(Code.OUT_OF_TIME, "", text))
