@@ -10,6 +10,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from solvers.model.errors import SolverError, StopReason, Unavailable, UnknownSolver, Unsupported
 from solvers.model.instance import Instance, Placement
+from solvers.model.needs import is_joint
 from solvers.model.solver import Limits
 
 from ...model.errors import CannotSolve, Code, Finding
@@ -79,7 +80,7 @@ class AnswerPath(ABC, Generic[Answer, Known]):
     ) -> Answer:
         """All steps after lowering. Raises CannotSolve."""
         known = None if start is None else self._known(start)
-        limits = limits_of(self.options, self.clock)
+        limits = limits_of(self.options, self.clock, chooses_pools=is_joint(self.instance))
         watch = Watch(self.clock, limits.deadline, self.instance, self._so_far, on_progress, cancelled, on_log)
         try:
             made = self.solve(known, limits, watch)
@@ -141,12 +142,14 @@ class AnswerPath(ABC, Generic[Answer, Known]):
         )
 
 
-def limits_of(options: Options, clock: Clock) -> Limits:
+def limits_of(options: Options, clock: Clock, *, chooses_pools: bool = False) -> Limits:
     """What the solvers may use."""
     work = options.work_limit
     if work is None and options.time_limit is not None:
         work = int(WORK_PER_SECOND * options.time_limit)
-    return Limits(clock.deadline(), work, options.memory_limit_bytes, options.workers or cores())
+    return Limits(
+        clock.deadline(chooses_pools=chooses_pools), work, options.memory_limit_bytes, options.workers or cores()
+    )
 
 
 def cannot_solve(error: SolverError) -> CannotSolve:

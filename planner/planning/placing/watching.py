@@ -38,6 +38,8 @@ OnLog: TypeAlias = Callable[[str], None]
 RESERVED_AT_LEAST = 0.02
 RESERVED_PER_SECOND = 6.0
 """Lifting, verifying and writing a plan take about this many times as long as lowering its problem did."""
+FIRST_PASS_PER_SECOND = 6.0
+"""And so many times as long a first placement takes in a hurry, where pools are chosen: that begins when the solvers' time is over."""
 
 
 class Clock:
@@ -78,12 +80,14 @@ class Clock:
         yield
         self._lowering = time.monotonic() - before
 
-    def deadline(self) -> float | None:
+    def deadline(self, *, chooses_pools: bool = False) -> float | None:
         """The end, less what must be done after solving."""
         if self.end is None or self._limit is None:
             return None
-        reserved = RESERVED_AT_LEAST + RESERVED_PER_SECOND * self._lowering
-        return self.end - min(reserved, self._limit / 3)
+        factor, most = RESERVED_PER_SECOND, self._limit / 3
+        if chooses_pools:
+            factor, most = factor + FIRST_PASS_PER_SECOND, self._limit / 2
+        return self.end - min(RESERVED_AT_LEAST + factor * self._lowering, most)
 
 
 class Watch:
