@@ -28,6 +28,7 @@ from .formats import (
     write_sharing,
     write_usmp,
 )
+from .model.deadline import OutOfTime, time_limit
 from .model.errors import BadInput, CannotSolve, Code, Finding, NoPlan, PlannerError
 from .model.plan import Frontier, Plan, PlanStatus
 from .model.problem import (
@@ -87,6 +88,7 @@ __all__ = [
     "NoPlan",
     "NoProof",
     "Options",
+    "OutOfTime",
     "Plan",
     "PlanProof",
     "PlanStatus",
@@ -132,6 +134,7 @@ __all__ = [
     "share",
     "solver_list",
     "sweep",
+    "time_limit",
     "verify",
     "verify_shapes",
     "verify_sharing",

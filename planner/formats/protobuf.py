@@ -10,6 +10,7 @@ from struct import iter_unpack
 from typing import NamedTuple
 
 from ..checks.report import bad_input
+from ..model.deadline import tick
 from ..model.errors import BadInput, Code
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -53,6 +54,7 @@ class Part:
             raise bad_input(Code.TOO_DEEP, ("bytes", self.start), text)
         data, at, end, inner = self.data, self.start, self.end, self.depth + 1
         while at < end:
+            tick("reading")
             begun = at
             key, at = _varint(data, at, end)
             number, kind = key >> 3, key & 7

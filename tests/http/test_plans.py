@@ -253,3 +253,10 @@ def test_a_preference_replaces_the_objective_and_the_plan_is_verified_by_it(serv
     assert service.client.post("/v1/verify", json=body).json()["valid"] is False
     refused = service.plan(TWO, "?prefer=fun")
     assert (refused.status_code, refusal(refused)["code"]) == (422, "invalid_option")
+
+
+def test_a_limit_that_is_over_while_the_problem_is_read(service: Served) -> None:
+    buffers = [{"id": n, "size": 8, "live": [[n, n + 2]]} for n in range(60_000)]
+    found = refusal(service.plan({**THREE, "buffers": buffers}, "?time_limit=0.001"))
+    assert (found["status"], found["code"]) == (413, "out_of_time")
+    assert "reading the problem" in found["detail"]

@@ -17,6 +17,7 @@ from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
+from ...model.deadline import tick
 from ...model.errors import Code
 from ...model.problem import Buffer, Colocation, Constraints, Fixed, Interval, Lifetimes, Pool, Problem
 from ..documents import Source
@@ -81,6 +82,7 @@ def rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(text.splitlines(keepends=True), strict=True)
     try:
         for cells in reader:
+            tick("reading")
             if cells:
                 yield reader.line_num, cells
     except csv.Error as error:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...checks.report import Place, bad_input
+from ...model.deadline import tick
 from ...model.errors import BadInput, Code
 
 _U16: Final = struct.Struct("<H")
@@ -58,6 +59,7 @@ class FlatBuffer:
 
     def charge(self, size: int, at: int, place: Place) -> None:
         """So many bytes are read. Raises BadInput if that is more than a file of this length can mean."""
+        tick("reading")
         self._left -= size
         if self._left < 0:
             text = f"at byte {at}: tables and vectors lie on top of each other, so that they describe more than the file holds"

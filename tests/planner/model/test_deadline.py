@@ -1,0 +1,139 @@
+"""Time limits hold before and after the solvers, too; what is given up says where it was; and no wall clock has a say."""
+
+from __future__ import annotations
+
+import ast
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from api.cli.invocation import invoke
+from planner import Buffer, Options, OutOfTime, Pool, Problem, plan, read_problem, share, sweep, time_limit
+from planner.model.deadline import GRACE_SECONDS, LOOK_EVERY, in_time, look, tick
+from solvers.model.patience import ASK_EVERY, patience, patiently
+
+ROOT = Path(__file__).resolve().parents[3]
+LONG_AGO = 10.0
+PROBLEM = Problem(tuple(Buffer(i, 8 + i % 7, live=((i, i + 3),)) for i in range(5000)))
+
+
+def document(count: int) -> dict[str, object]:
+    buffers = [{"id": i, "size": 8, "live": [[i, i + 2]]} for i in range(count)]
+    return {"format": "memplan/1", "lifetimes": "half_open", "buffers": buffers}
+
+
+def out_of_time(caught: pytest.ExceptionInfo[OutOfTime]) -> str:
+    (finding,) = caught.value.findings
+    assert finding.code == "out_of_time"
+    assert "time_limit" in finding.message, "it says what to do"
+    return finding.message
+
+
+READABLE = {
+    "JSON": json.dumps(document(10_000)).encode(),
+    "JSON that is broken": json.dumps(document(10_000)).encode().replace(b"[9999,", b"[NaN,"),
+    "buffers that lack everything": b'{"format": "memplan/1", "buffers": [' + b"{}, " * 10_000 + b"{}]}",
+    "a list of lists": b"[" + b"[1, 2], " * 10_000 + b"[]]",
+    "CSV": b"id,lower,upper,size\n" + b"".join(b"%d,1,2,8\n" % i for i in range(10_000)),
+}
+
+
+@pytest.mark.parametrize("data", READABLE.values(), ids=READABLE)
+def test_reading_is_given_up(data: bytes) -> None:
+    with pytest.raises(OutOfTime) as caught, time_limit(1, time.monotonic() - LONG_AGO):
+        read_problem(data)
+    assert "1 s" in out_of_time(caught)
+
+
+@pytest.mark.parametrize("asked", [plan, share])
+def test_planning_is_given_up(asked: object) -> None:
+    assert callable(asked)
+    with pytest.raises(OutOfTime) as caught:
+        asked(PROBLEM, Options(time_limit=1), begun=time.monotonic() - LONG_AGO)
+    out_of_time(caught)
+
+
+def test_what_is_late_within_the_grace_has_its_plan() -> None:
+    small = replace(PROBLEM, buffers=PROBLEM.buffers[:5])
+    assert plan(small, Options(time_limit=1e-9, workers=1)).status.has_plan
+
+
+def test_where_it_was_is_said() -> None:
+    with time_limit(0.0):
+        sheep = iter(in_time(range(10 * LOOK_EVERY), "counting", "sheep"))
+        for _ in range(3 * LOOK_EVERY):
+            next(sheep)
+        time.sleep(GRACE_SECONDS)
+        with pytest.raises(OutOfTime) as caught:
+            next(sheep)
+    assert f"counting the problem, at sheep {3 * LOOK_EVERY} of {10 * LOOK_EVERY}" in out_of_time(caught)
+
+
+def test_of_limits_within_each_other_the_outer_one_holds() -> None:
+    with time_limit(inf), time_limit(0.0, time.monotonic() - LONG_AGO):
+        look("counting")
+    with time_limit(0.0, time.monotonic() - LONG_AGO), time_limit(inf):
+        for _ in range(LOOK_EVERY - 1):
+            tick("counting")
+        with pytest.raises(OutOfTime):
+            tick("counting")
+
+
+def test_loops_of_solvers_ask_whether_they_are_waited_for() -> None:
+    asked = []
+    with patience(lambda: asked.append(1)):
+        assert list(patiently(range(3 * ASK_EVERY))) == list(range(3 * ASK_EVERY))
+    assert len(asked) == 3
+    assert patiently(asked) is asked
+
+
+def test_a_sweep_out_of_time_says_what_is_settled() -> None:
+    problem = replace(PROBLEM, buffers=PROBLEM.buffers[:3000], pools=(Pool("arena"),))
+    found = sweep(problem, {"arena": (1000, 2000, 3000)}, Options(time_limit=1), begun=time.monotonic() - LONG_AGO)
+    assert len(found.points) == 3
+    assert all(point.plan is None for point in found.points)
+
+
+def test_the_command_says_so_and_exits_with_4(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    file = tmp_path / "long.json"
+    file.write_bytes(json.dumps(document(60_000)).encode())
+    assert invoke(["plan", str(file), "--time-limit", "0.001", "--json"]) == 4
+    out, err = capfdbinary.readouterr()
+    assert [each["code"] for each in json.loads(out)["errors"]] == ["out_of_time"]
+    assert err == b""
+
+
+def modules() -> Iterator[Path]:
+    for package in ("planner", "solvers"):
+        yield from sorted((ROOT / package).rglob("*.py"))
+
+
+def test_the_wall_clock_has_no_say_in_planning() -> None:
+    """It may jump; tests/property/test_growth.py has it jump while plans are made."""
+    walls = {("time", "time"), ("time", "time_ns"), ("datetime", "now"), ("datetime", "utcnow"), ("date", "today")}
+    looked = 0
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                looked += (node.value.id, node.attr) == ("time", "monotonic")
+                assert (node.value.id, node.attr) not in walls, path
+            assert not (isinstance(node, ast.ImportFrom) and node.module in ("time", "datetime")), path
+    assert looked > 10
+    kernels = sorted((ROOT / "solvers" / "kernels" / "native").rglob("*.[ch]pp"))
+    assert any("steady_clock" in path.read_text() for path in kernels)
+    assert not any("system_clock" in path.read_text() for path in kernels)
+
+
+def test_jobs_and_limits_of_the_service_know_the_wall_clock_by_its_stamps_alone() -> None:
+    """Of when something was made, begun and ended: to be shown, and to be forgotten after days."""
+    stamps = {
+        "api/jobs/attempt.py", "api/routes/answers.py", "api/service.py", "api/store/database.py", "api/store/intake.py",
+        "api/store/rows.py", "api/store/transactions.py",
+    }  # fmt: skip
+    uses = {str(p.relative_to(ROOT)) for p in (ROOT / "api").rglob("*.py") if "time.time()" in p.read_text()}
+    assert uses == stamps
