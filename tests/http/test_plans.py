@@ -256,7 +256,7 @@ def test_a_preference_replaces_the_objective_and_the_plan_is_verified_by_it(serv
 
 
 def test_a_limit_that_is_over_while_the_problem_is_read(service: Served) -> None:
-    buffers = [{"id": n, "size": 8, "live": [[n, n + 2]]} for n in range(60_000)]
-    found = refusal(service.plan({**THREE, "buffers": buffers}, "?time_limit=0.001"))
+    body = b'{"format": "memplan/1", "buffers": [' + b"{}," * 600_000 + b"{}]}"
+    found = refusal(service.client.post("/v1/plans?time_limit=0.001", content=body, headers=JSON))
     assert (found["status"], found["code"]) == (413, "out_of_time")
     assert "reading the problem" in found["detail"]
