@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 NAMES_OF_WHAT_IS_MADE = ("-o", "-MF", "-MT", "-MQ")
@@ -58,6 +59,18 @@ def describe(command: list[str]) -> tuple[str, Path, Path | None] | None:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest(), Path(made["-o"]), depends
 
 
+@contextlib.contextmanager
+def turn(kept: Path) -> Iterator[None]:
+    """One at a time: whoever comes meanwhile, setting up for another Python, finds it compiled."""
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(OSError, ImportError):  # without it, both compile
+            import fcntl
+
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            fcntl.flock(held.enter_context(kept.with_suffix(".lock").open("w")), fcntl.LOCK_EX)
+        yield
+
+
 def keep(made: Path, kept: Path) -> None:
     """For the next time; whoever reads at the same time finds all of it or nothing. The oldest go."""
     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -67,6 +80,7 @@ def keep(made: Path, kept: Path) -> None:
     there = sorted(kept.parent.glob("*.o"), key=lambda path: path.stat().st_mtime)
     for path in there[:-MOST]:
         path.unlink(missing_ok=True)
+        path.with_suffix(".lock").unlink(missing_ok=True)
 
 
 def main() -> int:
@@ -78,16 +92,17 @@ def main() -> int:
         return subprocess.run(command, check=False).returncode
     digest, made, depends = found
     kept = Path(folder) / f"{digest}.o"
-    if kept.exists():
-        shutil.copyfile(kept, made)
-        if depends is not None:
-            depends.write_text(f"{made}:\n", encoding="utf-8")
-        return 0
-    status = subprocess.run(command, check=False).returncode
-    if status == 0:
-        with contextlib.suppress(OSError):  # others may be writing there: what was compiled is as good without it
-            keep(made, kept)
-    return status
+    with turn(kept):
+        if kept.exists():
+            shutil.copyfile(kept, made)
+            if depends is not None:
+                depends.write_text(f"{made}:\n", encoding="utf-8")
+            return 0
+        status = subprocess.run(command, check=False).returncode
+        if status == 0:
+            with contextlib.suppress(OSError):  # others may be writing there: what was compiled is as good without it
+                keep(made, kept)
+        return status
 
 
 if __name__ == "__main__":
