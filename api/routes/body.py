@@ -18,6 +18,8 @@ from ..settings import Settings
 LINES = "application/x-ndjson"
 PROBLEM_TYPES = (*dict.fromkeys(kind for row in FORMATS.values() for kind in row.media_types), BYTES, TEXT)
 """As what a problem may be sent."""
+LOOKED_BYTES = 1 << 18
+"""After so many it is looked again how much room there is."""
 
 
 class Bodies:
@@ -29,15 +31,19 @@ class Bodies:
         self._turn = threading.RLock()
         """A body may end in any thread, and while another one is counted."""
         self.held = 0
+        self._unlooked = 0
+        """Bytes taken since it was looked how much room there is: each request is let in with a look, and small ones need no more."""
 
     def take(self, size: int) -> None:
         """Raises Refusal if that would be too many, or more than this process has room for."""
-        self.require_room(size)
         with self._turn:
-            if self.held + size <= self._most:
-                self.held += size
-                return
-        raise too_busy("too many large requests at a time; try again later")
+            if self.held + size > self._most:
+                raise too_busy("too many large requests at a time; try again later")
+            if self._unlooked + size > LOOKED_BYTES:
+                self.require_room(size)
+                self._unlooked = 0
+            self._unlooked += size
+            self.held += size
 
     def require_room(self, size: int = 0) -> None:
         """Raises Refusal if this process would have more memory than it may."""

@@ -26,6 +26,7 @@ from .steps import (
     begin_early,
     enqueue,
     failure_of,
+    known,
     look_up,
     receive,
     stop_job,
@@ -154,10 +155,11 @@ class Exchange:
 
     async def look_up(self) -> tuple[Asked, Attempt | None, StoredPlan | None]:
         """What is asked for, an attempt at it that may have begun meanwhile, and the plan if it is there already."""
-        early = await begin_early(self.service, self.got) if self.may_answer_at_once else None
-        asked, attempt = (
-            (await while_there(self.request, understand(self.service, self.got)), None) if early is None else early
-        )
+        asked, attempt = known(self.service, self.got), None
+        if asked is None and self.may_answer_at_once:
+            asked, attempt = await begin_early(self.service, self.got) or (None, None)
+        if asked is None:
+            asked = await while_there(self.request, understand(self.service, self.got))
         kept = None
         with ExitStack() as unless_new:
             if attempt is not None:

@@ -90,20 +90,25 @@ async def fingerprint_of(
     return Received(posted, hashed.hexdigest())
 
 
+def known(service: Service, got: Received) -> Asked | None:
+    """What was sent before need not be read again."""
+    about = service.memory.get(got.posted.owner, got.fingerprint)
+    return None if about is None else got.asked(about)
+
+
 async def understand(service: Service, got: Received) -> Asked:
-    """Is it a problem that can be planned? A reader process says so; what was sent before is known already. Raises Refusal."""
+    """Is it a problem that can be planned? A reader process says so. Raises Refusal."""
+    if (asked := known(service, got)) is not None:
+        return asked
     posted = got.posted
-    about = service.memory.get(posted.owner, got.fingerprint)
-    if about is None:
-        found = await service.read("read", posted.body, owner=posted.owner, **posted.header)
-        about = about_in(found.header)
-        service.memory.put(posted.owner, got.fingerprint, about)
+    about = about_in((await service.read("read", posted.body, owner=posted.owner, **posted.header)).header)
+    service.memory.put(posted.owner, got.fingerprint, about)
     return got.asked(about)
 
 
 async def begin_early(service: Service, got: Received) -> tuple[Asked, Attempt] | None:
-    """A small problem that nobody has sent before is read by the solver process that goes on to plan it, if one is free. Raises Refusal."""
-    if len(got.posted.body) > SMALL or service.memory.get(got.posted.owner, got.fingerprint) is not None:
+    """A small problem that is not known is read by the solver process that goes on to plan it, if one is free. Raises Refusal."""
+    if len(got.posted.body) > SMALL:
         return None
     attempt = service.runner.unread(got.posted)
     if attempt is None:

@@ -21,6 +21,7 @@ from starlette.responses import Response
 from starlette.types import Message
 
 from api.app import create_app
+from api.errors import Refusal
 from api.process.memory_budget import Budget
 from api.routes.body import Bodies
 from api.routes.guard import Guard
@@ -221,6 +222,25 @@ def test_what_was_being_sent_to_a_client_that_leaves_is_free_without_looking_for
         asyncio.run(sending())
     finally:
         gc.enable()
+
+
+def test_how_much_room_there_is_is_looked_at_once_for_many_small_bodies_and_for_each_large_one() -> None:
+    looked: list[int] = []
+
+    class Watched(Budget):
+        def has_room(self, more: int = 0) -> bool:
+            looked.append(more)
+            return more < MIB
+
+    bodies = Bodies(10 * MIB, Watched(1 << 60))
+    for _ in range(200):
+        bodies.take(1000)
+    assert not looked, "each request is let in with a look of its own"
+    bodies.take(100_000)
+    assert looked == [100_000]
+    with pytest.raises(Refusal):
+        bodies.take(MIB)
+    assert (looked, bodies.held) == ([100_000, MIB], 300_000)
 
 
 def test_large_answers_are_counted_for_as_long_as_they_are_sent() -> None:
