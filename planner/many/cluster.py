@@ -51,6 +51,25 @@ def connect(where: str) -> Any:
         raise BadInput(Finding(Code.UNAVAILABLE, "/options/cluster", message)) from error
 
 
+def require_there(client: Any) -> None:
+    """Raises BadInput where the scheduler went away and did not come back in time."""
+    if client.status in ("closing", "closed"):
+        message = "the scheduler is gone, and did not come back in time; the same command goes on"
+        raise BadInput(Finding(Code.UNAVAILABLE, "/options/cluster", message))
+
+
+def close(client: Any) -> None:
+    """Leave, whether anybody is there or not."""
+    with suppress(Exception):
+        client.close()
+
+
+def cancel(future: Any) -> None:
+    """Nobody waits for it any more. Of a scheduler that is gone there is nothing to take back."""
+    with suppress(Exception):
+        future.cancel()
+
+
 def threads(client: Any) -> int:
     """Of all workers together."""
     found: int = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
@@ -71,8 +90,7 @@ class Cluster:
         return ClusterPlace(self._client, self._grace)
 
     def close(self) -> None:
-        with suppress(OSError, TimeoutError):
-            self._client.close()
+        close(self._client)
 
 
 class ClusterPlace:
@@ -103,6 +121,7 @@ class ClusterPlace:
             self._out = Path(message.out)
             asked = Make(message.options, None, message.start, message.known)
             # Not under a name made of its content: a plan that ran out of time may be better next time.
+            require_there(self._client)
             self._future = self._client.submit(
                 plan_there, self._data, self._name, self._format, asked, self._grace, pure=False, retries=REPEATS
             )
@@ -110,12 +129,14 @@ class ClusterPlace:
 
     def receive(self) -> Any:
         self._ready.recv(1)
-        return self._answers.popleft()
+        answer = self._answers.popleft()
+        if isinstance(answer, Lost):
+            require_there(self._client)
+        return answer
 
     def end(self) -> int:
         if self._future is not None:
-            with suppress(OSError, TimeoutError):
-                self._future.cancel()
+            cancel(self._future)
         for end in (self._ready, self._wake):
             end.close()
         return 0
@@ -133,7 +154,7 @@ class ClusterPlace:
     def _done(self, future: Any) -> None:
         """In a thread of the client's."""
         if future.status == "cancelled":
-            self._answer(Lost("the cluster lost it"))
+            self._answer(Lost("the cluster's scheduler was lost", is_its_fault=False))
             return
         try:
             answer, plan = future.result()

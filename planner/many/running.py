@@ -201,7 +201,7 @@ class _Run:
             case WasMade():
                 self._was_made(slot, slot.file, said)
             case Lost():
-                self._lost(slot, said.reason)
+                self._lost(slot, said.reason, is_its_fault=said.is_its_fault)
                 self._next(slot)
             case Unwritable():
                 raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", f"cannot write {said.reason}"))
@@ -321,11 +321,11 @@ class _Run:
                 self._lost(slot, f"still at it {limit + self._farm.grace:g} s later, and ended")
                 self._replace()
 
-    def _lost(self, slot: _Slot, reason: str) -> None:
+    def _lost(self, slot: _Slot, reason: str, *, is_its_fault: bool = True) -> None:
         """Whoever planned it is gone: its file is tried once more, and then noted."""
         file, slot.file = slot.file, None
         if file is not None:
-            tries = self._tries[file.name] = self._tries.get(file.name, 0) + 1
+            tries = self._tries[file.name] = self._tries.get(file.name, 0) + is_its_fault
             if tries < TRIES:
                 self._waiting.append(file)
                 self._forget(slot)

@@ -112,6 +112,8 @@ class Lost:
     """Says that whoever planned it is gone."""
 
     reason: str
+    is_its_fault: bool = True
+    """May it be the file that ends them? False: all that was under way went with it."""
 
 
 class Reader:

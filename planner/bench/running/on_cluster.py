@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...many.cluster import REPEATS, connect, threads
+from ...many.cluster import REPEATS, cancel, close, connect, require_there, threads
 from ..results.records import CellStatus, Record, parse
 from .grid import Cell
 from .process import CellProcess, without_answer
@@ -25,26 +26,38 @@ class OnCluster:
         return ClusterCell(self._client, cell)
 
     def close(self) -> None:
-        self._client.close()
+        close(self._client)
 
 
 class ClusterCell:
     """A run that is under way there."""
 
     def __init__(self, client: Any, cell: Cell) -> None:
-        self._cell = cell
-        data = cell.file.path.read_bytes()
-        self._future = client.submit(run_there, data, cell, pure=False, retries=REPEATS)
+        self._client, self._cell = client, cell
+        self._data = cell.file.path.read_bytes()
+        self._is_killed = False
+        self._future = self._submitted()
+
+    def _submitted(self) -> Any:
+        require_there(self._client)
+        return self._client.submit(run_there, self._data, self._cell, pure=False, retries=REPEATS)
 
     def result(self) -> Record:
-        """Wait for the end, whatever it is."""
-        try:
-            return parse(self._future.result())
-        except Exception as error:  # noqa: BLE001 - whatever became of the workers that had it
-            return without_answer(self._cell, CellStatus.CRASHED, f"the cluster lost it: {type(error).__name__}")
+        """Wait for the end, whatever it is. Raises BadInput if the scheduler is gone for good."""
+        while True:
+            try:
+                return parse(self._future.result())
+            except CancelledError:  # with the scheduler, which may be there again
+                if self._is_killed:
+                    return without_answer(self._cell, CellStatus.CRASHED, "it was stopped")
+                self._future = self._submitted()
+            except Exception as error:  # noqa: BLE001 - whatever became of the workers that had it
+                why = f"the cluster lost it: {type(error).__name__}"
+                return without_answer(self._cell, CellStatus.CRASHED, why)
 
     def kill(self) -> None:
-        self._future.cancel()
+        self._is_killed = True
+        cancel(self._future)
 
 
 def run_there(data: bytes, cell: Cell) -> str:

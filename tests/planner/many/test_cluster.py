@@ -8,16 +8,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from planner import BadInput, Options, bench, read_plan, write_problem
+from planner import BadInput, Options, bench, read_plan, read_problem, verify, write_problem
 from planner.bench.running.on_cluster import OnCluster
 from planner.generate import Request, generate
-from planner.many import Entry, Farm, collect, plan_many
+from planner.many import Entry, Farm, Manifest, ProblemFile, collect, plan_many
 from planner.many.cluster import ClusterPlace
 from solvers.sandbox.parent_death import kill_group
 
@@ -31,6 +31,15 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def scheduler_at(address: str) -> subprocess.Popen[bytes]:
+    return started("dask_scheduler", "--port", address.rsplit(":", 1)[1], "--no-dashboard", "--no-show")
+
+
+def worker_of(address: str, folder: Path) -> subprocess.Popen[bytes]:
+    local = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(folder))
+    return started("dask_worker", address, *local)
 
 
 def started(*command: str) -> subprocess.Popen[bytes]:
@@ -48,20 +57,22 @@ def started(*command: str) -> subprocess.Popen[bytes]:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A scheduler and two workers, of which the first test leaves one."""
     address = f"tcp://127.0.0.1:{free_port()}"
-    processes = [started("dask_scheduler", "--port", address.rsplit(":", 1)[1], "--no-dashboard", "--no-show")]
-    local = (
-        "--nthreads",
-        "1",
-        "--no-dashboard",
-        "--no-nanny",
-        "--local-directory",
-        str(tmp_path_factory.mktemp("dask")),
-    )
-    processes += [started("dask_worker", address, *local) for _ in range(2)]
+    folder = tmp_path_factory.mktemp("dask")
+    processes = [scheduler_at(address), *(worker_of(address, folder) for _ in range(2))]
     yield address, processes
     for process in processes:
         kill_group(process.pid)
         process.wait()
+
+
+def thirty(folder: Path) -> list[ProblemFile]:
+    """Problems, of which five are others again; and a folder for their plans. All below the current folder."""
+    (folder / "problems").mkdir()
+    for seed in range(30):
+        problem = generate("transformer", Request(60, seed % 25))
+        (folder / f"problems/{seed}.json").write_bytes(write_problem(problem))
+    (folder / "out").mkdir()
+    return collect(["problems"], folder / "out")
 
 
 def test_nothing_is_lost_with_a_worker(
@@ -69,12 +80,7 @@ def test_nothing_is_lost_with_a_worker(
 ) -> None:
     address, (_, doomed, _) = cluster
     monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "problems"
-    folder.mkdir()
-    for seed in range(30):
-        (folder / f"{seed}.json").write_bytes(write_problem(generate("transformer", Request(60, seed % 25))))
-    files = collect(["problems"], tmp_path / "out")
-    (tmp_path / "out").mkdir()
+    files = thirty(tmp_path)
     entries: list[Entry] = []
 
     def note(entry: Entry) -> None:
@@ -112,6 +118,70 @@ def test_a_measurement_runs_there_too(
     assert sorted(record.solver for record in records) == ["auto"] * 4 + ["greedy"] * 4
     assert all(record.wrong is None and record.error is None for record in records)
     assert {str(record.status) for record in records if record.solver == "auto"} == {"optimal"}
+
+
+def test_a_client_that_is_killed_goes_on_when_it_is_back(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = thirty(tmp_path)
+    manifest = tmp_path / "out" / "manifest.jsonl"
+    command = (sys.executable, "-m", "api.cli", "plan-many", "problems", "-o", "out", "--cluster", cluster[0])
+    doomed = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not manifest.exists() or manifest.read_bytes().count(b"\n") < 4:
+        assert time.monotonic() < deadline
+        assert doomed.poll() is None
+        time.sleep(0.01)
+    kill_group(doomed.pid)
+    doomed.wait()
+    before = Manifest.read(tmp_path / "out").entries
+    made: list[Entry] = []
+    assert plan_many(files, tmp_path / "out", Farm(Options(workers=1), cluster=cluster[0]), made.append)
+    after = Manifest.read(tmp_path / "out").entries
+    assert {name: after[name] for name in before} == before
+    assert sorted(after) == sorted(entry.file for entry in made) == sorted(file.name for file in files)
+    require_right(after, tmp_path)
+
+
+def require_right(entries: Mapping[str, Entry], folder: Path) -> None:
+    """Each plan is one of its problem."""
+    for name, entry in entries.items():
+        assert entry.plan is not None
+        problem, _ = read_problem((folder / name).read_bytes())
+        assert verify(problem, read_plan((folder / "out" / entry.plan).read_bytes())) == ()
+
+
+def test_a_scheduler_that_is_restarted_costs_no_file_and_one_that_is_gone_ends_the_run(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last test of a cluster, since it takes it away."""
+    address, processes = cluster
+    monkeypatch.chdir(tmp_path)
+    files = thirty(tmp_path)
+    entries: list[Entry] = []
+    dead: list[float] = []
+
+    def note(entry: Entry) -> None:
+        entries.append(entry)
+        if len(entries) in (4, 20):
+            for process in processes:
+                kill_group(process.pid)
+                process.wait()
+            dead.append(time.monotonic())
+            if len(dead) == 1:
+                processes[:] = [scheduler_at(address), worker_of(address, tmp_path / "dask")]
+
+    deadline = time.monotonic() + 90
+    monkeypatch.setattr("planner.many.cluster.CONNECT_SECONDS", "15s")
+    with pytest.raises(BadInput, match="the same command goes on"):
+        plan_many(files, tmp_path / "out", Farm(OPTIONS, cluster=address), note, lambda: time.monotonic() > deadline)
+    assert len(dead) == 2
+    assert {str(entry.status) for entry in entries} == {"optimal"}
+    assert plan_many(files, tmp_path / "out", Farm(OPTIONS))
+    found = Manifest.read(tmp_path / "out").entries
+    assert len(found) == 30
+    require_right(found, tmp_path)
 
 
 def test_where_no_scheduler_is_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

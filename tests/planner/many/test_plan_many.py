@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -131,6 +132,28 @@ def test_a_plan_that_cannot_be_written_is_said(problems: Path, tmp_path: Path) -
     (out / "problems").write_text("in the way")
     with pytest.raises(BadInput, match="cannot write"):
         run(problems, out)
+
+
+def test_a_full_disk_ends_the_run_and_nothing_that_was_written_is_lost(problems: Path, tmp_path: Path) -> None:
+    """No file can grow beyond a size, as if there were no more room: first the manifest cannot, then no plan."""
+    out = tmp_path / "out"
+    for most in (1_500, 3_000, 900):
+        limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))"
+        command = f"{limited}; import sys; from api.cli import main; sys.argv[0] = 'memplan'; main()"
+        ended = subprocess.run(
+            (sys.executable, "-c", command, "plan-many", str(problems), "-o", str(out)),
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert (ended.returncode, b"cannot" in ended.stderr, b"Traceback" in ended.stderr) == (2, True, False)
+        written = {entry.plan: entry.plan_sha256 for entry in entries_of(out).values()}
+        for name, digest in written.items():
+            assert name is not None
+            assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
+    assert len(run(problems, out, replace(QUICK, options=Options(workers=1)))) == 8
+    assert not list(out.rglob("*.tmp"))
 
 
 def test_a_process_that_ends_costs_its_own_file_alone(
