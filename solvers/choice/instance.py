@@ -57,6 +57,31 @@ class Memories:
     """By so much less than the sum may one peak be: the topmost block takes no whole unit."""
 
 
+class Wall(NamedTuple):
+    """Addresses that are taken, low to high."""
+
+    low: int
+    high: int
+    block: int
+    pick: Pick | None
+    """If this is chosen. None: in any case."""
+
+
+class Beside(NamedTuple):
+    """Bytes that lie below or above each wall, where one of the picks is chosen. No picks: in any case."""
+
+    size: int
+    block: int
+    picks: tuple[Pick, ...]
+
+
+class Row(NamedTuple):
+    """All that is there at one time: walls from low to high, and what lies between, below and above them."""
+
+    walls: tuple[Wall, ...]
+    beside: tuple[Beside, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Choices:
     """One alternative is chosen of each group."""
@@ -68,6 +93,8 @@ class Choices:
     """When each load is, in ascending order."""
     memories: Memories | None = None
     """Where there are several, what is minimised is their value and not the greatest load."""
+    rows: tuple[Row, ...] = ()
+    """What lies beside pinned blocks, in one memory: it reaches higher than the loads say."""
     requires: tuple[tuple[Pick, Pick], ...] = ()
     forbids: tuple[tuple[Pick, Pick], ...] = ()
 

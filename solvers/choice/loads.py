@@ -128,7 +128,7 @@ def _cells_of_blocks(
         else:
             cells = _cells(members)
         for size, covering in cells:
-            key = block, _needed(covering, alternatives)
+            key = block, needed(covering, alternatives)
             found[key] = found.get(key, 0) + size
     return [(size, block, picks) for (block, picks), size in found.items()], spare
 
@@ -144,7 +144,7 @@ def _cells(members: Sequence[Piece]) -> list[tuple[int, list[Piece]]]:
     return cells
 
 
-def _needed(covering: Sequence[Piece], alternatives: Sequence[int]) -> tuple[Pick, ...]:
+def needed(covering: Sequence[Piece], alternatives: Sequence[int]) -> tuple[Pick, ...]:
     """The picks of which one must be chosen for it to be in use; none where it always is."""
     picks = {piece.pick for piece in covering if piece.pick is not None}
     if any(piece.pick is None for piece in covering):

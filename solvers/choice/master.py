@@ -107,7 +107,7 @@ class Master(Asking):
 
     def _load(self, choice: Choice) -> int:
         if choice not in self._known_loads:
-            if self.choices.memories is None:
+            if self.choices.memories is None and not self.choices.rows:
                 load = self.choices.load(choice)
             else:
                 load = self._question(Question(False, fixed=choice)).bound or 0

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ..cpsat import engine
 from ..model.solver import Control
-from .instance import Answer, Choice, Choices, Pick, Question
+from .instance import Answer, Choice, Choices, Pick, Question, Wall
 from .wire import read_question, write_answer
 
 WORK_PER_DETERMINISTIC_SECOND = 2_000_000
@@ -131,6 +131,39 @@ class Questions(Answering):
             self._sums.append(total)
             if literals:
                 self._base.add(total <= self._level - load.always)
+        self._add_walls()
+
+    def _add_walls(self) -> None:
+        """Whatever lives beside a wall at some time lies below or above it, at all times."""
+        model = self._base
+        below: dict[tuple[int, tuple[Pick, ...], int], Any] = {}
+        for row in self._choices.rows:
+            there = [sum(self._any_of(each.picks)) if each.picks else 1 for each in row.beside]
+            sizes = [each.size for each in row.beside]
+            self._greatest = max(self._greatest, row.walls[-1].high + sum(sizes))
+            lower: tuple[Wall, list[Any]] | None = None
+            for wall in row.walls:
+                under = []
+                for each, whole in zip(row.beside, there, strict=True):
+                    key = each.block, each.picks, wall.block
+                    if key not in below:
+                        below[key] = model.new_bool_var("")
+                        model.add(below[key] <= whole)
+                    under.append(below[key])
+                chosen = [] if wall.pick is None else [self._chosen[wall.pick[0]][wall.pick[1]]]
+                others = [each for each in row.walls if each.pick is None and each != wall]
+                room = wall.low - sum(each.high - each.low for each in others if each.high <= wall.low)
+                top = wall.high + sum(each.high - each.low for each in others if each.low >= wall.high)
+                model.add(engine.weighted_sum(under, sizes) <= room).only_enforce_if(chosen)
+                over = engine.weighted_sum([*there, *under], [*sizes, *(-size for size in sizes)])
+                model.add(over <= self._level - top).only_enforce_if(chosen)
+                if wall.pick is None:
+                    if lower is not None and lower[0].high <= wall.low:
+                        between = engine.weighted_sum([*under, *lower[1]], [*sizes, *(-size for size in sizes)])
+                        model.add(between <= wall.low - lower[0].high)
+                        for one, other in zip(lower[1], under, strict=True):
+                            model.add_implication(one, other)
+                    lower = wall, under
 
     def _add_memories(self) -> None:
         """The level is what the objective makes of the peaks; each share of what is live is in one memory."""

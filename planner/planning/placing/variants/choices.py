@@ -11,6 +11,7 @@ from math import gcd
 from solvers.choice.instance import Choices, Memories, Pick
 from solvers.choice.loads import Piece, Times, live_together
 from solvers.choice.together import MOST_PARTS, Joint, Relation, Tie
+from solvers.choice.walls import rows
 from solvers.model.instance import Term
 
 from ....facts.colocation import groups as colocated
@@ -18,7 +19,7 @@ from ....facts.constants import spell_out_constants
 from ....facts.intervals import merged
 from ....facts.variants import rules, weighted_cost
 from ....model.plan import Plan
-from ....model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Pool, Problem
+from ....model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Interval, Pool, Problem
 from ..lowering import lower
 
 
@@ -69,7 +70,7 @@ def most_value(problem: Problem) -> int | None:
 
 
 def lower_choices(problem: Problem) -> Choices:
-    """What there is to choose. Conflicts without lifetimes, reserved ranges and pins only make a choice need more than its load."""
+    """What there is to choose. Conflicts without lifetimes, and reserved ranges, only make a choice need more than its load."""
     variants = problem.variants
     assert variants is not None
     alternatives = [len(group.alternatives) for group in variants.groups]
@@ -85,7 +86,10 @@ def lower_choices(problem: Problem) -> Choices:
             block[member], low[member] = group.members[0], offset
     several = len(problem.pools) > 1
     homes = _homes(problem, parts, block) if several else None
-    found = live_together(_pieces(parts, block, low), alternatives, unit, homes)
+    pieces = list(_pieces(parts, block, low))
+    found = live_together(pieces, alternatives, unit, homes)
+    whole = {} if several or problem.pools[0].reserved else _unbound(parts, block)
+    pins = {i: at.offset for i, at in whole.items() if at is not None and at.offset is not None}
     return Choices(
         costs=tuple(
             tuple(weighted_cost(variants, each.costs) for each in group.alternatives) for group in variants.groups
@@ -93,6 +97,7 @@ def lower_choices(problem: Problem) -> Choices:
         loads=found.loads,
         times=found.times,
         memories=_memories(problem, found) if several else None,
+        rows=rows([piece for piece in pieces if piece.block in whole], alternatives, pins),
         requires=tuple(requires),
         forbids=tuple(forbids),
     )
@@ -111,7 +116,7 @@ def tops_at(times: Sequence[int], problem: Problem, plan: Plan) -> tuple[int, ..
 def lower_joint(problem: Problem, choices: Choices) -> Joint | None:
     """The same with all that is known of addresses; None for what is too much for an exact engine."""
     parts = Parts(spell_out_constants(problem))
-    if len(parts.buffers) > MOST_PARTS or any(each.reuse_penalties for each in _constraints(problem)):
+    if len(parts.buffers) > MOST_PARTS:
         return None
     every = tuple(replace(buffer, id=i, live=live) for i, (buffer, _, live) in enumerate(parts.buffers))
     joint = Joint(
@@ -130,13 +135,6 @@ def lower_joint(problem: Problem, choices: Choices) -> Joint | None:
         different_pool=tuple(parts.different_pool),
     )
     return joint if joint.is_small() else None
-
-
-def _constraints(problem: Problem) -> Iterator[Constraints]:
-    yield problem.constraints
-    for group in problem.variants.groups if problem.variants is not None else ():
-        for alternative in group.alternatives:
-            yield alternative.constraints
 
 
 def _memories(problem: Problem, found: Times) -> Memories:
@@ -165,6 +163,12 @@ def _homes(problem: Problem, parts: Parts, block: Mapping[int, int]) -> dict[int
         names = buffer.pools if buffer.fixed is None else (buffer.fixed.pool,)
         found.setdefault(block[i], set()).update(every if names is None else (position[name] for name in names))
     return {root: tuple(sorted(pools)) for root, pools in found.items()}
+
+
+def _unbound(parts: Parts, block: Mapping[int, int]) -> dict[int, Fixed | None]:
+    """Blocks of one buffer, whatever is chosen, and where it is fixed."""
+    bound = {root for i, root in block.items() if i != root and i not in parts.longer.get(root, ())}
+    return {i: parts.buffers[i][0].fixed for i, root in block.items() if i == root and i not in bound}
 
 
 def _pieces(parts: Parts, block: Mapping[int, int], low: Mapping[int, int]) -> Iterator[Piece]:

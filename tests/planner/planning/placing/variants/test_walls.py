@@ -1,0 +1,36 @@
+"""Pinned buffers in problems with variants: what lies below and above them is counted in bounds, and never too much of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.options.options import Options
+from planner.planning.placing.solving import pareto
+from planner.planning.placing.variants import choices
+from planner.planning.placing.variants.choices import lower_choices
+from planner.verifying.verify import verify
+from tests.planner.planning.placing.variants.pinned_variants import larger_pinned_problem, pinned_problem
+from tests.planner.planning.placing.variants.random_variants import best_of, every_choice
+
+
+def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
+    tried = 0
+    for seed in range(1_000 if nightly else 24):
+        problem = pinned_problem(seed)
+        if problem is None:
+            continue
+        every, found = every_choice(problem), pareto(problem, Options(workers=1))
+        tried += bool(lower_choices(problem).rows)
+        assert [(p.choice and p.choice.cost, p.objective.value) for p in found.points] == best_of(every), seed
+        assert (found.is_complete, found.is_infeasible) == (bool(every), not every), seed
+        assert not any(verify(problem, each) for each in found.points), seed
+    assert tried >= 4
+
+
+def test_bounds_count_what_pins_keep_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without addresses, as of problems that are too large for these."""
+    monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
+    problem, options = larger_pinned_problem(3, 2), Options(workers=1, time_limit=None, work_limit=3_000_000)
+    assert pareto(problem, options).is_complete
+    monkeypatch.setattr(choices, "rows", lambda *_: ())
+    assert not pareto(problem, options).is_complete
