@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,12 +136,14 @@ def _remainder(at: Site) -> Values | None:
 
 
 def _equal(at: Site) -> Values | None:
+    minus = _numbers(lambda a, b: a - b, d.sub)
+
     def of(a: Any, b: Any) -> bool:
         if isinstance(a, Expression) or isinstance(b, Expression):
-            difference = d.sub(a, b)
+            difference = minus(a, b)
             if isinstance(difference, int):
                 return difference == 0
-            if d.least(difference, at.box) > 0 or d.least(d.sub(b, a), at.box) > 0:
+            if d.least(difference, at.box) > 0 or d.least(minus(b, a), at.box) > 0:
                 return False
             raise _Unknown
         return bool(a == b)
@@ -225,7 +228,10 @@ def _shape(at: Site) -> Values | None:
 
 
 def _product(at: Site) -> Values | None:
-    return _array([d.product(_first(at).ravel())], ()) if not at.node.attributes.get("axes") else None
+    if at.node.attributes.get("axes"):
+        return None
+    times = _numbers(lambda a, b: a * b, d.mul)
+    return _array([reduce(times, _first(at).ravel(), 1)], ())
 
 
 def _rounded(at: Site) -> Values | None:

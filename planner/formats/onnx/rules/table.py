@@ -8,6 +8,7 @@ from typing import TypeAlias
 from . import elementwise as e
 from . import layers as c
 from . import layout as o
+from . import others as r
 from .site import Site, Type
 
 Rule: TypeAlias = Callable[[Site], list[Type]]
@@ -30,7 +31,7 @@ RULES: dict[tuple[str, str], Rule] = {
     **{
         ("", name): rule
         for rule, names in (
-            (e.tested, "IsInf IsNaN"),
+            (e.tested, "IsInf IsNaN RegexFullMatch"),
             (e.compared, "And Or Xor"),
             (e.where, "Where"),
             (e.cast, "Cast"),
@@ -68,6 +69,9 @@ RULES: dict[tuple[str, str], Rule] = {
             (c.layer_norm, "LayerNormalization"),
             (c.recurrent, "RNN GRU LSTM"),
             (c.attention, "Attention"),
+            (r.linear_attention, "LinearAttention"),
+            (r.convolution_with_state, "CausalConvWithState"),
+            (r.counted_words, "TfIdfVectorizer"),
             (c.grid_sample, "GridSample"),
             (c.affine_grid, "AffineGrid"),
             (c.dynamic_quantize, "DynamicQuantizeLinear"),
@@ -117,6 +121,20 @@ RULES: dict[tuple[str, str], Rule] = {
         for name in names.split()
     },
     ("", "SimplifiedLayerNormalization"): c.layer_norm,
+    ("ai.onnx.preview", "FlexAttention"): r.flex_attention,
+    **{("ai.onnx.preview.training", name): r.trained(3) for name in ("Adagrad", "Momentum")},
+    ("ai.onnx.preview.training", "Adam"): r.trained(4),
+    **{
+        ("ai.onnx.ml", name): rule
+        for rule, names in (
+            (e.same, "Binarizer Imputer"),
+            (r.as_numbers, "Normalizer Scaler"),
+            (r.labels, "LabelEncoder"),
+            (r.picked, "ArrayFeatureExtractor"),
+            (r.targets, "LinearRegressor TreeEnsemble TreeEnsembleRegressor"),
+        )
+        for name in names.split()
+    },
 }
 
 VIEWS = frozenset(("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Dropout"))

@@ -1,0 +1,78 @@
+"""Operators beside networks' layers: recurrent ones with their state, training, features, trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import dims as d
+from ..model import FLOAT, INT64
+from .site import NotKnown, ShapeError, Site, Type
+
+
+def linear_attention(at: Site) -> list[Type]:
+    """What is attended to, and the state: (batch, heads, size of a key, size of a value)."""
+    q, k, v = at.rank(0, 3), at.rank(1, 3), at.rank(2, 3)
+    heads, kv_heads = at.number("q_num_heads", 0), at.number("kv_num_heads", 0)
+    if heads < 1 or kv_heads < 1:
+        raise ShapeError("q_num_heads and kv_num_heads are needed")
+    k_size, v_size = d.down(k[2], kv_heads), d.down(v[2], kv_heads)
+    state = at.element(3) if at.has(3) else at.element()
+    return [Type(at.element(), (*q[:2], d.mul(v_size, heads))), Type(state, (q[0], kv_heads, k_size, v_size))]
+
+
+def convolution_with_state(at: Site) -> list[Type]:
+    """As much as goes in, and as many steps as the kernel looks back."""
+    x, w = at.rank(0, 3), at.rank(1, 3)
+    return [at.given(0), Type(at.element(), (*x[:2], d.sub(w[2], 1)))]
+
+
+def flex_attention(at: Site) -> list[Type]:
+    return [Type(at.element(), (*at.rank(0, 4)[:3], at.rank(2, 4)[3]))]
+
+
+def trained(parts: int) -> Callable[[Site], list[Type]]:
+    """A step of training, given a rate, a count, and for each tensor itself, its gradient and what is remembered of it: all but gradients anew."""
+
+    def rule(at: Site) -> list[Type]:
+        count, rest = divmod(len(at.inputs) - 2, parts)
+        if rest or count < 1:
+            raise ShapeError(f"after a rate and a count come {parts} inputs for each tensor")
+        return [at.given(2 + part * count + i) for part in range(parts) if part != 1 for i in range(count)]
+
+    return rule
+
+
+def as_numbers(at: Site) -> list[Type]:
+    """Features made of others, as many."""
+    return [Type(FLOAT, at.shape())]
+
+
+def labels(at: Site) -> list[Type]:
+    """What stands for each value; texts have no size that can be planned."""
+    for name, element in (("values_int64s", INT64), ("values_floats", FLOAT)):
+        if name in at.node.attributes:
+            return [Type(element, at.shape())]
+    tensor = at.tensor("values_tensor")
+    if tensor is None:
+        raise NotKnown("its result is no number")
+    return [Type(tensor.element, at.shape())]
+
+
+def picked(at: Site) -> list[Type]:
+    """Some of the last dimension."""
+    x, y = at.rank(0, 1), at.rank(1, 1)
+    count = d.product(y)
+    return [Type(at.element(), (1, count) if len(x) == 1 else (*x[:-1], count))]
+
+
+def counted_words(at: Site) -> list[Type]:
+    places = at.numbers("ngram_indexes")
+    if not places or min(places) < 0:
+        raise ShapeError("ngram_indexes must say where each sequence counts")
+    return [Type(FLOAT, (*at.rank(0, 1)[:-1], max(places) + 1))]
+
+
+def targets(at: Site) -> list[Type]:
+    """A row of results for each row of features."""
+    name = "targets" if "targets" in at.node.attributes else "n_targets"
+    return [Type(FLOAT if at.node.operator != "TreeEnsemble" else at.element(), (at.rank(0, 1)[0], at.number(name, 1)))]
