@@ -32,7 +32,10 @@ class PlanFormat(NamedTuple):
     told: Mapping[str, Any] = NOTHING
 
     def write(self, problem: Problem, plan: Plan, source: bytes) -> bytes:
-        """The plan in this format. Raises BadInput for what cannot be said in it."""
+        """The plan in this format. Raises BadInput for what cannot be said in it: one without addresses only in memplan's own."""
+        if self.name != USUAL and not plan.status.has_plan:
+            text = f"there is nothing to write: the plan is {plan.status.value}"
+            raise bad_input(Code.NO_PLAN_FOUND, ("status",), text)
         written: bytes = found(self.writer)(problem, plan, source, **self.told)
         return written
 
@@ -58,6 +61,7 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
             "ld", "linker script", (".ld", ".lds"), "planner.formats.firmware.linker:linker_script", settings=PREFIX
         ),
         PlanFormat("map", "memory map", (".map",), "planner.formats.firmware.linker:memory_map"),
+        PlanFormat("cadence", "Cadence's tables", (".cadence",), "planner.formats.firmware.cadence:cadence_document"),
         PlanFormat(
             "tflm",
             "TFLite Micro's BufferPlan, C++",

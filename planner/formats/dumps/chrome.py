@@ -142,9 +142,7 @@ def _time(event: dict[str, Any], name: str, place: Place, report: Report) -> flo
 
 
 def write_plan(problem: Problem, plan: Plan, _source: bytes) -> bytes:
-    """The plan as bars at the offsets of their buffers. Raises BadInput where there is none."""
-    if not plan.status.has_plan:
-        raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
+    """The plan as bars at the offsets of their buffers."""
     return write(as_chosen(problem, plan), plan)
 
 

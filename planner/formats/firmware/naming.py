@@ -36,9 +36,7 @@ class Memory(NamedTuple):
 
 
 def memories(problem: Problem, plan: Plan) -> tuple[Memory, ...]:
-    """The pools in the plan's order. Raises BadInput for a plan without placements."""
-    if not plan.status.has_plan:
-        raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
+    """The pools in the plan's order."""
     pools = {pool.name: pool for pool in problem.pools}
     wanted = {buffer.id: buffer.alignment for buffer in problem.buffers}
     ids = unique(str(placement.id) for placement in plan.placements)

@@ -30,8 +30,6 @@ def write_csv(problem: Problem) -> bytes:
 
 def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
     """The same with the plan's offsets, as minimalloc writes its solutions; where there are several memories, also in which."""
-    if not plan.status.has_plan:
-        raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
     where = {place.id: place for place in plan.placements}
     rows: list[dict[str, int | str]] = []
     for buffer in as_chosen(problem, plan).buffers:

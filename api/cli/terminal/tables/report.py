@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.box import ASCII_DOUBLE_HEAD
-from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from planner.formats.firmware.cadence import cadence_tables
 from planner.model.problem import BufferId
 from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 
@@ -151,44 +150,5 @@ def _named(ids: Sequence[BufferId], *, quoting: bool) -> str:
 
 
 def print_cadence(report: MemoryReport, console: Console) -> None:
-    """The two tables that ExecuTorch's Cadence back end prints, with its columns."""
-    console.print(_framed(cadence_memories(report)), crop=False, soft_wrap=True)
-    console.print(_framed(cadence_total(report)), crop=False, soft_wrap=True)
-
-
-def cadence_memories(report: MemoryReport) -> Table:
-    """One row for each memory: its name, base, size, and peak."""
-    table = Table(box=ASCII_DOUBLE_HEAD, header_style="")
-    table.add_column("Memory Space", no_wrap=True)
-    for heading in ("Base Address", "Memory Size (Bytes)", "Peak Memory Usage (Bytes)"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for pool in report.pools:
-        figures = (
-            "" if pool.base is None else f"{pool.base:#x}",
-            "" if pool.size is None else str(pool.size),
-            "" if pool.peak is None else str(pool.peak),
-        )
-        table.add_row(Text(visible(pool.name[:LONGEST_NAME])), *map(Text, figures))
-    return table
-
-
-def cadence_total(report: MemoryReport) -> Table:
-    """The most bytes in use over all memories, and the first step at which they are."""
-    table = Table(box=ASCII_DOUBLE_HEAD, show_header=False)
-    if report.live is not None:
-        total, node = f"{report.live.bytes} bytes", f"Node {report.live.step}"
-    elif report.peak is None or report.untimed:
-        total, node = "not known", ""
-    else:
-        total, node = "0 bytes", "Node 0"
-    for _ in range(3):
-        table.add_column(no_wrap=True)
-    table.add_row("Peak memory usage across all spaces", total, node)
-    return table
-
-
-def _framed(table: Table) -> Table:
-    """As wide as it has to be, whatever the terminal's width: cut figures would be wrong figures."""
-    cells = ([str(column.header), *map(str, column.cells)] for column in table.columns)
-    table.width = sum(max(map(cell_len, column)) + 3 for column in cells) + 1
-    return table
+    """The two tables that ExecuTorch's Cadence back end prints, as wide as they have to be: cut figures would be wrong figures."""
+    console.print(Text(cadence_tables(report)), crop=False, soft_wrap=True, end="")
