@@ -92,3 +92,7 @@ ST_EDGE = """{"json_schema_version": "2.0",
   {"id": 1, "name": "a", "size_bytes": 64, "offset_start": 0, "mpool_id": 0, "alignment": 4, "is_param": false, "epochs": {"start": 1, "end": 3}},
   {"id": 2, "name": "b", "size_bytes": 32, "offset_start": 64, "mpool_id": 0, "alignment": 4, "is_param": false, "epochs": {"start": 2, "end": 5}}]}
 """
+IDEALLOC = (
+    "AAAAAAAAAAEAAAAAAAAAAAAAAAAAAAACAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAACAAAAAAAAAAEAAAAAAAAAAwAAAAAAAAAgAAAAAAAAAAAA"
+    "AAAAAAAAQAAAAAAAAAAAAAAAAAAAACA="
+)

@@ -153,6 +153,14 @@ def _is_memory_space(source: Source) -> bool:
     return looks_like(source.data)
 
 
+def _is_idealloc(source: Source) -> bool:
+    if source.data[:1] != b"\0" or len(source.data) % 64:
+        return False
+    from .planners.idealloc import looks_like
+
+    return looks_like(source.data)
+
+
 GRAPH, CASCADE = "memplan-graph/", "memplan-cascade/"
 """What stands under `format`, but for the version."""
 
@@ -178,6 +186,22 @@ FORMATS: dict[str, Format] = {
             "planner.formats.planners.minimalloc:read",
             "id,lower,upper,size\na,0,2,64\nb,1,3,32\n",
             "planner.formats.planners.minimalloc_writer:write_csv",
+            settings=(
+                Setting(
+                    "inclusive",
+                    "Of a .csv file: the last time of a lifetime counts as well, as IREE writes them.",
+                ),
+            ),
+        ),
+        Format(
+            "idealloc",
+            "idealloc's binary files",
+            (".plc",),
+            ("application/vnd.idealloc",),
+            _is_idealloc,
+            "planner.formats.planners.idealloc:read",
+            examples.IDEALLOC,
+            is_text=False,
         ),
         Format(
             "dsa",

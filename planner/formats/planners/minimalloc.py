@@ -55,14 +55,14 @@ def looks_like_csv(data: bytes) -> bool:
     return names.issuperset(_REQUIRED)
 
 
-def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem of a CSV file, checked, and warnings."""
+def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str, ...]]:
+    """The Problem of a CSV file, checked, and warnings. `inclusive`: as if the column `upper` were called `end`."""
     report = Report()
     data = source.data
     base = _BASE.match(data)
     listed = rows(data if base is None else b"\n" + data[base.end() :])
-    columns, inclusive = _header(next(listed, (1, []))[1])
-    reader = _Reader(columns, 1 if inclusive else 0, report)
+    columns, said = _header(next(listed, (1, []))[1])
+    reader = _Reader(columns, 1 if inclusive or said else 0, report)
     buffers = tuple(
         buffer for i, (line, cells) in enumerate(listed) if (buffer := reader.buffer(i, line, cells)) is not None
     )

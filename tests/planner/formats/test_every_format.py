@@ -30,6 +30,7 @@ SEEDS = range(40)
 SPOILT = {
     "tflite": ((32).to_bytes(4, "little"), (-1).to_bytes(4, "little", signed=True)),
     "executorch": (b"\1\0\0\0\x20\0\0\0", b"\1\0\0\0\xff\xff\xff\xff"),
+    "idealloc": (b"\3\0\0\0\0\0\0\0\x20", b"\3\xff\xff\xff\xff\xff\xff\xff\xff"),
     "onnx": (b"\x4a\x08\0", b"\x4a\x08\5"),  # the dimension that is reduced
     "xla": (b"\x10\x20\x1a", b"\x12\x20\x1a"),
     "torch-snapshot": (b'"size": 32', b'"size": "x"'),
@@ -43,6 +44,7 @@ TWICE = {
     "chrome-trace": (b'"b"', b'"a"'),
     "tflm-log": (b"id=2", b"id=1"),
     "xla-text": (b"<2 b", b"<1 b"),
+    "idealloc": (b"\2\0\0\0\0\0\0\0\1", b"\1\0\0\0\0\0\0\0\1"),
 }
 """The same, so that it has the first one's name, or number, or address."""
 NAMES_MAY_REPEAT = {"tflite", "vela-log", "executorch"}

@@ -134,3 +134,12 @@ def test_the_corpus_is_read(path: Path) -> None:
     assert len(problem.buffers) == data.count(b"\n") - 1
     assert problem.pools == (Pool("default"),)
     assert warnings == ()
+
+
+def test_last_times_that_count_are_said_where_the_column_does_not_say_so() -> None:
+    data = b"id,lower,upper,size,gaps\na,0,9,4,2-3\nb,9,9,4,\n"
+    plain, _ = read_problem(data)
+    assert [buffer.live for buffer in plain.buffers] == [((0, 2), (3, 9)), ()]
+    inclusive, _ = read_problem(data, format="minimalloc:inclusive")
+    assert [buffer.live for buffer in inclusive.buffers] == [((0, 2), (4, 10)), ((9, 10),)]
+    assert inclusive.buffers == read_problem(data.replace(b"upper", b"end"))[0].buffers
