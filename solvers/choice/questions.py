@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from ..cpsat import engine
 from ..model.solver import Control
-from .instance import Answer, Choice, Choices, Pick, Question, Wall
+from .instance import Answer, Choice, Choices, Memories, Pick, Question, Share, Wall
 from .wire import read_question, write_answer
 
 WORK_PER_DETERMINISTIC_SECOND = 2_000_000
@@ -42,18 +43,44 @@ class Answering(ABC):
 
 
 class Questions(Answering):
-    """About one instance. The model is built once; each question adds to a copy of it."""
+    """About one instance. The model is built once; each question adds to a copy of it.
+
+    Where there are several memories a question is first asked of bytes that may be anywhere at any time, which is quick to answer, and bounds hold.
+    Mostly the choice that is best then is best of all.
+    """
 
     rate = WORK_PER_DETERMINISTIC_SECOND
 
-    def __init__(self, choices: Choices) -> None:
+    def __init__(self, choices: Choices, *, is_divisible: bool = False) -> None:
         self._choices = choices
+        self._is_divisible = is_divisible
+        """Are bytes in several memories as they come, whatever block they are of?"""
+        in_parts = choices.memories is not None and not is_divisible
+        self._divisible = Questions(choices, is_divisible=True) if in_parts else None
         self._base: Any = None
         self._sums: list[Any] = []
         """Of each load, what is not always there."""
 
     def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
         """The answer within the budget."""
+        if self._divisible is None or question.fixed is not None:
+            return self._whole(question, budget, control)
+        rough = self._divisible.ask(question, _half(budget), control)
+        if rough.choice is None:
+            return rough if rough.is_impossible else self._whole(question, budget, control)
+        tried = self._whole(replace(question, fixed=rough.choice, near=None), _half(budget), control)
+        found = tried._replace(bound=rough.bound, stopped=rough.stopped, work=rough.work + tried.work)
+        if tried.choice is not None and rough.stopped is None and (question.for_cost or tried.bound == rough.bound):
+            return found
+        near = question.near if tried.choice is None else tried.choice
+        best = self._whole(replace(question, near=near), budget, control)
+        if best.is_impossible:
+            return best._replace(work=found.work + best.work)
+        bound = max((each for each in (best.bound, rough.bound) if each is not None), default=None)
+        return best._replace(choice=best.choice or tried.choice, bound=bound, work=found.work + best.work)
+
+    def _whole(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
+        """The answer of this model alone."""
         if self._base is None:
             self._build()
         choices, model = self._choices, self._base.clone()
@@ -172,7 +199,7 @@ class Questions(Answering):
         most = max((sum(share.size for share in shares) for shares in memories.live), default=0)
         peaks = [model.new_int_var(0, most if room is None else min(max(room, 0), most), "") for room in memories.room]
         there: dict[tuple[int, tuple[Pick, ...]], dict[int, Any]] = {}
-        for shares in memories.live:
+        for shares in memories.live if not self._is_divisible else ():
             inside: list[tuple[list[Any], list[int]]] = [([], []) for _ in peaks]
             for share in shares:
                 key = share.block, share.picks
@@ -186,11 +213,33 @@ class Questions(Answering):
             for peak, (literals, sizes) in zip(peaks, inside, strict=True):
                 if literals:
                     model.add(engine.weighted_sum(literals, sizes) <= peak + memories.spare)
+        if self._is_divisible:
+            self._add_bytes(memories, peaks, most)
         self._least = 0
         self._greatest = most if memories.is_largest else most * sum(memories.prices)
         self._level = model.new_int_var(0, LARGEST, "")
         for reached in peaks if memories.is_largest else [engine.weighted_sum(peaks, memories.prices)]:
             model.add(self._level >= reached)
+
+    def _add_bytes(self, memories: Memories, peaks: Sequence[Any], most: int) -> None:
+        """At each time, all that may be in the same memories is spread over them in any way."""
+        model = self._base
+        for shares in memories.live:
+            inside: list[list[Any]] = [[] for _ in peaks]
+            of_homes: dict[tuple[int, ...], list[Share]] = {}
+            for share in shares:
+                of_homes.setdefault(share.pools, []).append(share)
+            for homes, those in of_homes.items():
+                literals = [(literal, each.size) for each in those for literal in self._any_of(each.picks)]
+                total = engine.weighted_sum([literal for literal, _ in literals], [size for _, size in literals])
+                total += sum(each.size for each in those if not each.picks)
+                parts = [model.new_int_var(0, most, "") for _ in homes]
+                model.add(sum(parts) == total)
+                for p, part in zip(homes, parts, strict=True):
+                    inside[p].append(part)
+            for peak, parts in zip(peaks, inside, strict=True):
+                if parts:
+                    model.add(sum(parts) <= peak + memories.spare)
 
     def _any_of(self, picks: Sequence[Pick]) -> list[Any]:
         """Literals that add up to 1 if one of them is chosen at least, else to 0 at best: of one group, their own."""
@@ -202,3 +251,7 @@ class Questions(Answering):
             for g, a in picks:
                 self._base.add_implication(self._chosen[g][a], self._either[key])
         return [self._either[key]]
+
+
+def _half(budget: engine.Budget) -> engine.Budget:
+    return budget if budget.work is None else replace(budget, work=budget.work // 2)

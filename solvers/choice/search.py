@@ -298,8 +298,21 @@ class Search:
             answer = self._ask(self._master.cheapest, most_load, self._near(most_load))
             if answer is None:
                 return None
+            if answer.choice is None and answer.stopped is not None:
+                answer = answer._replace(choice=self._cheapest_placed(most_load))
             self._answers[learned] = answer
         return self._answers[learned]
+
+    def _cheapest_placed(self, most_load: int | None) -> Choice | None:
+        """Of all choices that were placed and have no greater load: what there is where the master found none in time."""
+        known = [
+            each
+            for each, placed in self._placed.items()
+            if placed.value is not None
+            and each not in self._master.left_aside
+            and (most_load is None or self._master.load(each) <= most_load)
+        ]
+        return min(known, key=self._master.choices.cost, default=None)
 
     def _ask(self, question: Callable[..., Answer], *about: object) -> Answer | None:
         """The master's answer; None if there is no time for it."""
