@@ -104,6 +104,30 @@ def test_banks_hold_what_executorch_s_own_planner_of_banks_cannot() -> None:
         exported("block", executorch_pass({1: Pool("sram", 114687)}))
 
 
+def test_delegates_get_their_padding_and_callers_may_bring_inputs_and_outputs() -> None:
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import ExecutorchBackendConfig, to_edge_transform_and_lower
+    from executorch.exir.passes import MemoryPlanningPass
+
+    def lowered(planning: Any) -> Any:
+        program = torch.export.export(*NETWORKS["block"]())
+        edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
+        return edge.to_executorch(ExecutorchBackendConfig(memory_planning_pass=planning))
+
+    outside: dict[str, Any] = {"alloc_graph_input": False, "alloc_graph_output": False}
+    for theirs, ours in (
+        (lowered(greedy()), lowered(executorch_pass())),
+        (exported("block", MemoryPlanningPass(**outside)), exported("block", executorch_pass(**outside))),
+    ):
+        assert sizes(ours)[1] < sizes(theirs)[1]
+        for first, second in zip(outputs(theirs, "block"), outputs(ours, "block"), strict=True):
+            assert torch.equal(first, second)
+
+
+def test_what_branches_need_is_free_before_and_after_them() -> None:
+    assert sizes(exported("branch", executorch_pass()))[1] < sizes(exported("branch", greedy()))[1]
+
+
 def test_tensors_are_in_their_banks() -> None:
     banks: Mapping[int, Pool] = {2: Pool("sram", 65536, alignment=64), 1: Pool("dram", 1 << 20)}
     program = exported("block", executorch_pass(banks))
