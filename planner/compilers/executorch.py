@@ -79,7 +79,7 @@ class ExecuTorchAlgorithm:
         for spec in given:
             spec.realign(alignment)
         pools = self._pools(alignment, given, graph_module, extra_padding)
-        made = _problem(given, graph_module, pools, bool(self.banks))
+        made = _problem(given, graph_module, pools, list(self.banks) or [FIRST])
         answer = plan(made, self.options)
         at = {place.tensor_id: place for place in placements_of(answer)}
         self.planned.append((made, answer))
@@ -131,10 +131,10 @@ def executorch_pass(
     return MemoryPlanningPass(memory_planning_algo=suite, alignment=alignment, **others)
 
 
-def _problem(specs: list[Any], graph_module: Any, pools: dict[int, Pool], banked: bool) -> Problem:
-    """The Problem of the tensors that lie in no other one; ids are their numbers."""
+def _problem(specs: list[Any], graph_module: Any, pools: dict[int, Pool], banks: list[int]) -> Problem:
+    """The Problem of the tensors that lie in no other one; ids are their numbers. Those that nobody put anywhere may be in the banks alone."""
     uses = _uses(specs, graph_module)
-    free = tuple(pools[number].name for number in pools if banked or number == FIRST)
+    free = tuple(pools[number].name for number in banks)
     buffers = []
     for number, spec in enumerate(specs):
         if _base(spec) is None:

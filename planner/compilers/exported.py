@@ -206,7 +206,9 @@ class _Lowering:
         if alias is not None and not alias.is_write and hasattr(theirs, "is_contiguous") and theirs.is_contiguous():
             over = self.held(source.name)
             part = PARTS.get(str(node.target))
-            if part is not None and over and all(each is None or isinstance(each, int) for each in node.args[1:]):
+            # Where a part begins depends on sizes, so that these have to be numbers.
+            settled = all(each is None or isinstance(each, int) for each in (*node.args[1:], *theirs.shape))
+            if part is not None and over and settled:
                 return part, over, self._part(part, self.tensors[over[0]].shape, node.args[1:])
             if part is None and over and own.is_contiguous() and self._are_alike(over[0], result[0]):
                 return OperatorKind.VIEW, over, {}

@@ -123,6 +123,11 @@ def test_tensors_stay_in_the_memory_that_a_pass_gave_them() -> None:
     assert found.spec_dict[specs[2]].mem_id == 2
 
 
+def test_only_banks_take_what_nobody_put_anywhere() -> None:
+    with pytest.raises(NoPlan):
+        run([Spec(64, [0, 1], mem_id=4), Spec(256, [0, 1])], banks={2: Pool("sram", 128)})
+
+
 def test_what_branches_need_is_kept_free_until_their_results_are_used() -> None:
     before, result, after = Spec(64, [0, 1]), Spec(16, [2, 3]), Spec(64, [4, 5])
     arm = Node(op="get_attr", target="true_graph_0")
