@@ -28,6 +28,8 @@ def frontier_curve(problem: Problem, frontier: Frontier, sheet: Sheet = STANDARD
         "memory by cost", drawn, lambda value: (short_bytes if in_bytes else grouped)(round(value)), in_bytes=in_bytes
     )
     whole = "all of it, proven" if frontier.is_complete else "a part of it"
+    if not frontier.is_complete and frontier.within is not None:
+        whole += f"; any plan is matched by one of these but for {frontier.within:.2%}"
     figures = f"{len(spots)} point{'' if len(spots) == 1 else 's'} of the frontier of memory and cost, {whole}"
     return curves(problem.name or "Memory and cost", figures, [axes], _cost, sheet)
 
