@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from .instance import Beside, Row, Wall
 from .loads import Piece, needed
 
-MOST_LOOKS = 4_000_000
+MOST_LOOKS = 500_000
 """Pieces times times: beyond it nothing is said of walls."""
-MOST_TERMS = 100_000
+MOST_TERMS = 30_000
 
 
 def rows(pieces: Iterable[Piece], alternatives: Sequence[int], pins: Mapping[int, int]) -> tuple[Row, ...]:
