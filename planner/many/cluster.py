@@ -6,6 +6,7 @@ memory are held to there too, and what a solver does harms no other.
 
 from __future__ import annotations
 
+import resource
 import select
 import socket
 import threading
@@ -16,6 +17,7 @@ from typing import Any
 
 from solvers.sandbox.companion import Companion
 
+from ..checks.report import printable
 from ..model.errors import BadInput, Code, Finding
 from .places import SERVING, Place
 from .worker import Lost, Make, Read, Reader, Unwritable, WasMade, WasRead, WasRefused, write_whole
@@ -25,6 +27,11 @@ AHEAD = 2
 """Files under way for each thread of the cluster, so that none waits for the way there and back."""
 REPEATS = 3
 """Of what was lost with its worker."""
+FILES_OF_A_PLACE = 2
+OTHER_FILES = 128
+"""That are open besides: the manifest, plans, the client's connections."""
+MOST_SAID = 300
+"""Characters of what Dask says of a loss."""
 IDLE: deque[Companion] = deque()
 """On a worker: processes that wait for the next file."""
 
@@ -70,10 +77,28 @@ def cancel(future: Any) -> None:
         future.cancel()
 
 
+def lost_by(error: Exception) -> str:
+    """What became of the workers that had it, in a line: where their memplan is missing or another one, that says so."""
+    said = printable(" ".join(str(error).split()))
+    return f"the cluster lost it: {type(error).__name__}" + (f": {said[:MOST_SAID]}" if said else "")
+
+
 def threads(client: Any) -> int:
     """Of all workers together."""
     found: int = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
     return found
+
+
+def room_for(places: int) -> int:
+    """So many of the places as this process may have files open for. How many that is is raised as far as it may be."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = FILES_OF_A_PLACE * places + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if soft == resource.RLIM_INFINITY:
+        return places
+    return max(min(places, (soft - OTHER_FILES) // FILES_OF_A_PLACE), 1)
 
 
 class Cluster:
@@ -84,7 +109,7 @@ class Cluster:
         self._grace = grace
 
     def count(self) -> int:
-        return max(AHEAD * threads(self._client), 1)
+        return room_for(max(AHEAD * threads(self._client), 1))
 
     def open(self) -> Place:
         return ClusterPlace(self._client, self._grace)
@@ -159,7 +184,7 @@ class ClusterPlace:
         try:
             answer, plan = future.result()
         except Exception as error:  # noqa: BLE001 - whatever it was that became of the workers that had it
-            self._answer(Lost(f"the cluster lost it: {type(error).__name__}"))
+            self._answer(Lost(lost_by(error)))
             return
         if plan is not None:
             try:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...many.cluster import REPEATS, cancel, close, connect, require_there, threads
+from ...many.cluster import REPEATS, cancel, close, connect, lost_by, require_there, threads
 from ..results.records import CellStatus, Record, parse
 from .grid import Cell
 from .process import CellProcess, without_answer
@@ -52,8 +52,7 @@ class ClusterCell:
                     return without_answer(self._cell, CellStatus.CRASHED, "it was stopped")
                 self._future = self._submitted()
             except Exception as error:  # noqa: BLE001 - whatever became of the workers that had it
-                why = f"the cluster lost it: {type(error).__name__}"
-                return without_answer(self._cell, CellStatus.CRASHED, why)
+                return without_answer(self._cell, CellStatus.CRASHED, lost_by(error))
 
     def kill(self) -> None:
         self._is_killed = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -18,7 +19,7 @@ from planner import BadInput, Options, bench, read_plan, read_problem, verify, w
 from planner.bench.running.on_cluster import OnCluster
 from planner.generate import Request, generate
 from planner.many import Entry, Farm, Manifest, ProblemFile, collect, plan_many
-from planner.many.cluster import ClusterPlace
+from planner.many.cluster import ClusterPlace, lost_by, room_for
 from solvers.sandbox.parent_death import kill_group
 
 pytest.importorskip("distributed")
@@ -204,3 +205,27 @@ class Cancelled:
     """A future that was."""
 
     status = "cancelled"
+
+
+def test_what_dask_says_of_a_loss_is_passed_on_in_a_line() -> None:
+    assert lost_by(KeyError()) == "the cluster lost it: KeyError"
+    assert (
+        lost_by(RuntimeError("no module\n named\x1b[31m " + 400 * "x"))[:57]
+        == ("the cluster lost it: RuntimeError: no module named\\x1b[31m "[:57])
+    )
+    assert len(lost_by(RuntimeError(400 * "x"))) < 350
+
+
+def test_a_large_cluster_has_as_many_places_as_files_may_be_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = [(512, 1024)]
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: limits[-1])
+    monkeypatch.setattr(resource, "setrlimit", lambda _which, wanted: limits.append(wanted))
+    assert room_for(100) == 100
+    assert room_for(2000) == (1024 - 128) // 2
+    assert room_for(2000) == (1024 - 128) // 2
+    assert limits[-1] == (1024, 1024)
+    limits.append((512, resource.RLIM_INFINITY))
+    assert room_for(2000) == 2000
+    assert limits[-1][0] >= 4000
+    limits.append((resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert room_for(10_000_000) == 10_000_000
