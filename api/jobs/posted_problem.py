@@ -1,22 +1,17 @@
-"""What was posted: a problem in one of the formats, and perhaps options under `solve`; or a problem with its plan."""
+"""What was posted: a problem in one of the formats, and perhaps options under `solve`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
-from planner.formats import is_shapes_plan, is_sharing, read_plan, read_shapes_plan, read_sharing
 from planner.formats.documents import Source
-from planner.formats.json.scan import members, scan
+from planner.formats.json.scan import scan
 from planner.formats.table import BYTES, Format, format_named, recognised
 from planner.model.deadline import time_limit
-from planner.model.errors import BadInput, Code, Finding, PlannerError
-from planner.model.plan import Plan
+from planner.model.errors import BadInput, Code, Finding
 from planner.model.problem import Problem
-from planner.planning.shapes import ShapesPlan
-from planner.planning.sharing import Sharing
 
 from ..errors import Refusal, too_large, unsupported
 from ..settings import Settings
@@ -121,53 +116,6 @@ def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:
     if not isinstance(solve, dict):
         raise BadInput(Finding(Code.WRONG_TYPE, "/solve", "must be an object with options"))
     return json.dumps(document).encode("ascii"), solve
-
-
-Read = TypeVar("Read")
-
-
-def read_answer(data: bytes) -> Plan | Sharing | ShapesPlan:
-    """What can be verified."""
-    if is_shapes_plan(data):
-        return read_shapes_plan(data)
-    return read_sharing(data) if is_sharing(data) else read_plan(data)
-
-
-def problem_and_plan(
-    data: bytes, format_: str | None, settings: Settings, read_it: Callable[[bytes], Read]
-) -> tuple[Subject, Read]:
-    """The two under `problem` and `plan`; a problem that is no JSON stands there as a string."""
-    top = scan(data).top
-    if top is None:
-        raise BadInput(Finding(Code.WRONG_TYPE, "", "must be an object with the fields 'problem' and 'plan'"))
-    for name in ("problem", "plan"):
-        if name not in top:
-            raise BadInput(Finding(Code.MISSING_FIELD, f"/{name}", f"the field '{name}' is missing"))
-    if top.keys() - {"problem", "plan"}:
-        raise BadInput(Finding(Code.UNKNOWN_FIELD, "", "only the fields 'problem' and 'plan' are known here"))
-    parts = members(data)
-    problem, plan = parts["problem"], parts["plan"]
-    if isinstance(top["problem"], str):
-        problem = top["problem"].encode("utf-8")
-    try:
-        problem, _solve_options = separate(problem, format_)
-        kind = kind_of("shapes" if is_shapes_plan(plan) else "plan")
-        _, subject = read_subject(kind, problem, format_, settings)
-    except PlannerError as error:
-        raise below("problem", error) from None
-    try:
-        lists = scan(plan).top or {}
-        for name in ("placements", "objects", "assignments", "buffers"):
-            require_few(lists.get(name), name, settings)
-        return subject, read_it(plan)
-    except PlannerError as error:
-        raise below("plan", error) from None
-
-
-def below(name: str, error: PlannerError) -> PlannerError:
-    """The same findings, in a part of the document."""
-    findings = (replace(found, pointer=f"/{name}{found.pointer}") for found in error.findings)
-    return type(error)(*findings, more=error.more)
 
 
 def as_message(refusal: Refusal) -> dict[str, Any]:

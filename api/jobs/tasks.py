@@ -34,7 +34,8 @@ from .doors import DOORS, PLANS
 from .kinds import kind_of
 from .kinds.kind import Answer, Asked, Kind, Line, Subject, etag_of
 from .options import from_body, from_record, options_of
-from .posted_problem import Understood, below, problem_and_plan, read, read_answer, separate, understand
+from .posted_problem import Understood, read, separate, understand
+from .problem_and_plan import below, problem_and_plan, read_answer
 
 READY_SECONDS = 5.0
 FIVE_BUFFERS = Problem(tuple(Buffer(i, 16 + 16 * i, live=((i, i + 2),)) for i in range(5)), name="five")
@@ -127,7 +128,7 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
 def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Is this plan a plan of this problem, and are its claims possible?"""
     options = options_of(PLANS.loose.model_validate(header["query"]))
-    subject, plan = problem_and_plan(parts[0], header["format"], settings, read_answer)
+    subject, plan = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_answer)
     problem = planned_problem(subject.problem, options.capacity, options.prefer, options.stability)
     findings: list[dict[str, Any]]
     believed: Sequence[str] = ()
@@ -166,7 +167,7 @@ def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _:
 def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """A picture of somebody's plan, and of what is wrong with it; or what there is to draw, for a page that draws it itself."""
     options = options_of(PLANS.loose.model_validate(header["query"]))
-    subject, plan = problem_and_plan(parts[0], header["format"], settings, read_plan)
+    subject, plan = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_plan)
     problem = planned_problem(subject.problem, options.capacity, options.prefer, options.stability)
     try:
         drawn = memory_map(problem, plan, planner.verify(problem, plan))

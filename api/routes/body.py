@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 
+from python_multipart.multipart import parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from planner.formats.table import BYTES, FORMATS, TEXT, format_named
@@ -16,6 +18,9 @@ from ..process.memory_budget import Budget
 from ..settings import Settings
 
 LINES = "application/x-ndjson"
+FORM = "multipart/form-data"
+BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
+"""Of the parts of a form (RFC 2046)."""
 PROBLEM_TYPES = (*dict.fromkeys(kind for row in FORMATS.values() for kind in row.media_types), BYTES, TEXT)
 """As what a problem may be sent."""
 LOOKED_BYTES = 1 << 18
@@ -105,6 +110,17 @@ def require_type(request: Request, *allowed: str) -> str:
         if name == "charset" and value.strip('"') not in ("utf-8", "utf8", "us-ascii"):
             raise unsupported("the charset must be UTF-8")
     return kind
+
+
+def boundary_of(request: Request, kind: str) -> str | None:
+    """What stands between the parts of a form; None: the body is none. Raises Refusal."""
+    if kind != FORM:
+        return None
+    _, options = parse_options_header(request.headers["content-type"])
+    boundary = options.get(b"boundary", b"").decode("latin-1")
+    if not BOUNDARY.fullmatch(boundary):
+        raise Refusal(400, HttpCode.INVALID_HEADER, "the Content-Type of a form must say what its boundary is")
+    return boundary
 
 
 def format_of(kind: str, wanted: str | None, settings: Settings) -> str | None:

@@ -12,7 +12,9 @@ from starlette.responses import Response
 from planner.formats.table import BYTES, JSON
 from planner.options.preference import Preference, Stability
 
-from .body import PROBLEM_TYPES, format_of, read_body, require_type
+from ..jobs.process_pool import Reply
+from ..service import Service
+from .body import FORM, PROBLEM_TYPES, boundary_of, format_of, read_body, require_type
 from .openapi.examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
 from .plans import Behind
 from .query import PLAN_QUERY
@@ -45,14 +47,17 @@ class VerifyQuery(FormatQuery):
 @router.post("/v1/verify", summary="Verify a plan", responses=VERIFY_ANSWERS, openapi_extra=VERIFY_BODY)
 async def verify(request: Request, service: Behind, query: Annotated[VerifyQuery, Query()]) -> Response:
     """Every rule of the problem and every claim of the plan, checked again in exact integers."""
-    require_type(request, JSON)
-    options = query.asked()
-    format_ = format_of(BYTES, query.format, service.settings)
-    body = await read_body(request, service.settings)
-    reply = await while_there(
-        request, service.read("verify", body, owner=request.state.owner, format=format_, query=options)
-    )
+    reply = await look_at_both(request, service, "verify", query)
     return Response(reply.payload, media_type=JSON)
+
+
+async def look_at_both(request: Request, service: Service, task: str, query: VerifyQuery, **header: Any) -> Reply:
+    """Have a reader look at a problem and its plan. Raises Refusal."""
+    boundary = boundary_of(request, require_type(request, JSON, FORM))
+    header = {"format": format_of(BYTES, query.format, service.settings), "query": query.asked(), **header}
+    body = await read_body(request, service.settings)
+    work = service.read(task, body, owner=request.state.owner, boundary=boundary, **header)
+    return await while_there(request, work)
 
 
 @router.post("/v1/validate", summary="Check a problem", responses=VALIDATE_ANSWERS, openapi_extra=PROBLEM_BODY)

@@ -11,11 +11,10 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.table import BYTES, JSON, USUAL, format_named
+from planner.formats.table import JSON, USUAL, format_named
 
 from ..errors import HttpCode, Refusal
-from .body import format_of, read_body, require_type
-from .checks import VerifyQuery
+from .checks import VerifyQuery, look_at_both
 from .jobs import Part, answer_of, job_of
 from .openapi.examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .plans import Behind
@@ -44,12 +43,7 @@ class DrawQuery(VerifyQuery):
 @router.post("/v1/draw", summary="Draw a plan", responses=DRAWING_ANSWERS, openapi_extra=VERIFY_BODY)
 async def draw(request: Request, service: Behind, query: Annotated[DrawQuery, Query()]) -> Response:
     """Its memory map: time across, address up. A plan that is wrong is drawn too, with what is wrong marked."""
-    require_type(request, JSON)
-    options = query.asked()
-    format_ = format_of(BYTES, query.format, service.settings)
-    body = await read_body(request, service.settings)
-    header = {"format": format_, "query": options, "as": query.wanted}
-    reply = await while_there(request, service.read("draw", body, owner=request.state.owner, **header))
+    reply = await look_at_both(request, service, "draw", query, **{"as": query.wanted})
     return drawing(reply.payload, query.wanted)
 
 

@@ -3,7 +3,7 @@
 import { Comparison } from "./comparison.js";
 import { JobList } from "./job_list.js";
 import { Pane } from "./pane.js";
-import { ProblemForm, isText } from "./problem_form.js";
+import { ProblemForm } from "./problem_form.js";
 import { notices, Refused, token } from "./service.js";
 import { FileSource, JobSource } from "./sources.js";
 import { element } from "./text.js";
@@ -67,9 +67,8 @@ function showAddressed(anew = false) {
 async function showPlanFile({ title, text }) {
   try {
     const job = panes.find((pane) => pane.source.id !== null);
-    const problem = job ? await job.source.problem() : form.problem;
-    if (!problem.trim()) throw new Error("This is a plan. Open a job or enter the problem first, then drop its plan.");
-    if (!isText(problem)) throw new Error("Plans of models are checked by the command: memplan verify MODEL PLAN.");
+    if (!job && !form.problem.trim()) throw new Error("This is a plan. Open a job or enter the problem first, then drop its plan.");
+    const problem = job ? await job.source.problem() : form.sent;
     const source = new FileSource(title, problem, text);
     show(job ? [job.source, source] : [source]);
   } catch (error) {

@@ -8,7 +8,7 @@ const SHOWN = 200_000; // longer texts are kept aside, since a text field is slo
 const PLAN = /^\s*\{\s*"format"\s*:\s*"memplan-plan\//;
 
 // Models are bytes, which zeros are among.
-export const isText = (text) => !text.includes("\0");
+const isText = (text) => !text.includes("\0");
 
 export class ProblemForm extends EventTarget {
   constructor(form) {
@@ -42,6 +42,11 @@ export class ProblemForm extends EventTarget {
 
   get problem() {
     return this.large?.text ?? this.text.value;
+  }
+
+  // The same as it is sent.
+  get sent() {
+    return this.large?.body ?? this.text.value;
   }
 
   // A text from somewhere; a plan is somebody else's business. What is no text is kept as the file that it is.
@@ -121,7 +126,7 @@ export class ProblemForm extends EventTarget {
     }
     const path = `/v1/${isFrontier ? "pareto" : "jobs"}?${this.#options()}`;
     const headers = { Prefer: "respond-async" };
-    const job = await asJson(path, { method: "POST", body: this.large?.body ?? problem, type: PROBLEM, headers });
+    const job = await asJson(path, { method: "POST", body: this.sent, type: PROBLEM, headers });
     this.dispatchEvent(new CustomEvent("job", { detail: job }));
   }
 

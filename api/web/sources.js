@@ -26,7 +26,7 @@ export class JobSource {
   whole = () => asText(`${this.path}/plan`);
   curve = (signal) => asJson(`${this.path}/drawing?as=map`, { signal });
   curvePicture = () => asBlob(`${this.path}/drawing`);
-  problem = () => asText(`${this.path}/problem`);
+  problem = () => asBlob(`${this.path}/problem`);
   stop = () => ask(this.path, { method: "DELETE" });
 
   #asked(said = {}) {
@@ -43,9 +43,9 @@ export class FileSource {
     this.address = null;
     this.name = name;
     this.text = plan;
-    // The texts are put together as they are: reading and writing them again could change large numbers.
-    const given = /^\s*[{[]/.test(problem) ? problem : JSON.stringify(problem);
-    this.body = new Blob(['{"problem": ', given, ', "plan": ', plan, "}"]);
+    this.body = new FormData();
+    this.body.append("problem", new Blob([problem]));
+    this.body.append("plan", new Blob([plan]));
   }
 
   plan = async () => this.text;
@@ -60,6 +60,6 @@ export class FileSource {
   picture = () => asBlob("/v1/draw", this.#sent);
 
   get #sent() {
-    return { method: "POST", type: "application/json", body: this.body };
+    return { method: "POST", body: this.body };
   }
 }

@@ -165,3 +165,47 @@ def test_every_example_is_a_sound_problem(service: Served) -> None:
         assert problem.buffers
         assert not warnings
     assert refusal(service.client.get("/v1/examples/none"))["code"] == "not_found"
+
+
+def part(name: str, data: bytes, more: str = "") -> bytes:
+    return f'--x\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n'.encode() + data + b"\r\n"
+
+
+PROBLEM = json.dumps(THREE).encode()
+FORM = "multipart/form-data; boundary=x"
+END = b"--x--\r\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "status", "code", "pointer"),
+    [
+        ("multipart/form-data", END, 400, "invalid_header", None),
+        ("multipart/form-data; boundary=" + "x" * 71, END, 400, "invalid_header", None),
+        ("multipart/mixed; boundary=x", END, 415, "unsupported_media_type", None),
+        (FORM, b"", 400, "unreadable", ""),
+        (FORM, b"hello", 400, "unreadable", ""),
+        (FORM, END, 422, "missing_field", "/problem"),
+        (FORM, part("problem", PROBLEM) + END, 422, "missing_field", "/plan"),
+        (FORM, part("problem", PROBLEM) + part("plan", b"{}"), 400, "unreadable", ""),
+        (FORM, part("problem", PROBLEM) * 2 + END, 400, "duplicate_key", "/problem"),
+        (FORM, part("problem", PROBLEM) + part("plan", b"{}") + part("x", b"") + END, 422, "unknown_field", ""),
+        (FORM, part("problem", b"\0\1") + part("plan", b"{}") + END, None, None, "/problem"),
+        (FORM, part("problem", PROBLEM) + part("plan", b"{}") + END, 422, None, "/plan"),
+        (FORM, part("problem", PROBLEM) + part("plan", b"{") + END, 400, "invalid_json", "/plan"),
+        (FORM, b"--x\r\n" + b"A: b\r\n" * 10_000 + b"\r\n" + END, 400, "unreadable", ""),
+        (FORM, b"--x\r\nA: " + b"b" * 1_000_000 + b"\r\n\r\n" + END, 400, "unreadable", ""),
+        (FORM, part("problem", PROBLEM, "; " + "a=b;" * 1000) + END, 422, "missing_field", "/plan"),
+    ],
+)
+def test_forms_that_are_none(
+    service: Served, kind: str, body: bytes, status: int | None, code: str | None, pointer: str | None
+) -> None:
+    found = refusal(service.client.post("/v1/verify", content=body, headers={"Content-Type": kind}))
+    assert found["status"] == status or (status is None and found["status"] in (400, 415, 422))
+    assert code is None or found["code"] == code
+    assert pointer is None or found["errors"][0]["pointer"].startswith(pointer)
+
+
+def test_a_form_is_limited_as_other_bodies_are(service: Served) -> None:
+    data = part("problem", b" " * (65 << 20)) + END
+    assert refusal(service.client.post("/v1/draw", content=data, headers={"Content-Type": FORM}))["code"] == "too_large"

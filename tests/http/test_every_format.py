@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 
@@ -86,3 +88,14 @@ def test_dimensions_of_a_model_are_said_in_the_query(service: Served) -> None:
     found = refusal(answer(""))
     assert (found["status"], found["code"]) == (422, "missing_field")
     assert found["errors"][0]["pointer"] == "/graph/input/0"
+
+
+@EVERY
+def test_its_plan_is_verified_and_drawn_beside_it_as_files(service: Served, row: Format) -> None:
+    plan = sent(service, row, row.media_types[0]).content
+    files = {"problem": row.document, "plan": plan}
+    for query in ("", f"?format={row.name}"):
+        assert service.client.post(f"/v1/verify{query}", files=files).json()["valid"] is True
+    assert service.client.post("/v1/draw?as=map", files=files).json()["peak"] == 96
+    wrong = {**files, "plan": re.sub(b'"problem_digest": "[0-9a-f]+"', b'"problem_digest": "%s"' % (b"0" * 64), plan)}
+    assert service.client.post("/v1/verify", files=wrong).json()["valid"] is False

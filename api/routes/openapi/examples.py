@@ -10,7 +10,7 @@ from planner.formats import FORMATS, schema
 from planner.formats.table import BYTES, CSV, JSON
 
 from ...errors import CONTENT_TYPE
-from ..body import LINES
+from ..body import FORM, LINES
 from .shapes import OBJECT, PARTS, TEXT, part
 
 PROBLEM = {
@@ -295,7 +295,21 @@ VERIFY_BODY = body(
                 "additionalProperties": False,
             },
             "examples": {"both": {"summary": "A problem and its plan", "value": {"problem": PROBLEM, "plan": PLAN}}},
-        }
+        },
+        FORM: {
+            "schema": {
+                "type": "object",
+                "required": ["problem", "plan"],
+                "properties": {name: {"type": "string", "format": "binary"} for name in ("problem", "plan")},
+                "additionalProperties": False,
+            },
+            "examples": {
+                "files": {
+                    "summary": "Two files: the problem in any format that is read, also a model",
+                    "value": {"problem": ROWS, "plan": json.dumps(PLAN)},
+                }
+            },
+        },
     }
 )
 VERIFY_ANSWERS: dict[int | str, dict[str, Any]] = {

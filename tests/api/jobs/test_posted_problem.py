@@ -7,7 +7,8 @@ import json
 import pytest
 
 from api.errors import Refusal
-from api.jobs.posted_problem import problem_and_plan, read
+from api.jobs.posted_problem import read
+from api.jobs.problem_and_plan import problem_and_plan
 from api.settings import Settings
 from planner.formats import table
 from tests.http.served import THREE
@@ -32,4 +33,4 @@ def test_what_a_plan_lists_is_counted_before_it_is_loaded(name: str) -> None:
 
     data = json.dumps({"problem": THREE, "plan": {name: [{}] * 4}}).encode()
     with pytest.raises(Refusal, match=f"there are 4 {name}; at most 3 are taken"):
-        problem_and_plan(data, None, FEW, never)
+        problem_and_plan(data, None, None, FEW, never)

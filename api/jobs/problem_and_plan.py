@@ -1,0 +1,147 @@
+"""A problem that was posted with its plan: as one JSON document, or as the parts of a form, of which each may be any file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
+from planner.formats import is_shapes_plan, is_sharing, read_plan, read_shapes_plan, read_sharing
+from planner.formats.json.scan import members, scan
+from planner.model.errors import BadInput, Code, Finding, PlannerError, echo
+from planner.model.plan import Plan
+from planner.planning.shapes import ShapesPlan
+from planner.planning.sharing import Sharing
+
+from ..settings import Settings
+from .kinds import kind_of
+from .kinds.kind import Subject
+from .posted_problem import read_subject, require_few, separate
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
+
+PARTS = ("problem", "plan")
+Read = TypeVar("Read")
+
+
+def read_answer(data: bytes) -> Plan | Sharing | ShapesPlan:
+    """What can be verified."""
+    if is_shapes_plan(data):
+        return read_shapes_plan(data)
+    return read_sharing(data) if is_sharing(data) else read_plan(data)
+
+
+def problem_and_plan(
+    data: bytes, boundary: str | None, format_: str | None, settings: Settings, read_it: Callable[[bytes], Read]
+) -> tuple[Subject, Read]:
+    """The two that were posted: in a document, or between the boundaries of a form. Raises PlannerError and Refusal."""
+    problem, plan = in_document(data) if boundary is None else in_form(data, boundary)
+    try:
+        kind = kind_of("shapes" if is_shapes_plan(plan) else "plan")
+    except PlannerError as error:
+        raise below("plan", error) from None
+    try:
+        problem, _solve_options = separate(problem, format_)
+        _, subject = read_subject(kind, problem, format_, settings)
+    except PlannerError as error:
+        raise below("problem", error) from None
+    try:
+        lists = scan(plan).top or {}
+        for name in ("placements", "objects", "assignments", "buffers"):
+            require_few(lists.get(name), name, settings)
+        return subject, read_it(plan)
+    except PlannerError as error:
+        raise below("plan", error) from None
+
+
+def in_document(data: bytes) -> tuple[bytes, bytes]:
+    """What stands under `problem` and `plan`; a problem that is no JSON, but text, stands there as a string."""
+    top = scan(data).top
+    if top is None:
+        raise BadInput(Finding(Code.WRONG_TYPE, "", "must be an object with the fields 'problem' and 'plan'"))
+    _require_both(top)
+    parts = members(data)
+    problem = top["problem"]
+    return problem.encode("utf-8") if isinstance(problem, str) else parts["problem"], parts["plan"]
+
+
+def in_form(data: bytes, boundary: str) -> tuple[bytes, bytes]:
+    """The parts of a form (RFC 7578) that are called so."""
+    form = _Form()
+    try:
+        parser = MultipartParser(boundary, form.callbacks())
+        parser.write(data)
+        parser.finalize()
+    except FormParserError as error:
+        raise unreadable(f"is no form that can be read: {echo(str(error))}") from None
+    if not form.has_ended:
+        raise unreadable("the form ends before its last boundary")
+    _require_both(form.parts)
+    return bytes(form.parts["problem"]), bytes(form.parts["plan"])
+
+
+def _require_both(given: Collection[str]) -> None:
+    for name in PARTS:
+        if name not in given:
+            raise BadInput(Finding(Code.MISSING_FIELD, f"/{name}", f"the field '{name}' is missing"))
+    if any(name not in PARTS for name in given):
+        raise unknown_field()
+
+
+def unknown_field() -> BadInput:
+    return BadInput(Finding(Code.UNKNOWN_FIELD, "", "only the fields 'problem' and 'plan' are known here"))
+
+
+def unreadable(what: str) -> BadInput:
+    return BadInput(Finding(Code.UNREADABLE, "", what))
+
+
+class _Form:
+    """What a parser says of a form's parts."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, bytearray] = {}
+        self.has_ended = False
+        self._header, self._value, self._disposition = bytearray(), bytearray(), b""
+        self._into = bytearray()
+
+    def callbacks(self) -> MultipartCallbacks:
+        return {
+            "on_part_begin": self._begin,
+            "on_header_field": lambda data, start, end: self._header.extend(data[start:end]),
+            "on_header_value": lambda data, start, end: self._value.extend(data[start:end]),
+            "on_header_end": self._end_of_header,
+            "on_headers_finished": self._end_of_headers,
+            "on_part_data": lambda data, start, end: self._into.extend(memoryview(data)[start:end]),
+            "on_end": self._end,
+        }
+
+    def _begin(self) -> None:
+        self._disposition = b""
+
+    def _end_of_header(self) -> None:
+        if self._header.lower() == b"content-disposition":
+            self._disposition = bytes(self._value)
+        self._header, self._value = bytearray(), bytearray()
+
+    def _end_of_headers(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        name = options.get(b"name", b"").decode("utf-8", "replace")
+        if name in self.parts:
+            raise BadInput(Finding(Code.DUPLICATE_KEY, f"/{name}", f"the field '{name}' is there twice"))
+        if name not in PARTS:
+            raise unknown_field()
+        self._into = self.parts[name] = bytearray()
+
+    def _end(self) -> None:
+        self.has_ended = True
+
+
+def below(name: str, error: PlannerError) -> PlannerError:
+    """The same findings, in a part of the document."""
+    findings = (replace(found, pointer=f"/{name}{found.pointer}") for found in error.findings)
+    return type(error)(*findings, more=error.more)
