@@ -135,7 +135,7 @@ class Settings(BaseSettings):
     max_jobs_per_token: Count = Field(
         default=10_000, description="With so many unfinished jobs of one token, its new ones are refused for a while."
     )
-    max_batch: Count = Field(default=1_000, description="Problems in one batch.")
+    max_batch: Count = Field(default=20_000, description="Problems in one batch.")
     max_streams: Count = Field(
         default=100, description="Event streams that are open at a time; answers to batches are such, too."
     )

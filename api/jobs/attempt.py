@@ -18,7 +18,7 @@ from ..errors import HttpCode, OutOfMemory, Refusal
 from ..process.garbage import forget_frames
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
-from .posted_problem import as_message
+from .posted_problem import as_failure
 from .process_pool import LATE_SECONDS, ProcessPool, Reply, Task, WorkerDied, WorkerLate
 
 MOST_DEATHS = 3
@@ -289,8 +289,7 @@ class Endings:
         self._store.finish(job.id, job.attempt, End(state, plan.summary, plan, points=points_of(reply)))
 
     def _fail(self, job: Job, refusal: Refusal) -> None:
-        failure = {name: value for name, value in as_message(refusal).items() if name not in ("kind", "headers")}
-        self._store.finish(job.id, job.attempt, End(JobState.FAILED, failure=failure))
+        self._store.finish(job.id, job.attempt, End(JobState.FAILED, failure=as_failure(refusal)))
 
 
 def points_of(reply: Reply) -> Sequence[Mapping[str, Any]]:

@@ -118,6 +118,11 @@ def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:
     return json.dumps(document).encode("ascii"), solve
 
 
+def as_failure(refusal: Refusal) -> dict[str, Any]:
+    """A refusal as a job keeps it."""
+    return {name: value for name, value in as_message(refusal).items() if name not in ("kind", "headers")}
+
+
 def as_message(refusal: Refusal) -> dict[str, Any]:
     """A refusal on its way to the service."""
     return {

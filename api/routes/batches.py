@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Iterable
+from collections.abc import AsyncGenerator
 from functools import partial
-from io import BytesIO
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from planner.formats.table import JSON
-from planner.model.errors import Code
 
-from ..errors import HttpCode, Refusal, too_large
-from ..jobs.doors import RequestOptions
-from ..jobs.process_pool import WorkerDied, WorkerFault
-from ..process.garbage import forget_frames
+from ..errors import Refusal, bad_option, too_large
 from ..service import Service
-from ..store import Store, StoreUnavailable
+from ..store import StoreUnavailable
 from ..store.ids import new_id
-from ..store.records import Job, JobFilter
+from ..store.records import NONE_ENDED, Job, JobState
 from .answers import job_document
-from .body import LINES, Bodies, format_of, read_body, require_type
+from .batch_intake import BatchIntake
+from .body import LINES, format_of, require_type
 from .jobs import ID, not_found
 from .openapi.examples import BATCH_ANSWERS, BATCH_BODY
 from .plans import Behind
 from .query import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, once_of
 from .sending import Following, in_pieces
-from .steps import enqueue, fingerprint_of, look_up, understand, until_over
+from .steps import failure_of
 
 router = APIRouter(tags=["jobs"])
+LOOK_SECONDS = 0.1
+MOST_LOOK_SECONDS = 1.0
+"""The store is asked so often for jobs that have ended; less often where none has lately."""
+HAVE = "Lines whose answers are not wanted again, as in `0-511,600`: those that the client has."
 
 
 @router.post(
@@ -47,138 +49,138 @@ router = APIRouter(tags=["jobs"])
 async def add(
     request: Request, service: Behind, query: PlanOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """A problem on each line, each perhaps with its `solve`. Every line becomes a job; answers come in the order of finishing."""
+    """A problem on each line, each perhaps with its `solve`. Every line becomes a job as it arrives; answers come in the order of finishing, the first ones while lines are still sent."""
     require_type(request, LINES)
     format_ = format_of(JSON, query.format, service.settings)
     options = PLAN_QUERY.options(query)
     once_of(idempotency_key, "", "")
-    body = await read_body(request, service.settings)
-    lines = await asyncio.to_thread(_lines, body, request.state.bodies, service.settings.max_batch)
-    if not lines:
-        raise Refusal(422, Code.INVALID_VALUE, "the batch has no problem in it")
-    batch, owner = new_id(), request.state.owner
+    owner = request.state.owner
+    batch = new_id() if idempotency_key is None else batch_of(owner, idempotency_key)
     service.open_stream(owner)
-    waiting = [
-        _line(service, owner, batch, number, line, format_, options, idempotency_key)
-        for number, line in enumerate(lines)
-    ]
-    first = {"batch": batch, "problems": len(lines)}
-    return _response(service, owner, batch, _answers(service.store, first, waiting))
+    intake = BatchIntake(request, service, batch, format_, options, idempotency_key)
+    try:
+        await intake.begun()
+    except BaseException:
+        intake.stop()
+        service.close_stream(owner)
+        raise
+    return BatchAnswer(service, owner, batch, set(), intake)
 
 
 @router.get("/v1/batches/{id}", summary="A batch's answers", response_class=Response, responses=BATCH_ANSWERS)
-async def answers(request: Request, service: Behind, id: str) -> Response:  # noqa: A002 - the name in the path
-    """Those of the problems that became jobs, from the beginning; waits for what has not finished yet."""
-    jobs: list[Job] = []
+async def answers(
+    request: Request,
+    service: Behind,
+    id: str,  # noqa: A002 - the name in the path
+    have: Annotated[str, Query(description=HAVE)] = "",
+) -> Response:
+    """All of them, or those that the client does not have yet; waits for what has not finished."""
+    owner, known = request.state.owner, numbers_in(have, service.settings.max_batch)
+    count = 0
     if ID.fullmatch(id):
-        wanted = JobFilter(request.state.owner, batch=id, limit=service.settings.max_batch)
-        jobs = await asyncio.to_thread(service.store.jobs, wanted)
-    if not jobs:
+        count, _ = await asyncio.to_thread(service.store.batch_counts, owner, id)
+    if not count:
         raise not_found()
-    service.open_stream(request.state.owner)
-    waiting = [_finished(service, job) for job in reversed(jobs)]
-    return _response(
-        service, request.state.owner, id, _answers(service.store, {"batch": id, "problems": len(jobs)}, waiting)
-    )
+    service.open_stream(owner)
+    return BatchAnswer(service, owner, id, known, None)
 
 
-def _response(service: Service, owner: str, batch: str, lines: AsyncGenerator[bytes, None]) -> Response:
-    headers = {"Location": f"/v1/batches/{batch}", "Cache-Control": "no-store"}
-    return Following(service, owner, lines, headers, LINES)
+def batch_of(owner: str, key: str) -> str:
+    """The batch that is called so by its client: sent again, it is the same one."""
+    return hashlib.sha256(json.dumps(["batch", owner, key]).encode()).hexdigest()[:32]
 
 
-def _lines(body: bytes, bodies: Bodies, most: int) -> list[bytes]:
-    """Those with something on them. One after the other, since a large body may have millions. Raises Refusal if there are too many."""
-    lines: list[bytes] = []
-    for number, line in enumerate(BytesIO(body)):
-        if line.strip():
-            lines.append(bodies.counted(line.rstrip(b"\r\n")))
-        if len(lines) > most or number > 2 * most:
-            raise too_large(f"the batch has too many lines; at most {most} problems are taken")
-    return lines
+def numbers_in(text: str, most: int) -> set[int]:
+    """`0-511,600`. Raises Refusal."""
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        first, dash, last = part.partition("-")
+        ends = (first, last if dash else first)
+        if not all(each.isascii() and each.isdigit() and len(each) <= 9 for each in ends):
+            raise bad_option("have", "lines are said as in 0-511,600")
+        low, high = map(int, ends)
+        if high - low >= most or len(found) > most:
+            raise too_large(f"a batch has {most} lines at most")
+        found.update(range(low, high + 1))
+    return found
 
 
-async def _answers(
-    store: Store, first: dict[str, Any], waiting: Iterable[Awaitable[dict[str, Any]]]
+class BatchAnswer(Following):
+    """The answers of a batch, as long as it goes on."""
+
+    def __init__(self, service: Service, owner: str, batch: str, known: set[int], intake: BatchIntake | None) -> None:
+        headers = {"Location": f"/v1/batches/{batch}", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(service, owner, _lines(service, owner, batch, known, intake), headers, LINES)
+        self._intake = intake
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._intake is None:
+            await super().__call__(scope, receive, send)
+            return
+        try:
+            await super().__call__(scope, self._intake.receive, send)
+        finally:
+            self._intake.stop()
+
+
+async def _lines(
+    service: Service, owner: str, batch: str, known: set[int], intake: BatchIntake | None
 ) -> AsyncGenerator[bytes, None]:
-    """A line for each, whichever is first."""
-    tasks = [asyncio.ensure_future(each) for each in waiting]
-    try:
-        yield json.dumps(first).encode("ascii") + b"\n"
-        for done in asyncio.as_completed(tasks):
-            async for piece in _written(store, await done):
-                yield piece
-    finally:
-        for task in tasks:
-            task.cancel()
+    """First the batch's name; then its answers; at last that these are all. Without that line there are more."""
+    yield json.dumps({"batch": batch}).encode("ascii") + b"\n"
+    store, after, seconds, is_last_look = service.store, NONE_ENDED, LOOK_SECONDS, False
+    count = 0
+    while True:
+        found: list[Job] = []
+        with contextlib.suppress(StoreUnavailable):  # it may come back
+            found = await asyncio.to_thread(store.ended, owner, batch, after)
+        for job in found:
+            assert job.finished is not None
+            after = (job.finished, job.id)
+            if job.line is not None and job.line not in known:
+                known.add(job.line)
+                async for piece in _written(service, job):
+                    yield piece
+        if found:
+            seconds = LOOK_SECONDS
+            continue
+        if is_last_look:
+            break
+        if service.closing.is_set():
+            return
+        if intake is None or intake.is_over:
+            with contextlib.suppress(StoreUnavailable):
+                count, left = await asyncio.to_thread(store.batch_counts, owner, batch)
+                if not left:  # of several services one may note an end a moment after a later one
+                    after, is_last_look = NONE_ENDED, True
+                    continue
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await service.closing.wait()
+        seconds = min(seconds * 1.5, MOST_LOOK_SECONDS)
+    last: dict[str, Any] = {"batch": batch, "problems": count}
+    if intake is not None and intake.refusal is not None:
+        last["error"] = _document(intake.refusal)
+    yield json.dumps(last).encode("ascii") + b"\n"
 
 
-async def _written(store: Store, answer: dict[str, Any]) -> AsyncGenerator[bytes, None]:
-    """On one line: the plan is laid out on several, and is not loaded before its turn has come to be sent."""
-    final = answer.pop("plan", None)
-    head = None if final is None else await asyncio.to_thread(store.plan_head, answer["job"])
-    if "state" in answer and head is None:
-        answer["plan"] = None
-    line = json.dumps(answer, allow_nan=False).encode("ascii")
-    if head is not None:  # there are no line ends within JSON's strings
-        yield b'%s, "plan": ' % line[:-1]
-        if final:
-            async for piece in in_pieces(head.size, partial(store.plan_piece, answer["job"])):
-                yield piece.replace(b"\n", b"")
-        else:
-            plan = await asyncio.to_thread(store.plan, answer["job"])
-            yield b"null" if plan is None else plan.data.replace(b"\n", b"")
-        line = b"}"
-    yield line + b"\n"
-
-
-async def _line(
-    service: Service,
-    owner: str,
-    batch: str,
-    number: int,
-    line: bytes,
-    format_: str | None,
-    options: RequestOptions,
-    key: str | None,
-) -> dict[str, Any]:
-    """From one line of a batch to its answer."""
-    try:
-        # A client that goes away has its problems planned all the same.
-        entered = service.spawn(_enter(service, owner, batch, number, line, format_, options, key))
-        del line
-        return await _finished(service, await asyncio.shield(entered), number)
-    except Refusal as refusal:
-        forget_frames(refusal)
-        return {"line": number, "job": None, "error": json.loads(refusal.document())}
-    except (StoreUnavailable, WorkerDied, WorkerFault) as error:
-        forget_frames(error)
-        failure = Refusal(503, HttpCode.WORKER_DIED, f"this line could not be carried out: {type(error).__name__}")
-        return {"line": number, "job": None, "error": json.loads(failure.document())}
-
-
-async def _enter(
-    service: Service,
-    owner: str,
-    batch: str,
-    number: int,
-    line: bytes,
-    format_: str | None,
-    options: RequestOptions,
-    key: str | None,
-) -> Job:
-    """The job of a line."""
-    asked = await understand(service, await fingerprint_of(service, owner, line, format_, JSON, options))
-    mine = None if key is None else f"{hashlib.sha256(key.encode()).hexdigest()}#{number}"
-    once = once_of(mine, "/v1/batches", asked.fingerprint)
-    kept = await look_up(service, asked)
-    return (await enqueue(service, asked, once=once, answer=kept, batch=batch, line=number)).job
-
-
-async def _finished(service: Service, job: Job, number: int | None = None) -> dict[str, Any]:
-    """A job's line, when it has ended or the service stops. In place of its plan, if there is one, stands whether it stays the same."""
-    now = await until_over(service, job.id) or job
-    document = job_document(now)
+async def _written(service: Service, job: Job) -> AsyncGenerator[bytes, None]:
+    """A job's line. Its plan is laid out on several, and is not loaded before its turn has come to be sent."""
+    document = job_document(job)
     answer = {name: document[name] for name in ("state", "status", "stop", "best", "bound", "gap", "failure")}
-    line = now.line if number is None else number
-    return {"line": line, "job": now.id, **answer, "plan": now.state.is_final if now.has_plan else None}
+    answer = {"line": job.line, "job": job.id, **answer}
+    if job.state is JobState.FAILED:
+        answer["error"] = _document(failure_of(job))
+    head = await asyncio.to_thread(service.store.plan_head, job.id) if job.has_plan else None
+    if head is None:
+        yield json.dumps({**answer, "plan": None}, allow_nan=False).encode("ascii") + b"\n"
+        return
+    yield b'%s, "plan": ' % json.dumps(answer, allow_nan=False).encode("ascii")[:-1]
+    async for piece in in_pieces(head.size, partial(service.store.plan_piece, job.id)):
+        yield piece.replace(b"\n", b"")  # there are no line ends within JSON's strings
+    yield b"}\n"
+
+
+def _document(refusal: Refusal) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(refusal.document())
+    return found

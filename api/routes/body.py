@@ -90,12 +90,16 @@ async def read_body(request: Request, settings: Settings) -> bytes:
                     raise too_large(f"the body is larger than {settings.max_body_bytes} bytes")
         return bodies.counted(body)
     except TimeoutError:
-        text = f"the body did not arrive within {settings.body_seconds:g} seconds"
-        raise Refusal(408, HttpCode.TOO_SLOW, text, headers={"Connection": "close"}) from None
+        raise too_slow(settings) from None
     except ClientDisconnect:
         raise Refusal(400, HttpCode.TOO_SLOW, "the client went away before its request was complete") from None
     finally:
         bodies.give_back(len(body))
+
+
+def too_slow(settings: Settings) -> Refusal:
+    text = f"the body did not arrive within {settings.body_seconds:g} seconds"
+    return Refusal(408, HttpCode.TOO_SLOW, text, headers={"Connection": "close"})
 
 
 def require_type(request: Request, *allowed: str) -> str:

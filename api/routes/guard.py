@@ -25,6 +25,8 @@ from .sending import Sender, answer
 PROBES = ("/healthz", "/readyz")
 OPEN_PATHS = (*PROBES, "/", "/docs")
 """For probes, which have no tokens, and for browsers, which have none until the page has asked for one."""
+STREAMED = ("/v1/batches",)
+"""Where bodies are read piece by piece, so that their length does not matter."""
 OPEN_FOLDERS = ("/web/", "/docs/")
 """What the page is made of, and the documentation."""
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -123,7 +125,7 @@ class Guard:
             )
         if scope["method"] not in SAFE_METHODS:
             self._require_own_page(headers, host)
-            self._require_plain(headers)
+            self._require_plain(headers, is_streamed=scope["path"] in STREAMED)
         is_for_all = scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_FOLDERS)
         return ANYBODY if is_for_all else self._owner(headers)
 
@@ -137,7 +139,7 @@ class Guard:
             return
         raise Refusal(403, HttpCode.FORBIDDEN_ORIGIN, "pages of other origins may not send this (allowed_origins)")
 
-    def _require_plain(self, headers: Headers) -> None:
+    def _require_plain(self, headers: Headers, *, is_streamed: bool) -> None:
         """Raises Refusal for compressed bodies, and for those that say that they are too large."""
         if headers.get("content-encoding", "identity").lower() != "identity":
             text = "bodies must be sent as they are, without Content-Encoding"
@@ -146,7 +148,7 @@ class Guard:
         if not (length.isascii() and length.isdigit()):
             text = "the Content-Length is no number"
             raise Refusal(400, HttpCode.INVALID_HEADER, text, headers={"Connection": "close"})
-        if len(length) > 18 or int(length) > self._settings.max_body_bytes:
+        if len(length) > 18 or (int(length) > self._settings.max_body_bytes and not is_streamed):
             raise too_large(f"the body is larger than {self._settings.max_body_bytes} bytes")
 
     def _owner(self, headers: Headers) -> str:

@@ -19,6 +19,7 @@ from ..errors import HttpCode, Refusal
 from ..jobs.attempt import Attempt, Posted, about_in, as_stored
 from ..jobs.doors import PLANS, Door, RequestOptions
 from ..service import Service
+from ..settings import Settings
 from ..store import KeyReused, QueueFull, StoreUnavailable
 from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
 from .body import PROBLEM_TYPES, format_of, read_body, require_type
@@ -146,9 +147,8 @@ async def enqueue(
     line: int | None = None,
 ) -> Added:
     """A job for it. Raises Refusal if there are too many already."""
-    settings = service.settings
     new = NewJob(asked.owner, asked.about, urgent, batch, line)
-    limits = QueueLimits(settings.max_queue, settings.max_jobs_per_token, settings.max_store_bytes)
+    limits = limits_of(service.settings)
     try:
         added = await asyncio.to_thread(service.store.add, new, asked.body, limits, once, answer)
     except QueueFull as full:
@@ -160,6 +160,10 @@ async def enqueue(
     if added.is_new and answer is None:
         service.runner.wake()
     return added
+
+
+def limits_of(settings: Settings) -> QueueLimits:
+    return QueueLimits(settings.max_queue, settings.max_jobs_per_token, settings.max_store_bytes)
 
 
 async def wait_for(request: Request, service: Service, job: Job, seconds: float) -> tuple[Job | None, bool]:

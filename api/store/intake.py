@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -78,28 +79,39 @@ class Intake(Part):
         limits: QueueLimits,
         once: Once | None = None,
         answer: StoredPlan | None = None,
+        failure: Mapping[str, Any] | None = None,
     ) -> Added:
         try:
-            return self._add(new, problem, limits, once, answer)
+            return self._add(new, problem, limits, once, answer, failure)
         except Collision:  # the same key at the same moment, and the other one was first
-            return self._add(new, problem, limits, once, answer)
+            return self._add(new, problem, limits, once, answer, failure)
 
     def _add(
-        self, new: NewJob, problem: bytes, limits: QueueLimits, once: Once | None, answer: StoredPlan | None
+        self,
+        new: NewJob,
+        problem: bytes,
+        limits: QueueLimits,
+        once: Once | None,
+        answer: StoredPlan | None,
+        failure: Mapping[str, Any] | None,
     ) -> Added:
+        is_open = answer is None and failure is None
         with self.write() as connection:
             known = None if once is None else self._known(connection, new.owner, once)
             if known is not None:
                 return Added(known, is_new=False)
-            if answer is None:
+            if is_open:
                 self._require_room(connection, new.owner, len(problem), limits)
-            job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value}, queued=answer is None)
+            job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value}, queued=is_open)
             if once is not None:
                 self._note_once(connection, new.owner, once, job.id)
-            if answer is None:
+            if is_open:
                 return Added(job, is_new=True)
-            connection.execute(insert(job_plans), plan_row(job.id, answer))
-            self._end(connection, self._row(connection, job.id), End(JobState.SUCCEEDED, answer.summary), has_plan=True)
+            end = End(JobState.FAILED, failure=failure)
+            if answer is not None:
+                connection.execute(insert(job_plans), plan_row(job.id, answer))
+                end = End(JobState.SUCCEEDED, answer.summary)
+            self._end(connection, self._row(connection, job.id), end, has_plan=answer is not None)
             return Added(job_of(self._row(connection, job.id)), is_new=True)
 
     def add_running(self, new: NewJob, problem: bytes) -> Job:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, tuple_
 
 from .kept_plans import find
-from .records import Counts, Event, EventKind, Job, JobFilter, JobState, PlanHead, StoredPlan, Summary
+from .records import (
+    UNFINISHED,
+    Counts,
+    Ended,
+    Event,
+    EventKind,
+    Job,
+    JobFilter,
+    JobState,
+    PlanHead,
+    StoredPlan,
+    Summary,
+)
 from .rows import job_of, plan_of
 from .tables import events, job_plans, jobs, problems
 from .transactions import Part
@@ -32,6 +44,18 @@ class Lookups(Part):
             query = query.where(jobs.c.id < wanted.before)
         with self.read() as connection:
             return [job_of(row) for row in connection.execute(query.order_by(jobs.c.id.desc()).limit(wanted.limit))]
+
+    def ended(self, owner: str, batch: str, after: Ended, limit: int = 100) -> list[Job]:
+        place = tuple_(jobs.c.finished, jobs.c.id)
+        query = select(jobs).where(jobs.c.owner == owner, jobs.c.batch == batch, place > tuple_(*after))
+        with self.read() as connection:
+            return [job_of(row) for row in connection.execute(query.order_by(jobs.c.finished, jobs.c.id).limit(limit))]
+
+    def batch_counts(self, owner: str, batch: str) -> tuple[int, int]:
+        columns = func.count(), func.count().filter(jobs.c.state.in_(UNFINISHED))
+        with self.read() as connection:
+            row = connection.execute(select(*columns).where(jobs.c.owner == owner, jobs.c.batch == batch)).one()
+        return row[0], row[1]
 
     def counts(self) -> Counts:
         with self.read() as connection:

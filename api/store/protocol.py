@@ -13,6 +13,7 @@ from .records import (
     Claim,
     Counts,
     End,
+    Ended,
     Event,
     Job,
     JobFilter,
@@ -42,8 +43,9 @@ class Store(Protocol):
         limits: QueueLimits,
         once: Once | None = None,
         answer: StoredPlan | None = None,
+        failure: Mapping[str, Any] | None = None,
     ) -> Added:
-        """Queue a job; with an answer, it has succeeded already. Raises QueueFull and KeyReused."""
+        """Queue a job; with an answer, it has succeeded already, and with a failure it has failed. Raises QueueFull and KeyReused."""
 
     def add_running(self, new: NewJob, problem: bytes) -> Job:
         """Note a job that has been taken on already."""
@@ -53,6 +55,12 @@ class Store(Protocol):
 
     def jobs(self, wanted: JobFilter) -> list[Job]:
         """Those that are wanted, the newest first."""
+
+    def ended(self, owner: str, batch: str, after: Ended, limit: int = 100) -> list[Job]:
+        """Jobs of a batch that have ended after that one, in the order of their ends."""
+
+    def batch_counts(self, owner: str, batch: str) -> tuple[int, int]:
+        """How many jobs a batch has, and how many of them have not ended."""
 
     def counts(self) -> Counts:
         """Of all jobs."""

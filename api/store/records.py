@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 
 class JobState(StrEnum):
@@ -202,6 +202,11 @@ class JobFilter:
     before: str | None = None
     """Only jobs older than this one."""
     limit: int = 50
+
+
+Ended: TypeAlias = tuple[float, str]
+"""A place in the order in which jobs end: when, and the job's id."""
+NONE_ENDED: Ended = (0.0, "")
 
 
 @dataclass(frozen=True, slots=True)

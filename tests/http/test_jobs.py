@@ -206,20 +206,24 @@ def test_a_batch_answers_line_by_line(service: Served) -> None:
     kind = {"Content-Type": "application/x-ndjson"}
     response = service.client.post("/v1/batches?goal=fit", content=body, headers=kind)
     assert (response.status_code, response.headers["content-type"]) == (200, "application/x-ndjson")
-    first, *lines = [json.loads(line) for line in response.text.splitlines()]
-    assert first["problems"] == 4
+    first, *lines, last = [json.loads(line) for line in response.text.splitlines()]
+    assert last == {"batch": first["batch"], "problems": 4}
     by_line = {line["line"]: line for line in lines}
     assert (by_line[0]["state"], by_line[0]["plan"]["seed"]) == ("succeeded", 31)
     assert by_line[1]["status"] == "infeasible"
     assert by_line[2]["error"]["code"] == "wrong_type"
     assert by_line[3]["error"]["code"] == "invalid_option"
     again = service.client.get(response.headers["location"]).text.splitlines()
-    assert {json.loads(line)["job"] for line in again[1:]} == {by_line[0]["job"], by_line[1]["job"]}
+    assert sorted(again) == sorted(response.text.splitlines())
     listed = service.client.get(f"/v1/jobs?batch={first['batch']}").json()["jobs"]
-    assert {job["line"] for job in listed} == {0, 1}
+    assert {job["line"]: job["state"] for job in listed} == {0: "succeeded", 1: "succeeded", 2: "failed", 3: "failed"}
+    rest = service.client.get(response.headers["location"] + "?have=0-1,3").text.splitlines()
+    assert [json.loads(line).get("line") for line in rest] == [None, 2, None]
+    for have in ("x", "1-", "2-1-", "-1"):
+        assert refusal(service.client.get(f"{response.headers['location']}?have={have}"))["code"] == "invalid_option"
 
 
-@pytest.mark.parametrize(("body", "status", "code"), [("", 422, "invalid_value"), ("{}\n" * 1001, 413, "too_large")])
+@pytest.mark.parametrize(("body", "status", "code"), [("", 422, "invalid_value"), ("\n" * 200_000, 413, "too_large")])
 def test_batches_that_are_none(service: Served, body: str, status: int, code: str) -> None:
     response = service.client.post("/v1/batches", content=body, headers={"Content-Type": "application/x-ndjson"})
     found = refusal(response)

@@ -285,7 +285,10 @@ def test_files_that_are_no_text_are_sent_as_they_are(visiting: Visiting, service
     assert service.client.get(f"/v1/jobs/{job}/problem").content == row.document
     plan = service.client.get(f"/v1/jobs/{job}/plan").text
     page.set_input_files("#file", {"name": "plan.json", "mimeType": "application/json", "buffer": plan.encode()})
-    expect(page.get_by_role("alert").first).to_contain_text("checked by the command")
+    expect(page.locator(".pane")).to_have_count(2)
+    theirs = page.locator(".pane").nth(1)
+    expect(theirs.locator(".badge")).to_have_text("optimal")
+    expect(theirs.locator(".map")).to_be_visible()
 
 
 def test_dropped_files_are_taken_and_a_dropped_plan_is_checked(visiting: Visiting, service: Served) -> None:

@@ -1,0 +1,225 @@
+"""A batch on its way in: line after line as it arrives, each made into a job, no more than a few of them in memory at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message
+
+from planner.formats.table import JSON
+from planner.model.errors import Code
+
+from ..errors import HttpCode, Refusal, too_large
+from ..jobs.attempt import MOST_DEATHS
+from ..jobs.doors import RequestOptions
+from ..jobs.posted_problem import as_failure
+from ..jobs.process_pool import WorkerDied, WorkerFault
+from ..process.garbage import forget_frames
+from ..service import Service
+from ..settings import Settings
+from ..store import StoreUnavailable
+from ..store.records import About, NewJob, Once
+from .body import Bodies, too_slow
+from .query import once_of
+from .steps import Asked, Received, enqueue, fingerprint_of, limits_of, look_up, understand
+
+LINES_AT_A_TIME = 8
+"""So many are read and queued side by side; the next one is taken from the client when one of them is in the store."""
+MOST_REFUSED = 1000
+"""A batch that has so many lines of which nothing can be made is no batch."""
+BLANK = 1 << 17
+"""Lines with nothing on them, at most."""
+AGAIN_SECONDS = 0.5
+"""How soon a job is queued again for which there was no room."""
+UNREAD = About("", "", None, 0, {}, (), None)
+"""What is known of a line that is refused."""
+
+
+class BatchIntake:
+    """One request's lines. What has been taken stays, whatever becomes of the request."""
+
+    def __init__(
+        self,
+        request: Request,
+        service: Service,
+        batch: str,
+        format_: str | None,
+        options: RequestOptions,
+        key: str | None,
+    ) -> None:
+        self._request, self._service, self._batch = request, service, batch
+        self._format, self._options, self._key = format_, options, key
+        self.taken = 0
+        self.is_over = False
+        """Is everything in the store that will be?"""
+        self.refusal: Refusal | None = None
+        """Why it ended before its end."""
+        self._refused = 0
+        self._window = asyncio.Semaphore(LINES_AT_A_TIME)
+        self._entering: set[asyncio.Task[None]] = set()
+        self._begun = asyncio.Event()
+        self._gone = asyncio.Event()
+        self._work = asyncio.create_task(self._run())
+
+    async def begun(self) -> None:
+        """When there is a first line. Raises Refusal where there is none."""
+        try:
+            await self._begun.wait()
+        finally:
+            if not self._begun.is_set():
+                self.stop()
+        if not self.taken:
+            raise self.refusal or Refusal(422, Code.INVALID_VALUE, "the batch has no problem in it")
+
+    async def receive(self) -> Message:
+        """For whoever answers: that the client is gone. All else that it sends is taken here."""
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    def stop(self) -> None:
+        """Take nothing more."""
+        self._work.cancel()
+
+    async def _run(self) -> None:
+        owner, settings = self._request.state.owner, self._service.settings
+        try:
+            async for line in lines_of(self._request, settings):
+                if self.taken >= settings.max_batch:
+                    raise too_large(f"the batch has too many lines; at most {settings.max_batch} problems are taken")
+                await self._window.acquire()
+                if self.refusal is not None:
+                    break
+                entering = self._service.spawn(self._enter(owner, self.taken, line))
+                del line
+                self._entering.add(entering)
+                entering.add_done_callback(self._entered)
+                self.taken += 1
+                self._begun.set()
+        except ClientDisconnect:
+            self._gone.set()
+        except Refusal as refusal:
+            self.refusal = self.refusal or refusal
+        finally:
+            if self._entering:
+                await asyncio.wait(self._entering)
+            self.is_over = True
+            self._begun.set()
+        while not self._gone.is_set():
+            if (await self._request.receive())["type"] == "http.disconnect":
+                self._gone.set()
+
+    def _entered(self, entering: asyncio.Task[None]) -> None:
+        self._entering.discard(entering)
+        self._window.release()
+
+    async def _enter(self, owner: str, number: int, line: bytes) -> None:
+        """From a line to its job: one that has failed already where nothing can be made of it."""
+        service, refusal, once = self._service, None, None
+        try:
+            got = await fingerprint_of(service, owner, line, self._format, JSON, self._options)
+            once = self._once(number, got.fingerprint)
+            asked = await self._understood(got)
+            while True:
+                try:
+                    kept = await look_up(service, asked)
+                    await enqueue(service, asked, once=once, answer=kept, batch=self._batch, line=number)
+                except (Refusal, StoreUnavailable) as error:
+                    if isinstance(error, Refusal) and error.code is not HttpCode.QUEUE_FULL:
+                        raise
+                    if not await self._wait():
+                        return
+                else:
+                    return
+        except Refusal as error:
+            forget_frames(error)
+            refusal = error
+        except (WorkerDied, WorkerFault) as error:
+            forget_frames(error)
+            text = f"this line could not be carried out: {type(error).__name__}"
+            refusal = Refusal(503, HttpCode.WORKER_DIED, text)
+        if refusal.code is HttpCode.KEY_REUSED:
+            self.refusal = self.refusal or refusal
+            return
+        await self._note(owner, number, refusal, once)
+
+    async def _understood(self, got: Received) -> Asked:
+        """Readers may be killed, through no fault of what they read; only what kills one after the other is refused."""
+        for _ in range(MOST_DEATHS - 1):
+            with contextlib.suppress(WorkerDied):
+                return await understand(self._service, got)
+        return await understand(self._service, got)
+
+    async def _note(self, owner: str, number: int, refusal: Refusal, once: Once | None) -> None:
+        """That a line is refused, so that whoever comes back hears of it."""
+        self._refused += 1
+        if self._refused >= MOST_REFUSED:
+            text = f"the batch was given up after {MOST_REFUSED} lines that were refused"
+            self.refusal = self.refusal or Refusal(422, Code.INVALID_VALUE, text)
+        store, limits = self._service.store, limits_of(self._service.settings)
+        about = replace(UNREAD, options=self._options.said())
+        new = NewJob(owner, about, batch=self._batch, line=number)
+        while True:
+            try:
+                await asyncio.to_thread(store.add, new, b"", limits, once, None, as_failure(refusal))
+            except StoreUnavailable:
+                if not await self._wait():
+                    return
+            else:
+                return
+
+    async def _wait(self) -> bool:
+        """A moment; False: the service stops."""
+        try:
+            async with asyncio.timeout(AGAIN_SECONDS):
+                await self._service.closing.wait()
+        except TimeoutError:
+            return True
+        return False
+
+    def _once(self, number: int, fingerprint: str) -> Once | None:
+        mine = None if self._key is None else f"{hashlib.sha256(self._key.encode()).hexdigest()}#{number}"
+        return once_of(mine, "/v1/batches", fingerprint)
+
+
+async def lines_of(request: Request, settings: Settings) -> AsyncGenerator[bytes, None]:
+    """Those with something on them, as they arrive. Raises Refusal and ClientDisconnect."""
+    bodies: Bodies = request.state.bodies
+    stream = request.stream()
+    rest = bytearray()
+    blank = held = 0
+    is_over = False
+    try:
+        while not is_over:
+            try:
+                async with asyncio.timeout(settings.body_seconds):
+                    chunk = await anext(stream, None)
+            except TimeoutError:
+                raise too_slow(settings) from None
+            is_over = chunk is None
+            new = b"\n" if chunk is None else chunk
+            begin, end = 0, new.find(b"\n")
+            while end >= 0:
+                rest += new[begin:end]
+                line = bodies.counted(rest.strip())
+                rest.clear()
+                bodies.give_back(held)
+                held = 0
+                if line:
+                    yield line
+                blank += not line
+                if blank > BLANK:
+                    raise too_large(f"the batch has more than {BLANK} lines with nothing on them")
+                del line
+                begin, end = end + 1, new.find(b"\n", end + 1)
+            bodies.take(len(new) - begin)
+            held += len(new) - begin
+            rest += new[begin:]
+            if len(rest) > settings.max_body_bytes:
+                raise too_large(f"a line is larger than {settings.max_body_bytes} bytes")
+    finally:
+        bodies.give_back(held)
