@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from functools import partial
 from typing import Protocol
 
@@ -14,6 +15,8 @@ from ..store.turns import is_short
 from .attempt import MOST_DEATHS, Attempt, Endings, Posted
 from .process_pool import ProcessPool
 
+MOMENT_SECONDS = 0.25
+"""So long who waits for a plan waits for a process rather than in the queue."""
 LOOK_SECONDS = 2.0
 """How often the store is asked for jobs without having been told of any: after it could not be reached, say."""
 
@@ -29,8 +32,8 @@ class Runner(Protocol):
     def at_once(self, new: NewJob, problem: bytes) -> Attempt | None:
         """Begin on a problem that is no job yet, if that can be done here and without anybody having to wait for it."""
 
-    def unread(self, posted: Posted) -> Attempt | None:
-        """The same, with something of which only its reading will show what it is."""
+    async def unread(self, posted: Posted) -> Attempt | None:
+        """The same, with something of which only its reading will show what it is. Where all are busy, waits a moment: most work is over soon."""
 
     def wake(self) -> None:
         """There may be a new job."""
@@ -53,6 +56,10 @@ class EmbeddedRunner:
         self._wake = asyncio.Event()
         self._is_empty = False
         """Is it known that no job is queued?"""
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        """Who waits a moment for a process: between two of them one goes to the queue."""
+        self._promised = 0
+        self._queue_is_next = False
         self._closing = False
         self._dispatcher: asyncio.Task[None] | None = None
 
@@ -75,13 +82,38 @@ class EmbeddedRunner:
         has_room = self._has_room and (is_short(new.about.options) or self._has_room_for_long)
         return self._begin(Attempt.of(new, problem, self._store, self._endings)) if has_room else None
 
-    def unread(self, posted: Posted) -> Attempt | None:
+    async def unread(self, posted: Posted) -> Attempt | None:
+        if not self._has_room:
+            await self._a_moment()
         has_room = self._has_room and self._has_room_for_long
         return self._begin(Attempt.unread(posted, self._store, self._endings)) if has_room else None
 
+    async def _a_moment(self) -> None:
+        """Until a process is free, if that is soon."""
+        free: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(free)
+        try:
+            async with asyncio.timeout(MOMENT_SECONDS):
+                await free
+        except TimeoutError:
+            pass
+        finally:
+            if free.done() and not free.cancelled():
+                self._promised -= 1
+                self._wake.set()  # it may not be of use to who has waited
+            else:
+                self._waiting.remove(free)
+
+    def _hand_on(self) -> None:
+        """A process that is free goes to who waits a moment for one, unless it is the queue's turn."""
+        while self._waiting and self._has_room and (self._is_empty or not self._queue_is_next):
+            self._waiting.popleft().set_result(None)
+            self._promised += 1
+            self._queue_is_next = True
+
     @property
     def _has_room(self) -> bool:
-        return not self._closing and len(self._running) < self._processes.size
+        return not self._closing and len(self._running) + self._promised < self._processes.size
 
     @property
     def _has_room_for_long(self) -> bool:
@@ -101,14 +133,16 @@ class EmbeddedRunner:
         while True:
             self._wake.clear()
             try:
-                while len(self._running) < self._processes.size:
+                while self._has_room:
                     self._is_empty = True  # unless somebody says otherwise in the meantime
                     short = not self._has_room_for_long
                     claim = await asyncio.to_thread(self._store.claim, short=short)
                     if claim is None:
                         self._is_empty &= not short
+                        self._queue_is_next = False
+                        self._hand_on()
                         break
-                    self._is_empty = False
+                    self._is_empty = self._queue_is_next = False
                     self._begin(Attempt.at(claim, self._store, self._endings))
             except StoreUnavailable as error:
                 log.error("no job can be taken on", reason=str(error))
@@ -126,6 +160,7 @@ class EmbeddedRunner:
 
     def _ended(self, attempt: Attempt, _: asyncio.Task[bool]) -> None:
         del self._running[attempt]
+        self._hand_on()
         died = attempt.reply.done() and attempt.reply.exception() is not None
         if died or not self._is_empty:  # a job whose worker died is queued again
             self._wake.set()
@@ -147,7 +182,7 @@ class SubmittingRunner:
     def at_once(self, new: NewJob, problem: bytes) -> Attempt | None:
         return None
 
-    def unread(self, posted: Posted) -> Attempt | None:
+    async def unread(self, posted: Posted) -> Attempt | None:
         return None
 
     def wake(self) -> None: ...

@@ -28,7 +28,7 @@ from .body import Bodies, too_slow
 from .query import once_of
 from .steps import Asked, Received, enqueue, fingerprint_of, limits_of, look_up, understand
 
-LINES_AT_A_TIME = 8
+LINES_AT_A_TIME = 2
 """So many are read and queued side by side; the next one is taken from the client when one of them is in the store."""
 MOST_REFUSED = 1000
 """A batch that has so many lines of which nothing can be made is no batch."""

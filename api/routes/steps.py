@@ -111,7 +111,7 @@ async def begin_early(service: Service, got: Received) -> tuple[Asked, Attempt] 
     """A small problem that is not known is read by the solver process that goes on to plan it, if one is free. Raises Refusal."""
     if len(got.posted.body) > SMALL:
         return None
-    attempt = service.runner.unread(got.posted)
+    attempt = await service.runner.unread(got.posted)
     if attempt is None:
         return None
     try:

@@ -318,7 +318,7 @@ def test_what_is_begun_at_once_has_its_answer_or_becomes_a_job(url: str) -> None
 
 def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
     async def work(made: Rig) -> None:
-        attempt = made.runner.unread(
+        attempt = await made.runner.unread(
             Posted(
                 "me", SLOW, None, "application/json", {"solver": "cbc", "time_limit": 600, "work_limit": 10**12}, 60.0
             )
@@ -335,12 +335,33 @@ def test_what_is_begun_unread_says_first_what_it_is(url: str) -> None:
         assert (await made.until(job, JobState.CANCELLED)).attempt == 1
         broken = Posted("me", b"{", None, "application/json", {}, 60.0)
         async with asyncio.timeout(30):  # an end is in the store a moment before its process counts as free
-            while (attempt := made.runner.unread(broken)) is None:
+            while (attempt := await made.runner.unread(broken)) is None:
                 await asyncio.sleep(0.01)
         with pytest.raises(Refusal):
             await attempt.about
         with pytest.raises(Refusal):
             await attempt.reply
+
+    with_rig(url, work)
+
+
+def test_who_waits_a_moment_and_the_queue_take_turns(url: str) -> None:
+    async def work(made: Rig) -> None:
+        if made.store.shared:
+            return
+        jobs = [made.add(EASY, Options(seed=number)) for number in range(40)]
+        posted = Posted("other", EASY, None, "application/json", {}, 60.0)
+        begun = 0
+        for _ in range(10):
+            attempt = await made.runner.unread(posted)
+            if attempt is not None:
+                begun += 1
+                await attempt.reply
+        left = [job for job in jobs if not (made.store.job(job.id) or job).state.is_final]
+        assert begun > 5, "they need not wait until the queue is empty"
+        for job in jobs:
+            await made.until(job, JobState.SUCCEEDED)
+        assert len(left) < len(jobs), "and the queue does not wait for them"
 
     with_rig(url, work)
 
