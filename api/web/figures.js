@@ -8,8 +8,9 @@ const LISTED = 40; // buffers
 const BYTES = new Set(["sum_of_peaks", "largest_peak", "spilled_bytes"]); // terms that count bytes
 
 // Terms and values side by side.
-export function figures(job, plan, map) {
-  const rows = [];
+// `more`: of what is chosen among several plans.
+export function figures(job, plan, map, more = []) {
+  const rows = [...more];
   const best = plan?.peak ?? job?.best ?? null;
   const bound = plan?.bound ?? job?.bound ?? null;
   // Before there is a plan, all that is known is what is minimised, which need not be bytes.

@@ -139,7 +139,7 @@ form.addEventListener("plan-file", ({ detail }) => showPlanFile(detail));
 jobs.addEventListener("open", ({ detail }) => show([new JobSource(detail)]));
 jobs.addEventListener("compare", ({ detail }) => show([panes[0].source, new JobSource(detail)]));
 addEventListener("hashchange", () => showAddressed());
-setUpTheme(() => panes.forEach((pane) => pane.view.redraw()));
+setUpTheme(() => panes.forEach((pane) => pane.redraw()));
 setUpToken();
 setUpDrop();
 showAddressed();

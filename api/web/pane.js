@@ -5,16 +5,14 @@ import { Refused } from "./service.js";
 import { bytes, element, grouped, name, visible } from "./text.js";
 import { Convergence } from "./convergence.js";
 import { FindBox } from "./find.js";
-import { FrontierCurve } from "./frontier.js";
 import { MapData } from "./map/data.js";
 import { MapView } from "./map/view.js";
 import { facts } from "./map/tip.js";
+import { partsOf } from "./answers/kinds.js";
 import { figures, remarks } from "./figures.js";
 import { save } from "./downloads.js";
 import { showError } from "./errors.js";
 
-const MAPPED = ["plan", "frontier"]; // kinds of jobs whose answers are shown as maps
-const CURVED = ["sweep", "shapes"]; // those of which there is a curve to download
 const REDRAW = 1000; // milliseconds between maps of a plan that gets better, at least
 let numbers = 0;
 
@@ -31,7 +29,6 @@ export class Pane extends EventTarget {
     this.#build();
     this.view.addEventListener("choose", ({ detail }) => this.#showChosen(detail));
     this.view.addEventListener("move", () => this.dispatchEvent(new Event("move")));
-    this.frontier.addEventListener("choose", ({ detail }) => this.#trying(() => this.#choosePart(detail)));
   }
 
   // Runs until the plan is there, or the pane is closed.
@@ -49,8 +46,14 @@ export class Pane extends EventTarget {
     clearTimeout(this.waiting);
     clearInterval(this.clock);
     this.view.close();
-    this.frontier.close();
+    this.parts?.close();
     this.root.remove();
+  }
+
+  // In other colours.
+  redraw() {
+    this.view.redraw();
+    this.parts?.redraw();
   }
 
   get title() {
@@ -83,7 +86,8 @@ export class Pane extends EventTarget {
       element("button", { type: "button", onclick: () => this.#trying(act), "aria-label": label ?? text }, text);
     this.view = new MapView();
     this.convergence = new Convergence();
-    this.frontier = new FrontierCurve();
+    this.parts = null; // of an answer that is made of several plans
+    this.whole = element("div", { className: "whole" });
     this.heading = element("h2", { id: `pane-${this.number}` });
     this.which = element("span", { className: "letter", hidden: true });
     this.badge = element("span", { className: "badge" });
@@ -95,10 +99,7 @@ export class Pane extends EventTarget {
       button("SVG", async () => save(await this.source.picture(), this.title, "svg"), "Download the map of all pools as SVG"),
       button("PNG", async () => save(await this.#png(), this.title, "png"), "Download what the map shows as PNG"),
     ];
-    this.frontierSavers = [
-      button("Frontier", async () => save(new Blob([await this.source.whole()]), this.title, "frontier.json"), "Download the frontier, with all its plans, as JSON"),
-      button("Curve", async () => save(await this.source.curvePicture(), `${this.title} frontier`, "svg"), "Download the curve as SVG"),
-    ];
+    this.wholeSavers = [];
     this.away = element("button", { type: "button", className: "away", "aria-label": "Close this plan", title: "Close" }, "×");
     this.away.addEventListener("click", () => this.dispatchEvent(new Event("away")));
     this.tabs = element("div", { className: "tabs", role: "tablist", "aria-label": "Pools" });
@@ -122,9 +123,9 @@ export class Pane extends EventTarget {
     this.busy = element("p", { className: "soft busy", role: "status", hidden: true });
     this.stage = element("div", { className: "stage", hidden: true });
     this.stage.append(element("div", { className: "bar" }, this.tabs, tools), this.view.root, this.legend, this.chosen);
-    const acts = element("div", { className: "acts" }, this.stop, ...this.frontierSavers, ...this.savers, this.away);
+    const acts = element("div", { className: "acts" }, this.stop, ...this.savers, this.away);
     const head = element("header", {}, element("div", { className: "title" }, this.which, this.heading, this.badge), acts);
-    const parts = [head, this.figures, this.error, this.alerts, this.frontier.root, this.busy, this.convergence.root, this.stage, this.remarks];
+    const parts = [head, this.figures, this.error, this.alerts, this.whole, this.busy, this.convergence.root, this.stage, this.remarks];
     this.root = element("section", { className: "pane", "aria-labelledby": `pane-${this.number}` }, ...parts);
     this.#show();
   }
@@ -132,6 +133,7 @@ export class Pane extends EventTarget {
   async #followJob() {
     const { signal } = this.over;
     this.job = await this.source.job(signal);
+    this.#showParts();
     this.#show();
     if (!this.job.finished) {
       this.#run();
@@ -142,6 +144,21 @@ export class Pane extends EventTarget {
     }
     this.dispatchEvent(new Event("ended"));
     await this.#finish();
+  }
+
+  #showParts() {
+    this.parts = partsOf(this.job.kind, this.source);
+    if (this.parts === null) return;
+    this.parts.addEventListener("choose", ({ detail }) => this.#trying(() => this.#choosePart(detail)));
+    this.whole.replaceChildren(this.parts.root);
+    const [title, what] = this.parts.constructor.names;
+    const kind = this.job.kind;
+    const saver = (text, act, label) => element("button", { type: "button", onclick: () => this.#trying(act), "aria-label": label }, text);
+    this.wholeSavers = [
+      saver(title, async () => save(new Blob([await this.source.whole()]), this.title, `${kind}.json`), `Download ${what} as JSON`),
+      saver("Picture", async () => save(await this.source.curvePicture(), `${this.title} ${kind}`, "svg"), `Download the picture of ${what} as SVG`),
+    ];
+    this.savers[0].before(...this.wholeSavers);
   }
 
   #run() {
@@ -162,32 +179,28 @@ export class Pane extends EventTarget {
       this.convergence.add(data.seconds, { value: data.best, bound: data.bound });
       this.convergence.draw(this.#elapsed());
       if (kind === "incumbent" && this.#isMapped) this.#redrawSoon();
-    } else if (kind === "point" && this.#isFrontier) {
+    } else if (kind === "point" && this.parts) {
       this.#hearPoint(data);
     }
     this.#show();
   }
 
   get #isMapped() {
-    return MAPPED.includes(this.job?.kind ?? "plan");
-  }
-
-  get #isFrontier() {
-    return this.job?.kind === "frontier";
+    return (this.job?.kind ?? "plan") === "plan";
   }
 
   // The first point that is found is shown, until another is chosen.
   #hearPoint(point) {
-    this.frontier.add(point);
-    if (this.frontier.chosen === null) this.#choosePart(this.source.part ?? point.part).catch(() => this.frontier.choose(null));
+    const part = this.parts.add(point);
+    if (part !== null && this.parts.chosen === null) this.#choosePart(this.source.part ?? part).catch(() => this.parts.choose(null));
   }
 
-  // Show the plan of a point of the frontier.
+  // Show one of the plans.
   async #choosePart(part) {
-    this.frontier.choose(part);
+    this.parts.choose(part);
     this.source.part = part;
     this.dispatchEvent(new Event("part"));
-    await this.#load(`Reading the plan of cost ${grouped(part)}`);
+    await this.#load(`Reading ${this.parts.called(part)}`);
   }
 
   // The best plan so far, no more often than it is worth it.
@@ -215,23 +228,23 @@ export class Pane extends EventTarget {
 
   async #finish() {
     const { signal } = this.over;
-    if (this.job && (!this.job.links.plan || !this.#isMapped)) {
+    if (this.job && (!this.job.links.plan || (!this.#isMapped && this.parts === null))) {
       this.#show();
       this.#remark();
-      if (!this.#isMapped) this.remarks.append(element("p", { className: "remark" }, `This answer is a ${this.job.kind}, of which this page has no map.`));
+      if (!this.#isMapped && this.parts === null) this.remarks.append(element("p", { className: "remark" }, `This answer is a ${this.job.kind}, of which this page has no map.`));
       return;
     }
-    if (!this.#isFrontier) {
+    if (this.parts === null) {
       await this.#load("Reading the plan and its map");
       if (!signal.aborted) this.convergence.replace(this.plan.run?.trace ?? [], this.plan.run?.seconds ?? 0);
       this.#show();
       return;
     }
-    this.frontier.replace(await this.source.curve(signal));
-    const { points, chosen } = this.frontier;
-    const wanted = [chosen, this.source.part].find((part) => part !== null && this.frontier.has(part));
+    this.parts.replace(await this.source.curve(signal));
+    const { chosen, first } = this.parts;
+    const wanted = [chosen, this.source.part].find((part) => part !== null && this.parts.has(part)) ?? first;
     this.#show();
-    if (points.length) await this.#choosePart(wanted ?? points.at(-1).part);
+    if (wanted !== undefined) await this.#choosePart(wanted);
     else this.#remark();
   }
 
@@ -239,7 +252,7 @@ export class Pane extends EventTarget {
   async #load(said) {
     const { signal } = this.over;
     const asked = (this.asked = Symbol(said));
-    const [text, map] = await this.#while(said, Promise.all([this.source.plan(signal), this.source.map(signal)]));
+    const [text, map] = await this.#while(said, Promise.all([this.#hasPlans ? this.source.plan(signal) : "null", this.source.map(signal)]));
     if (signal.aborted || this.asked !== asked) return;
     this.plan = JSON.parse(text);
     await this.#while(`Drawing ${grouped(map.buffers.id.length)} buffers`, nextFrame());
@@ -250,9 +263,14 @@ export class Pane extends EventTarget {
     this.dispatchEvent(new Event("loaded"));
   }
 
+  // Shapes have a map each, and one plan together.
+  get #hasPlans() {
+    return this.parts?.hasPlans ?? true;
+  }
+
   // Says what the reader is waiting for.
   async #while(said, work) {
-    if (this.data !== null && this.#isFrontier) return work; // what is there stays there meanwhile
+    if (this.data !== null && this.parts) return work; // what is there stays there meanwhile
     this.busy.textContent = `${said}…`;
     this.busy.hidden = false;
     try {
@@ -344,13 +362,11 @@ export class Pane extends EventTarget {
     this.badge.className = `badge ${state}`;
     this.stop.hidden = !job || job.finished !== null;
     const hasPicture = data !== null && !this.stage.hidden;
-    const isThere = !this.#isMapped && job.links.plan !== null;
-    this.savers.forEach((each, i) => (each.hidden = i ? !hasPicture : data === null && !isThere));
-    this.figures.replaceChildren(...figures(job, plan, data));
-    this.convergence.root.hidden = this.#isFrontier || !this.convergence.isTelling;
-    this.frontier.root.hidden = !this.#isFrontier;
-    for (const each of this.frontierSavers) each.hidden = !this.#isFrontier || !this.frontier.points.length;
-    if (CURVED.includes(job?.kind)) this.frontierSavers[1].hidden = job.finished === null || job.links.plan === null;
+    const isThere = !this.#isMapped && this.parts === null && job.links.plan !== null;
+    this.savers.forEach((each, i) => (each.hidden = i ? !hasPicture : !this.#hasPlans || (data === null && !isThere)));
+    this.figures.replaceChildren(...figures(job, plan, data, this.parts?.figures() ?? []));
+    this.convergence.root.hidden = this.parts !== null || !this.convergence.isTelling;
+    this.wholeSavers.forEach((each, i) => (each.hidden = !this.parts.points.length || (i > 0 && job.finished === null)));
     this.root.setAttribute("aria-busy", String(job !== null && job.finished === null));
   }
 
@@ -360,13 +376,13 @@ export class Pane extends EventTarget {
     if (this.isRefused) return "refused";
     if (data?.document.wrong_count) return "wrong";
     if (job !== null && !(job.state === "succeeded" && job.status)) return job.state;
-    if (this.#isFrontier) return job.status;
+    if (this.parts) return job.status;
     return plan?.status ?? job?.status ?? "reading";
   }
 
   // Once, at the end: what somebody has unfolded must stay so. What is grave stands above the map.
   #remark() {
-    const said = remarks(this.job, this.plan, this.data, this.frontier.warnings);
+    const said = remarks(this.job, this.plan, this.data, this.parts?.warnings);
     const isGrave = (each) => each.classList.contains("bad");
     this.alerts.replaceChildren(...said.filter(isGrave));
     this.remarks.replaceChildren(...said.filter((each) => !isGrave(each)));

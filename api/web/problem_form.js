@@ -7,6 +7,14 @@ import { showError } from "./errors.js";
 const SHOWN = 200_000; // longer texts are kept aside, since a text field is slow with them
 const PLAN = /^\s*\{\s*"format"\s*:\s*"memplan-plan\//;
 
+// What may be asked for besides one plan: where, and what of the problem and of the capacities says that it makes sense.
+const ASKED = {
+  frontier: { path: "pareto", makesSense: (problem) => /"variants"\s*:|"memplan-cascade\//.test(problem) },
+  sweep: { path: "sweep", makesSense: (_, capacity) => capacity.includes("..") },
+  shapes: { path: "shapes", makesSense: (problem) => /"symbols"\s*:/.test(problem) },
+  nested: { path: "jobs?arenas=nested", makesSense: (problem) => /"functions"\s*:/.test(problem) && /"memplan-graph\//.test(problem) },
+};
+
 // Models are bytes, which zeros are among.
 const isText = (text) => !text.includes("\0");
 
@@ -20,7 +28,7 @@ export class ProblemForm extends EventTarget {
     this.examples = form.querySelector("#example");
     this.error = form.querySelector(".error");
     this.send = form.querySelector("#plan");
-    this.frontier = form.querySelector("#frontier");
+    this.others = Object.keys(ASKED).map((id) => form.querySelector(`#${id}`));
     this.large = null;
     this.title = ""; // of the file that the text is from
     this.#listen();
@@ -68,7 +76,7 @@ export class ProblemForm extends EventTarget {
   async takeExample(name_) {
     await this.#trying(async () => {
       this.take(`${name_}.json`, await asText(`/v1/examples/${encodeURIComponent(name_)}`));
-      await this.#post(!this.frontier.hidden);
+      await this.#post(this.others.find((button) => !button.hidden)?.id);
     });
   }
 
@@ -83,9 +91,9 @@ export class ProblemForm extends EventTarget {
   #listen() {
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#trying(() => this.#post(event.submitter === this.frontier));
+      this.#trying(() => this.#post(event.submitter?.id));
     });
-    this.text.addEventListener("input", () => this.#offer());
+    for (const field of [this.text, this.form.elements.capacity]) field.addEventListener("input", () => this.#offer());
     this.file.addEventListener("change", () => {
       this.takeFile(this.file.files[0]);
       this.file.value = "";
@@ -107,9 +115,8 @@ export class ProblemForm extends EventTarget {
     });
   }
 
-  // A frontier is there where there is something to choose.
   #offer() {
-    this.frontier.hidden = !/"variants"\s*:|"memplan-cascade\//.test(this.problem);
+    for (const button of this.others) button.hidden = !ASKED[button.id].makesSense(this.problem, this.form.elements.capacity.value);
   }
 
   #showKept() {
@@ -118,25 +125,27 @@ export class ProblemForm extends EventTarget {
     this.kept.replaceChildren(name(this.large.title || "pasted text"), element("span", { className: "soft" }, size), away);
   }
 
-  async #post(isFrontier = false) {
+  async #post(id) {
     const problem = this.problem;
     if (!problem.trim()) {
       this.text.focus();
       throw new Error("Paste a problem, drop a file, or choose an example first.");
     }
-    const path = `/v1/${isFrontier ? "pareto" : "jobs"}?${this.#options()}`;
+    const path = ASKED[id]?.path ?? "jobs";
+    const said = `${path.includes("?") ? "&" : "?"}${this.#options(id === "sweep" ? /[\s;]+/ : /[\s,;]+/)}`;
     const headers = { Prefer: "respond-async" };
-    const job = await asJson(path, { method: "POST", body: this.sent, type: PROBLEM, headers });
+    const job = await asJson(`/v1/${path}${said}`, { method: "POST", body: this.sent, type: PROBLEM, headers });
     this.dispatchEvent(new CustomEvent("job", { detail: job }));
   }
 
-  #options() {
+  // A sweep's sizes may be lists with commas.
+  #options(between) {
     const said = new URLSearchParams();
     for (const field of ["time_limit", "solver", "goal", "seed", "work_limit", "warm"]) {
       const value = this.form.elements[field].value.trim();
       if (value) said.set(field, value);
     }
-    for (const size of this.form.elements.capacity.value.split(/[\s,;]+/)) if (size) said.append("capacity", size);
+    for (const size of this.form.elements.capacity.value.split(between)) if (size) said.append("capacity", size);
     if (this.form.elements.explain.checked) said.set("explain", "true");
     if (this.title) said.set("name", this.title.slice(0, 200));
     return said;
@@ -144,13 +153,13 @@ export class ProblemForm extends EventTarget {
 
   async #trying(act) {
     showError(this.error, null);
-    this.send.disabled = this.frontier.disabled = true;
+    for (const button of [this.send, ...this.others]) button.disabled = true;
     try {
       await act();
     } catch (error) {
       showError(this.error, error.status === 401 && !token.get() ? new Error("This service wants a token.") : error);
     } finally {
-      this.send.disabled = this.frontier.disabled = false;
+      for (const button of [this.send, ...this.others]) button.disabled = false;
     }
   }
 }

@@ -22,6 +22,7 @@ export class JobSource {
   job = (signal) => asJson(this.path, { signal });
   plan = (signal) => asText(`${this.path}/plan${this.#asked()}`, { signal });
   map = (signal) => asJson(`${this.path}/drawing${this.#asked({ as: "map" })}`, { signal });
+  mapOf = (part, signal) => asJson(`${this.path}/drawing?${new URLSearchParams({ as: "map", part })}`, { signal });
   picture = () => asBlob(`${this.path}/drawing${this.#asked()}`);
   whole = () => asText(`${this.path}/plan`);
   curve = (signal) => asJson(`${this.path}/drawing?as=map`, { signal });

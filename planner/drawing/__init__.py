@@ -8,6 +8,7 @@ from .curves import Axes, Curve, curves
 from .frame import STANDARD, Sheet
 from .frontier import frontier_curve
 from .memory_map import MemoryMap, PoolMap, ceiling, memory_map
+from .nested_maps import nested_maps
 from .profile import profile
 from .rendering import pdf, png, require_typst
 from .shapes_curve import shapes_curve
@@ -29,6 +30,7 @@ __all__ = [
     "curves",
     "frontier_curve",
     "memory_map",
+    "nested_maps",
     "pdf",
     "png",
     "profile",

@@ -37,7 +37,7 @@ MANY = {
 def curve_of(page: Page, problem: object) -> None:
     page.fill("#text", json.dumps(problem))
     page.get_by_role("button", name="Frontier", exact=True).click()
-    expect(page.locator(".frontier [role=status]")).to_contain_text("all of the frontier, proven")
+    expect(page.locator(".curve [role=status]")).to_contain_text("all of the frontier, proven")
     expect(page.locator(".badge")).to_have_text("optimal")
     page.wait_for_selector(".stage:visible")
 
@@ -110,7 +110,7 @@ def test_points_are_walked_with_arrows(visiting: Visiting) -> None:
 def test_a_finger_chooses_a_point_that_it_only_nearly_meets(visiting: Visiting) -> None:
     page = visiting(has_touch=True, viewport={"width": 360, "height": 700}).open()
     curve_of(page, STRIPES)
-    page.locator(".frontier").scroll_into_view_if_needed()
+    page.locator(".curve").scroll_into_view_if_needed()
     for i, cost in ((1, "1\u202f400"), (0, "1\u202f000")):
         x, y = middle(page, i)
         page.touchscreen.tap(x - 12, y + 12)
@@ -123,7 +123,7 @@ def test_points_come_while_more_are_looked_for_and_stay(visiting: Visiting) -> N
     page.fill("[name=time_limit]", "600")
     page.fill("#text", LONG.decode())
     page.click("#frontier")
-    said = page.locator(".frontier [role=status]")
+    said = page.locator(".curve [role=status]")
     expect(said).to_contain_text("more points are looked for")
     expect(page.get_by_role("radio").nth(2)).to_be_attached()
     page.wait_for_selector(".stage:visible")
@@ -140,8 +140,8 @@ def test_that_nothing_fits_is_said(visiting: Visiting) -> None:
     page.fill("#text", json.dumps(STRIPES))
     page.click("#frontier")
     expect(page.locator(".badge")).to_have_text("infeasible")
-    expect(page.locator(".frontier [role=status]")).to_have_text("0 points · nothing fits")
-    expect(page.locator(".frontier .key")).to_be_hidden()
+    expect(page.locator(".curve [role=status]")).to_have_text("0 points · nothing fits")
+    expect(page.locator(".curve .key")).to_be_hidden()
 
 
 def test_two_points_stand_side_by_side(visiting: Visiting) -> None:
@@ -157,7 +157,7 @@ def test_two_points_stand_side_by_side(visiting: Visiting) -> None:
 def test_the_curve_is_seen_in_light_and_in_dark(visiting: Visiting) -> None:
     page = visiting().open()
     curve_of(page, STRIPES)
-    line = "() => getComputedStyle(document.querySelector('.frontier polyline.peak')).stroke.match(/\\d+/g).map(Number)"
+    line = "() => getComputedStyle(document.querySelector('.curve polyline.peak')).stroke.match(/\\d+/g).map(Number)"
     for theme in ("light", "dark"):
         page.select_option("#theme", theme)
         red, green, _ = page.evaluate(line)[:3]
@@ -165,13 +165,10 @@ def test_the_curve_is_seen_in_light_and_in_dark(visiting: Visiting) -> None:
 
 
 def test_answers_without_a_map_are_named_and_kept(visiting: Visiting, service: Served) -> None:
-    query = "/v1/sweep?capacity=80,96"
-    job = service.client.post(query, json=THREE, headers={"Prefer": "respond-async"}).json()["id"]
+    job = service.client.post("/v1/jobs?objects=true", json=THREE).json()["id"]
     page = visiting().open(f"/#{job}")
     expect(page.locator(".badge")).to_have_text("optimal")
-    expect(page.locator(".remarks").last).to_contain_text("This answer is a sweep")
-    expect(page.locator(".figures")).to_contain_text("smallest size")
-    expect(page.get_by_role("button", name="Download the curve as SVG")).to_be_visible()
+    expect(page.locator(".remarks").last).to_contain_text("This answer is a sharing")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the plan as JSON").click()
-    assert json.loads(download.value.path().read_bytes())["format"] == "memplan-sweep/1"
+    assert json.loads(download.value.path().read_bytes())["format"] == "memplan-sharing/1"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from planner.drawing import memory_map, nested_maps
 from planner.facts.digest import digest
 from planner.formats import read_program, write_plan
 from planner.formats.answers.nested_writer import arena_fields, write_nested_json
@@ -85,9 +86,13 @@ class NestedKind(Kind):
 
     def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
         arenas = _arenas(subject, asked, answer)
+        if part is None and wanted == "svg":
+            maps = [(arena.function, memory_map(arena.problem, arena.plan, ())) for arena in arenas]
+            return nested_maps(subject.problem.name, maps, json.loads(answer)["peak"])
         if part is None:
-            names = ", ".join(arena.function for arena in arenas[:20])
-            raise bad_option("part", f"say whose arena is to be drawn: {names}")
+            document = json.loads(answer)
+            document["arenas"] = [arena_fields(arena) for arena in arenas]
+            return json.dumps(document).encode("ascii")
         for arena in arenas:
             if arena.function == part:
                 return drawn(arena.problem, arena.plan, wanted)
