@@ -154,7 +154,14 @@ def test_nested_arenas_are_the_library_s(service: Served) -> None:
         assert planner.verify(arena.problem, plan) == ()
         drawn = service.client.get(f"{here}/drawing", params={**part, "as": "map"}).json()
         assert drawn["format"] == "memplan-map/1"
-    assert refusal(service.client.get(f"{here}/drawing"))["code"] == "invalid_option"
+    whole = service.client.get(f"{here}/drawing").text
+    assert whole.startswith("<svg")
+    assert [whole.count(f">{arena.function}:   sram<") for arena in expected.arenas] == [1, 1]
+    figures = service.client.get(f"{here}/drawing?as=map").json()
+    assert [(arena["function"], arena["peak"]) for arena in figures["arenas"]] == [
+        (arena.function, arena.plan.peak) for arena in expected.arenas
+    ]
+    assert refusal(service.client.get(f"{here}/drawing?part=nobody"))["code"] == "not_found"
 
 
 @pytest.mark.parametrize(
