@@ -17,6 +17,7 @@ from planner.model.errors import Code
 from ..errors import HttpCode, Refusal, too_large
 from ..jobs.attempt import MOST_DEATHS
 from ..jobs.doors import RequestOptions
+from ..jobs.options import as_document, options_of
 from ..jobs.posted_problem import as_failure
 from ..jobs.process_pool import WorkerDied, WorkerFault
 from ..process.garbage import forget_frames
@@ -161,7 +162,7 @@ class BatchIntake:
             text = f"the batch was given up after {MOST_REFUSED} lines that were refused"
             self.refusal = self.refusal or Refusal(422, Code.INVALID_VALUE, text)
         store, limits = self._service.store, limits_of(self._service.settings)
-        about = replace(UNREAD, options=self._options.said())
+        about = replace(UNREAD, options=as_document(options_of(self._options), {}))
         new = NewJob(owner, about, batch=self._batch, line=number)
         while True:
             try:
