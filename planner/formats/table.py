@@ -194,16 +194,6 @@ FORMATS: dict[str, Format] = {
             ),
         ),
         Format(
-            "idealloc",
-            "idealloc's binary files",
-            (".plc",),
-            ("application/vnd.idealloc",),
-            _is_idealloc,
-            "planner.formats.planners.idealloc:read",
-            examples.IDEALLOC,
-            is_text=False,
-        ),
-        Format(
             "dsa",
             "dsa-solver JSON",
             (".json",),
@@ -373,6 +363,16 @@ FORMATS: dict[str, Format] = {
             _is_memory_space,
             "planner.formats.dumps.memory_space:read",
             examples.MEMORY_SPACE,
+        ),
+        Format(
+            "idealloc",
+            "idealloc's binary files",
+            (".plc",),
+            ("application/vnd.idealloc",),
+            _is_idealloc,
+            "planner.formats.planners.idealloc:read",
+            examples.IDEALLOC,
+            is_text=False,
         ),
     )
 }

@@ -7,6 +7,8 @@ import struct
 import pytest
 
 from planner import BadInput, Pool, plan, read_problem
+from planner.formats.documents import Source
+from planner.formats.table import recognised
 
 RECORDS = ((7, 0, 40, 64, 4096, 0, 16, 60), (8, 40, 50, 32, 4096, 0, 0, 32), (9, 10, 41, 16, 1 << 40, 8, 8, 16))
 
@@ -42,3 +44,12 @@ def test_what_is_wrong_is_refused_with_its_byte(data: bytes, code: str, pointer:
         read_problem(data, format="idealloc")
     (finding,) = caught.value.findings
     assert (finding.code, finding.pointer) == (code, pointer)
+
+
+def test_what_says_that_it_is_something_else_is_that() -> None:
+    """A model's first bytes may look like numbers."""
+    words = [[0x54464C33 + row, 1, 2, 3, 0, 0, 0, 0] for row in range(4)]
+    data = file(*(tuple(each) for each in words))
+    assert data[4:8] == b"TFL3"
+    assert recognised(Source(data)).name == "tflite"
+    assert recognised(Source(file(*RECORDS))).name == "idealloc"
