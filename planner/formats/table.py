@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..checks.report import bad_input, quoted
 from ..model.errors import Code
-from . import examples
+from . import examples, signs
 from .documents import Source
 from .settings import NOTHING, Setting, with_told
 
@@ -106,61 +106,6 @@ def found(path: str) -> Callable[..., Any]:
     return function
 
 
-def _is_minimalloc(source: Source) -> bool:
-    if source.may_be_json:
-        return False
-    from .planners.minimalloc import looks_like_csv
-
-    return looks_like_csv(source.data)
-
-
-def _is_st_edge(source: Source) -> bool:
-    return source.may_be_json and {"memory_pools", "buffers"} <= source.top.keys()
-
-
-def _is_usmp(source: Source) -> bool:
-    if not source.may_be_json or "format" in source.top or _is_st_edge(source):
-        return False
-    names = (b'"name_hint"', b'"size_bytes"')
-    return "intervals" in source.top or ("buffers" in source.top and any(name in source.data for name in names))
-
-
-def _is_named(source: Source, *beginnings: str) -> bool:
-    """Does the document say so itself?"""
-    format_ = source.top.get("format")
-    return isinstance(format_, str) and format_.startswith(beginnings)
-
-
-def _is_chrome(source: Source) -> bool:
-    if not source.may_be_json or "format" in source.top:
-        return False
-    return "traceEvents" in source.top or (source.data.lstrip()[:1] == b"[" and b'"ph"' in source.data[:65536])
-
-
-def _is_xla(source: Source) -> bool:
-    if source.data[:1] != b"\n":
-        return False
-    from .dumps.buffer_assignment import looks_like
-
-    return looks_like(source.data)
-
-
-def _is_memory_space(source: Source) -> bool:
-    if not source.data.startswith(b"buffer_id,"):
-        return False
-    from .dumps.memory_space import looks_like
-
-    return looks_like(source.data)
-
-
-def _is_idealloc(source: Source) -> bool:
-    if source.data[:1] != b"\0" or len(source.data) % 64:
-        return False
-    from .planners.idealloc import looks_like
-
-    return looks_like(source.data)
-
-
 GRAPH, CASCADE = "memplan-graph/", "memplan-cascade/"
 """What stands under `format`, but for the version."""
 
@@ -172,7 +117,7 @@ FORMATS: dict[str, Format] = {
             "memplan/1 JSON",
             (".json",),
             (JSON,),
-            lambda source: source.may_be_json and "format" in source.top and not _is_named(source, GRAPH, CASCADE),
+            lambda source: source.may_be_json and "format" in source.top and not signs.is_named(source, GRAPH, CASCADE),
             "planner.formats.memplan.read:read",
             '{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "a", "size": 64, "live": [[0, 2]]}, {"id": "b", "size": 32, "live": [[1, 3]]}]}',
             "planner.formats.memplan.write:write_memplan",
@@ -182,7 +127,7 @@ FORMATS: dict[str, Format] = {
             "minimalloc CSV",
             (".csv",),
             (CSV,),
-            _is_minimalloc,
+            signs.is_minimalloc,
             "planner.formats.planners.minimalloc:read",
             "id,lower,upper,size\na,0,2,64\nb,1,3,32\n",
             "planner.formats.planners.minimalloc_writer:write_csv",
@@ -209,7 +154,7 @@ FORMATS: dict[str, Format] = {
             "TVM USMP JSON",
             (".json",),
             (JSON,),
-            _is_usmp,
+            signs.is_usmp,
             "planner.formats.planners.usmp:read",
             '{"buffers": [{"name_hint": "a", "size_bytes": 64, "conflicts": ["b"]}, {"name_hint": "b", "size_bytes": 32, "conflicts": ["a"]}]}',
             "planner.formats.planners.usmp_writer:usmp_document",
@@ -219,7 +164,7 @@ FORMATS: dict[str, Format] = {
             "memplan-graph JSON: operators and tensors",
             (".json",),
             (JSON,),
-            lambda source: source.may_be_json and _is_named(source, GRAPH),
+            lambda source: source.may_be_json and signs.is_named(source, GRAPH),
             "planner.formats.programs.read_graph:read",
             examples.GRAPH,
             contents="planner.formats.contents:of_graph",
@@ -229,7 +174,7 @@ FORMATS: dict[str, Format] = {
             "memplan-cascade/1 JSON: operators with shapes",
             (".json",),
             (JSON,),
-            lambda source: source.may_be_json and _is_named(source, CASCADE),
+            lambda source: source.may_be_json and signs.is_named(source, CASCADE),
             "planner.formats.programs.read_cascade:read",
             examples.CASCADE,
         ),
@@ -312,7 +257,7 @@ FORMATS: dict[str, Format] = {
             "ST Edge AI's network_c_info.json",
             ("_c_info.json",),
             (JSON,),
-            _is_st_edge,
+            signs.is_st_edge,
             "planner.formats.dumps.st_edge:read",
             examples.ST_EDGE,
         ),
@@ -321,7 +266,7 @@ FORMATS: dict[str, Format] = {
             "Chrome traces with memory events",
             (".json",),
             (JSON,),
-            _is_chrome,
+            signs.is_chrome,
             "planner.formats.dumps.chrome:read",
             examples.CHROME,
             "planner.formats.dumps.chrome:write",
@@ -341,7 +286,7 @@ FORMATS: dict[str, Format] = {
             "XLA's BufferAssignmentProto",
             (".pb", ".binpb"),
             ("application/x-protobuf",),
-            _is_xla,
+            signs.is_xla,
             "planner.formats.dumps.buffer_assignment:read",
             examples.XLA,
             is_text=False,
@@ -360,7 +305,7 @@ FORMATS: dict[str, Format] = {
             "XLA's memory space assignment, CSV",
             (".csv",),
             (CSV,),
-            _is_memory_space,
+            signs.is_memory_space,
             "planner.formats.dumps.memory_space:read",
             examples.MEMORY_SPACE,
         ),
@@ -369,7 +314,7 @@ FORMATS: dict[str, Format] = {
             "idealloc's binary files",
             (".plc",),
             ("application/vnd.idealloc",),
-            _is_idealloc,
+            signs.is_idealloc,
             "planner.formats.planners.idealloc:read",
             examples.IDEALLOC,
             is_text=False,
