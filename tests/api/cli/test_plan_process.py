@@ -248,5 +248,7 @@ def test_the_time_limit_counts_from_the_call(problem: str) -> None:
     late = (
         "import sys, time\nfrom api.cli.invocation import invoke\nsys.exit(invoke(sys.argv[1:], time.monotonic() - 9))"
     )
-    done = run("plan", problem, "--time-limit", "8", command=(sys.executable, "-c", late))
+    done = run("plan", problem, "--time-limit", "60", command=(sys.executable, "-c", late))
     assert json.loads(done.stdout)["run"]["seconds"] > 9
+    done = run("plan", problem, "--time-limit", "8", command=(sys.executable, "-c", late))
+    assert b"the time limit of 8 s was over" in done.stderr

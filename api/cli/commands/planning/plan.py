@@ -89,7 +89,8 @@ def run(request: Request, options: Options) -> ExitCode:
     with refusing(None, as_json=request.as_json):
         old = read_baseline(request.baseline)
     if request.proof is None:
-        return carry_out(request, options, Work(partial(planner.plan, start=old), in_bytes, for_the_file, deliver))
+        way = planner.plan if old is None else partial(planner.plan, start=old)
+        return carry_out(request, options, Work(way, in_bytes, for_the_file, deliver))
     from .proof import Proving
 
     proving = Proving(request.proof, options)
