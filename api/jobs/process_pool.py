@@ -35,6 +35,8 @@ TICK_SECONDS = 0.05
 GRACE_SECONDS = 0.7
 """A worker that has not ended its task so long after a cancel is killed: a cancel takes less than a second."""
 START_SECONDS = 60.0
+END_SECONDS = 2.0
+"""From when a worker's line breaks to when the system says how it ended, on a machine that has much to do."""
 LARGE = 1 << 18
 """Bytes: what is larger may take seconds."""
 ABORTED = -signal.SIGABRT
@@ -125,7 +127,7 @@ class Slot:
         try:
             connection = self.start()
         except (EOFError, OSError) as error:
-            raise self._killed("it could not be started") from error
+            raise self._killed("it could not be started", patience=END_SECONDS) from error
         number = next(self._numbers)
         header = {**task.header, "number": number, "parts": len(task.parts)}
         begun, told = time.monotonic(), None
@@ -148,7 +150,7 @@ class Slot:
                 if task.seconds is not None and now - begun > task.seconds + LATE_SECONDS:
                     raise self._killed("it took much longer than its time limit", WorkerLate)
         except (EOFError, OSError) as error:
-            died = self._killed("it ended unexpectedly")
+            died = self._killed("it ended unexpectedly", patience=END_SECONDS)
             if died.code == ABORTED:
                 raise OutOfMemory from died
             raise died from error
@@ -180,11 +182,12 @@ class Slot:
             self._process.wait()
             self._process = None
 
-    def _killed(self, why: str, kind: type[WorkerDied] = WorkerDied) -> WorkerDied:
-        code = None if self._process is None else self._process.poll()
-        if code is None and self._process is not None:
+    def _killed(self, why: str, kind: type[WorkerDied] = WorkerDied, patience: float = 0.0) -> WorkerDied:
+        """It is, if it has not ended within so many seconds."""
+        code = None
+        if self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                code = self._process.wait(0.05)
+                code = self._process.wait(patience)
         self.close()
         died = kind(why if code is None else f"{why} ({exit_in_words(code)})")
         died.code = code
