@@ -1,5 +1,5 @@
-"""Processes of `memplan` for tests, and the workers of a service, forked from one that has loaded the libraries: each of its own in everything else, and there in
-a tenth of the time.
+"""Processes of `memplan` for tests, their workers, and the processes that fork their solvers, forked from one that has loaded the libraries: each of its own in
+everything else, and there in a tenth of the time.
 
     python -m tests.forked PATH
 
@@ -25,9 +25,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, Protocol
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARIES = (
@@ -68,7 +69,21 @@ READ_AT_START = ("PYTHON", "LC_", "LANG")
 MESSAGE = 1 << 20
 TOLD_SECONDS = 10.0
 NAME = "for {}"
-"""What a worker is called, so that it is known whose it is."""
+"""What is forked is called, so that it is known whose it is."""
+FAMILY = "family"
+"""What a process is called that has a family's library."""
+
+
+class Kind(StrEnum):
+    """What a forked process runs."""
+
+    MEMPLAN = "memplan"
+    WORKER = "worker"
+    ZYGOTE = "zygote"
+
+
+class Closing(Protocol):
+    def close(self) -> None: ...
 
 
 class Parent(NamedTuple):
@@ -89,14 +104,20 @@ class Forked:
         env: Mapping[str, str],
         cwd: Path | None = None,
         parent: Parent | None = None,
-        starter: int | None = None,
+        kind: Kind = Kind.MEMPLAN,
     ) -> None:
-        """`files`: its standard input, output and error. `starter`: whose worker it is to be; the fourth file is the line to it."""
+        """`files`: its standard input, output and error; a worker's fourth is the line to it."""
         self.returncode: int | None = None
         self._turn = threading.Lock()
         self._line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._line.connect((parent or _parent()).path)
-        order = {"arguments": list(arguments), "env": dict(env), "cwd": str(cwd or Path.cwd()), "starter": starter}
+        order = {
+            "arguments": list(arguments),
+            "env": dict(env),
+            "cwd": str(cwd or Path.cwd()),
+            "kind": kind,
+            "starter": os.getpid(),
+        }
         socket.send_fds(self._line, [json.dumps(order).encode()], list(files))
         self.pid = int(self._line.recv(MESSAGE))
 
@@ -123,21 +144,15 @@ class Forked:
                 os.kill(self.pid, number)
 
 
-class ForkedWorker(Forked):
-    """What runs in a process of api.jobs.process_pool, in place of a subprocess.Popen."""
-
-    def __init__(self, parent: Parent, line: socket.socket) -> None:
-        with Path(os.devnull).open("r+b") as nothing:
-            files = (nothing.fileno(), nothing.fileno(), 2, line.fileno())
-            env = {**os.environ, "PYTHONPATH": str(ROOT)}
-            super().__init__(["3"], files, env, parent=parent, starter=os.getpid())
+class Started(Forked):
+    """What `memplan` itself starts, in place of a subprocess.Popen."""
 
     def wait(self, timeout: float | None = None) -> int:
         """Another process tells how it ended, which may take longer on a busy machine."""
         try:
             return super().wait(timeout if not timeout else TOLD_SECONDS)
         except TimeoutError:
-            raise subprocess.TimeoutExpired("worker_process", timeout or 0) from None
+            raise subprocess.TimeoutExpired("a forked process", timeout or 0) from None
 
     def poll(self) -> int | None:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -148,13 +163,35 @@ class ForkedWorker(Forked):
         self.send_signal(signal.SIGKILL)
 
 
+def _worker(parent: Parent, line: socket.socket) -> Started:
+    """In place of api.jobs.process_pool.start_worker."""
+    with Path(os.devnull).open("r+b") as nothing:
+        files = (nothing.fileno(), nothing.fileno(), 2, line.fileno())
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return Started(["3"], files, env, parent=parent, kind=Kind.WORKER)
+
+
+def _zygote(parent: Parent, orders: int, family: str | None) -> Started:
+    """In place of solvers.sandbox.launcher.start_zygote: from a process that has the family's library, too."""
+    from solvers.sandbox.launcher import environment
+
+    if family is not None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
+            line.connect(parent.path)
+            line.send(json.dumps({"family": family}).encode())
+            parent = Parent(line.recv(MESSAGE).decode(), parent.pid)
+    with Path(os.devnull).open("r+b") as nothing:
+        files = (orders, nothing.fileno(), nothing.fileno())
+        return Started([], files, environment(), Path("/"), parent=parent, kind=Kind.ZYGOTE)
+
+
 @contextlib.contextmanager
 def forking_workers(parent: Parent | None = None) -> Iterator[None]:
     """This process's workers are forked meanwhile."""
     from api.jobs import process_pool
 
     usual = process_pool.start_worker
-    process_pool.start_worker = functools.partial(ForkedWorker, parent or _parent())  # type: ignore[assignment]
+    process_pool.start_worker = functools.partial(_worker, parent or _parent())  # type: ignore[assignment]
     try:
         yield
     finally:
@@ -163,8 +200,9 @@ def forking_workers(parent: Parent | None = None) -> Iterator[None]:
 
 def children_of(pid: int) -> list[int]:
     """The processes that it has started, and the workers that were forked for it."""
-    own, forked = _children(pid), _children(_parent().pid) if _parent.cache_info().currsize else []
-    return own + [each for each in forked if _name(each) == NAME.format(pid)]
+    forked = _children(_parent().pid) if _parent.cache_info().currsize else []
+    forked += [each for family in forked if _name(family) == FAMILY for each in _children(family)]
+    return _children(pid) + [each for each in forked if _name(each) == NAME.format(pid)]
 
 
 def _children(pid: int) -> list[int]:
@@ -211,25 +249,36 @@ def main() -> None:
     load_libraries_lean()
     for name in LIBRARIES:
         importlib.import_module(name)
+
+    def ready() -> None:
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+
+    try:
+        _serve(sys.argv[1], ready)
+    finally:
+        shutil.rmtree(Path(sys.argv[1]).parent)
+
+
+def _serve(path: str, ready: Callable[[], None]) -> None:
     assert threading.active_count() == 1, "what has threads cannot be forked"
     gc.collect()
     gc.freeze()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door, selectors.DefaultSelector() as events:
-        door.bind(sys.argv[1])
+        door.bind(path)
         door.listen()
         events.register(door, selectors.EVENT_READ)
         events.register(0, selectors.EVENT_READ)
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
+        ready()
         while True:
             for key, _ in events.select():
                 if key.fileobj == 0:
-                    shutil.rmtree(Path(sys.argv[1]).parent)
                     return
                 if key.fileobj is door:
                     line, _ = door.accept()
-                    pid = _fork(line, door, events)
-                    events.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, line))
+                    pid = _fork(path, line, door, events)
+                    if pid is not None:
+                        events.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, line))
                 else:
                     pid, line = key.data
                     events.unregister(key.fileobj)
@@ -239,23 +288,48 @@ def main() -> None:
                         line.send(b"%d" % os.waitstatus_to_exitcode(status))
 
 
-def _fork(line: socket.socket, door: socket.socket, events: selectors.BaseSelector) -> int:
+def _fork(path: str, line: socket.socket, door: socket.socket, events: selectors.BaseSelector) -> int | None:
+    """The process; None if that was for nothing but the path of a family."""
     message, files, _, _ = socket.recv_fds(line, MESSAGE, 4)
+    order = json.loads(message)
+    others = [key.data[1] for key in events.get_map().values() if key.data]
+    if "family" in order:
+        with line:
+            line.send(_family(path, order["family"], (*others, line, door, events)).encode())
+        return None
     pid = os.fork()
     if pid == 0:
-        others = [key.data[1] for key in events.get_map().values() if key.data]
         for each in (*others, line, door, events):
             each.close()
-        _become(json.loads(message), files)
+        _become(order, files, path)
     for file in files:
         os.close(file)
     line.send(b"%d" % pid)
     return pid
 
 
-def _become(order: dict[str, object], files: list[int]) -> NoReturn:
+def _family(path: str, family: str, others: Iterable[Closing]) -> str:
+    """The path of the process that has the family's library; it is started if there is none."""
+    own = f"{path}-{family}"
+    if not Path(own).exists():
+        reading, writing = os.pipe()
+        if os.fork() == 0:
+            for each in others:
+                each.close()
+            Path("/proc/self/comm").write_text(FAMILY)
+            with contextlib.suppress(Exception):
+                getattr(importlib.import_module(family), "preload", list)()
+            _serve(own, lambda: os.close(writing))
+            os._exit(0)
+        os.close(writing)
+        os.read(reading, 1)  # it has opened
+        os.close(reading)
+    return own
+
+
+def _become(order: dict[str, object], files: list[int], path: str) -> NoReturn:
     """As if it had been started so."""
-    parent = Parent(sys.argv[1], os.getppid())
+    parent = Parent(path, os.getppid())
     for number, file in enumerate(files):
         os.dup2(file, number)
     os.closerange(len(files), 1024)
@@ -269,28 +343,25 @@ def _become(order: dict[str, object], files: list[int]) -> NoReturn:
     sys.stdin = _text(0, "r", "strict")
     sys.stdout = _text(1, "w", "strict", line_buffering=os.isatty(1))
     sys.stderr = _text(2, "w", "backslashreplace", line_buffering=True)
-    if order["starter"] is not None:
-        _become_worker(str(order["starter"]))
-    elif sys.argv[1:2] in (["serve"], ["worker"]):
-        with forking_workers(parent):
-            _become_memplan()
-    else:
-        _become_memplan()
-    sys.exit()
+    Path("/proc/self/comm").write_text(NAME.format(order["starter"]))
+    if order["kind"] == Kind.ZYGOTE:
+        os.setsid()
+        from solvers.sandbox.zygote import main as fork_solvers
 
+        fork_solvers()
+    from solvers.sandbox import launcher
 
-def _become_worker(starter: str) -> None:
-    Path("/proc/self/comm").write_text(NAME.format(starter))
-    os.setpgid(0, 0)
-    from api.jobs.worker_process import main as work
+    launcher.start_zygote = functools.partial(_zygote, parent)  # type: ignore[assignment]
+    if order["kind"] == Kind.WORKER:
+        os.setpgid(0, 0)
+        from api.jobs.worker_process import main as work
 
-    work()
-
-
-def _become_memplan() -> None:
+        work()
     from api.cli import main as memplan
 
-    memplan()
+    with forking_workers(parent) if sys.argv[1:2] in (["serve"], ["worker"]) else contextlib.nullcontext():
+        memplan()
+    sys.exit()
 
 
 def _text(file: int, mode: str, errors: str, *, line_buffering: bool = False) -> io.TextIOWrapper:

@@ -96,24 +96,34 @@ class Launcher:
             process.wait()
 
 
+def environment() -> dict[str, str]:
+    """A zygote's."""
+    search_path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(search_path)}
+
+
+def start_zygote(orders: int, _family: str | None) -> subprocess.Popen[bytes]:
+    """A process that takes orders from a file; it is told of its family there."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "solvers.sandbox"],
+        stdin=orders,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+        cwd="/",
+        # A terminal's Ctrl-C reaches its whole foreground group; the zygote must outlive it, so that the caller can decide.
+        start_new_session=True,
+    )
+
+
 def _start_zygote(family: str | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
     if not hasattr(os, "fork") or not hasattr(socket, "send_fds") or not sys.executable:
         raise Unavailable(
             family or "sandbox", "solvers' processes need a system that can fork, and a Python program to start"
         )
     orders, theirs = socket.socketpair()
-    search_path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "solvers.sandbox"],
-            stdin=theirs.fileno(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(search_path)},
-            cwd="/",
-            # A terminal's Ctrl-C reaches its whole foreground group; the zygote must outlive it, so that the caller can decide.
-            start_new_session=True,
-        )
+        process = start_zygote(theirs.fileno(), family)
     boot = json.dumps([Surroundings.of_this_process().path, family]).encode()
     with contextlib.suppress(OSError):  # if it has died already, the first request will tell
         orders.sendall(pack(boot))
