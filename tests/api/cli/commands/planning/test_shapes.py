@@ -90,8 +90,8 @@ def test_a_plan_with_other_sizes_of_memory_is_verified_too(
     assert shapes.run(request, options) is ExitCode.OK
     capsys.readouterr()
 
-    def wrong(*arguments: Any) -> ShapesPlan:
-        found = plan_shapes(*arguments)
+    def wrong(*arguments: Any, **more: Any) -> ShapesPlan:
+        found = plan_shapes(*arguments, **more)
         return replace(found, behind=tuple(replace(each, after=()) for each in found.behind))
 
     monkeypatch.setattr(shapes, "plan_shapes", wrong)
