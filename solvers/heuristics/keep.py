@@ -9,6 +9,7 @@ counted, and what is drawn depends on the seed alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from typing import ClassVar
 
 import numpy as np
@@ -118,7 +119,7 @@ class _Search:
             return StopReason.WORK_LIMIT
         if self.task.limits.work is not None and self.work >= self.task.limits.work:
             return StopReason.WORK_LIMIT
-        return self.control.stopped() if number % CHECK_EVERY == 0 else None
+        return self.control.stopped() if number <= FIRST_BUILDS or number % CHECK_EVERY == 0 else None
 
     def _below(self, count: int) -> int:
         return self.random.next() * count >> 64
@@ -223,10 +224,13 @@ class _Search:
         old = self.layout.lift(everyone)
         waiting = set(everyone)
         down: list[int] = []
+        steps = count(1)
         noise = {} if number <= FIRST_BUILDS else {row: self._below(1 << 10) for row in self.rows}
         for row in sorted(self.rows, key=lambda r: noise.get(r, 0) // 768):
             block, pool, base = row
             group = int(self.instance.pool_class[block])
+            if self._is_late(next(steps)):
+                break
             if group not in waiting or base + int(self.high[block]) > ceiling[pool]:
                 continue
             self.work += WORK_OF_LOOKING + self.layout.work_of_look
@@ -236,7 +240,7 @@ class _Search:
         room = (self.high * (self.death - self.birth)).tolist()
         largest = {group: max(room[block] for block in self.layout.members[group]) for group in waiting}
         for group in sorted(waiting, key=lambda g: (-largest[g], g)):
-            if not self._set_down(group, {}, waiting):
+            if self._is_late(next(steps)) or not self._set_down(group, {}, waiting):
                 break
             waiting.discard(group)
             down.append(group)
@@ -244,6 +248,9 @@ class _Search:
         if waiting or not self._accept():
             self.layout.lift(down)
             self.layout.set_down(old)
+
+    def _is_late(self, step: int) -> bool:
+        return step % CHECK_EVERY == 0 and self.control.stopped() is not None
 
     def _accept(self) -> bool:
         """Is the layout no worse than the last?"""

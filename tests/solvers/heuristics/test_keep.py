@@ -1,0 +1,69 @@
+"""The local search that leaves blocks where they were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner import Options, Stability, plan, with_stability
+from planner.generate import Request, generate
+from planner.planning.placing.lowering import lower, lower_start
+from solvers.geometry.rules import violation
+from solvers.heuristics.keep import Keep
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Placement
+from solvers.model.objective import evaluate
+from solvers.model.solver import Goal, Limits, Silent, Task
+
+
+class Impatient(Silent):
+    """Says stop after so many questions."""
+
+    def __init__(self, patience: int) -> None:
+        super().__init__()
+        self.patience, self.asked = patience, 0
+
+    def stopped(self) -> StopReason | None:
+        self.asked += 1
+        return StopReason.TIME_LIMIT if self.asked > self.patience else None
+
+
+def changed(stability: Stability) -> tuple[Instance, Placement]:
+    """A problem of which an older form was planned, as solvers see it, and another plan of it."""
+    before = generate("convnet", Request(200, 1))
+    old = plan(before, Options(solver="greedy", workers=1))
+    after = replace(before, buffers=tuple(replace(b, size=b.size + 64) for b in before.buffers))
+    lowered = lower(with_stability(after, stability, old))
+    start = lower_start(after, lowered, plan(after, Options(solver="usmp_by_size", workers=1)))
+    assert start is not None
+    return lowered.instance, start
+
+
+def test_it_is_never_worse_than_the_start_and_the_same_for_the_same_seed() -> None:
+    instance, start = changed(Stability.FIRST)
+    task = Task(limits=Limits(work=100_000), start=start)
+    first, again = (Keep().solve(instance, task, Silent()) for _ in range(2))
+    assert first.placement is not None
+    assert again.placement is not None
+    assert first.value == evaluate(instance, first.placement) < evaluate(instance, start)
+    assert violation(instance, first.placement) is None
+    assert (first.placement.offset == again.placement.offset).all()
+
+
+def test_it_ends_soon_when_it_must_in_the_middle_of_a_change_too() -> None:
+    instance, start = changed(Stability.TIES)
+    control = Impatient(3)
+    outcome = Keep().solve(instance, Task(start=start), control)
+    assert outcome.stop is StopReason.TIME_LIMIT
+    assert control.asked < 10
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert evaluate(instance, outcome.placement) <= evaluate(instance, start)
+
+
+def test_it_has_nothing_to_do_without_a_start_or_an_older_plan() -> None:
+    instance, start = changed(Stability.TIES)
+    assert Keep().solve(instance, Task(), Silent()).placement is None
+    same = Keep().solve(replace(instance, was=None), Task(start=start), Silent()).placement
+    assert same is start
+    fits = Keep().solve(instance, Task(start=start, goal=Goal.FIT), Silent())
+    assert (fits.placement, fits.stop) == (start, StopReason.GOAL_MET)
