@@ -5,7 +5,7 @@ import { element, exactBytes, grouped, name, percent, plural, seconds, visible }
 // What is best of jobs whose answer is more than a plan; of a frontier that is a curve.
 const NAMED = new Map([["frontier", ""], ["sweep", "smallest size"], ["nested", "peak"], ["shapes", "peak"]]);
 const LISTED = 40; // buffers
-const BYTES = new Set(["sum_of_peaks", "largest_peak", "spilled_bytes"]); // terms that count bytes
+const BYTES = new Set(["sum_of_peaks", "largest_peak", "spilled_bytes", "moved_bytes"]); // terms that count bytes
 
 // Terms and values side by side.
 // `more`: of what is chosen among several plans.

@@ -9,7 +9,7 @@ from solvers.model.instance import Term
 from ..checks import require_sound
 from ..model.plan import Plan
 from ..model.problem import Problem, Was
-from .options import bad_option
+from .options import Options, bad_option
 from .preference import Preference, Stability, most_live
 
 
@@ -37,6 +37,14 @@ def with_stability(problem: Problem, stability: Stability | None, old: Plan | No
         raise bad_option("stability", text)
     rest = tuple(term for term in terms if term is not Term.SUM_OF_PEAKS)
     return replace(problem, terms=(Term.STABILITY, *rest), peak_price=fair_price(problem))
+
+
+def require_no_stability(options: Options) -> None:
+    """Raises BadInput where it is asked for, of what is not one plan of one problem."""
+    if options.stability is not None:
+        raise bad_option(
+            "stability", "it is for single plans, of one problem each, whose buffers an older plan had somewhere"
+        )
 
 
 def places_of(old: Plan, problem: Problem) -> tuple[Was, ...]:

@@ -23,6 +23,7 @@ from ...model.plan import Placement as PlanPlacement
 from ...model.problem import Problem
 from ...options.capacity import planned_problem
 from ...options.options import Options, bad_option, require_valid
+from ...options.stability import require_no_stability
 from ...verifying.findings import CLAIMS, VerifyFinding
 from ...verifying.verify import verify
 from .lifting import lift
@@ -122,8 +123,7 @@ def frontier_problem(problem: Problem, options: Options, points: int | None) -> 
         raise bad_option("points", "a frontier has one point at least")
     if options.prefer is not None:
         raise bad_option("prefer", "a frontier prefers nothing: it is all that there is between size and speed")
-    if options.stability is not None:
-        raise bad_option("stability", "a frontier has many plans, and none of them knows where buffers were")
+    require_no_stability(options)
     problem = planned_problem(problem, options.capacity, None)
     if problem.variants is None:
         raise BadInput(

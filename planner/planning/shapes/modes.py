@@ -17,6 +17,7 @@ from ...model.problem import Problem
 from ...options.capacity import with_capacity
 from ...options.options import Options, bad_option
 from ...options.preference import with_preference
+from ...options.stability import require_no_stability
 from ..placing.shares import Shares
 from ..placing.watching import Cancelled
 from .answer import Mode, Row, ShapesPlan
@@ -67,6 +68,7 @@ def _planned(
 ) -> ShapesPlan:
     """Within the time limit."""
     require_nothing_to_choose(problem.largest)
+    require_no_stability(options)
     problem = planned_shapes(problem, options)
     options = replace(options, capacity=None, prefer=None)
     if mode is Mode.BUCKETS and not shapes:

@@ -7,6 +7,7 @@ from math import lcm
 from solvers.model.instance import ADDRESS_LIMIT, Term
 
 from ...checks.report import Report, quoted
+from ...facts.moves import weighs_moves
 from ...facts.places import Places
 from ...model.errors import CannotSolve, Code
 from ...model.problem import Buffer, Pool, Problem
@@ -67,6 +68,9 @@ def _refuse_terms(problem: Problem, report: Report) -> None:
     if problem.constraints.reuse_penalties and Term.REUSE_COST in problem.terms:
         text = "with shared objects the sizes are all that is minimised: leave 'reuse_cost' out"
         report.add(Code.UNSUPPORTED, ("objective", "terms", problem.terms.index(Term.REUSE_COST)), text)
+    if weighs_moves(problem):
+        text = "a storage object has no address: leave out what counts which buffers moved"
+        report.add(Code.UNSUPPORTED, ("objective", "was"), text)
 
 
 def _homes(problem: Problem, report: Report) -> list[Pool] | None:

@@ -18,6 +18,7 @@ from ...model.problem import Problem
 from ...model.storage import Assignment, Sharing
 from ...options.capacity import with_capacity
 from ...options.options import Options, bad_option, require_valid
+from ...options.stability import require_no_stability
 from ..placing.path import AnswerPath
 from ..placing.watching import Cancelled, Clock, OnLog, OnProgress, Watch
 from .findings import CLAIMS, SharingFinding
@@ -39,6 +40,7 @@ def find(
     options = options or Options()
     require_valid(options)
     _require_of_use(options)
+    require_no_stability(options)
     clock = Clock(options.time_limit, begun)
     with clock.holds():
         problem = with_capacity(problem, options.capacity)

@@ -22,6 +22,7 @@ from ...model.versions import cores
 from ...options.capacity import with_capacity
 from ...options.options import Options, bad_option, require_valid
 from ...options.preference import with_preference
+from ...options.stability import require_no_stability
 from ..placing.known import KnownPlans
 from ..placing.path import WORK_PER_SECOND
 from ..placing.watching import Cancelled
@@ -76,6 +77,7 @@ def sweep(
 def swept_problem(problem: Problem, sizes: Mapping[str, Sequence[int]], options: Options) -> Problem:
     """The problem of which a sweep has a plan for each configuration, but for the swept pools' sizes. Raises BadInput where it has none."""
     require_valid(options)
+    require_no_stability(options)
     if options.capacity is not None:
         problem = with_capacity(problem, options.capacity)
     combinations(sizes, problem)

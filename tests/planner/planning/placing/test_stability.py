@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 
-from planner import BadInput, Options, Plan, PlanStatus, Stability, plan, verify
+from planner import (
+    BadInput,
+    Options,
+    Plan,
+    PlanStatus,
+    ShapedProblem,
+    Stability,
+    pareto,
+    plan,
+    plan_shapes,
+    share,
+    sweep,
+    verify,
+)
 from planner.checks import check
 from planner.facts.digest import digest
 from planner.generate import Request, generate
@@ -138,6 +152,20 @@ def test_what_cannot_be_weighed_is_refused() -> None:
         )
     with pytest.raises(BadInput, match="balanced"):
         with_stability(replace(NEW, terms=(Term.BALANCED,)), Stability.BALANCED, BEFORE)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda options: share(NEW, options),
+        lambda options: sweep(NEW, {"default": [10, 20]}, options),
+        lambda options: pareto(NEW, options),
+        lambda options: plan_shapes(ShapedProblem(NEW, {}, (), ()), options=options),
+    ],
+)
+def test_it_is_for_single_plans(ask: Callable[[Options], object]) -> None:
+    with pytest.raises(BadInput, match="single plans"):
+        ask(replace(LIMITS, stability=Stability.TIES))
 
 
 def test_without_the_option_the_places_of_a_file_count() -> None:

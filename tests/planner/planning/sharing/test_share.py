@@ -30,7 +30,7 @@ from planner import (
 )
 from planner.model.errors import PlannerError
 from planner.model.plan import Run
-from planner.model.problem import Fixed
+from planner.model.problem import Fixed, Was
 from planner.model.storage import SharingProof
 from tests.planner.planning.sharing.tangles import FOUND_BY_SEARCH, PROVED_BY_SEARCH
 
@@ -136,6 +136,11 @@ def test_a_view_keeps_the_object_of_its_source() -> None:
             ),
             Code.UNSUPPORTED,
             "/objective/terms/1",
+        ),
+        (
+            Problem((FIRST, SECOND), terms=(Term.MOVED_BYTES,), was=(Was("a", "default", 0),)),
+            Code.UNSUPPORTED,
+            "/objective/was",
         ),
         (Problem((FIRST, replace(SECOND, device="gpu"))), Code.MISSING_FIELD, "/buffers/0/device"),
         (Problem((replace(FIRST, dtype=""),)), Code.WRONG_TYPE, "/buffers/0/dtype"),
