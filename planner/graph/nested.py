@@ -7,6 +7,7 @@ nested plans could be laid out in it; and seldom more elsewhere, where a nested 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import lcm
 from typing import TypeAlias
@@ -97,6 +98,26 @@ def nested_plan(
             for use in made.pools:
                 peaks[use.name] = max(peaks[use.name], use.peak or 0)
     return NestedPlan(tuple(arenas), tuple(peaks.items()))
+
+
+class _NoMorePlans(Exception):
+    """The other functions' arenas were not planned."""
+
+
+def arenas_of(
+    program: Program, pools: Sequence[Pool], options: GraphOptions, plans: Iterable[Plan]
+) -> tuple[NestedArena, ...]:
+    """The arenas that were planned so, in that order; as many as there are plans for."""
+    left, found = iter(plans), list[NestedArena]()
+
+    def next_plan(_: Problem) -> Plan:
+        for plan in left:
+            return plan
+        raise _NoMorePlans
+
+    with suppress(_NoMorePlans):
+        nested_plan(program, pools, options, next_plan, found.append)
+    return tuple(found)
 
 
 def _state(whole: Problem) -> Problem:

@@ -23,7 +23,7 @@ from api.jobs.kinds.shapes import SO_FAR
 from planner import read_plan, read_problem, read_shaped, read_sharing
 from planner.formats import is_sharing, read_frontier, read_program
 from planner.formats.documents import FRONTIER_FORMAT, NESTED_FORMAT, SWEEP_FORMAT
-from planner.graph.nested import NestedArena, nested_plan
+from planner.graph.nested import arenas_of
 from tests.http.served import JSON, SECONDS, SLOW, THREE, Running, Served
 from tests.postgresql import Server
 
@@ -204,10 +204,8 @@ class Cluster:
             assert not any(planner.verify(planner.with_capacity(problem, sizes), plan) for sizes, plan in found)
             return
         if document["format"] == NESTED_FORMAT:
-            plans, arenas = [plan_within(arena["plan"]) for arena in document["arenas"]], list[NestedArena]()
-            file = read_program(content)
-            with contextlib.suppress(IndexError):  # it has been stopped before all were planned
-                nested_plan(file.program, file.pools, file.options, lambda _: plans[len(arenas)], arenas.append)
+            plans, file = [plan_within(arena["plan"]) for arena in document["arenas"]], read_program(content)
+            arenas = arenas_of(file.program, file.pools, file.options, plans)
             assert len(arenas) == len(plans)
             assert not any(planner.verify(arena.problem, arena.plan) for arena in arenas)
             return

@@ -6,17 +6,17 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from planner.drawing import memory_map, nested_maps
 from planner.facts.digest import digest
 from planner.formats import read_program, write_plan
+from planner.formats.answers.nested_reader import read_nested
 from planner.formats.answers.nested_writer import arena_fields, write_nested_json
 from planner.formats.documents import Source
 from planner.formats.programs.read_graph import ProgramFile
 from planner.formats.table import Format
-from planner.graph.nested import NestedArena, NestedPlan, nested_plan
+from planner.graph.nested import NestedArena, NestedPlan, arenas_of, nested_plan
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Pool, Problem
@@ -28,7 +28,7 @@ from solvers.model.errors import StopReason
 from ...errors import bad_option
 from ...settings import Settings
 from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part, stop_in_words
-from .plans import drawn, known, plan_within, require_solver
+from .plans import drawn, known, require_solver
 
 
 class NestedKind(Kind):
@@ -55,7 +55,7 @@ class NestedKind(Kind):
         require_solver(asked.options.solver)
 
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
-        start = known(best, _plans) or {}
+        start = {} if (before := known(best, read_nested)) is None else before[0]
         count = len(subject.more.program.functions) + 1
         shares = Shares(replace(asked.options, capacity=None), count, begun, line.cancelled, start.values())
         told: list[NestedArena] = []
@@ -79,7 +79,7 @@ class NestedKind(Kind):
         return answer(data, status=PlanStatus.UNKNOWN.value, stop=stop.value, lasting=False)
 
     def part(self, answer: bytes, name: str) -> bytes:
-        found = _plans(answer).get(name)
+        found = read_nested(answer)[0].get(name)
         if found is None:
             raise no_such_part(name)
         return write_plan(found)
@@ -88,7 +88,7 @@ class NestedKind(Kind):
         arenas = _arenas(subject, asked, answer)
         if part is None and wanted == "svg":
             maps = [(arena.function, memory_map(arena.problem, arena.plan, ())) for arena in arenas]
-            return nested_maps(subject.problem.name, maps, json.loads(answer)["peak"])
+            return nested_maps(subject.problem.name, maps, read_nested(answer)[1])
         if part is None:
             document = json.loads(answer)
             document["arenas"] = [arena_fields(arena) for arena in arenas]
@@ -132,24 +132,7 @@ def _nested(
     return nested_plan(file.program, _pools(file, asked.options), file.options, solve, on_arena)
 
 
-def _plans(answer: bytes) -> dict[str, Plan]:
-    """Of each function, in the order in which they were made."""
-    return {arena["function"]: plan_within(arena["plan"]) for arena in json.loads(answer)["arenas"]}
-
-
-class _NoMorePlans(Exception):
-    """Of these the answer is made, and the arenas of other functions were not planned."""
-
-
-def _arenas(subject: Subject, asked: Asked, answer: bytes) -> list[NestedArena]:
+def _arenas(subject: Subject, asked: Asked, answer: bytes) -> Sequence[NestedArena]:
     """The arenas that an answer has plans of."""
-    plans, found = iter(_plans(answer).values()), list[NestedArena]()
-
-    def next_plan(_: Problem) -> Plan:
-        for plan in plans:
-            return plan
-        raise _NoMorePlans
-
-    with suppress(_NoMorePlans):
-        _nested(subject, asked, next_plan, found.append)
-    return found
+    file: ProgramFile = subject.more
+    return arenas_of(file.program, _pools(file, asked.options), file.options, read_nested(answer)[0].values())

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from planner.drawing import Sheet, compared, convergence, memory_map, profile, svg
-from planner.formats import read_plan
+from planner.drawing import Sheet, compared, convergence, memory_map, nested_maps, profile, svg
+from planner.formats import read_plan, read_program
+from planner.formats.answers.nested_reader import is_nested, read_nested
 from planner.model.plan import Plan
 from planner.model.problem import Problem
+from planner.options.capacity import with_capacity
+from planner.options.options import bad_option
 from planner.options.preference import Preference, Stability
 from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
@@ -63,28 +66,63 @@ def run(
     require_one_standard_input(request.problem_file, *request.plan_files)
     with refusing(shown_name(request.problem_file), as_json=False):
         out = PictureFile.checked(request.out, "out", request.problem_file, *request.plan_files, pages=True)
-        problem = read_planned_problem(
-            request.problem_file, request.input_format, capacity, prefer, stability, baseline
-        )
-    plans = [_checked(problem, file) for file in request.plan_files]
-    with refusing(shown_name(request.plan_file), as_json=False):
-        if out.is_page:
-            out.file.write(_page(problem, plans, request.sheet))
-        else:
-            picture = _picture(problem, plans, request.what, out.sheet(request.sheet))
-            if request.out == STANDARD_OUTPUT:
-                write_out(picture)
+    data = [_read(file) for file in request.plan_files]
+    if is_nested(data[0]):
+        plans = _draw_nested(request, data[0], capacity, out)
+    else:
+        with refusing(shown_name(request.problem_file), as_json=False):
+            problem = read_planned_problem(
+                request.problem_file, request.input_format, capacity, prefer, stability, baseline
+            )
+        plans = [_checked(problem, file, each) for file, each in zip(request.plan_files, data, strict=True)]
+        with refusing(shown_name(request.plan_file), as_json=False):
+            if out.is_page:
+                out.file.write(_page(problem, plans, request.sheet))
             else:
-                out.write(picture)
+                _write(_picture(problem, plans, request.what, out.sheet(request.sheet)), request, out)
     for each in plans:
         if each.findings:
             _say_what_is_wrong(each, marked=request.what == "map")
     return ExitCode.FINDINGS if any(each.findings for each in plans) else ExitCode.OK
 
 
-def _checked(problem: Problem, file: str) -> Checked:
+def _read(file: str) -> bytes:
     with refusing(shown_name(file), as_json=False):
-        data = read_bytes(file)
+        return read_bytes(file)
+
+
+def _write(picture: bytes, request: Request, out: PictureFile) -> None:
+    if request.out == STANDARD_OUTPUT:
+        write_out(picture)
+    else:
+        out.write(picture)
+
+
+def _draw_nested(
+    request: Request, data: bytes, capacity: int | Mapping[str, int] | None, out: PictureFile
+) -> list[Checked]:
+    """The arenas of a program, one below the other."""
+    from planner.graph.nested import arenas_of  # what most plans do without
+
+    with refusing(shown_name(request.problem_file), as_json=False):
+        file = read_program(read_bytes(request.problem_file))
+        pools = with_capacity(Problem((), file.pools), capacity).pools
+    with refusing(shown_name(request.plan_file), as_json=False):
+        if request.what != "map" or request.other_file is not None or out.is_page:
+            raise bad_option("what", "nested arenas are drawn as maps, one below the other, as SVG, PNG or PDF")
+        made, peak = read_nested(data)
+        arenas = arenas_of(file.program, pools, file.options, made.values())
+        checked = [Checked(request.plan_file, data, each.plan, verify(each.problem, each.plan)) for each in arenas]
+        maps = [
+            (arena.function, memory_map(arena.problem, arena.plan, each.findings))
+            for arena, each in zip(arenas, checked, strict=True)
+        ]
+        _write(nested_maps(file.program.name, maps, peak, out.sheet(request.sheet)), request, out)
+    return checked
+
+
+def _checked(problem: Problem, file: str, data: bytes) -> Checked:
+    with refusing(shown_name(file), as_json=False):
         plan = read_plan(data)
         findings = verify(problem, plan)
         memory_map(problem, plan, findings)  # a plan of another problem is refused by the file's own name

@@ -135,3 +135,40 @@ def test_the_profile_is_drawn_by_either_name(files: tuple[str, str]) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"bytes in use over time" in done.stdout
     assert run("draw", *files, "--what", "profile", "-o", "-").stdout == done.stdout
+
+
+LOOP = str(Path(__file__).resolve().parents[5] / "examples" / "loop.json")
+
+
+def test_nested_arenas_are_drawn_one_below_the_other(tmp_path: Path) -> None:
+    made, picture = tmp_path / "nested.json", tmp_path / "nested.svg"
+    assert run("plan", LOOP, "--arenas", "nested", "-o", str(made)).returncode == 0
+    drawn = run("draw", LOOP, str(made), "-o", str(picture))
+    assert (drawn.returncode, drawn.stderr) == (0, b"")
+    texts = [each.text or "" for each in ET.fromstring(picture.read_bytes()).iter() if each.tag.endswith("}text")]
+    fields = [text for text in texts if text.endswith(":   sram")]
+    assert fields == ["block:   sram", "main:   sram"]
+    assert run("draw", LOOP, str(made), "-o", "-").stdout == picture.read_bytes()
+    document = json.loads(made.read_text())
+    document["arenas"][0]["plan"]["placements"][0]["offset"] = 1
+    made.write_text(json.dumps(document))
+    wrong = run("draw", LOOP, str(made), "-o", str(picture))
+    assert (wrong.returncode, b"marked" in wrong.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"arenas": 3},
+        {"peak": "x"},
+        {"arenas": [3]},
+        {"arenas": [{"function": "block"}]},
+        {"arenas": [{"function": "block", "plan": {}}]},
+    ],
+)
+def test_nested_arenas_that_are_none_are_refused(tmp_path: Path, broken: dict[str, object]) -> None:
+    made = tmp_path / "nested.json"
+    made.write_text(json.dumps({"format": "memplan-nested/1", "peak": None, "arenas": [], **broken}))
+    refused = run("draw", LOOP, str(made), "-o", "-")
+    assert (refused.returncode, b"Traceback" in refused.stderr) == (2, False)
+    assert refused.stderr.startswith(b"error: ")
