@@ -170,7 +170,7 @@ def test_a_worker_is_told_to_end_amid_a_job(system: Cluster) -> None:
 
 def test_a_service_is_killed_while_clients_wait(system: Cluster) -> None:
     here, there = system.services
-    id_ = system.post(here, SLOW, LONG)
+    id_ = system.post(here, SLOW, ENDLESS)  # so that it has not ended before the service has
     others = system.post_some(range(200, 206))
     stream = Stream(here, id_)
     stream.until("incumbent")
@@ -183,6 +183,7 @@ def test_a_service_is_killed_while_clients_wait(system: Cluster) -> None:
     waiting.join(SECONDS)
     stream.join(SECONDS)
     later = Stream(there, id_, after=stream.numbers[-1])
+    assert there.client.delete(f"/v1/jobs/{id_}").status_code == 200
     later.join(SECONDS)
     assert later.kinds[-1] == "done"
     assert later.numbers[0] == stream.numbers[-1] + 1
