@@ -17,7 +17,7 @@ from solvers.model.outcome import Certificate, Outcome, Proof
 from solvers.model.solver import Control, Goal, Task, Warm
 
 from .cover import cover
-from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, ReadValue, solve
+from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, Crowd, ReadValue, solve
 from .model import build
 from .single_peak import SinglePeak, first_bound
 
@@ -46,9 +46,12 @@ class Descent:
         self._target = single.peak_for(task.target)
         self._second_opinion = task.start if task.warm is None else None
         """A hint to try as well, at the bound, where it does not cost much: it ruins some searches and saves others."""
-        self._budget = budget
+        crowd = Crowd(live_pair_count(instance))
+        self._budget = replace(budget, rate=crowd.rate(budget.rate))
         self._cover = cover(instance)
-        self._fixed_work = WORK_PER_BLOCK * instance.blocks
+        self._fixed_work = WORK_PER_BLOCK * instance.blocks + crowd.work
+        self._least_work = max(LEAST_WORK, 2 * crowd.work)
+        """With less left another question is not worth its asking."""
         self._work = 0
         self._asked = 0
         self._has_found = False
@@ -184,7 +187,7 @@ class Descent:
             if self._task.goal is Goal.FIT:
                 return StopReason.GOAL_MET
         left = self._left()
-        if left is not None and left < LEAST_WORK:
+        if left is not None and left < self._least_work:
             return StopReason.WORK_LIMIT
         return self._control.stopped()
 

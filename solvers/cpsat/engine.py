@@ -23,6 +23,10 @@ RATE_OF_SEVERAL_TERMS = 8_000_000
 """The same for models with choices and costs, where CP-SAT counts more of what it does."""
 WORK_PER_BLOCK = 200
 """What building and simplifying a model takes besides, which CP-SAT hardly counts: 0.2 to 0.4 ms per block and call."""
+PAIRS_COUNTED = 20_000
+"""CP-SAT hardly counts what it does about pairs of rectangles that are live together. Up to so many of them this does not matter."""
+WORK_PER_PAIR = 50
+"""For each beyond: 15 to 70 µs before the search begins."""
 POLL_SECONDS = 0.05
 MARGIN_SECONDS = 0.02
 """CP-SAT stops a little late; it is told to stop so much before the deadline."""
@@ -52,6 +56,22 @@ class Budget:
     """Are linear relaxations worth all they cost?"""
     strategy: str | None = None
     """The one of CP-SAT's own strategies to use; None: its first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """What CP-SAT does without counting it, by the number of pairs of rectangles that are live together."""
+
+    pairs: int
+
+    @property
+    def work(self) -> int:
+        """Before the search begins, in each call."""
+        return WORK_PER_PAIR * max(self.pairs - PAIRS_COUNTED, 0)
+
+    def rate(self, usual: int) -> int:
+        """The work that one of its seconds stands for: more where it propagates more."""
+        return usual * max(self.pairs, PAIRS_COUNTED) // PAIRS_COUNTED
 
 
 @dataclass(frozen=True, slots=True)

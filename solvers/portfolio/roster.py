@@ -25,6 +25,8 @@ class Share(NamedTuple):
     """Of fewer blocks than this others find better placements in no more time."""
     largest: int | None = None
     """With more blocks than this it takes too long: to build its model, or to go through all of them again and again."""
+    most_pairs: int | None = None
+    """Where more pairs of rectangles are live together it works for far longer than it counts."""
     from_round: int = 1
     """Most components are done before it would have loaded its library."""
     needs_native: bool = False
@@ -61,7 +63,11 @@ ROSTER = {
     "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),
     "search": Role(Share(parts=6), packs_pools=True),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
-    "cpsat": Role(Share(largest=3_000, from_round=3, leads_in_python=True), joint=True, settles_ties=True),
+    "cpsat": Role(
+        Share(largest=3_000, most_pairs=100_000, from_round=3, leads_in_python=True),
+        joint=True,
+        settles_ties=True,
+    ),
 }
 """In the order in which they are asked; greedy comes before all of them."""
 
@@ -93,8 +99,8 @@ def separate_engines(*, native: bool) -> tuple[str, ...]:
 PACKERS = tuple(name for name, role in ROSTER.items() if role.packs_pools)
 
 
-def team(engines: Iterable[str], blocks: int, number: int) -> tuple[tuple[str, int], ...]:
-    """Name and parts of those that are of use for so many blocks in the round of that number (from 1).
+def team(engines: Iterable[str], blocks: int, pairs: int, number: int) -> tuple[tuple[str, int], ...]:
+    """Name and parts of those that are of use for so many blocks, and pairs live together, in the round of that number (from 1).
 
     One that is too slow, or comes too early, works where nobody else can.
     """
@@ -104,6 +110,7 @@ def team(engines: Iterable[str], blocks: int, number: int) -> tuple[tuple[str, i
         for name, share in shares.items()
         if share.smallest <= blocks
         and (share.largest is None or blocks <= share.largest)
+        and (share.most_pairs is None or pairs <= share.most_pairs)
         and number >= share.from_round
     }
     if all(is_of(SolverKind.IMPROVER, name) for name in ready):

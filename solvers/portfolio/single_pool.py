@@ -6,17 +6,19 @@ The pool's peak is the greatest of its components' peaks, so a component is done
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..bounds.one_pool import pool_bound
 from ..fitting.components import components
 from ..geometry.presolve import Piece, cut, scaled, unit
+from ..model.conflicts import live_pair_count
 from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
 from ..model.outcome import Certificate, Proof
 
 
-@dataclass(slots=True)
+@dataclass
 class Component:
     """Blocks that influence only each other."""
 
@@ -27,6 +29,15 @@ class Component:
     placement: Placement | None = None
     """Within the capacity, in the pool's units; None while none is known."""
     peak: int | None = None
+
+    @property
+    def blocks(self) -> int:
+        return self.piece.instance.blocks
+
+    @cached_property
+    def pairs(self) -> int:
+        """How many pairs of rectangles are live together."""
+        return live_pair_count(self.piece.instance)
 
     def peak_of(self, placement: Placement) -> int:
         """Where the placement's highest block ends."""

@@ -214,3 +214,12 @@ def test_later_terms_are_improved_although_an_earlier_one_is_not_proven() -> Non
     assert outcome.value is not None
     assert outcome.bound <= outcome.value
     assert len(outcome.bound) == 1
+
+
+@pytest.mark.parametrize("work", [200_000, 2_000_000])
+def test_what_it_would_do_without_counting_it_is_not_begun(work: int) -> None:
+    """Of 300 blocks live together 44 850 pairs are, about which it would work for longer than this before its search begins."""
+    rng = random.Random(3)
+    crowded = make_instance([(i % 7, 20 + rng.randrange(9), rng.randint(100, 9999)) for i in range(300)])
+    outcome = sandbox.run("cpsat", crowded, Task(limits=Limits(work=work)), Silent())
+    assert (outcome.stop, outcome.work, outcome.placement) == (StopReason.WORK_LIMIT, 0, None)

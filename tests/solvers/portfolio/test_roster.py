@@ -14,8 +14,8 @@ SMALLEST = share_of("improve").smallest
 LARGEST = share_of("cpsat").largest or 0
 
 
-def names(engines: tuple[str, ...], blocks: int, number: int = LATER) -> list[str]:
-    return [name for name, _ in team(engines, blocks, number)]
+def names(engines: tuple[str, ...], blocks: int, number: int = LATER, pairs: int = 0) -> list[str]:
+    return [name for name, _ in team(engines, blocks, pairs, number)]
 
 
 def test_small_components_are_not_improved() -> None:
@@ -29,8 +29,15 @@ def test_large_models_are_not_built_while_others_can_search() -> None:
     assert names(("cpsat",), LARGEST + 1) == ["cpsat"]
 
 
+def test_who_does_not_count_what_pairs_cost_gets_no_part_where_there_are_many() -> None:
+    most = share_of("cpsat").most_pairs or 0
+    assert names(ALL, 10, pairs=most) == ["search", "cpsat"]
+    assert names(ALL, 10, pairs=most + 1) == ["search"]
+    assert names(("cpsat",), 10, pairs=most + 1) == ["cpsat"]
+
+
 def test_everybody_gets_a_part() -> None:
-    assert all(parts > 0 for _, parts in team((*ALL, "cbc"), 2_500, LATER))
+    assert all(parts > 0 for _, parts in team((*ALL, "cbc"), 2_500, 0, LATER))
 
 
 def test_what_takes_long_to_load_waits_while_others_can_search() -> None:
