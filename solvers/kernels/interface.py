@@ -85,6 +85,11 @@ class Kernels(Protocol):
     ) -> tuple[Ints, int]:
         """The same for plain blocks, by sweeping through time."""
 
+    def gluing(
+        self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
+    ) -> tuple[Ints, int]:
+        """The same for plain blocks, by joining pieces until one is left."""
+
     def search(
         self,
         sections: int,

@@ -92,6 +92,11 @@ SOLVERS: dict[str, Entry] = {
         "solvers.heuristics.improve.beam:Beam",
         "greedy, then sweeps through time with many placements side by side",
     ),
+    "gluing": Entry(
+        SolverKind.IMPROVER,
+        "solvers.heuristics.improve.gluing:Gluing",
+        "greedy, then joining pieces until one is left: for thousands of buffers that fill the memory almost without a gap",
+    ),
     "cadence_position": Entry(
         SolverKind.PUBLISHED, "solvers.others.named.cadence:CadencePosition", "ExecuTorch, Cadence: by size, lowest gap"
     ),

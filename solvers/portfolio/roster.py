@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..model.registry import SolverKind, is_of
 from ..model.solver import Task
 
 USUAL_PARTS = 2
+MOST_PARTS = 24
 
 
 class Share(NamedTuple):
@@ -31,6 +32,10 @@ class Share(NamedTuple):
     """Most components are done before it would have loaded its library."""
     needs_native: bool = False
     """In Python it is too slow to be of use."""
+    least_fill: int = 0
+    """Where less than so many per cent of the room below the bound are in use, others do better."""
+    blocks_per_part: int | None = None
+    """With more blocks it gets more parts, one for each so many: it earns them where they make up for what others no longer can."""
     leads_in_python: bool = False
     """Without native kernels it is the fastest, and comes before the others."""
 
@@ -63,6 +68,9 @@ ROSTER = {
     "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),
     "search": Role(Share(parts=6), packs_pools=True),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
+    "gluing": Role(
+        Share(smallest=250, largest=40_000, least_fill=80, blocks_per_part=125, needs_native=True),
+    ),
     "cpsat": Role(
         Share(largest=3_000, most_pairs=100_000, from_round=3, leads_in_python=True),
         joint=True,
@@ -99,8 +107,23 @@ def separate_engines(*, native: bool) -> tuple[str, ...]:
 PACKERS = tuple(name for name, role in ROSTER.items() if role.packs_pools)
 
 
-def team(engines: Iterable[str], blocks: int, pairs: int, number: int) -> tuple[tuple[str, int], ...]:
-    """Name and parts of those that are of use for so many blocks, and pairs live together, in the round of that number (from 1).
+class Extent(Protocol):
+    """What decides who is of use for a component. Asked for one by one, as some take a while to count."""
+
+    @property
+    def blocks(self) -> int: ...
+
+    @property
+    def pairs(self) -> int:
+        """Of rectangles that are live together."""
+
+    @property
+    def fill(self) -> int:
+        """How much of the room below the bound is in use, in per cent."""
+
+
+def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str, int], ...]:
+    """Name and parts of those that are of use for a component of this extent in the round of that number (from 1).
 
     One that is too slow, or comes too early, works where nobody else can.
     """
@@ -108,14 +131,21 @@ def team(engines: Iterable[str], blocks: int, pairs: int, number: int) -> tuple[
     ready = {
         name
         for name, share in shares.items()
-        if share.smallest <= blocks
-        and (share.largest is None or blocks <= share.largest)
-        and (share.most_pairs is None or pairs <= share.most_pairs)
+        if share.smallest <= extent.blocks
+        and (share.largest is None or extent.blocks <= share.largest)
+        and (share.most_pairs is None or extent.pairs <= share.most_pairs)
         and number >= share.from_round
+        and (share.least_fill == 0 or extent.fill >= share.least_fill)
     }
     if all(is_of(SolverKind.IMPROVER, name) for name in ready):
         ready |= {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()
-    return tuple((name, share.parts) for name, share in shares.items() if name in ready)
+    return tuple((name, _parts(share, extent.blocks)) for name, share in shares.items() if name in ready)
+
+
+def _parts(share: Share, blocks: int) -> int:
+    if share.blocks_per_part is None:
+        return share.parts
+    return min(max(share.parts, blocks // share.blocks_per_part), MOST_PARTS)
 
 
 FIRST_ROUND_WORK = 100_000

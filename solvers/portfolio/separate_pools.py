@@ -127,7 +127,7 @@ class _SeparatePools:
         self.rounds += 1
         # Who works on what is settled before anybody begins: what comes of one component must not matter for another of the same round.
         todo = [
-            _Turn(pool, component, team(self.engines.working, component.blocks, component.pairs, self.rounds))
+            _Turn(pool, component, team(self.engines.working, component, self.rounds))
             for pool in self.pools
             for component in pool.open
             if not (self.task.goal is Goal.FIT and component.placement)

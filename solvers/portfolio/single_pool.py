@@ -39,6 +39,16 @@ class Component:
         """How many pairs of rectangles are live together."""
         return live_pair_count(self.piece.instance)
 
+    @cached_property
+    def fill(self) -> int:
+        """How much of the room below the bound is in use, in per cent; blocks of several rectangles count their outlines."""
+        instance = self.piece.instance
+        span = int(instance.rect_end.max(initial=0) - instance.rect_start.min(initial=instance.sections))
+        heights = instance.block_high[instance.part_block[instance.rect_part]].tolist()
+        lives = (instance.rect_end - instance.rect_start).tolist()
+        used = sum(height * life for height, life in zip(heights, lives, strict=True))
+        return 100 * used // max(self.bound * span, 1)
+
     def peak_of(self, placement: Placement) -> int:
         """Where the placement's highest block ends."""
         return int((placement.offset + self.piece.instance.block_high).max(initial=0))

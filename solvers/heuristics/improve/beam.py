@@ -23,7 +23,7 @@ class Beam(Improver):
     def lower(
         self, instance: Instance, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int] | None:
-        if not _takes(instance):
+        if not is_plain(instance):
             return None
         chosen = active_for(instance)
         most = chosen.sizes.beam_blocks
@@ -32,7 +32,7 @@ class Beam(Improver):
         return chosen.kernels.beam(instance.sections, columns(instance), start, enough, seed, work, report)
 
 
-def _takes(instance: Instance) -> bool:
+def is_plain(instance: Instance) -> bool:
     """One rect a block, nothing fixed or reserved, no pairs: what is born into a full layout finds its place taken, if it has but one."""
     owner = instance.part_block[instance.rect_part]
     fixed = instance.lowest == instance.highest

@@ -6,7 +6,7 @@
 namespace memplan {
 
 void bind_greedy(nanobind::module_& m);
-void bind_improve(nanobind::module_& m);  // and the beam
+void bind_improve(nanobind::module_& m);  // with the beam and gluing
 void bind_search(nanobind::module_& m);
 
 }  // namespace memplan

@@ -45,7 +45,7 @@ def beam(
 ) -> tuple[Ints, int]:
     """Offsets that are no worse than those of the start, and the work done, in about microseconds of native code."""
     instance = instance_of(sections, columns)
-    demand(_is_plain(instance), "blocks of one rect each, without pairs or reserved ranges")
+    demand(is_plain(instance), "blocks of one rect each, without pairs or reserved ranges")
     check_start(columns, start, enough, work)
     run = _Beam(instance, start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
     run.run()
@@ -274,7 +274,7 @@ def _name(block: int, base: int) -> int:
     return SplitMix64((block * GOLDEN & WORD) ^ base).next()
 
 
-def _is_plain(instance: Instance) -> bool:
+def is_plain(instance: Instance) -> bool:
     """One rect a block, from its base on, and nothing in its way but other blocks."""
     owner = instance.part_block[instance.rect_part]
     whole = len(np.unique(owner)) == len(owner) and not instance.part_low.any()

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .beam import beam
+    from .gluing import gluing
     from .greedy import greedy, greedy_order, greedy_orders, greedy_place
     from .improve import improve
     from .search import search
     from .sweep import apart, max_live
 
-__all__ = ["apart", "beam", "greedy", "greedy_order", "greedy_orders", "greedy_place", "improve", "max_live", "search"]
+__all__ = ["apart", "beam", "gluing", "greedy", "greedy_order", "greedy_orders", "greedy_place", "improve", "max_live", "search"]
 
 MODULES = {
     "max_live": "sweep",
@@ -23,6 +24,7 @@ MODULES = {
     "greedy_place": "greedy",
     "improve": "improve",
     "beam": "beam",
+    "gluing": "gluing",
     "search": "search",
 }
 

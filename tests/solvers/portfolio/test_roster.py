@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 
 from solvers.kernels import Origin
 from solvers.model.registry import SOLVERS, SolverKind
-from solvers.portfolio.roster import PACKERS, ROSTER, joint_engines, separate_engines, share_of, team
+from solvers.portfolio.roster import MOST_PARTS, PACKERS, ROSTER, joint_engines, separate_engines, share_of, team
 
 ALL = ("improve", "search", "cpsat")
 LATER = max(share_of(name).from_round for name in ROSTER)
@@ -14,8 +16,14 @@ SMALLEST = share_of("improve").smallest
 LARGEST = share_of("cpsat").largest or 0
 
 
-def names(engines: tuple[str, ...], blocks: int, number: int = LATER, pairs: int = 0) -> list[str]:
-    return [name for name, _ in team(engines, blocks, pairs, number)]
+class Extent(NamedTuple):
+    blocks: int
+    pairs: int = 0
+    fill: int = 0
+
+
+def names(engines: tuple[str, ...], blocks: int, number: int = LATER, pairs: int = 0, fill: int = 0) -> list[str]:
+    return [name for name, _ in team(engines, Extent(blocks, pairs, fill), number)]
 
 
 def test_small_components_are_not_improved() -> None:
@@ -36,8 +44,16 @@ def test_who_does_not_count_what_pairs_cost_gets_no_part_where_there_are_many() 
     assert names(("cpsat",), 10, pairs=most + 1) == ["cpsat"]
 
 
+def test_what_is_densely_packed_is_glued_and_the_more_the_larger_it_is() -> None:
+    share = share_of("gluing")
+    assert names(("search", "gluing"), share.smallest, fill=share.least_fill) == ["search", "gluing"]
+    assert names(("search", "gluing"), share.smallest, fill=share.least_fill - 1) == ["search"]
+    parts = [dict(team(("gluing",), Extent(blocks, fill=100), 1))["gluing"] for blocks in (500, 1_000, 2_000, 20_000)]
+    assert parts == [4, 8, 16, MOST_PARTS]
+
+
 def test_everybody_gets_a_part() -> None:
-    assert all(parts > 0 for _, parts in team((*ALL, "cbc"), 2_500, 0, LATER))
+    assert all(parts > 0 for _, parts in team((*ALL, "cbc"), Extent(2_500), LATER))
 
 
 def test_what_takes_long_to_load_waits_while_others_can_search() -> None:

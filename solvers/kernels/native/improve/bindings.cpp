@@ -2,6 +2,7 @@
 #include "bindings.hpp"
 
 #include "beam/beam.hpp"
+#include "gluing/gluing.hpp"
 #include "shared/columns.hpp"
 #include "improve/improvement.hpp"
 
@@ -42,6 +43,13 @@ nb::tuple beam(std::int64_t sections, const nb::tuple& columns, const IntArray& 
     return lowered(&sweep_with_beam, kBeamLooksPerMicrosecond, input, start, enough, seed, work, report);
 }
 
+nb::tuple gluing(std::int64_t sections, const nb::tuple& columns, const IntArray& start, std::int64_t enough, std::uint64_t seed,
+                 std::int64_t work, nb::callable report) {
+    const SearchInput input = input_of(sections, columns);
+    if (!beam_takes(input)) throw BadInput("blocks of one rect each, without pairs or reserved ranges");
+    return lowered(&glue_together, kGluingLooksPerMicrosecond, input, start, enough, seed, work, report);
+}
+
 }  // namespace
 
 void bind_improve(nb::module_& m) {
@@ -50,6 +58,8 @@ void bind_improve(nb::module_& m) {
           "report(offsets or None) is called every few milliseconds; True stops.");
     m.def("beam", &beam, "sections"_a, "columns"_a, "start"_a.noconvert(), "enough"_a, "seed"_a, "work"_a, "report"_a,
           "The same for plain blocks, sweeping through time.");
+    m.def("gluing", &gluing, "sections"_a, "columns"_a, "start"_a.noconvert(), "enough"_a, "seed"_a, "work"_a, "report"_a,
+          "The same for plain blocks, by joining pieces until one is left.");
 }
 
 }  // namespace memplan

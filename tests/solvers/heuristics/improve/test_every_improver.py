@@ -7,6 +7,7 @@ import pytest
 
 from solvers.geometry.rules import violation
 from solvers.heuristics.improve.beam import Beam
+from solvers.heuristics.improve.gluing import Gluing
 from solvers.heuristics.improve.ejection import Improve, Improver
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
@@ -17,7 +18,7 @@ from tests.solvers.heuristics.improve.improvers import first_placement, peak, pl
 from tests.solvers.kernels.kernel_sets import native, use_reference
 from tests.support import make_instance, plain
 
-IMPROVERS: dict[str, type[Improver]] = {"improve": Improve, "beam": Beam}
+IMPROVERS: dict[str, type[Improver]] = {"improve": Improve, "beam": Beam, "gluing": Gluing}
 
 
 @pytest.fixture(params=[(name, kernel) for name in IMPROVERS for kernel in ("native", "reference")], ids="-".join)

@@ -1,0 +1,143 @@
+// Pieces that are glued together: trees whose leaves are blocks, and whose inner nodes are two pieces on top of each other or one after the other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "shared/input.hpp"
+
+namespace memplan {
+
+using Node = std::int32_t;
+inline constexpr Node kNone = -1;
+
+enum class Joint : std::uint8_t { kLeaf, kStack, kChain };
+
+struct Piece {
+    std::int32_t begin = 0, end = 0;  // sections
+    Coord height = 0;
+    Node first = kNone, second = kNone;  // the lower and the upper, or the earlier and the later
+    Node next_begin = kNone, last_begin = kNone;  // among the loose pieces that begin with it
+    Node next_end = kNone, last_end = kNone;      // and those that end with it
+    std::int32_t place = 0;  // among the loose ones
+    Joint joint = Joint::kLeaf;
+    bool loose = false;
+};
+
+class Forest {
+public:
+    void reset(std::size_t sections, std::vector<Piece> leaves) {
+        pieces_ = std::move(leaves), unused_.clear(), loose_.clear();
+        begins_.assign(sections + 1, kNone), ends_.assign(sections + 1, kNone);
+        begin_marks_.assign(sections / 64 + 1, 0), end_marks_.assign(sections / 64 + 1, 0);
+        for (Node leaf = static_cast<Node>(pieces_.size()); leaf-- > 0;) loosen(leaf);
+    }
+
+    const Piece& operator[](Node node) const { return pieces_[static_cast<std::size_t>(node)]; }
+    const std::vector<Node>& loose() const { return loose_; }
+    Node beginning_at(std::int32_t time) const { return begins_[static_cast<std::size_t>(time)]; }
+    Node ending_at(std::int32_t time) const { return ends_[static_cast<std::size_t>(time)]; }
+
+    Node join(const Piece& made) {
+        Node node;
+        if (unused_.empty()) {
+            node = static_cast<Node>(pieces_.size());
+            pieces_.push_back(made);
+        } else {
+            node = unused_.back();
+            unused_.pop_back();
+            pieces_[static_cast<std::size_t>(node)] = made;
+        }
+        bind(made.first), bind(made.second), loosen(node);
+        return node;
+    }
+
+    // Takes a piece apart. Its node keeps what it was until it is given back.
+    void split(Node node) {
+        bind(node), loosen((*this)[node].second), loosen((*this)[node].first);
+    }
+
+    void rejoin(Node node) {
+        bind((*this)[node].first), bind((*this)[node].second), loosen(node);
+    }
+
+    void give_back(Node node) { unused_.push_back(node); }
+
+    // The next time from there on, or the last up to there, at which a loose piece begins or ends; kNone: there is none.
+    std::int32_t next_begin(std::int32_t time) const { return next(begin_marks_, time); }
+    std::int32_t last_begin(std::int32_t time) const { return last(begin_marks_, time); }
+    std::int32_t next_end(std::int32_t time) const { return next(end_marks_, time); }
+    std::int32_t last_end(std::int32_t time) const { return last(end_marks_, time); }
+
+private:
+    using Marks = std::vector<std::uint64_t>;
+
+    Piece& at(Node node) { return pieces_[static_cast<std::size_t>(node)]; }
+
+    void loosen(Node node) {
+        Piece& piece = at(node);
+        piece.loose = true, piece.place = static_cast<std::int32_t>(loose_.size());
+        loose_.push_back(node);
+        Node& begin = begins_[static_cast<std::size_t>(piece.begin)];
+        piece.last_begin = kNone, piece.next_begin = begin;
+        if (begin != kNone) at(begin).last_begin = node;
+        begin = node;
+        begin_marks_[static_cast<std::size_t>(piece.begin) / 64] |= std::uint64_t{1} << (piece.begin % 64);
+        Node& end = ends_[static_cast<std::size_t>(piece.end)];
+        piece.last_end = kNone, piece.next_end = end;
+        if (end != kNone) at(end).last_end = node;
+        end = node;
+        end_marks_[static_cast<std::size_t>(piece.end) / 64] |= std::uint64_t{1} << (piece.end % 64);
+    }
+
+    void bind(Node node) {
+        Piece& piece = at(node);
+        piece.loose = false;
+        const Node moved = loose_.back();
+        loose_.pop_back();
+        if (moved != node) loose_[static_cast<std::size_t>(piece.place)] = moved, at(moved).place = piece.place;
+        if (piece.next_begin != kNone) at(piece.next_begin).last_begin = piece.last_begin;
+        if (piece.last_begin != kNone) {
+            at(piece.last_begin).next_begin = piece.next_begin;
+        } else {
+            begins_[static_cast<std::size_t>(piece.begin)] = piece.next_begin;
+            if (piece.next_begin == kNone) begin_marks_[static_cast<std::size_t>(piece.begin) / 64] &= ~(std::uint64_t{1} << (piece.begin % 64));
+        }
+        if (piece.next_end != kNone) at(piece.next_end).last_end = piece.last_end;
+        if (piece.last_end != kNone) {
+            at(piece.last_end).next_end = piece.next_end;
+        } else {
+            ends_[static_cast<std::size_t>(piece.end)] = piece.next_end;
+            if (piece.next_end == kNone) end_marks_[static_cast<std::size_t>(piece.end) / 64] &= ~(std::uint64_t{1} << (piece.end % 64));
+        }
+    }
+
+    static std::int32_t next(const Marks& marks, std::int32_t time) {
+        auto word = static_cast<std::size_t>(time) / 64;
+        if (word >= marks.size()) return kNone;
+        std::uint64_t bits = marks[word] & (~std::uint64_t{0} << (time % 64));
+        while (bits == 0) {
+            if (++word == marks.size()) return kNone;
+            bits = marks[word];
+        }
+        return static_cast<std::int32_t>(word * 64) + __builtin_ctzll(bits);
+    }
+
+    static std::int32_t last(const Marks& marks, std::int32_t time) {
+        if (time < 0) return kNone;
+        auto word = static_cast<std::size_t>(time) / 64;
+        std::uint64_t bits = marks[word] & (~std::uint64_t{0} >> (63 - time % 64));
+        while (bits == 0) {
+            if (word-- == 0) return kNone;
+            bits = marks[word];
+        }
+        return static_cast<std::int32_t>(word * 64) + 63 - __builtin_clzll(bits);
+    }
+
+    std::vector<Piece> pieces_;
+    std::vector<Node> unused_, loose_;
+    std::vector<Node> begins_, ends_;  // by time: the first of those loose there
+    Marks begin_marks_, end_marks_;    // where there are any
+};
+
+}  // namespace memplan

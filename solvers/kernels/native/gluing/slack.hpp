@@ -1,0 +1,101 @@
+// The room that is still free in every section below a height, and what taking some of it costs: the less there is, the dearer.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "shared/input.hpp"
+
+namespace memplan {
+
+// The same numbers stand in solvers/kernels/python/gluing.
+inline constexpr int kHeightBits = 24;              // heights are counted in so many bits for costs; what fits is decided exactly
+inline constexpr std::uint32_t kWholeCost = 1U << 31;  // of all the room that a section has
+inline constexpr std::size_t kSectionsABlock = 64;
+
+class Slack {
+public:
+    void resize(std::size_t sections) {
+        free_.assign(sections, 0), price_.assign(sections, 0);
+        const std::size_t blocks = (sections + kSectionsABlock - 1) / kSectionsABlock;
+        least_.assign(blocks, 0), sum_.assign(blocks, 0);
+    }
+
+    std::size_t sections() const { return free_.size(); }
+
+    // The room below the height where so much is live.
+    void fill(Coord height, const std::vector<Coord>& live) {
+        shift_ = 0;
+        while ((height >> shift_) >> kHeightBits != 0) ++shift_;
+        for (std::size_t t = 0; t < free_.size(); ++t) free_[t] = height - live[t];
+        renew(0, free_.size());
+    }
+
+    Coord scaled(Coord height) const { return (height + (Coord{1} << shift_) - 1) >> shift_; }
+    Coord at(std::size_t section) const { return free_[section]; }
+
+    // All the room that there is, scaled.
+    Coord total() const {
+        Coord sum = 0;
+        for (const Coord room : free_) sum += room >> shift_;
+        return sum;
+    }
+
+    void take(std::size_t first, std::size_t last, Coord height) {
+        for (std::size_t t = first; t < last; ++t) free_[t] -= height;
+        renew(first, last);
+    }
+
+    // Is there so much room in all these sections? If so, `cost` grows by what it costs.
+    bool price(std::size_t first, std::size_t last, Coord height, Coord& cost, std::int64_t& work) const {
+        if (free_[first] < height || free_[last - 1] < height) return false;
+        Coord sum = 0;
+        std::size_t t = first;
+        while (t < last) {
+            if (t % kSectionsABlock == 0 && t + kSectionsABlock <= last) {
+                const std::size_t block = t / kSectionsABlock;
+                ++work;
+                if (least_[block] < height) return false;
+                sum += sum_[block], t += kSectionsABlock;
+                continue;
+            }
+            const std::size_t stop = std::min(last, (t / kSectionsABlock + 1) * kSectionsABlock);
+            work += static_cast<std::int64_t>(stop - t + 7) / 8;
+            Coord least = free_[t];
+            for (std::size_t u = t; u < stop; ++u) least = std::min(least, free_[u]), sum += price_[u];
+            if (least < height) return false;
+            t = stop;
+        }
+        Coord wasted = scaled(height) * sum;
+        // What ends exactly where the room does leaves none of it over that is of no use.
+        if ((first == 0 ? 0 : free_[first - 1]) == free_[first] - height) wasted /= kExactEnd;
+        if ((last == free_.size() ? 0 : free_[last]) == free_[last - 1] - height) wasted /= kExactEnd;
+        cost += wasted;
+        return true;
+    }
+
+private:
+    static constexpr Coord kExactEnd = 10;
+
+    void renew(std::size_t first, std::size_t last) {
+        if (first == last) return;
+        for (std::size_t t = first; t < last; ++t) {
+            const Coord room = free_[t] >> shift_;
+            price_[t] = room <= 1 ? kWholeCost : kWholeCost / static_cast<std::uint32_t>(room);
+        }
+        for (std::size_t block = first / kSectionsABlock; block * kSectionsABlock < last; ++block) {
+            const std::size_t begin = block * kSectionsABlock, end = std::min(free_.size(), begin + kSectionsABlock);
+            Coord least = free_[begin], sum = 0;
+            for (std::size_t t = begin; t < end; ++t) least = std::min(least, free_[t]), sum += price_[t];
+            least_[block] = least, sum_[block] = sum;
+        }
+    }
+
+    int shift_ = 0;
+    std::vector<Coord> free_;
+    std::vector<std::uint32_t> price_;  // of a unit of height
+    std::vector<Coord> least_, sum_;    // of 64 sections each
+};
+
+}  // namespace memplan

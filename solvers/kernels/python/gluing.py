@@ -1,0 +1,483 @@
+"""Packing by gluing in plain Python: the same decisions as the native kernel, one by one. Its oracle in tests, and the fallback without it.
+
+Pieces are joined, on top of each other or one after the other, until one is left, which is the plan. Below a height that is tried there is some room
+to spare in every section; the parts of a joined piece that neither of the two fills are taken from it, and the less there is the dearer they are. First
+the cheapest joints are made, over and over. Then what meets at one time is taken apart again, some way down, and glued together with costs that
+are changed by chance; what comes of it is kept if it leaves fewer pieces, or hardly more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import accumulate
+
+import numpy as np
+
+from ...model.instance import Ints
+from ...model.splitmix import WORD, SplitMix64
+from ..columns import Columns
+from ..interface import Report
+from .beam import is_plain
+from .input import check_start, demand, instance_of
+from .slack import Slack
+
+# The same numbers stand in kernels/native/gluing.
+ONE = 1 << 16
+TRIFLE = 1 << 20
+CANDIDATES = 8
+NEAR = 4
+MOST_AT_ONCE = 12
+NOISES = (69_400, 231_300, 693_900)
+WASTE_WEIGHS = 4
+TEMPERATURE = 9_000
+PATH_BITS = 9
+MOST_OTHERS = 4
+FIRST_GAP = 125
+WIDER = 3
+PART_OF_WORK = 3
+LOOKS_A_BLOCK = 400_000
+MOST_LEFT = 30
+MOST_RIVALS = 64
+LOOKS_A_JOINT = 20
+LOOKS_A_PAYMENT = 10
+LOOKS_PER_MICROSECOND = 500
+
+
+def gluing(
+    sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
+) -> tuple[Ints, int]:
+    """Offsets that are no worse than those of the start, and the work done, in about microseconds of native code."""
+    instance = instance_of(sections, columns)
+    demand(is_plain(instance), "blocks of one rect each, without pairs or reserved ranges")
+    check_start(columns, start, enough, work)
+    owner = instance.part_block[instance.rect_part]
+    begin, end = np.zeros((2, instance.blocks), dtype=np.int64)
+    begin[owner], end[owner] = instance.rect_start, instance.rect_end
+    times, places = np.unique(np.concatenate([begin, end]), return_inverse=True)
+    run = _Gluing(places.reshape(2, -1).tolist(), max(len(times) - 1, 0), instance.block_high.tolist(), columns, start, enough, seed)
+    run.limit, run.report = work * LOOKS_PER_MICROSECOND, report
+    run.run()
+    return np.array(run.best, dtype=np.int64), run.slack.work // LOOKS_PER_MICROSECOND
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A block, or two pieces joined: on top of each other (the lower first), or one after the other."""
+
+    begin: int
+    end: int
+    height: int
+    first: int = -1
+    second: int = -1
+    is_chain: bool = False
+    place: int = -1
+    """Among the loose ones."""
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.first < 0
+
+    def touches(self, time: int) -> bool:
+        return self.begin <= time <= self.end
+
+
+class _Forest:
+    """All pieces; the loose ones are those that are part of no other."""
+
+    def __init__(self, sections: int, leaves: list[tuple[int, int, int]]) -> None:
+        self.pieces = [_Piece(*leaf) for leaf in leaves]
+        self.loose: list[int] = []
+        self.unused: list[int] = []
+        self.begins: list[list[int]] = [[] for _ in range(sections + 1)]
+        self.ends: list[list[int]] = [[] for _ in range(sections + 1)]
+        for leaf in reversed(range(len(leaves))):
+            self._loosen(leaf)
+
+    def __getitem__(self, node: int) -> _Piece:
+        return self.pieces[node]
+
+    def is_loose(self, node: int) -> bool:
+        return self.pieces[node].place >= 0
+
+    def join(self, made: _Piece) -> int:
+        if self.unused:
+            node = self.unused.pop()
+            self.pieces[node] = made
+        else:
+            node = len(self.pieces)
+            self.pieces.append(made)
+        self.rejoin(node)
+        return node
+
+    def rejoin(self, node: int) -> None:
+        piece = self.pieces[node]
+        self._bind(piece.first)
+        self._bind(piece.second)
+        self._loosen(node)
+
+    def split(self, node: int) -> None:
+        self._bind(node)
+        self._loosen(self.pieces[node].second)
+        self._loosen(self.pieces[node].first)
+
+    def _loosen(self, node: int) -> None:
+        piece = self.pieces[node]
+        piece.place = len(self.loose)
+        self.loose.append(node)
+        self.begins[piece.begin].insert(0, node)
+        self.ends[piece.end].insert(0, node)
+
+    def _bind(self, node: int) -> None:
+        piece = self.pieces[node]
+        moved = self.loose.pop()
+        if moved != node:
+            self.loose[piece.place] = moved
+            self.pieces[moved].place = piece.place
+        piece.place = -1
+        self.begins[piece.begin].remove(node)
+        self.ends[piece.end].remove(node)
+
+
+class _Gluing:
+    limit: int
+    report: Report
+
+    def __init__(
+        self,
+        times: list[list[int]],
+        sections: int,
+        sizes: list[int],
+        columns: Columns,
+        start: Ints,
+        enough: int,
+        seed: int,
+    ) -> None:
+        self.sizes, self.enough = sizes, enough
+        self.modulus, self.residue, self.lowest, self.highest = (column.tolist() for column in columns[6:10])
+        alike = (columns.modulus == columns.modulus[:1]) & (columns.residue == 0) & (columns.lowest == 0)
+        self.unit = self.modulus[0] if sizes and alike.all() else 1
+        """What all are aligned to that may begin at the bottom: heights are counted in it."""
+        self.leaves = [(begin, end, -(-size // self.unit)) for begin, end, size in zip(*times, sizes, strict=True)]
+        change = [0] * (sections + 1)
+        for begin, end, height in self.leaves:
+            change[begin] += height
+            change[end] -= height
+        self.live = list(accumulate(change))[:sections]
+        self.slack = Slack(0, self.live)
+        self.forest = _Forest(sections, [])
+        self.random = SplitMix64(seed & WORD)
+        self.best: list[int] = start.tolist()
+        self.peak = self._peak_of(self.best)
+        self.least = max([*self.live, min(enough, self.peak) // self.unit])
+        self.stopped = False
+        self.whole = self.waste = self.noise = self.turn = 0
+        self.queue: list[tuple[int, int, int, int, int]] = []
+        self.log: list[tuple[int, bool]] = []
+        self.fresh: list[int] = []
+
+    def _peak_of(self, bases: list[int]) -> int:
+        return max((base + size for base, size in zip(bases, self.sizes, strict=True)), default=0)
+
+    def _is_over(self) -> bool:
+        self.stopped = self.stopped or self.report(None)
+        return self.stopped or self.slack.work >= self.limit
+
+    def _most_gap(self) -> int:
+        return -(-self.peak // self.unit) - self.least
+
+    def _first_gap(self) -> int:
+        return min(self.least // FIRST_GAP, self._most_gap() // 2)
+
+    def run(self) -> None:
+        if not self.live:
+            return
+        patience = min(self.limit // PART_OF_WORK, LOOKS_A_BLOCK * len(self.sizes))
+        gap = self._first_gap()
+        while self.peak > self.enough and not self._is_over():
+            known = self.peak
+            done = self._attempt(self.least + gap, self.slack.work + patience)
+            if done and gap == 0:
+                break
+            if done or self.peak < known:
+                gap = min(gap, self._most_gap()) // 2
+                continue
+            gap = min(WIDER * max(gap, 1), self._most_gap())
+            if gap >= self._most_gap():
+                gap, patience = self._first_gap(), 2 * patience
+
+    def _attempt(self, height: int, until: int) -> bool:
+        self.slack = Slack(height, self.live, self.slack.work)
+        self.forest = _Forest(len(self.live), self.leaves)
+        self.whole, self.waste, self.noise = self.slack.total(), 0, 0
+        self._forget()
+        for leaf in range(len(self.leaves)):
+            if self._is_over():
+                break
+            self._look_around(leaf)
+        self._glue()
+        self.log.clear()
+        energy = self._energy()
+        while len(self.forest.loose) > 1 and self.slack.work < until and not self._is_over():
+            self._move()
+            after = self._energy()
+            if not self._is_over() and after - energy <= self._leniency():
+                energy = after
+                self.forest.unused += [node for node, was_made in self.log if not was_made]
+            else:
+                self._undo()
+            self.log.clear()
+        if len(self.forest.loose) <= MOST_LEFT:
+            self._settle()
+        return len(self.forest.loose) == 1
+
+    def _forget(self) -> None:
+        self.queue, self.turn, self.log, self.fresh = [], 0, [], []
+
+    def _energy(self) -> int:
+        return len(self.forest.loose) * ONE + self.waste // (self.whole // (WASTE_WEIGHS * ONE) + 1)
+
+    def _leniency(self) -> int:
+        return ((64 << 16) - _log2(self.random.next())) * TEMPERATURE >> 16
+
+    def _below(self, most: int) -> int:
+        return (self.random.next() >> 32) * most >> 32
+
+    def _move(self) -> None:
+        self._forget()
+        self.noise = NOISES[self._below(len(NOISES))]
+        loose, forest = self.forest.loose, self.forest
+        piece = loose[self._below(len(loose))]
+        time = forest[piece].begin if self._below(2) == 0 else forest[piece].end
+        touching = [other for other in loose if other != piece and forest[other].touches(time)]
+        self.slack.work += len(loose)
+        others = min(len(touching), 1 + self._below(MOST_OTHERS))
+        for i in range(others):
+            k = i + self._below(len(touching) - i)
+            touching[i], touching[k] = touching[k], touching[i]
+        for node in (piece, *touching[:others]):
+            self._take_apart(node, time)
+        for node in self.fresh:
+            if forest.is_loose(node):
+                self._look_around(node)
+        self._glue()
+
+    def _take_apart(self, node: int, time: int) -> None:
+        self.fresh.append(node)
+        forest = self.forest
+        for _ in range(1 + self._below(2 << self._below(PATH_BITS))):
+            piece = forest[node]
+            if piece.is_leaf:
+                break
+            self._pay(piece, -1)
+            forest.split(node)
+            self.log.append((node, False))
+            self.fresh += (piece.first, piece.second)
+            in_first, in_second = forest[piece.first].touches(time), forest[piece.second].touches(time)
+            goes_first = self._below(2) == 0 if in_first == in_second else in_first
+            node = piece.first if goes_first else piece.second
+
+    def _undo(self) -> None:
+        for node, was_made in reversed(self.log):
+            if was_made:
+                self._pay(self.forest[node], -1)
+                self.forest.split(node)
+                self.forest.unused.append(node)
+            else:
+                self.forest.rejoin(node)
+                self._pay(self.forest[node], 1)
+
+    def _wasted(self, made: _Piece) -> list[tuple[int, int, int]]:
+        """The stretches of the joined piece that neither part fills: begin, end, height."""
+        a, b = self.forest[made.first], self.forest[made.second]
+        if made.is_chain:
+            found = [
+                (a.begin, a.end, made.height - a.height),
+                (a.end, b.begin, made.height),
+                (b.begin, b.end, made.height - b.height),
+            ]
+        else:
+            found = [
+                (made.begin, a.begin, a.height),
+                (a.end, made.end, a.height),
+                (made.begin, b.begin, b.height),
+                (b.end, made.end, b.height),
+            ]
+        return [(begin, end, height) for begin, end, height in found if begin < end and height > 0]
+
+    def _pay(self, made: _Piece, sign: int) -> None:
+        self.slack.work += LOOKS_A_JOINT
+        for begin, end, height in self._wasted(made):
+            self.slack.take(begin, end, sign * height)
+            self.waste += sign * self.slack.scaled(height) * (end - begin)
+            self.slack.work += LOOKS_A_PAYMENT + 2 * (end - begin)
+
+    def _joined(self, first: int, second: int) -> _Piece:
+        a, b = self.forest[first], self.forest[second]
+        is_chain = a.end <= b.begin
+        height = max(a.height, b.height) if is_chain else a.height + b.height
+        return _Piece(min(a.begin, b.begin), max(a.end, b.end), height, first, second, is_chain)
+
+    def _key(self, made: _Piece) -> int | None:
+        """What it costs to join the two, as a logarithm; None: there is not enough room."""
+        self.slack.work += LOOKS_A_JOINT
+        cost = TRIFLE
+        for begin, end, height in self._wasted(made):
+            price = self.slack.price(begin, end, height)
+            if price is None:
+                return None
+            cost += price
+        if cost == TRIFLE and made.is_chain:
+            ends = min(len(self.forest.ends[self.forest[made.first].end]), MOST_RIVALS)
+            begins = min(len(self.forest.begins[self.forest[made.second].begin]), MOST_RIVALS)
+            self.slack.work += ends + begins
+            cost *= ends * begins
+        return _log2(cost)
+
+    def _look_around(self, node: int) -> None:
+        found: dict[tuple[int, int], tuple[int, int, int] | None] = {}
+        for others in self._neighbours(node):
+            for other in others[:MOST_AT_ONCE]:
+                if other != node:
+                    self._consider(node, other, found)
+        ranked = sorted(entry for entry in ((*value, *pair) for pair, value in found.items() if value is not None))
+        for key, _, noise, first, second in ranked[:CANDIDATES]:
+            heappush(self.queue, (key, self.turn, first, second, noise))
+            self.turn += 1
+
+    def _consider(self, node: int, other: int, found: dict[tuple[int, int], tuple[int, int, int] | None]) -> None:
+        a, b = self.forest[node], self.forest[other]
+        apart = a.end <= b.begin or b.end <= a.begin
+        in_order = a.end <= b.begin if apart else node < other
+        pair = (node, other) if in_order else (other, node)
+        if found.get(pair) is not None:
+            return
+        key = self._key(self._joined(*pair))
+        if key is None:
+            return
+        noise = 0
+        if self.noise > 0:
+            up = self._below(ONE)
+            noise = self.noise * (up - self._below(ONE)) >> 16
+        found[pair] = (key + noise, len(found), noise)
+
+    def _neighbours(self, node: int) -> list[list[int]]:
+        """The loose pieces that begin or end when it does, or soon before or after; a list for each time."""
+        piece, begins, ends = self.forest[node], self.forest.begins, self.forest.ends
+        found = [begins[piece.begin], ends[piece.end]]
+        last = len(begins)
+        for lists, times in (
+            (begins, range(piece.begin + 1, last)),
+            (begins, range(piece.begin - 1, -1, -1)),
+            (ends, range(piece.end + 1, last)),
+            (ends, range(piece.end - 1, -1, -1)),
+            (begins, range(piece.end, last)),
+            (ends, range(piece.begin, -1, -1)),
+        ):
+            near = 0
+            for time in times:
+                if lists[time]:
+                    found.append(lists[time])
+                    near += 1
+                    if near == NEAR:
+                        break
+        return found
+
+    def _glue(self) -> None:
+        while self.queue:
+            if self._is_over():
+                return
+            known, _, first, second, noise = heappop(self.queue)
+            self.slack.work += LOOKS_A_PAYMENT
+            if not self.forest.is_loose(first) or not self.forest.is_loose(second):
+                continue
+            made = self._joined(first, second)
+            key = self._key(made)
+            if key is None:
+                continue
+            key += noise
+            if key > known and self.queue and key > self.queue[0][0]:
+                heappush(self.queue, (key, self.turn, first, second, noise))
+                self.turn += 1
+                continue
+            self._pay(made, 1)
+            node = self.forest.join(made)
+            self.log.append((node, True))
+            self._look_around(node)
+
+    def _settle(self) -> None:
+        """The plan that the pieces are: the largest stay as they are, with everything let fall; what is left over goes wherever it fits."""
+        pieces = sorted(self.forest.loose, key=self._largest_first)
+        top, bases = [0] * len(self.live), [0] * len(self.sizes)
+        placed: list[int] = []
+        left: list[int] = []
+        for piece in pieces:
+            is_alone = not any(top[self.forest[piece].begin : self.forest[piece].end])
+            for _, leaf in self._leaves_of(piece):
+                if not is_alone:
+                    left.append(leaf)
+                    continue
+                begin, end, height = self.leaves[leaf]
+                if not self._put(leaf, max(top[begin:end]), bases):
+                    return
+                top[begin:end] = [bases[leaf] + height] * (end - begin)
+                placed.append(leaf)
+                self.slack.work += end - begin
+        for leaf in sorted(left, key=self._largest_first):
+            if not self._put(leaf, self._lowest_gap(leaf, placed, bases), bases):
+                return
+            placed.append(leaf)
+        bases = [base * self.unit for base in bases]
+        peak = self._peak_of(bases)
+        if peak < self.peak:
+            self.best, self.peak = bases, peak
+            self.stopped = self.report(np.array(bases, dtype=np.int64)) or self.stopped
+
+    def _put(self, leaf: int, floor: int, bases: list[int]) -> bool:
+        """At the lowest base from there on that suits the block; false: it has none."""
+        bases[leaf] = self._suitable(leaf, floor)
+        return bases[leaf] <= self.highest[leaf] // self.unit
+
+    def _suitable(self, block: int, base: int) -> int:
+        if self.unit > 1:
+            return base
+        base = max(base, self.lowest[block])
+        return base + (self.residue[block] - base) % self.modulus[block]
+
+    def _largest_first(self, node: int) -> tuple[int, int]:
+        piece = self.forest[node]
+        return -self.slack.scaled(piece.height) * (piece.end - piece.begin), node
+
+    def _leaves_of(self, whole: int) -> list[tuple[int, int]]:
+        """The blocks of a piece, by address, and how far above its base they are."""
+        leaves: list[tuple[int, int]] = []
+        todo = [(0, whole)]
+        while todo:
+            base, node = todo.pop()
+            piece = self.forest[node]
+            if piece.is_leaf:
+                leaves.append((base, node))
+            else:
+                above = 0 if piece.is_chain else self.forest[piece.first].height
+                todo += [(base, piece.first), (base + above, piece.second)]
+        return sorted(leaves)
+
+    def _lowest_gap(self, node: int, placed: list[int], bases: list[int]) -> int:
+        begin, end, height = self.leaves[node]
+        self.slack.work += len(placed)
+        floor = 0
+        for base, leaf in sorted((bases[leaf], leaf) for leaf in placed if self._meet(leaf, begin, end)):
+            if base - self._suitable(node, floor) >= height:
+                break
+            floor = max(floor, base + self.leaves[leaf][2])
+        return floor
+
+    def _meet(self, leaf: int, begin: int, end: int) -> bool:
+        return self.leaves[leaf][0] < end and begin < self.leaves[leaf][1]
+
+
+def _log2(number: int) -> int:
+    """The logarithm to the base 2, in 65536ths: exact for powers of two and a straight line between them."""
+    top = (number | 1).bit_length() - 1
+    rest = number ^ (1 << top)
+    return (top << 16) + (rest >> (top - 16) if top >= 16 else rest << (16 - top))

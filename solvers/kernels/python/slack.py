@@ -1,0 +1,48 @@
+"""The room that is still free in every section below a height, and what taking some of it costs: the less there is, the dearer."""
+
+from __future__ import annotations
+
+# The same numbers stand in kernels/native/gluing/slack.hpp.
+HEIGHT_BITS = 24
+WHOLE_COST = 1 << 31
+SECTIONS_A_BLOCK = 64
+EXACT_END = 10
+
+
+class Slack:
+    """Below one height. It counts its work as the native one does, which adds up blocks of 64 sections beforehand."""
+
+    def __init__(self, height: int, live: list[int], work: int = 0) -> None:
+        self.free = [height - used for used in live]
+        self.shift = max(height.bit_length() - HEIGHT_BITS, 0)
+        self.work = work
+
+    def scaled(self, height: int) -> int:
+        return (height + (1 << self.shift) - 1) >> self.shift
+
+    def total(self) -> int:
+        return sum(room >> self.shift for room in self.free)
+
+    def take(self, first: int, last: int, height: int) -> None:
+        self.free[first:last] = [room - height for room in self.free[first:last]]
+
+    def price(self, first: int, last: int, height: int) -> int | None:
+        """What so much room costs in all these sections; None: there is not so much."""
+        free = self.free
+        if free[first] < height or free[last - 1] < height:
+            return None
+        at = first
+        while at < last:
+            stop = min(last, (at // SECTIONS_A_BLOCK + 1) * SECTIONS_A_BLOCK)
+            is_whole = at % SECTIONS_A_BLOCK == 0 and at + SECTIONS_A_BLOCK <= last
+            self.work += 1 if is_whole else (stop - at + 7) // 8
+            if min(free[at:stop]) < height:
+                return None
+            at = stop
+        rooms = (room >> self.shift for room in free[first:last])
+        wasted = self.scaled(height) * sum(WHOLE_COST if room <= 1 else WHOLE_COST // room for room in rooms)
+        if (free[first - 1] if first else 0) == free[first] - height:
+            wasted //= EXACT_END
+        if (free[last] if last < len(free) else 0) == free[last - 1] - height:
+            wasted //= EXACT_END
+        return wasted
