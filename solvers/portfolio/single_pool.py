@@ -46,7 +46,7 @@ class Component:
         span = int(instance.rect_end.max(initial=0) - instance.rect_start.min(initial=instance.sections))
         heights = instance.block_high[instance.part_block[instance.rect_part]].tolist()
         lives = (instance.rect_end - instance.rect_start).tolist()
-        used = sum(height * life for height, life in zip(heights, lives, strict=True))
+        used: int = sum(height * life for height, life in zip(heights, lives, strict=True))
         return 100 * used // max(self.bound * span, 1)
 
     def peak_of(self, placement: Placement) -> int:

@@ -8,7 +8,6 @@ are changed by chance; what comes of it is kept if it leaves fewer pieces, or ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import accumulate
 
@@ -19,6 +18,7 @@ from ...model.splitmix import WORD, SplitMix64
 from ..columns import Columns
 from ..interface import Report
 from .beam import is_plain
+from .forest import Forest, Piece
 from .input import check_start, demand, instance_of
 from .slack import Slack
 
@@ -35,8 +35,10 @@ PATH_BITS = 9
 MOST_OTHERS = 4
 FIRST_GAP = 125
 WIDER = 3
-PART_OF_WORK = 3
+PART_OF_WORK = 2
 LOOKS_A_BLOCK = 400_000
+MOST_FAILURES = 5
+STUCK = 30
 MOST_LEFT = 30
 MOST_RIVALS = 64
 LOOKS_A_JOINT = 20
@@ -55,88 +57,18 @@ def gluing(
     begin, end = np.zeros((2, instance.blocks), dtype=np.int64)
     begin[owner], end[owner] = instance.rect_start, instance.rect_end
     times, places = np.unique(np.concatenate([begin, end]), return_inverse=True)
-    run = _Gluing(places.reshape(2, -1).tolist(), max(len(times) - 1, 0), instance.block_high.tolist(), columns, start, enough, seed)
+    run = _Gluing(
+        places.reshape(2, -1).tolist(),
+        max(len(times) - 1, 0),
+        instance.block_high.tolist(),
+        columns,
+        start,
+        enough,
+        seed,
+    )
     run.limit, run.report = work * LOOKS_PER_MICROSECOND, report
     run.run()
     return np.array(run.best, dtype=np.int64), run.slack.work // LOOKS_PER_MICROSECOND
-
-
-@dataclass(slots=True)
-class _Piece:
-    """A block, or two pieces joined: on top of each other (the lower first), or one after the other."""
-
-    begin: int
-    end: int
-    height: int
-    first: int = -1
-    second: int = -1
-    is_chain: bool = False
-    place: int = -1
-    """Among the loose ones."""
-
-    @property
-    def is_leaf(self) -> bool:
-        return self.first < 0
-
-    def touches(self, time: int) -> bool:
-        return self.begin <= time <= self.end
-
-
-class _Forest:
-    """All pieces; the loose ones are those that are part of no other."""
-
-    def __init__(self, sections: int, leaves: list[tuple[int, int, int]]) -> None:
-        self.pieces = [_Piece(*leaf) for leaf in leaves]
-        self.loose: list[int] = []
-        self.unused: list[int] = []
-        self.begins: list[list[int]] = [[] for _ in range(sections + 1)]
-        self.ends: list[list[int]] = [[] for _ in range(sections + 1)]
-        for leaf in reversed(range(len(leaves))):
-            self._loosen(leaf)
-
-    def __getitem__(self, node: int) -> _Piece:
-        return self.pieces[node]
-
-    def is_loose(self, node: int) -> bool:
-        return self.pieces[node].place >= 0
-
-    def join(self, made: _Piece) -> int:
-        if self.unused:
-            node = self.unused.pop()
-            self.pieces[node] = made
-        else:
-            node = len(self.pieces)
-            self.pieces.append(made)
-        self.rejoin(node)
-        return node
-
-    def rejoin(self, node: int) -> None:
-        piece = self.pieces[node]
-        self._bind(piece.first)
-        self._bind(piece.second)
-        self._loosen(node)
-
-    def split(self, node: int) -> None:
-        self._bind(node)
-        self._loosen(self.pieces[node].second)
-        self._loosen(self.pieces[node].first)
-
-    def _loosen(self, node: int) -> None:
-        piece = self.pieces[node]
-        piece.place = len(self.loose)
-        self.loose.append(node)
-        self.begins[piece.begin].insert(0, node)
-        self.ends[piece.end].insert(0, node)
-
-    def _bind(self, node: int) -> None:
-        piece = self.pieces[node]
-        moved = self.loose.pop()
-        if moved != node:
-            self.loose[piece.place] = moved
-            self.pieces[moved].place = piece.place
-        piece.place = -1
-        self.begins[piece.begin].remove(node)
-        self.ends[piece.end].remove(node)
 
 
 class _Gluing:
@@ -154,7 +86,10 @@ class _Gluing:
         seed: int,
     ) -> None:
         self.sizes, self.enough = sizes, enough
-        self.modulus, self.residue, self.lowest, self.highest = (column.tolist() for column in columns[6:10])
+        self.modulus: list[int] = columns.modulus.tolist()
+        self.residue: list[int] = columns.residue.tolist()
+        self.lowest: list[int] = columns.lowest.tolist()
+        self.highest: list[int] = columns.highest.tolist()
         alike = (columns.modulus == columns.modulus[:1]) & (columns.residue == 0) & (columns.lowest == 0)
         self.unit = self.modulus[0] if sizes and alike.all() else 1
         """What all are aligned to that may begin at the bottom: heights are counted in it."""
@@ -165,7 +100,7 @@ class _Gluing:
             change[end] -= height
         self.live = list(accumulate(change))[:sections]
         self.slack = Slack(0, self.live)
-        self.forest = _Forest(sections, [])
+        self.forest = Forest(sections, [])
         self.random = SplitMix64(seed & WORD)
         self.best: list[int] = start.tolist()
         self.peak = self._peak_of(self.best)
@@ -193,7 +128,7 @@ class _Gluing:
         if not self.live:
             return
         patience = min(self.limit // PART_OF_WORK, LOOKS_A_BLOCK * len(self.sizes))
-        gap = self._first_gap()
+        gap, failed = self._first_gap(), 0
         while self.peak > self.enough and not self._is_over():
             known = self.peak
             done = self._attempt(self.least + gap, self.slack.work + patience)
@@ -204,12 +139,29 @@ class _Gluing:
                 continue
             gap = min(WIDER * max(gap, 1), self._most_gap())
             if gap >= self._most_gap():
+                failed += 1
+                if failed == MOST_FAILURES:
+                    break
                 gap, patience = self._first_gap(), 2 * patience
 
     def _attempt(self, height: int, until: int) -> bool:
+        self.noise = 0
+        while not self._is_over():
+            self._glue_all(height, until)
+            if len(self.forest.loose) <= MOST_LEFT:
+                self._settle()
+            if len(self.forest.loose) == 1:
+                return True
+            if self.slack.work >= until:
+                break
+            self.noise = NOISES[0]
+        return False
+
+    def _glue_all(self, height: int, until: int) -> None:
+        begun = self.slack.work
         self.slack = Slack(height, self.live, self.slack.work)
-        self.forest = _Forest(len(self.live), self.leaves)
-        self.whole, self.waste, self.noise = self.slack.total(), 0, 0
+        self.forest = Forest(len(self.live), self.leaves)
+        self.whole, self.waste = self.slack.total(), 0
         self._forget()
         for leaf in range(len(self.leaves)):
             if self._is_over():
@@ -217,8 +169,14 @@ class _Gluing:
             self._look_around(leaf)
         self._glue()
         self.log.clear()
-        energy = self._energy()
-        while len(self.forest.loose) > 1 and self.slack.work < until and not self._is_over():
+        last = self.slack.work
+        patience = STUCK * (last - begun)
+        fewest, energy = len(self.forest.loose), self._energy()
+        while len(self.forest.loose) > 1 and self.slack.work < until:
+            if self.slack.work - last >= patience or self._is_over():
+                break
+            if len(self.forest.loose) < fewest:
+                fewest, last = len(self.forest.loose), self.slack.work
             self._move()
             after = self._energy()
             if not self._is_over() and after - energy <= self._leniency():
@@ -227,9 +185,6 @@ class _Gluing:
             else:
                 self._undo()
             self.log.clear()
-        if len(self.forest.loose) <= MOST_LEFT:
-            self._settle()
-        return len(self.forest.loose) == 1
 
     def _forget(self) -> None:
         self.queue, self.turn, self.log, self.fresh = [], 0, [], []
@@ -247,15 +202,16 @@ class _Gluing:
         self._forget()
         self.noise = NOISES[self._below(len(NOISES))]
         loose, forest = self.forest.loose, self.forest
-        piece = loose[self._below(len(loose))]
-        time = forest[piece].begin if self._below(2) == 0 else forest[piece].end
-        touching = [other for other in loose if other != piece and forest[other].touches(time)]
+        where = loose[self._below(len(loose))] if self._below(2) == 0 else self._below(len(self.leaves))
+        time = forest[where].begin if self._below(2) == 0 else forest[where].end
+        touching = [other for other in loose if other != where and forest[other].touches(time)]
+        first = [where] if forest.is_loose(where) else []
         self.slack.work += len(loose)
         others = min(len(touching), 1 + self._below(MOST_OTHERS))
         for i in range(others):
             k = i + self._below(len(touching) - i)
             touching[i], touching[k] = touching[k], touching[i]
-        for node in (piece, *touching[:others]):
+        for node in (*first, *touching[:others]):
             self._take_apart(node, time)
         for node in self.fresh:
             if forest.is_loose(node):
@@ -287,7 +243,7 @@ class _Gluing:
                 self.forest.rejoin(node)
                 self._pay(self.forest[node], 1)
 
-    def _wasted(self, made: _Piece) -> list[tuple[int, int, int]]:
+    def _wasted(self, made: Piece) -> list[tuple[int, int, int]]:
         """The stretches of the joined piece that neither part fills: begin, end, height."""
         a, b = self.forest[made.first], self.forest[made.second]
         if made.is_chain:
@@ -305,20 +261,20 @@ class _Gluing:
             ]
         return [(begin, end, height) for begin, end, height in found if begin < end and height > 0]
 
-    def _pay(self, made: _Piece, sign: int) -> None:
+    def _pay(self, made: Piece, sign: int) -> None:
         self.slack.work += LOOKS_A_JOINT
         for begin, end, height in self._wasted(made):
             self.slack.take(begin, end, sign * height)
             self.waste += sign * self.slack.scaled(height) * (end - begin)
             self.slack.work += LOOKS_A_PAYMENT + 2 * (end - begin)
 
-    def _joined(self, first: int, second: int) -> _Piece:
+    def _joined(self, first: int, second: int) -> Piece:
         a, b = self.forest[first], self.forest[second]
         is_chain = a.end <= b.begin
         height = max(a.height, b.height) if is_chain else a.height + b.height
-        return _Piece(min(a.begin, b.begin), max(a.end, b.end), height, first, second, is_chain)
+        return Piece(min(a.begin, b.begin), max(a.end, b.end), height, first, second, is_chain)
 
-    def _key(self, made: _Piece) -> int | None:
+    def _key(self, made: Piece) -> int | None:
         """What it costs to join the two, as a logarithm; None: there is not enough room."""
         self.slack.work += LOOKS_A_JOINT
         cost = TRIFLE

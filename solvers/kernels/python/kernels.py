@@ -13,7 +13,18 @@ if TYPE_CHECKING:
     from .search import search
     from .sweep import apart, max_live
 
-__all__ = ["apart", "beam", "gluing", "greedy", "greedy_order", "greedy_orders", "greedy_place", "improve", "max_live", "search"]
+__all__ = [
+    "apart",
+    "beam",
+    "gluing",
+    "greedy",
+    "greedy_order",
+    "greedy_orders",
+    "greedy_place",
+    "improve",
+    "max_live",
+    "search",
+]
 
 MODULES = {
     "max_live": "sweep",

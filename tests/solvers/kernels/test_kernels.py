@@ -266,7 +266,7 @@ from tests.support import make_instance
 
 instance = make_instance([(0, 2, 4), (1, 3, 5), (2, 4, 4), (0, 1, 2)])
 start = Placement(np.zeros(4, dtype=np.int64), np.array([0, 20, 40, 60]))
-for name in ("greedy", "search", "improve", "beam"):
+for name in ("greedy", "search", "improve", "beam", "gluing"):
     outcome = get(name).solve(instance, Task(Limits(work=500), start=start, bound=(1,)), Silent())
     assert outcome.value == (9,), (name, outcome)
 assert packed(instance, 0, np.arange(4), "size", Fit.BEST) is not None
@@ -278,7 +278,7 @@ def test_with_native_kernels_no_python_kernel_is_imported() -> None:
         pytest.skip(f"no native kernels: {select(Wanted.AUTO).reason}")
     assert python_kernels_after(EVERY_SOLVER_WITH_KERNELS, "native") == set()
     used = python_kernels_after(EVERY_SOLVER_WITH_KERNELS, "reference")
-    assert {"kernels", "greedy", "search", "improve", "beam"} <= used
+    assert {"kernels", "greedy", "search", "improve", "beam", "gluing"} <= used
 
 
 @st.composite

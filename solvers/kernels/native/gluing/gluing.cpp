@@ -27,8 +27,10 @@ constexpr std::uint64_t kPathBits = 9;           // paths are up to 2^1 .. 2^9 j
 constexpr std::uint64_t kMostOthers = 4;
 constexpr Coord kFirstGap = 125;                 // a part of what is live
 constexpr Coord kWider = 3;                      // times the gap after a failure
-constexpr std::int64_t kPartOfWork = 3;          // of all work for one height,
+constexpr std::int64_t kPartOfWork = 2;          // of all work for one height,
 constexpr std::int64_t kLooksABlock = 400'000;   // but no more than this at first
+constexpr int kMostFailures = 5;                 // of all heights, each time with twice as much for one
+constexpr std::int64_t kStuck = 30;              // times the work of gluing all once, without fewer pieces than ever
 constexpr std::size_t kMostLeft = 30;            // pieces that are placed one by one where they fit
 constexpr Coord kMostRivals = 64;
 constexpr std::int64_t kLooksAJoint = 20;
@@ -102,6 +104,7 @@ public:
         if (live_.empty()) return std::move(result_);
         std::int64_t patience = std::min(options_.work / kPartOfWork, kLooksABlock * static_cast<std::int64_t>(count_));
         Coord gap = first_gap();
+        int failed = 0;
         while (result_.peak > options_.enough && !is_over()) {
             const Coord known = result_.peak;
             const bool done = attempt(least_ + gap, result_.work + patience);
@@ -112,7 +115,10 @@ public:
             }
             gap = std::max<Coord>(gap, 1);
             gap = gap > most_gap() / kWider ? most_gap() : gap * kWider;
-            if (gap >= most_gap()) gap = first_gap(), patience *= 2;
+            if (gap >= most_gap()) {
+                if (++failed == kMostFailures) break;
+                gap = first_gap(), patience *= 2;
+            }
         }
         return std::move(result_);
     }
@@ -122,17 +128,32 @@ private:
     Coord most_gap() const { return (result_.peak + unit_ - 1) / unit_ - least_; }
     Coord first_gap() const { return std::min(least_ / kFirstGap, most_gap() / 2); }
 
-    // Glues everything below a height. True: into one piece.
+    // Glues everything below a height, anew where it gets stuck. True: into one piece.
     bool attempt(Coord height, std::int64_t until) {
+        for (noise_ = 0; !is_over(); noise_ = kNoises[0]) {
+            glue_all(height, until);
+            if (forest_.loose().size() <= kMostLeft) settle();
+            if (forest_.loose().size() == 1) return true;
+            if (result_.work >= until) break;
+        }
+        return false;
+    }
+
+    void glue_all(Coord height, std::int64_t until) {
+        const std::int64_t begun = result_.work;
         slack_.fill(height, live_);
         forest_.reset(live_.size(), leaves_);
-        whole_ = slack_.total(), waste_ = 0, noise_ = 0;
+        whole_ = slack_.total(), waste_ = 0;
         forget();
         for (Node leaf = 0; leaf < static_cast<Node>(count_) && !is_over(); ++leaf) look_around(leaf);
         glue();
         log_.clear();
+        const std::int64_t once = result_.work - begun;
+        std::int64_t last = result_.work;
+        std::size_t fewest = forest_.loose().size();
         Coord energy = energy_now();
-        while (forest_.loose().size() > 1 && result_.work < until && !is_over()) {
+        while (forest_.loose().size() > 1 && result_.work < until && result_.work - last < kStuck * once && !is_over()) {
+            if (forest_.loose().size() < fewest) fewest = forest_.loose().size(), last = result_.work;
             move();
             const Coord next = energy_now();
             if (!is_over() && next - energy <= leniency()) {
@@ -145,8 +166,6 @@ private:
             }
             log_.clear();
         }
-        if (forest_.loose().size() <= kMostLeft) settle();
-        return forest_.loose().size() == 1;
     }
 
     void forget() { queue_ = {}, turn_ = 0, log_.clear(), fresh_.clear(); }
@@ -168,16 +187,18 @@ private:
         forget();
         noise_ = kNoises[below(std::size(kNoises))];
         const std::vector<Node>& loose = forest_.loose();
-        const Node piece = loose[below(loose.size())];
-        const std::int32_t time = below(2) == 0 ? forest_[piece].begin : forest_[piece].end;
+        // Where a loose piece ends, or any block at all: else few places would be left.
+        const Node where = below(2) == 0 ? loose[below(loose.size())] : static_cast<Node>(below(count_));
+        const std::int32_t time = below(2) == 0 ? forest_[where].begin : forest_[where].end;
+        const bool is_loose = forest_[where].loose;
         touching_.clear();
         for (const Node other : loose) {
-            if (other != piece && forest_[other].begin <= time && time <= forest_[other].end) touching_.push_back(other);
+            if (other != where && touches(other, time)) touching_.push_back(other);
         }
         result_.work += static_cast<std::int64_t>(loose.size());
         const std::size_t others = std::min<std::size_t>(touching_.size(), 1 + below(kMostOthers));
         for (std::size_t i = 0; i < others; ++i) std::swap(touching_[i], touching_[i + below(touching_.size() - i)]);
-        take_apart(piece, time);
+        if (is_loose) take_apart(where, time);
         for (std::size_t i = 0; i < others; ++i) take_apart(touching_[i], time);
         for (const Node node : fresh_) {
             if (forest_[node].loose) look_around(node);

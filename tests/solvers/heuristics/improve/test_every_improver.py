@@ -7,8 +7,8 @@ import pytest
 
 from solvers.geometry.rules import violation
 from solvers.heuristics.improve.beam import Beam
-from solvers.heuristics.improve.gluing import Gluing
 from solvers.heuristics.improve.ejection import Improve, Improver
+from solvers.heuristics.improve.gluing import Gluing
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
 from solvers.model.instance import Ints, Placement

@@ -1,0 +1,83 @@
+"""Pieces that are glued together: trees whose leaves are blocks, as native/gluing/forest.hpp keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Piece:
+    """A block, or two pieces joined: on top of each other (the lower first), or one after the other."""
+
+    begin: int
+    end: int
+    height: int
+    first: int = -1
+    second: int = -1
+    is_chain: bool = False
+    place: int = -1
+    """Among the loose ones."""
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.first < 0
+
+    def touches(self, time: int) -> bool:
+        return self.begin <= time <= self.end
+
+
+class Forest:
+    """All pieces; the loose ones are those that are part of no other."""
+
+    def __init__(self, sections: int, leaves: list[tuple[int, int, int]]) -> None:
+        self.pieces = [Piece(*leaf) for leaf in leaves]
+        self.loose: list[int] = []
+        self.unused: list[int] = []
+        self.begins: list[list[int]] = [[] for _ in range(sections + 1)]
+        self.ends: list[list[int]] = [[] for _ in range(sections + 1)]
+        for leaf in reversed(range(len(leaves))):
+            self._loosen(leaf)
+
+    def __getitem__(self, node: int) -> Piece:
+        return self.pieces[node]
+
+    def is_loose(self, node: int) -> bool:
+        return self.pieces[node].place >= 0
+
+    def join(self, made: Piece) -> int:
+        if self.unused:
+            node = self.unused.pop()
+            self.pieces[node] = made
+        else:
+            node = len(self.pieces)
+            self.pieces.append(made)
+        self.rejoin(node)
+        return node
+
+    def rejoin(self, node: int) -> None:
+        piece = self.pieces[node]
+        self._bind(piece.first)
+        self._bind(piece.second)
+        self._loosen(node)
+
+    def split(self, node: int) -> None:
+        self._bind(node)
+        self._loosen(self.pieces[node].second)
+        self._loosen(self.pieces[node].first)
+
+    def _loosen(self, node: int) -> None:
+        piece = self.pieces[node]
+        piece.place = len(self.loose)
+        self.loose.append(node)
+        self.begins[piece.begin].insert(0, node)
+        self.ends[piece.end].insert(0, node)
+
+    def _bind(self, node: int) -> None:
+        piece = self.pieces[node]
+        moved = self.loose.pop()
+        if moved != node:
+            self.loose[piece.place] = moved
+            self.pieces[moved].place = piece.place
+        piece.place = -1
+        self.begins[piece.begin].remove(node)
+        self.ends[piece.end].remove(node)

@@ -1,0 +1,117 @@
+"""Gluing keeps all rules and gets no worse, packs what was cut without waste, and the native kernel decides as the reference does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from planner.generate import Request, generate
+from solvers.geometry.rules import violation
+from solvers.heuristics.improve.gluing import Gluing
+from solvers.kernels import BadKernelInput, Kernels, Origin
+from solvers.kernels.columns import columns
+from solvers.kernels.python.slack import Slack
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Task
+from tests.solvers.heuristics.improve.improvers import first_placement, never, peak, placement
+from tests.solvers.heuristics.improve.test_beam import aligned, bound_of
+from tests.solvers.kernels.kernel_sets import native, of_origin, reference, where_native_run
+from tests.support import make_instance, plain
+
+
+@pytest.fixture
+def kernel() -> Kernels:
+    return native()
+
+
+def packing(buffers: int, seed: int, dropped: int = 0, alignment: int = 1) -> Instance:
+    """A box cut up without waste, some of the pieces dropped."""
+    problem = generate("packing", Request(buffers, seed, alignment))
+    rows = [(*life, b.size) for b in problem.buffers[dropped:] for life in b.live or ()]
+    return make_instance([plain(start, end, size, alignment=alignment) for start, end, size in rows])
+
+
+def compare(kernel: Kernels, instance: Instance, seed: int, work: int) -> int:
+    """Asserts that both decide alike; by how much the peak is lower than that of a first placement."""
+    start = first_placement(instance, seed)
+    assert start is not None
+    arguments = (instance.sections, columns(instance), start, bound_of(instance), seed, work, never)
+    expected, done = reference().gluing(*arguments)
+    found, spent = kernel.gluing(*arguments)
+    assert (found.tolist(), spent) == (expected.tolist(), done), seed
+    assert violation(instance, placement(found)) is None, seed
+    return peak(instance, start) - peak(instance, found)
+
+
+@pytest.mark.parametrize("seeds", [range(first, first + 20) for first in range(0, 80, 20)], ids=str)
+def test_the_kernel_decides_as_the_reference(kernel: Kernels, seeds: range) -> None:
+    gains = [compare(kernel, aligned(seed), seed, 300) for seed in seeds]
+    assert min(gains) >= 0
+    assert sum(gain > 0 for gain in gains) > 5
+
+
+@pytest.mark.parametrize(
+    ("buffers", "dropped", "alignment"), [(60, 0, 1), (60, 4, 1), (60, 4, 64), (150, 0, 1), (150, 10, 1)]
+)
+def test_it_decides_as_the_reference_on_packings(kernel: Kernels, buffers: int, dropped: int, alignment: int) -> None:
+    for seed in range(3):
+        assert compare(kernel, packing(buffers, seed, dropped, alignment), seed, 1_500) > 0
+
+
+def test_it_never_ends_below_the_least_peak(kernel: Kernels) -> None:
+    met = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows = [(s := int(rng.integers(0, 6)), s + int(rng.integers(1, 5)), int(rng.integers(1, 9))) for _ in range(6)]
+        instance = make_instance(rows)
+        start = first_placement(instance, seed)
+        assert start is not None
+        found, _ = kernel.gluing(instance.sections, columns(instance), start, 0, seed, 500, never)
+        assert violation(instance, placement(found)) is None
+        least = get("search").solve(instance, Task(), Silent()).value
+        assert least is not None
+        assert peak(instance, found) >= least[0]
+        met += peak(instance, found) == least[0]
+    assert met >= 30
+
+
+@where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
+@pytest.mark.parametrize("seed", range(3))
+def test_it_packs_what_was_cut_without_waste(seed: int) -> None:
+    instance = packing(1_500, seed)
+    start = first_placement(instance)
+    assert start is not None
+    bound = bound_of(instance)
+    task = Task(limits=Limits(work=2_000_000), start=placement(start), bound=(bound,))
+    outcome = Gluing().solve(instance, task, Silent())
+    assert (outcome.stop, outcome.value) == (StopReason.PROVED, (bound,))
+
+
+def test_what_it_does_not_take_stays_as_it_is() -> None:
+    instance = make_instance([plain(0, 3, 4), plain(1, 5, 2)], conflicts=[(0, 1)])
+    start = first_placement(instance)
+    assert start is not None
+    outcome = Gluing().solve(instance, Task(limits=Limits(work=100), start=placement(start)), Silent())
+    assert outcome.placement is not None
+    assert outcome.placement.offset.tolist() == start.tolist()
+
+
+@pytest.mark.parametrize("kind", Origin)
+def test_it_refuses_what_makes_no_sense(kind: Origin) -> None:
+    given = make_instance([(0, 3, 4), (1, 5, 2)])
+    start = np.zeros(2, dtype=np.int64)
+    for broken in ((start[:1], 0, 10), (start, 0, -1), (start - 8, 0, 10)):
+        offsets, enough, work = broken
+        with pytest.raises(BadKernelInput):
+            of_origin(kind).gluing(given.sections, columns(given), offsets, enough, 0, work, never)
+
+
+def test_room_is_the_dearer_the_less_there_is_of_it() -> None:
+    slack = Slack(100, [90] * 100 + [50] * 100)
+    few, many = slack.price(20, 80, 5), slack.price(120, 180, 5)
+    assert few is not None
+    assert many is not None
+    assert few == 5 * many
+    assert slack.price(20, 80, 11) is None
