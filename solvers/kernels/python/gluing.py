@@ -128,14 +128,15 @@ class _Gluing:
         if not self.live:
             return
         patience = min(self.limit // PART_OF_WORK, LOOKS_A_BLOCK * len(self.sizes))
-        gap, failed = self._first_gap(), 0
+        gap, failed, is_better = self._first_gap(), 0, True
         while self.peak > self.enough and not self._is_over():
-            known = self.peak
-            done = self._attempt(self.least + gap, self.slack.work + patience)
-            if done and gap == 0:
+            if is_better and self._glue_all(self.least, self.limit):
                 break
-            if done or self.peak < known:
-                gap = min(gap, self._most_gap()) // 2
+            gap, known = min(gap, self._most_gap() // 2), self.peak
+            is_better = self._attempt(self.least + gap, self.slack.work + patience) or self.peak < known
+            if is_better:
+                gap //= 2
+                self.noise = NOISES[0]
                 continue
             gap = min(WIDER * max(gap, 1), self._most_gap())
             if gap >= self._most_gap():
@@ -147,17 +148,14 @@ class _Gluing:
     def _attempt(self, height: int, until: int) -> bool:
         self.noise = 0
         while not self._is_over():
-            self._glue_all(height, until)
-            if len(self.forest.loose) <= MOST_LEFT:
-                self._settle()
-            if len(self.forest.loose) == 1:
+            if self._glue_all(height, until):
                 return True
             if self.slack.work >= until:
                 break
             self.noise = NOISES[0]
         return False
 
-    def _glue_all(self, height: int, until: int) -> None:
+    def _glue_all(self, height: int, until: int) -> bool:
         begun = self.slack.work
         self.slack = Slack(height, self.live, self.slack.work)
         self.forest = Forest(len(self.live), self.leaves)
@@ -185,6 +183,9 @@ class _Gluing:
             else:
                 self._undo()
             self.log.clear()
+        if len(self.forest.loose) <= MOST_LEFT:
+            self._settle()
+        return len(self.forest.loose) == 1
 
     def _forget(self) -> None:
         self.queue, self.turn, self.log, self.fresh = [], 0, [], []

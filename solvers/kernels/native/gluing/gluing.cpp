@@ -105,12 +105,19 @@ public:
         std::int64_t patience = std::min(options_.work / kPartOfWork, kLooksABlock * static_cast<std::int64_t>(count_));
         Coord gap = first_gap();
         int failed = 0;
+        bool is_better = true;
         while (result_.peak > options_.enough && !is_over()) {
+            if (is_better) {
+                // What was cut without waste goes together again without any room to spare, sooner than with little.
+                if (glue_all(least_, options_.work)) break;  // nothing is lower
+                is_better = false;
+            }
+            gap = std::min(gap, most_gap() / 2);
             const Coord known = result_.peak;
-            const bool done = attempt(least_ + gap, result_.work + patience);
-            if (done && gap == 0) break;  // nothing is lower
-            if (done || result_.peak < known) {
-                gap = std::min(gap, most_gap()) / 2;
+            is_better = attempt(least_ + gap, result_.work + patience) || result_.peak < known;
+            if (is_better) {
+                gap /= 2;
+                noise_ = kNoises[0];
                 continue;
             }
             gap = std::max<Coord>(gap, 1);
@@ -131,15 +138,13 @@ private:
     // Glues everything below a height, anew where it gets stuck. True: into one piece.
     bool attempt(Coord height, std::int64_t until) {
         for (noise_ = 0; !is_over(); noise_ = kNoises[0]) {
-            glue_all(height, until);
-            if (forest_.loose().size() <= kMostLeft) settle();
-            if (forest_.loose().size() == 1) return true;
+            if (glue_all(height, until)) return true;
             if (result_.work >= until) break;
         }
         return false;
     }
 
-    void glue_all(Coord height, std::int64_t until) {
+    bool glue_all(Coord height, std::int64_t until) {
         const std::int64_t begun = result_.work;
         slack_.fill(height, live_);
         forest_.reset(live_.size(), leaves_);
@@ -166,6 +171,8 @@ private:
             }
             log_.clear();
         }
+        if (forest_.loose().size() <= kMostLeft) settle();
+        return forest_.loose().size() == 1;
     }
 
     void forget() { queue_ = {}, turn_ = 0, log_.clear(), fresh_.clear(); }
