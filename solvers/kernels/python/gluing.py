@@ -33,9 +33,9 @@ WASTE_WEIGHS = 4
 TEMPERATURE = 9_000
 PATH_BITS = 9
 MOST_OTHERS = 4
-FIRST_GAP = 125
+FIRST_GAP = 60
 WIDER = 3
-PART_OF_WORK = 2
+PART_OF_WORK = 4
 LOOKS_A_BLOCK = 400_000
 MOST_FAILURES = 5
 STUCK = 30
@@ -93,7 +93,9 @@ class _Gluing:
         alike = (columns.modulus == columns.modulus[:1]) & (columns.residue == 0) & (columns.lowest == 0)
         self.unit = self.modulus[0] if sizes and alike.all() else 1
         """What all are aligned to that may begin at the bottom: heights are counted in it."""
-        self.leaves = [(begin, end, -(-size // self.unit)) for begin, end, size in zip(*times, sizes, strict=True)]
+        self.leaves: list[tuple[int, int, int]] = [
+            (begin, end, -(-size // self.unit)) for begin, end, size in zip(*times, sizes, strict=True)
+        ]
         change = [0] * (sections + 1)
         for begin, end, height in self.leaves:
             change[begin] += height
@@ -130,7 +132,7 @@ class _Gluing:
         patience = min(self.limit // PART_OF_WORK, LOOKS_A_BLOCK * len(self.sizes))
         gap, failed, is_better = self._first_gap(), 0, True
         while self.peak > self.enough and not self._is_over():
-            if is_better and self._glue_all(self.least, self.limit):
+            if is_better and self._glue_all(self.least, self.slack.work + patience):
                 break
             gap, known = min(gap, self._most_gap() // 2), self.peak
             is_better = self._attempt(self.least + gap, self.slack.work + patience) or self.peak < known
@@ -430,7 +432,8 @@ class _Gluing:
         return floor
 
     def _meet(self, leaf: int, begin: int, end: int) -> bool:
-        return self.leaves[leaf][0] < end and begin < self.leaves[leaf][1]
+        there, gone, _ = self.leaves[leaf]
+        return there < end and begin < gone
 
 
 def _log2(number: int) -> int:

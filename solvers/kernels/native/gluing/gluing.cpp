@@ -25,9 +25,9 @@ constexpr Coord kWasteWeighs = 4;                // all the room there is, in pi
 constexpr Coord kTemperature = 9'000;            // 0.2 times the logarithm of 2 to the base e
 constexpr std::uint64_t kPathBits = 9;           // paths are up to 2^1 .. 2^9 joints long
 constexpr std::uint64_t kMostOthers = 4;
-constexpr Coord kFirstGap = 125;                 // a part of what is live
+constexpr Coord kFirstGap = 60;                  // a part of what is live
 constexpr Coord kWider = 3;                      // times the gap after a failure
-constexpr std::int64_t kPartOfWork = 2;          // of all work for one height,
+constexpr std::int64_t kPartOfWork = 4;          // of all work for one height,
 constexpr std::int64_t kLooksABlock = 400'000;   // but no more than this at first
 constexpr int kMostFailures = 5;                 // of all heights, each time with twice as much for one
 constexpr std::int64_t kStuck = 30;              // times the work of gluing all once, without fewer pieces than ever
@@ -109,7 +109,7 @@ public:
         while (result_.peak > options_.enough && !is_over()) {
             if (is_better) {
                 // What was cut without waste goes together again without any room to spare, sooner than with little.
-                if (glue_all(least_, options_.work)) break;  // nothing is lower
+                if (glue_all(least_, result_.work + patience)) break;  // nothing is lower
                 is_better = false;
             }
             gap = std::min(gap, most_gap() / 2);

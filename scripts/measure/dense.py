@@ -1,0 +1,80 @@
+"""Plans dense packings: boxes cut up by straight cuts, whole, with pieces dropped, or shrunk. For each, how far the plan is above the bound.
+
+.venv/bin/python scripts/measure/dense.py [--time-limit 10] [--seeds 2] [FAMILY:BUFFERS]...
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+
+from planner import Buffer, Lifetimes, Options, Pool, Problem, plan
+
+HEIGHT = 1 << 20
+STEPS_PER_BUFFER = 8
+USUAL = ("whole:1500", "whole:3000", "whole:8000", "dropped3:3000", "dropped5:3000", "sizes:3000", "times:3000")
+
+Piece = tuple[int, int, int]
+"""Start, end, size."""
+
+
+def cut(count: int, rng: random.Random) -> list[Piece]:
+    """A box in so many pieces."""
+    pieces = [(0, STEPS_PER_BUFFER * count, HEIGHT)]
+    while len(pieces) < count:
+        at = rng.randrange(len(pieces))
+        start, end, size = pieces[at]
+        is_long, is_high = end - start >= 2, size >= 8
+        if is_long and (not is_high or rng.random() < 0.5):
+            margin = max((end - start) // 6, 1)
+            middle = rng.randint(start + margin, end - margin)
+            pieces[at : at + 1] = [(start, middle, size), (middle, end, size)]
+        elif is_high:
+            part = rng.randint(size // 6 + 1, size - size // 6 - 1)
+            pieces[at : at + 1] = [(start, end, part), (start, end, size - part)]
+    rng.shuffle(pieces)
+    return pieces
+
+
+def family(name: str, count: int, seed: int) -> list[Piece]:
+    """The pieces of one problem; `dropped3` is without three per cent of them."""
+    rng = random.Random(seed)
+    pieces = cut(count, rng)
+    if name == "sizes":
+        return [(start, end, max(int(size * (1 - rng.random() * 0.02)), 1)) for start, end, size in pieces]
+    if name == "times":
+        return [(start, max(start + 1, end - rng.randint(0, (end - start) // 20)), size) for start, end, size in pieces]
+    dropped = int(name.removeprefix("dropped")) if name != "whole" else 0
+    return pieces[: count - count * dropped // 100]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("families", nargs="*", default=USUAL)
+    parser.add_argument("--time-limit", type=float, default=10.0)
+    parser.add_argument("--seeds", type=int, default=2)
+    arguments = parser.parse_args()
+    for wanted in arguments.families:
+        name, _, count = wanted.partition(":")
+        for seed in range(arguments.seeds):
+            pieces = family(name, int(count), seed)
+            buffers = tuple(Buffer(i, size, live=((start, end),)) for i, (start, end, size) in enumerate(pieces))
+            problem = Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
+            before = _processor()
+            found = plan(problem, Options(time_limit=arguments.time_limit))
+            gap = 100 * ((found.peak or 0) / (found.pools[0].bound or 1) - 1)
+            print(
+                f"{name:9} {count:>6} seed {seed}: {gap:7.3f} %, by {found.solver}, {found.status}, stopped by {found.stop}, "
+                f"{'repeatable' if found.reproducible else 'not repeatable'}, {_processor() - before:.1f} s of the processor",
+                flush=True,
+            )
+
+
+def _processor() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+if __name__ == "__main__":
+    main()
