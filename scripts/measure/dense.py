@@ -1,6 +1,6 @@
 """Plans dense packings: boxes cut up by straight cuts, whole, with pieces dropped, or shrunk. For each, how far the plan is above the bound.
 
-.venv/bin/python scripts/measure/dense.py [--time-limit 10] [--seeds 2] [FAMILY:BUFFERS]...
+.venv/bin/python scripts/measure/dense.py [--time-limit 10] [--work-limit N] [--seeds 2] [FAMILY:BUFFERS]...
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("families", nargs="*", default=USUAL)
     parser.add_argument("--time-limit", type=float, default=10.0)
+    parser.add_argument("--work-limit", type=int, help="on a busy machine: 5000000 is what 10 seconds allow")
     parser.add_argument("--seeds", type=int, default=2)
     arguments = parser.parse_args()
     for wanted in arguments.families:
@@ -62,7 +63,7 @@ def main() -> None:
             buffers = tuple(Buffer(i, size, live=((start, end),)) for i, (start, end, size) in enumerate(pieces))
             problem = Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
             before = _processor()
-            found = plan(problem, Options(time_limit=arguments.time_limit))
+            found = plan(problem, Options(time_limit=arguments.time_limit, work_limit=arguments.work_limit))
             gap = 100 * ((found.peak or 0) / (found.pools[0].bound or 1) - 1)
             print(
                 f"{name:9} {count:>6} seed {seed}: {gap:7.3f} %, by {found.solver}, {found.status}, stopped by {found.stop}, "
