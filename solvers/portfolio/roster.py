@@ -14,7 +14,7 @@ from ..model.registry import SolverKind, is_of
 from ..model.solver import Task
 
 USUAL_PARTS = 2
-MOST_PARTS = 24
+MOST_PARTS = 12
 
 
 class Share(NamedTuple):

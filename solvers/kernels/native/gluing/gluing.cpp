@@ -400,7 +400,7 @@ private:
         const Coord peak = peak_of(bases);
         if (peak >= result_.peak) return;
         result_.offsets = std::move(bases), result_.peak = peak;
-        news_ = true;
+        stopped_ = report_(&result_.offsets) || stopped_;
     }
 
     // At the lowest base from there on that suits the block; false: it has none.
@@ -468,8 +468,7 @@ private:
         const auto time = std::chrono::steady_clock::now();
         if (time - last_tick_ < kBreath) return;
         last_tick_ = time;
-        stopped_ = report_(news_ ? &result_.offsets : nullptr);
-        news_ = false;
+        stopped_ = report_(nullptr);
     }
 
     const SearchInput& input_;
@@ -488,7 +487,7 @@ private:
     std::vector<Node> fresh_, touching_;
     Random random_{options_.seed};
     unsigned looks_ = 0;
-    bool stopped_ = false, news_ = false;
+    bool stopped_ = false;
     std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
     Improvement result_;
 };
