@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..model.deadline import look, tick
+
 Integers: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 """An array of int64, or of Python's own integers."""
 
@@ -31,6 +33,7 @@ PIECES_PER_PIECE = 50
 PAIRS_AT_ONCE = 1 << 18
 """As many as the processor's cache holds."""
 
+VERIFYING = "verifying the plan of"
 WORD = 1024
 """Bits per word of a RankSet: Python's integers are fast at that length, and a thousand words cover a million pieces."""
 
@@ -216,7 +219,9 @@ def _neighbours_apart(pieces: Pieces) -> bool:
 
 def meetings(pieces: Pieces) -> Iterator[tuple[int, int]]:
     """Every two owners whose pieces overlap in address and time, lower number first; a pair may come several times."""
+    look(VERIFYING)
     ordered = sorted(pieces.rows())
+    look(VERIFYING)
     low = [piece[0] for piece in ordered]
     live, tops = RankSet(len(ordered)), _Tops(len(ordered))
     for rank, begins in _moments([piece[2] for piece in ordered], [piece[3] for piece in ordered]):
@@ -225,6 +230,7 @@ def meetings(pieces: Pieces) -> Iterator[tuple[int, int]]:
             tops.put(rank, None)
             continue
         _, top, _, _, mine = ordered[rank]
+        tick(VERIFYING)
         met = list(tops.above(low[rank], rank))
         other = live.after(rank)
         while other is not None and low[other] < top:

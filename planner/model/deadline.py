@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from .errors import Code, Finding, PlannerError
 
-GRACE_SECONDS = 0.25
+GRACE_SECONDS = 0.2
 """So much beyond the limit is allowed, so that what is nearly done is not lost, and small problems have their plan whatever the limit is."""
 LOOK_EVERY = 2048
 """Entries: some milliseconds."""
@@ -41,7 +41,7 @@ _current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[None]:
-    """What is done within takes so long at most, counted from `begun` (on time.monotonic(); default: now), and a quarter of a second.
+    """What is done within takes so long at most, counted from `begun` (on time.monotonic(); default: now), and a fifth of a second.
 
     After that it raises OutOfTime. None: there is no limit. Within another one it changes nothing: what is asked for as a whole has its time
     as a whole, however that is divided.

@@ -12,9 +12,9 @@ from ..facts.constants import spell_out_constants
 from ..facts.digest import digest as digest_of
 from ..facts.intervals import merged
 from ..facts.places import Places
-from ..facts.sweep import Pieces, all_apart, meetings
+from ..facts.sweep import VERIFYING, Pieces, all_apart, meetings
 from ..facts.variants import as_chosen
-from ..model.deadline import look
+from ..model.deadline import in_time, look
 from ..model.errors import echo
 from ..model.plan import Placement, Plan, PlanStatus
 from ..model.problem import Buffer, BufferId, Interval, Problem
@@ -25,8 +25,6 @@ from .claims import check_claims, refuted
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import check_each, pieces, placed_buffers
 from .plain import plain_placements
-
-VERIFYING = "verifying the plan of"
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
@@ -98,6 +96,7 @@ def _check_placements(problem: Problem, where: list[Placement | None], report: P
     """Adds every rule of the problem that the placements break."""
     placed = placed_buffers(problem, where)
     check_each(problem, placed, report)
+    look(VERIFYING)
     _check_overlaps(problem, where, pieces(problem, placed), report)
     _check_relations(problem, where, report)
 
@@ -137,6 +136,7 @@ def _check_overlaps(
     for here in used:
         if all_apart(here):
             continue
+        look(VERIFYING)
         permitted = permitted or _Permitted(problem)
         if all_apart(permitted.outlines(here)):
             continue
@@ -173,9 +173,9 @@ class _Permitted:
         """The same memory in fewer pieces: what one group uses of it at different times, or side by side, as one."""
         times: dict[tuple[int, int, int], list[Interval]] = {}
         ranges: dict[tuple[int, int, int], list[Interval]] = {}
-        for low, high, start, end, i in pieces.rows():
+        for low, high, start, end, i in in_time(pieces.rows(), VERIFYING):
             times.setdefault((self._group.get(i, ~i), low, high), []).append((start, end))
-        for (owner, low, high), used in times.items():
+        for (owner, low, high), used in in_time(times.items(), VERIFYING):
             for start, end in merged(used):
                 ranges.setdefault((owner, start, end), []).append((low, high))
         return Pieces.of(

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..model.instance import Instance
 from ..model.outcome import Certificate, Proof
+from ..model.patience import patiently
 from ..model.solver import never
 
 FREE_BLOCKS = 64
@@ -42,7 +43,7 @@ def _certificate(instance: Instance, blocks: list[int]) -> Certificate:
 def _homes(instance: Instance) -> dict[int, list[int]]:
     """The pools that each block which must keep apart from others may go to. Those of one class agree on them."""
     blocks = np.unique(instance.apart).tolist()
-    return {block: np.flatnonzero(instance.allowed[block]).tolist() for block in blocks}
+    return {block: np.flatnonzero(instance.allowed[block]).tolist() for block in patiently(blocks)}
 
 
 def _cliques(instance: Instance, stopped: Callable[[], object]) -> Iterator[list[int]]:
@@ -50,7 +51,7 @@ def _cliques(instance: Instance, stopped: Callable[[], object]) -> Iterator[list
     foes: dict[int, set[int]] = {}
     stands: dict[int, int] = {}
     of_class = instance.pool_class.tolist()
-    for pair in instance.apart.tolist():
+    for pair in patiently(instance.apart.tolist()):
         a, b = (stands.setdefault(of_class[block], block) for block in pair)
         if a != b:
             foes.setdefault(a, set()).add(b)

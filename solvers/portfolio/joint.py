@@ -19,6 +19,7 @@ from ..model.instance import LINEAR_TERMS, Instance, Ints, Placement, Term
 from ..model.linear_terms import choice_cost, is_counted_in_bytes
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome, Proof, Value
+from ..model.patience import still_waited_for
 from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
@@ -75,7 +76,9 @@ class Joint:
         """Who is asked for the best of several placements of the least cost."""
         self.repacks = not by_name and bool(engines) and not OF_PEAKS.isdisjoint(instance.terms)
         self.board = Board(instance, control)
+        still_waited_for()
         first = first_bounds(instance, control.stopped)
+        still_waited_for()
         self.infeasible = bool(first.shortage)
         self.certificates = list(first.shortage or first.pools)
         self.sharing = None if self.infeasible else first.sharing

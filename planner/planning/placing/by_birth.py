@@ -189,7 +189,8 @@ class _Run:
                 group, low = places.group(places.index[buffer.id]), places.low(places.index[buffer.id])
                 base = buffer.fixed.offset - low
                 taken.setdefault(buffer.fixed.pool, []).append((base, base + self._height(group)))
-        self._rooms = {pool.name: _Room(pool, taken.get(pool.name, ())) for pool in self._problem.pools}
+        pools = in_time(self._problem.pools, PLACING, "pool")
+        self._rooms = {pool.name: _Room(pool, taken.get(pool.name, ())) for pool in pools}
         self._everywhere = _Choice(order, self._rooms)
         self._listed: dict[int, _Choice] = {}
         """By the list's identity, where many buffers have the very same."""

@@ -375,9 +375,13 @@ class _Lowering:
         found = np.zeros(0, dtype=np.int64)
         fresh: list[Ints] = []
         waiting = 0
-        for group in self.problem.constraints.different_pool:
+        every_two: dict[int, tuple[Ints, ...]] = {}
+        """Of so many: most groups are of a few."""
+        for group in in_time(self.problem.constraints.different_pool, LOWERING, "different_pool"):
             blocks = self.part_block[[self.index[id_] for id_ in group[:enough]]]
-            n, m = np.triu_indices(len(blocks), 1)
+            if len(blocks) not in every_two:
+                every_two[len(blocks)] = np.triu_indices(len(blocks), 1)
+            n, m = every_two[len(blocks)]
             a, b = blocks[n], blocks[m]
             fresh.append(np.minimum(a, b) * self.blocks + np.maximum(a, b))
             waiting += len(n)

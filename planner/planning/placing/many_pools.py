@@ -62,6 +62,7 @@ class ManyPools:
         )
         self._stop = None if self._bound.is_infeasible else stopped()
         """Why there is no quick plan, or a hasty one, if there was no time for it."""
+        look(LOOKING)
         self.part = self._part()
 
     @property
