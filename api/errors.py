@@ -34,6 +34,7 @@ class HttpCode(StrEnum):
     INFEASIBLE = "infeasible"
     NO_PLAN = "no_plan_in_time"
     NO_PLAN_YET = "no_plan_yet"
+    NO_PROOF = "no_proof"
     WORKER_DIED = "worker_died"
     STORE_UNAVAILABLE = "store_unavailable"
     STOPPING = "stopping"

@@ -166,5 +166,6 @@ SHAPES = Door(
     ("shapes",),
     lambda _: "shapes",
 )
-DOORS = {door.name: door for door in (PLANS, PARETO, SWEEP, SHAPES)}
+PROOF = Door("proof", {}, ("proof",), lambda _: "proof")
+DOORS = {door.name: door for door in (PLANS, PARETO, SWEEP, SHAPES, PROOF)}
 DOOR_OF = {kind: door for door in DOORS.values() for kind in door.kinds}

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.table import JSON
+from planner.formats.table import JSON, TEXT
 
 from ..errors import HttpCode, Refusal
 from ..service import Service
@@ -20,7 +20,7 @@ from ..store import Store
 from ..store.records import Job, JobFilter, JobState
 from .answers import job_response, json_response, listed_job, not_modified, plan_headers, plan_response
 from .body import Bodies
-from .openapi.examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
+from .openapi.examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY, PROOF_ANSWERS
 from .plans import Behind
 from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
 from .sending import Stream, in_pieces, loaded
@@ -110,13 +110,22 @@ async def plan(request: Request, service: Behind, id: str, part: Part = None) ->
     return plan_response(request, found, hit=False)
 
 
-async def part_of(request: Request, service: Service, job: Job, name: str) -> Response:
+@router.get("/v1/jobs/{id}/proof", summary="A job's proof", response_class=Response, responses=PROOF_ANSWERS)
+async def proof(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
+    """The proof alone, as `memplan verify --proof` takes it; of jobs that were asked for at /v1/proof."""
+    job = await job_of(request, service, id)
+    if job.about.kind != "proof":
+        raise Refusal(404, HttpCode.NOT_FOUND, "this job was not asked for a proof")
+    return await part_of(request, service, job, "proof", TEXT)
+
+
+async def part_of(request: Request, service: Service, job: Job, name: str, media_type: str = JSON) -> Response:
     """One of the plans that the answer is made of. Raises Refusal."""
     answer = await answer_of(request, service, job)
     work = service.read("part", answer, owner=job.owner, kind=job.about.kind, part=name)
     reply = await while_there(request, work)
     headers = {"ETag": reply.header["etag"], "Cache-Control": "private, no-cache"}
-    return not_modified(request, headers) or Response(reply.payload, 200, headers, JSON)
+    return not_modified(request, headers) or Response(reply.payload, 200, headers, media_type)
 
 
 async def answer_of(request: Request, service: Service, job: Job) -> bytes:

@@ -1,4 +1,4 @@
-"""Questions whose answer is more than one plan: frontiers, sweeps, plans for all shapes."""
+"""Questions whose answer is more than one plan: frontiers, sweeps, plans for all shapes, proofs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ..jobs.doors import PARETO, SHAPES, SWEEP, Door
-from .openapi.examples import FRONTIER_ANSWERS, SHAPED_BODY, SHAPES_ANSWERS, SWEEP_ANSWERS, SWEEP_BODY, VARIANTS_BODY
+from ..jobs.doors import PARETO, PROOF, SHAPES, SWEEP, Door
+from .openapi.examples import (
+    FRONTIER_ANSWERS,
+    PROBLEM_BODY,
+    PROVED_ANSWERS,
+    SHAPED_BODY,
+    SHAPES_ANSWERS,
+    SWEEP_ANSWERS,
+    SWEEP_BODY,
+    VARIANTS_BODY,
+)
 from .plans import Behind, answered
 from .query import QUERIES, IdempotencyKey, Prefer, RequestQuery
 
@@ -62,4 +71,11 @@ offer(
     "One plan for all values of the symbols that sizes depend on, with what is proven of it, and C functions if asked for.",
     SHAPED_BODY,
     SHAPES_ANSWERS,
+)
+offer(
+    PROOF,
+    "Prove a bound",
+    "A plan with a proof that no plan is lower, or that nothing fits, found in what is left of the time; as a job where that takes long.",
+    PROBLEM_BODY,
+    PROVED_ANSWERS,
 )

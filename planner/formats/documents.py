@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 PROBLEM_FORMAT: Final = "memplan/1"
 PLAN_FORMAT: Final = "memplan-plan/1"
 FRONTIER_FORMAT = "memplan-frontier/1"
+PROVED_FORMAT = "memplan-proved/1"
 SHARING_FORMAT: Final = "memplan-sharing/1"
 REPORT_FORMAT = "memplan-report/1"
 SHARING_REPORT_FORMAT = "memplan-sharing-report/1"

@@ -14,6 +14,7 @@ KINDS = {
     "frontier": "frontiers:FrontierKind",
     "sweep": "sweeps:SweepKind",
     "shapes": "shapes:ShapesKind",
+    "proof": "proofs:ProofKind",
 }
 """Each is loaded when there is the first job of it."""
 

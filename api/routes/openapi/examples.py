@@ -87,6 +87,14 @@ VARIANTS = {
         ],
     },
 }
+PROOF = "memplan-proof/1\nproblem 5d8d41127dff0df40ef169e102a17fa9565e79f784d53d56bbb5662c6a96fa73\nrefutes 83\nt 1\ns 0 1\n"
+PROVED: dict[str, Any] = {
+    "format": "memplan-proved/1",
+    "height": 83,
+    "proof": PROOF,
+    "why_not": None,
+    "plan": PLAN,
+}
 FRONTIER: dict[str, Any] = {
     "format": "memplan-frontier/1",
     "complete": True,
@@ -247,6 +255,12 @@ PLAN_ANSWERS: dict[int | str, dict[str, Any]] = {
     202: JOB_ACCEPTED,
     304: {"description": "The plan is the one whose ETag was sent in If-None-Match."},
 }
+PROVED_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("The plan and its proof.", PROVED, JSON, part("Proved")),
+    202: JOB_ACCEPTED,
+    304: PLAN_ANSWERS[304],
+}
+PROOF_ANSWERS: dict[int | str, dict[str, Any]] = {200: shown("The proof.", PROOF, "text/plain", TEXT)}
 VARIANTS_BODY = body(
     {JSON: {"schema": part("Problem"), "examples": {"variants": {"summary": "two ways", "value": VARIANTS}}}}
 )

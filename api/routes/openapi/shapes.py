@@ -96,6 +96,9 @@ PARTS: dict[str, Schema] = {
         warnings=listed(TEXT),
         run=OBJECT,
     ),
+    "Proved": record(
+        format={"const": "memplan-proved/1"}, height=WHOLE, proof=perhaps(TEXT), why_not=perhaps(TEXT), plan=OBJECT
+    ),
     "Sweep": record(
         format={"const": "memplan-sweep/1"},
         name=perhaps(TEXT),
