@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..model.deadline import in_time
 from ..model.errors import Code
 from ..model.problem import Colocation, Problem
 from .names import Names
@@ -67,7 +68,7 @@ def _check_cycles(colocations: tuple[Colocation, ...], ties: list[tuple[int, int
 def _ties_on_cycles(ties: list[tuple[int, int]]) -> dict[int, int]:
     """One tie of each buffer that is on a cycle, or between two: the rest is peeled off, a loose end at a time."""
     ends: dict[int, tuple[set[int], set[int]]] = {}
-    for k, (buffer, base) in enumerate(ties):
+    for k, (buffer, base) in enumerate(in_time(ties, "checking", "colocation")):
         if buffer != base:
             ends.setdefault(buffer, (set(), set()))[0].add(k)
             ends.setdefault(base, (set(), set()))[1].add(k)
@@ -87,13 +88,13 @@ def _ties_on_cycles(ties: list[tuple[int, int]]) -> dict[int, int]:
 def _gather(colocations: tuple[Colocation, ...], ties: list[tuple[int, int]], report: Report) -> Groups:
     """Walks from each buffer along its ties; a second way to the same buffer must lead to the same distance."""
     near: dict[int, list[tuple[int, int, int]]] = {}
-    for k, (buffer, base) in enumerate(ties):
+    for k, (buffer, base) in enumerate(in_time(ties, "checking", "colocation")):
         if buffer != base:
             near.setdefault(base, []).append((buffer, colocations[k].offset, k))
             near.setdefault(buffer, []).append((base, -colocations[k].offset, k))
     groups = Groups({}, {}, {}, {})
     reported: set[int] = set()
-    for start in near:
+    for start in in_time(near, "checking"):
         if start in groups.root:
             continue
         groups.root[start], groups.shift[start] = start, 0

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from ..model.instance import Bools, Instance, Ints, Placement
-from ..model.patience import patiently
+from ..model.patience import patiently, still_waited_for
 from .gaps import Span
 from .neighbours import Neighbours
 from .orders import Fit
@@ -50,7 +50,9 @@ def place_all(
     `soft` names, for a block, others whose addresses it should not share: heeded where there is room. With `finish` a stop does not end it:
     what is left is stacked on top.
     """
+    still_waited_for()
     run = _Run(instance, near, fit, policy, soft or {})
+    still_waited_for()
     lost = run.all(order, stop, np.zeros(instance.blocks, dtype=np.int64), finish)
     return None if lost is None or lost else Placement(run.pool, run.offset)
 

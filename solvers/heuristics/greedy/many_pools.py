@@ -28,6 +28,7 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
         # However little time there is, the first pass is made: it hurries if it must.
         if (stop := search.finished(number * near.work)) is not None and (number or search.placement is not None):
             return search.outcome(stop)
+        still_waited_for()
         placement = place_all(
             instance,
             order,
