@@ -260,7 +260,10 @@ PROVED_ANSWERS: dict[int | str, dict[str, Any]] = {
     202: JOB_ACCEPTED,
     304: PLAN_ANSWERS[304],
 }
-PROOF_ANSWERS: dict[int | str, dict[str, Any]] = {200: shown("The proof.", PROOF, "text/plain", TEXT)}
+PROOF_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown("The proof.", PROOF, "text/plain", TEXT),
+    304: PLAN_ANSWERS[304],
+}
 VARIANTS_BODY = body(
     {JSON: {"schema": part("Problem"), "examples": {"variants": {"summary": "two ways", "value": VARIANTS}}}}
 )
