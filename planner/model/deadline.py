@@ -17,6 +17,10 @@ from .errors import Code, Finding, PlannerError
 
 GRACE_SECONDS = 0.2
 """So much beyond the limit is allowed, so that what is nearly done is not lost, and small problems have their plan whatever the limit is."""
+FINISH_SECONDS = 0.4
+"""So much, once there is a plan, which is then only written out and verified."""
+LEAST_SECONDS = 0.05
+"""Of the processor, after that: what has not had so much of it is small, and the machine is busy with others."""
 LOOK_EVERY = 2048
 """Entries: some milliseconds."""
 
@@ -30,10 +34,21 @@ class OutOfTime(PlannerError):
 class _Deadline:
     """When the time is over, on time.monotonic()."""
 
-    __slots__ = ("end", "limit", "ticks")
+    __slots__ = ("_late", "end", "grace", "limit", "ticks")
 
     def __init__(self, limit: float, end: float) -> None:
-        self.limit, self.end, self.ticks = limit, end, 0
+        self.limit, self.end, self.ticks, self.grace = limit, end, 0, GRACE_SECONDS
+        self._late: float | None = None
+        """What this thread had had of the processor when it was first seen that the time is over."""
+
+    def is_over(self, ahead: float = 0.0) -> bool:
+        """Is it, with what takes so many seconds more?"""
+        if time.monotonic() + ahead <= self.end + self.grace:
+            return False
+        spent = time.thread_time()
+        if self._late is None:
+            self._late = spent
+        return ahead + spent - self._late >= LEAST_SECONDS
 
 
 _current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
@@ -41,7 +56,8 @@ _current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[None]:
-    """What is done within takes so long at most, counted from `begun` (on time.monotonic(); default: now), and a fifth of a second.
+    """What is done within takes so long at most, counted from `begun` (on time.monotonic(); default: now), and a fifth of a second;
+    where there is a plan to be lost, two fifths.
 
     After that it raises OutOfTime. None: there is no limit. Within another one it changes nothing: what is asked for as a whole has its time
     as a whole, however that is divided.
@@ -56,17 +72,24 @@ def time_limit(seconds: float | None, begun: float | None = None) -> Iterator[No
         _current.reset(token)
 
 
+def finish() -> None:
+    """There is a plan: what is left to do may take a little longer, so that it is not lost."""
+    deadline = _current.get()
+    if deadline is not None:
+        deadline.grace = FINISH_SECONDS
+
+
 def look(deed: str) -> None:
     """Raises OutOfTime if the time is over; `deed` says what is going on: "reading"."""
     deadline = _current.get()
-    if deadline is not None and time.monotonic() > deadline.end + GRACE_SECONDS:
+    if deadline is not None and deadline.is_over():
         raise _out_of_time(deadline, f"while {deed} the problem")
 
 
 def expect(seconds: float, deed: str, what: str) -> None:
     """Raises OutOfTime if the time is over, or will be before something is done that takes so long and cannot look at the clock."""
     deadline = _current.get()
-    if deadline is not None and time.monotonic() + seconds > deadline.end + GRACE_SECONDS:
+    if deadline is not None and deadline.is_over(seconds):
         raise _out_of_time(deadline, f"while {deed} the problem ({what})")
 
 
@@ -88,7 +111,7 @@ def in_time(items: Collection[Item], deed: str, what: str = "entry") -> Iterable
 def _looking(items: Collection[Item], deadline: _Deadline, deed: str, what: str) -> Iterator[Item]:
     each = iter(items)
     for done in range(0, len(items), LOOK_EVERY):
-        if time.monotonic() > deadline.end + GRACE_SECONDS:
+        if deadline.is_over():
             raise _out_of_time(deadline, f"while {deed} the problem, at {what} {done} of {len(items)}")
         yield from islice(each, LOOK_EVERY)
 

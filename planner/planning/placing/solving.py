@@ -16,7 +16,7 @@ from solvers.portfolio.solve import solve
 
 from ...checks import require_sound
 from ...facts.constants import spell_out_constants
-from ...model.deadline import OutOfTime
+from ...model.deadline import OutOfTime, finish
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue
 from ...model.plan import Placement as PlanPlacement
@@ -186,6 +186,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         outcome = solve(self.instance, task, watch, options.solver)
         if outcome.placement is None and not outcome.infeasible and outcome.stop is not StopReason.CANCELLED:
             outcome = self._by_birth(outcome)
+        finish()
         made = self._lifted(outcome)
         if made.status is not PlanStatus.INFEASIBLE:
             return made

@@ -14,12 +14,19 @@ import pytest
 
 from api.cli.invocation import invoke
 from planner import Buffer, Options, OutOfTime, Pool, Problem, plan, read_problem, share, sweep, time_limit
-from planner.model.deadline import GRACE_SECONDS, LOOK_EVERY, in_time, look, tick
+from planner.model import deadline
+from planner.model.deadline import GRACE_SECONDS, LOOK_EVERY, finish, in_time, look, tick
 from solvers.model.patience import ASK_EVERY, patience, patiently
 
 ROOT = Path(__file__).resolve().parents[3]
 LONG_AGO = 10.0
 PROBLEM = Problem(tuple(Buffer(i, 8 + i % 7, live=((i, i + 3),)) for i in range(5000)))
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is small counts as much as what is large."""
+    monkeypatch.setattr(deadline, "LEAST_SECONDS", 0.0)
 
 
 def document(count: int) -> dict[str, object]:
@@ -61,6 +68,24 @@ def test_planning_is_given_up(asked: object) -> None:
 def test_what_is_late_within_the_grace_has_its_plan() -> None:
     small = replace(PROBLEM, buffers=PROBLEM.buffers[:5])
     assert plan(small, Options(time_limit=1e-9, workers=1)).status.has_plan
+
+
+def test_what_is_small_has_its_plan_however_busy_the_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = replace(PROBLEM, buffers=PROBLEM.buffers[:5])
+    late = time.monotonic() - LONG_AGO
+    with pytest.raises(OutOfTime):
+        plan(small, Options(time_limit=1, workers=1), begun=late)
+    monkeypatch.undo()
+    assert plan(small, Options(time_limit=1, workers=1), begun=late).status.has_plan
+
+
+def test_there_is_more_time_to_finish_a_plan() -> None:
+    with time_limit(0.0, time.monotonic() - 0.3):
+        finish()
+        look("verifying")
+        time.sleep(0.2)
+        with pytest.raises(OutOfTime):
+            look("verifying")
 
 
 def test_where_it_was_is_said() -> None:
