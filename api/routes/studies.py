@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ..jobs.doors import PARETO, PROOF, SHAPES, SWEEP, Door
 from .openapi.examples import (
     FRONTIER_ANSWERS,
-    PROBLEM_BODY,
+    PROVABLE_BODY,
     PROVED_ANSWERS,
     SHAPED_BODY,
     SHAPES_ANSWERS,
@@ -76,6 +76,6 @@ offer(
     PROOF,
     "Prove a bound",
     "A plan with a proof that no plan is lower, or that nothing fits, found in what is left of the time; as a job where that takes long.",
-    PROBLEM_BODY,
+    PROVABLE_BODY,
     PROVED_ANSWERS,
 )

@@ -275,15 +275,20 @@ def _rounded_up(number: int, unit: int) -> int:
 
 
 def _least_weight(places: Places, certificate: PlanCertificate, moments: dict[int, dict[str, int]]) -> int:
-    """What the named buffers weigh at least in any plan; one that fits nowhere, in any pool it is allowed."""
+    """What the named buffers weigh at least in any plan; one that fits nowhere, in the dearest pool it is allowed: then nothing fits, and every claim holds."""
     alike = _same_everywhere(places, moments)
     if alike is not None:
         of_one = {time: {alike: of_pool[alike]} for time, of_pool in moments.items()}
         return sum(mine.get(alike, 0) for mine in weigh(places, certificate, of_one).values())
     least = 0
     for first, mine in weigh(places, certificate, moments).items():
-        homes = places.possible_pools(first) or places.allowed_pools(places.tied(first))
-        least += min((mine.get(pool, 0) for pool in homes), default=0)
+        homes = places.possible_pools(first)
+        others = () if homes else places.allowed_pools(places.tied(first))
+        least += (
+            min(mine.get(pool, 0) for pool in homes)
+            if homes
+            else max((mine.get(pool, 0) for pool in others), default=0)
+        )
     return least
 
 

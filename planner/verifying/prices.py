@@ -20,7 +20,7 @@ from .weights import read_weights, weigh
 
 
 def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str:
-    """The bound, or in words why nothing is proven. What fits nowhere costs as if it fitted wherever it is allowed."""
+    """The bound, or in words why nothing is proven. What fits nowhere costs as much as where it is allowed and dearest: then nothing fits, and every claim holds."""
     term = places.problem.terms[0]
     if not can_be_priced(term):
         return f"the objective's first term, {term}, has no price"
@@ -31,12 +31,13 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
     weights = weigh(places, certificate, prices.moments)
     bound = 0
     for tied in dict.fromkeys(places.tied(number) for number in range(len(places.problem.buffers))):
-        homes = list(places.possible_pools(tied[0]) or places.allowed_pools(tied))
+        possible = places.possible_pools(tied[0])
+        homes = list(possible or places.allowed_pools(tied))
         if not homes:
             continue
         members = [places.problem.buffers[number] for number in tied]
         mine = weights.get(tied[0], {})
-        bound += min(
+        bound += (min if possible else max)(
             unit * sum(choice_cost(buffer, places.pools[pool], term) for buffer in members) + mine.get(pool, 0)
             for pool in homes
         )

@@ -227,7 +227,10 @@ def test_every_body_has_an_example_in_the_open_api_document_and_it_works(service
                 sent = value.encode() if isinstance(value, str) else json.dumps(value).encode()
                 if "in base64" in example.get("summary", ""):
                     sent = base64.b64decode(value)
-                response = service.client.post(path, content=sent, headers={**JSON, "Content-Type": kind})
+                if kind == "multipart/form-data":
+                    response = service.client.post(path, files=value)
+                else:
+                    response = service.client.post(path, content=sent, headers={**JSON, "Content-Type": kind})
                 assert response.status_code in (200, 202), (path, kind, response.text)
 
 

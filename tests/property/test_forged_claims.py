@@ -135,9 +135,12 @@ class PlanJudge(Judge):
         self.problem, self.truth = problem, truth
 
     def is_true(self, path: Path, forged: Json) -> bool:
-        bound = at(forged, path) if path[-1] == "bound" and path[:2] == ("objective", "terms") else None
-        if isinstance(bound, int) and path[2] != 0:  # of a later term, given that the earlier ones are at their bounds
-            return bound >= 0 and (self.truth.value is None or bound <= self.truth.value[int(path[2])])
+        if path[-1] == "bound" and path[:2] == ("objective", "terms") and path[2] != 0:
+            bound = at(forged, path)  # of a later term, given that the earlier ones are at their bounds
+            if bound is None:
+                return True  # it says nothing
+            if isinstance(bound, int):
+                return bound >= 0 and (self.truth.value is None or bound <= self.truth.value[int(path[2])])
         return super().is_true(path, forged)
 
     def least(self, certificate: Json) -> int | None:

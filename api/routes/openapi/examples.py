@@ -255,6 +255,7 @@ PLAN_ANSWERS: dict[int | str, dict[str, Any]] = {
     202: JOB_ACCEPTED,
     304: {"description": "The plan is the one whose ETag was sent in If-None-Match."},
 }
+PROVABLE_BODY = body({JSON: {"schema": part("Problem"), "examples": {"options": WITH_OPTIONS}}})
 PROVED_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: shown("The plan and its proof.", PROVED, JSON, part("Proved")),
     202: JOB_ACCEPTED,

@@ -59,7 +59,7 @@ def test_it_is_a_draft_2020_12_schema() -> None:
     assert schema()["required"] == ["format", "buffers"]
     assert set(schema()["$defs"]) == {
         "Alternative", "Buffer", "Colocation", "Constraints", "CostTerm", "Fixed", "MoreLife", "Objective", "Pool", "ReusePenalty",
-        "Step", "VariantGroup", "Variants",
+        "Step", "VariantGroup", "Variants", "Was",
     }  # fmt: skip
 
 
