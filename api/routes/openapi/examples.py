@@ -324,7 +324,7 @@ VERIFY_BODY = body(
             "examples": {
                 "files": {
                     "summary": "Two files: the problem in any format that is read, also a model",
-                    "value": {"problem": ROWS, "plan": json.dumps(PLAN)},
+                    "value": {"problem": json.dumps(PROBLEM), "plan": json.dumps(PLAN)},
                 }
             },
         },
