@@ -36,12 +36,15 @@ class HighsBackend:
         import highspy
 
         solver = highspy.Highs()
-        for option, value in _options(budget).items():
-            solver.setOptionValue(option, value)
+        solver.setOptionValue("output_flag", False)
         with tempfile.TemporaryDirectory(prefix="memplan-highs-") as folder:
             path = str(Path(folder, "model.mps"))
             _, variables, _, _ = problem.writeMPS(path, rename=1)
             solver.readModel(path)
+        for option, value in _options(
+            budget
+        ).items():  # not before: with little time left a model would be read in part
+            solver.setOptionValue(option, value)
         # HiGHS answers by column number, in the file's order of columns.
         shorts = [solver.getColName(column)[1] for column in range(solver.getNumCol())]
         named = {short: name for name, short in variables.items()}
@@ -77,7 +80,6 @@ class HighsBackend:
 
 def _options(budget: Budget) -> dict[str, object]:
     options: dict[str, object] = {
-        "output_flag": False,
         "mip_rel_gap": 0.0,
         "mip_abs_gap": 0.0,
         "mip_feasibility_tolerance": TOLERANCE,
