@@ -284,18 +284,29 @@ def _serve(path: str, ready: Callable[[], None]) -> None:
                     events.unregister(key.fileobj)
                     os.close(key.fd)
                     _, status = os.waitpid(pid, 0)
-                    with line, contextlib.suppress(BrokenPipeError):
-                        line.send(b"%d" % os.waitstatus_to_exitcode(status))
+                    with line:
+                        _tell(line, b"%d" % os.waitstatus_to_exitcode(status))
+
+
+def _tell(line: socket.socket, text: bytes) -> None:
+    """Whoever asked may have been killed since, which is nothing to those who have not."""
+    with contextlib.suppress(OSError):
+        line.send(text)
 
 
 def _fork(path: str, line: socket.socket, door: socket.socket, events: selectors.BaseSelector) -> int | None:
-    """The process; None if that was for nothing but the path of a family."""
-    message, files, _, _ = socket.recv_fds(line, MESSAGE, 4)
+    """The process; None if that was for nothing but the path of a family, or for somebody who was killed before he said for what."""
+    message, files = b"", list[int]()
+    with contextlib.suppress(OSError):
+        message, files, _, _ = socket.recv_fds(line, MESSAGE, 4)
+    if not message:
+        line.close()
+        return None
     order = json.loads(message)
     others = [key.data[1] for key in events.get_map().values() if key.data]
     if "family" in order:
         with line:
-            line.send(_family(path, order["family"], (*others, line, door, events)).encode())
+            _tell(line, _family(path, order["family"], (*others, line, door, events)).encode())
         return None
     pid = os.fork()
     if pid == 0:
@@ -304,7 +315,7 @@ def _fork(path: str, line: socket.socket, door: socket.socket, events: selectors
         _become(order, files, path)
     for file in files:
         os.close(file)
-    line.send(b"%d" % pid)
+    _tell(line, b"%d" % pid)
     return pid
 
 

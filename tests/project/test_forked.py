@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.api.processes import run, run_on_terminal
-from tests.forked import Forked, can_fork, environment
+from tests.forked import Forked, _parent, can_fork, environment
 
 STARTED = (sys.executable, "-m", "api.cli.__main__")
 
@@ -37,6 +39,16 @@ def test_a_signal_that_ends_it_is_told() -> None:
     assert (process.wait(60), process.poll()) == (-signal.SIGKILL, -signal.SIGKILL)
     os.close(reading)
     os.close(writing)
+
+
+@pytest.mark.parametrize("said", [b"", json.dumps({"family": "solvers.milp"}).encode()])
+def test_who_is_killed_while_he_asks_harms_nobody_else(said: bytes) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
+        line.connect(_parent().path)
+        if said:
+            line.send(said)
+    for _ in range(2):
+        assert run("schema").returncode == 0
 
 
 def test_what_an_interpreter_reads_when_it_starts_needs_a_new_one() -> None:
