@@ -68,7 +68,10 @@ def test_a_job_runs_and_tells_how_it_goes(service: Served) -> None:
     assert (job["state"], job["name"], job["buffers"], job["options"]["seed"]) == ("queued", "told", 3, 11)
     heard = list(events(service, job))
     assert [number for number, _, _ in heard] == list(range(1, len(heard) + 1))
-    assert [kind for _, kind, _ in heard] == ["state", "state", "done"]
+    kinds = [kind for _, kind, _ in heard]
+    assert [kind for kind in kinds if kind not in ("incumbent", "bound")] == ["state", "state", "done"]
+    assert kinds[:2] == ["state", "state"], "on a busy machine there is time to tell of what was found, too"
+    assert kinds[-1] == "done"
     assert heard[-1][2]["status"] == "optimal"
     now = service.client.get(job["links"]["self"]).json()
     assert (now["state"], now["status"], now["best"], now["bound"], now["attempt"]) == (
