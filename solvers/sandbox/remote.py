@@ -18,6 +18,8 @@ from .parent_death import kill_group
 
 BURIAL_SECONDS = 0.1
 """How long to wait for word that a killed child is dead."""
+DEATH_SECONDS = 1.0
+"""How long to wait for word what a child has died of that nobody killed: a busy machine takes its time to tell."""
 CHUNK = 1 << 18
 
 
@@ -119,7 +121,7 @@ class Remote:
             self._line.shutdown(socket.SHUT_WR)
         self._unsent = memoryview(b"")
         messages: list[Message] = []
-        give_up = time.monotonic() + BURIAL_SECONDS
+        give_up = time.monotonic() + (DEATH_SECONDS if self.is_silent else BURIAL_SECONDS)
         while not (self.is_silent and self._is_buried) and (left := give_up - time.monotonic()) > 0:
             messages += self.receive(left)
         if self.fate.code is None and self.fate.pid is not None:

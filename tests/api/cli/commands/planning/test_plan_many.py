@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import subprocess
@@ -104,7 +105,7 @@ def test_what_the_store_has_is_looked_over(folder: Path, tmp_path: Path) -> None
     database = tmp_path / "answers.db"
     store = ("--store", f"sqlite:///{database}")
     run("plan-many", str(folder), "-o", str(tmp_path / "one"), *store)
-    with sqlite3.connect(database) as connection:
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
         for key, data in connection.execute("select key, data from plans").fetchall():
             plan = json.loads(data)
             plan["placements"][0]["offset"] += 1 << 20
