@@ -1,1 +1,1 @@
-"""Choosing: one alternative of each group, so that little is live at a time and little is paid; who places them is asked from here."""
+"""Choices first, addresses after: what is chosen is asked of CP-SAT, which forgets addresses, and then placed by whoever is asked."""

@@ -77,7 +77,7 @@ SOLVERS: dict[str, Entry] = {
     ),
     "pools_first": Entry(
         SolverKind.RELAXATION,
-        "solvers.pooling.solver:PoolsFirst",
+        "solvers.choice.pools.solver:PoolsFirst",
         "which buffer goes to which memory by a 0-1 program without addresses; then each memory packed",
     ),
     "cpsat": Entry(SolverKind.METHOD, "solvers.cpsat:CpSat", "OR-Tools CP-SAT: is there a plan of this height?"),

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from math import gcd
 
-from solvers.choice.instance import Choices, Memories, Pick
-from solvers.choice.loads import Piece, Times, live_together
-from solvers.choice.together import MOST_PARTS, Joint, Relation, Tie
-from solvers.choice.walls import rows
+from solvers.choice.alternatives.instance import Choices, Memories, Pick
+from solvers.choice.alternatives.loads import Piece, Times, live_together
+from solvers.choice.alternatives.together import MOST_PARTS, Joint, Relation, Tie
+from solvers.choice.alternatives.walls import rows
 from solvers.model.instance import Term
 
 from ....facts.colocation import groups as colocated

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
-from solvers.choice.instance import Choice as Positions
-from solvers.choice.master import Exact, Master
-from solvers.choice.points import Demand, OnPoint, Placed, Point
-from solvers.choice.points import Frontier as Found
-from solvers.choice.search import Search
+from solvers.choice.alternatives.instance import Choice as Positions
+from solvers.choice.alternatives.master import Exact, Master
+from solvers.choice.alternatives.points import Demand, OnPoint, Placed, Point
+from solvers.choice.alternatives.points import Frontier as Found
+from solvers.choice.alternatives.search import Search
 from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Goal, Limits, Silent
 

@@ -27,7 +27,7 @@ from planner.options.preference import Preference
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choosing import Choosing
 from planner.verifying.verify import verify
-from solvers.choice import points, search
+from solvers.choice.alternatives import points, search
 from solvers.model.errors import StopReason
 from tests.planner.planning.placing.variants.random_variants import (
     KINDS,

@@ -9,8 +9,8 @@ from planner.model.problem import Pool
 from planner.options.options import Options
 from planner.planning.placing.solving import pareto
 from planner.planning.placing.variants.choices import lower_choices
-from solvers.choice.instance import Question
-from solvers.choice.questions import WORK_PER_DETERMINISTIC_SECOND, Questions
+from solvers.choice.alternatives.instance import Question
+from solvers.choice.alternatives.questions import WORK_PER_DETERMINISTIC_SECOND, Questions
 from solvers.cpsat.engine import Budget
 from solvers.model.solver import Limits, Silent
 

@@ -16,8 +16,8 @@ from planner.model.problem import (
     Variants,
 )
 from planner.planning.placing.variants.choices import lower_choices, lower_joint, most_value
-from solvers.choice.instance import Question
-from solvers.choice.master import Exact
+from solvers.choice.alternatives.instance import Question
+from solvers.choice.alternatives.master import Exact
 from solvers.model.solver import Limits, Silent
 from tests.planner.planning.placing.variants.random_variants import KINDS, best_of, every_choice, random_problem_of_kind
 

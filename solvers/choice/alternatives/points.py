@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, TypeAlias
 
-from ..model.errors import StopReason
+from ...model.errors import StopReason
 from .instance import Choice
 
 

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from solvers.choice.instance import Choices
-from solvers.choice.loads import Piece, live_together
+from solvers.choice.alternatives.instance import Choices
+from solvers.choice.alternatives.loads import Piece, live_together
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -50,7 +50,7 @@ def test_of_too_many_loads_the_largest_are_formed(monkeypatch: pytest.MonkeyPatc
     groups = [2] * 5
     costs = tuple((0, 0) for _ in groups)
     every = Choices(costs, live_together(pieces, groups).loads)
-    monkeypatch.setattr("solvers.choice.loads.MOST_PIECES", 100)
+    monkeypatch.setattr("solvers.choice.alternatives.loads.MOST_PIECES", 100)
     some = Choices(costs, live_together(pieces, groups).loads)
     assert 1 <= len(some.loads) < len(every.loads)
     for choice in itertools.product(range(2), repeat=5):

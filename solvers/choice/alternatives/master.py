@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from ..model.errors import StopReason, Unsupported
-from ..model.solver import Control, Limits
-from ..sandbox.conversation import Conversation
+from ...model.errors import StopReason, Unsupported
+from ...model.solver import Control, Limits
+from ...sandbox.conversation import Conversation
 from .instance import Answer, Choice, Choices, Cut, Question
 from .together import Joint
 from .wire import NAME, read_answer, write_question
@@ -53,7 +53,7 @@ class Asking:
 class Exact(Asking):
     """Asks about choices and addresses at once: loads are values."""
 
-    service = "solvers.choice.together:Together"
+    service = "solvers.choice.alternatives.together:Together"
 
     def __init__(self, joint: Joint, limits: Limits, seed: int, control: Control, work_each: int | None) -> None:
         super().__init__(joint.choices, joint, limits, seed, control)
@@ -71,7 +71,7 @@ class Exact(Asking):
 class Master(Asking):
     """Asks about one instance without addresses, with all that has been learned of it meanwhile."""
 
-    service = "solvers.choice.questions:Questions"
+    service = "solvers.choice.alternatives.questions:Questions"
 
     def __init__(self, choices: Choices, limits: Limits, seed: int, control: Control, work_each: int | None) -> None:
         super().__init__(choices, choices, limits, seed, control)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from ..model.errors import StopReason
+from ...model.errors import StopReason
 
 Pick: TypeAlias = tuple[int, int]
 """A group, and one of its alternatives."""

@@ -7,11 +7,11 @@ from hypothesis import given
 from planner.generate import Request, generate
 from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
+from solvers.choice.pools.program import Program, class_numbers, pools_of_classes, program_of
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.model.instance import Instance, Placement
 from solvers.model.objective import evaluate, peaks
 from solvers.model.solver import Limits, Silent, Task
-from solvers.pooling.program import Program, class_numbers, pools_of_classes, program_of
 from tests.strategies import effort, problems
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
-from ..cpsat import engine
-from ..cpsat.places import places
-from ..model.instance import Instance, Term
-from ..model.solver import Control
+from ...cpsat import engine
+from ...cpsat.places import places
+from ...model.instance import Instance, Term
+from ...model.solver import Control
 from .instance import Answer, Choice, Choices, Pick, Question
 from .questions import Answering
 

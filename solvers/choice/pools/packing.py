@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..geometry.presolve import restrict
-from ..model.errors import StopReason
-from ..model.instance import Instance, Ints, Placement, Term
-from ..model.outcome import Value
-from ..model.solver import Control, Goal, Task
-from ..portfolio.roster import PACKERS
-from ..portfolio.separate_pools import solve_separate_pools
+from ...geometry.presolve import restrict
+from ...model.errors import StopReason
+from ...model.instance import Instance, Ints, Placement, Term
+from ...model.outcome import Value
+from ...model.solver import Control, Goal, Task
+from ...portfolio.roster import PACKERS
+from ...portfolio.separate_pools import solve_separate_pools
 
 
 class Packed(NamedTuple):

@@ -10,9 +10,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..bounds.weighted_sections import LiveHeights, homes_of_classes
-from ..model.instance import Bools, Instance, Ints, Placement, Term
-from ..model.linear_terms import choice_cost, moved_column, peak_price
+from ...bounds.weighted_sections import LiveHeights, homes_of_classes
+from ...model.instance import Bools, Instance, Ints, Placement, Term
+from ...model.linear_terms import choice_cost, moved_column, peak_price
 
 MOST_ENTRIES = 400_000
 """Of all rows together. Beyond it those of the sections with least live are left out: the others still hold."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ..model.errors import SolverFailed, StopReason
+from ...model.errors import SolverFailed, StopReason
 from .instance import Answer, Choice, Choices, Cut, Question
 
 NAME = "cpsat"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..model.errors import SolverFailed, StopReason
+from ...model.errors import SolverFailed, StopReason
 from .program import Costs, Pools, Program, Room, Row
 
 NAME = "cpsat"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ..model.errors import StopReason
-from ..model.solver import Control, Limits
-from ..sandbox.conversation import Conversation
+from ...model.errors import StopReason
+from ...model.solver import Control, Limits
+from ...sandbox.conversation import Conversation
 from .program import Program
 from .question import NAME, Answer, Question, read_answer, read_peaks
 
@@ -28,7 +28,7 @@ class Asking:
         """Why nothing can be asked any more: the clock, want of memory, or that it broke."""
         self._limits, self._seed = limits, seed
         self._talk = Conversation(
-            NAME, "solvers.cpsat", "solvers.pooling.answering:Answering", None, limits.memory_bytes, control
+            NAME, "solvers.cpsat", "solvers.choice.pools.answering:Answering", None, limits.memory_bytes, control
         )
         self._known: Program | None = None
 

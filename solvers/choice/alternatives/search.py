@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ..model.errors import StopReason
+from ...model.errors import StopReason
 from .coverage import Coverage, Stretch
 from .instance import Answer, Choice, Cut, Question
 from .master import Exact, Master

@@ -11,14 +11,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..bounds.room_prices import costs_by_pool
-from ..heuristics.assign.from_prices import settled
-from ..model.errors import StopReason
-from ..model.instance import Instance, Ints, Placement
-from ..model.libraries import ORTOOLS, Library
-from ..model.objective import evaluate, peaks
-from ..model.outcome import Certificate, Outcome, Proof, Value
-from ..model.solver import Control, Feature, Goal, Solver, Task
+from ...bounds.room_prices import costs_by_pool
+from ...heuristics.assign.from_prices import settled
+from ...model.errors import StopReason
+from ...model.instance import Instance, Ints, Placement
+from ...model.libraries import ORTOOLS, Library
+from ...model.objective import evaluate, peaks
+from ...model.outcome import Certificate, Outcome, Proof, Value
+from ...model.solver import Control, Feature, Goal, Solver, Task
 from .asking import Asking
 from .packing import Packing
 from .peaks import Choice, PeakSearch
