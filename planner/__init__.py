@@ -57,6 +57,7 @@ from .verifying.verify import verify
 
 if TYPE_CHECKING:
     from .options.solver_list import SolverInfo, end_solver_processes, solver_list
+    from .planning.placing.arrays import ArrayPlan, plan_arrays
     from .planning.placing.model_export import export_model
     from .planning.placing.session import Session
     from .planning.placing.tvm_interface import BufferInfo, TensorPlacement, plan_memory
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Alternative",
+    "ArrayPlan",
     "BadInput",
     "BadProof",
     "Buffer",
@@ -121,6 +123,7 @@ __all__ = [
     "memory_report",
     "pareto",
     "plan",
+    "plan_arrays",
     "plan_memory",
     "plan_shapes",
     "prove",
@@ -150,6 +153,7 @@ __all__ = [
 ]
 
 _LATER = {
+    "ArrayPlan": "planning.placing.arrays",
     "BadProof": "verifying.proofs.replay",
     "BufferInfo": "planning.placing.tvm_interface",
     "MemoryReport": "reporting.report",
@@ -170,6 +174,7 @@ _LATER = {
     "TensorPlacement": "planning.placing.tvm_interface",
     "end_solver_processes": "options.solver_list",
     "export_model": "planning.placing.model_export",
+    "plan_arrays": "planning.placing.arrays",
     "plan_memory": "planning.placing.tvm_interface",
     "ShapedProblem": "planning.shapes",
     "ShapesPlan": "planning.shapes",

@@ -22,7 +22,7 @@ def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int) -> Pla
     objective = _objective(problem, outcome)
     pools = _pool_uses(problem, lowered, outcome)
     return Plan(
-        status=_status(outcome),
+        status=status_of(outcome),
         stop=outcome.stop,
         peak=None if outcome.placement is None else sum(use.peak or 0 for use in pools),
         bound=_total_bound(problem, outcome, pools),
@@ -40,7 +40,7 @@ def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int) -> Pla
     )
 
 
-def _status(outcome: Outcome) -> PlanStatus:
+def status_of(outcome: Outcome) -> PlanStatus:
     """What the outcome's plan is worth."""
     if outcome.infeasible:
         return PlanStatus.INFEASIBLE

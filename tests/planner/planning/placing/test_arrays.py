@@ -1,0 +1,159 @@
+"""Plans from columns of numbers are those of the same buffers as objects."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner import BadInput, Buffer, CannotSolve, Options, Plan, PlanStatus, Pool, Problem, plan, plan_arrays
+from planner.planning.placing import arrays
+from planner.verifying.arrays import most_live, wrong_in_arrays
+from solvers.model.outcome import Outcome
+from solvers.portfolio.solve import solve
+
+QUICK = Options(time_limit=None, work_limit=20_000, workers=1)
+SIZE, START, END = [64, 20, 40], [0, 1, 2], [2, 3, 4]
+
+
+def some(seed: int, count: int = 40) -> dict[str, Any]:
+    random = np.random.default_rng(seed)
+    start = random.integers(-20, 40, count)
+    return {
+        "size": random.integers(0, 60, count),
+        "start": start,
+        "end": start + random.integers(0, 12, count),
+        "alignment": random.choice([1, 1, 4, 6], count),
+    }
+
+
+def as_objects(columns: dict[str, Any], capacity: int | None = None) -> Plan:
+    rows = zip(*(np.broadcast_to(column, len(columns["size"])).tolist() for column in columns.values()), strict=True)
+    buffers = tuple(Buffer(f"{i:04}", s, a, ((b, e),)) for i, (s, b, e, a) in enumerate(rows))
+    return plan(Problem(buffers, (Pool("memory", capacity),)), QUICK)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_plan_is_the_one_of_objects(seed: int) -> None:
+    columns = some(seed)
+    found, expected = plan_arrays(**columns, options=QUICK), as_objects(columns)
+    assert found.offset is not None
+    assert found.offset.tolist() == [place.offset for place in expected.placements]
+    assert (found.status, found.peak, found.bound) == (expected.status, expected.peak, expected.bound)
+    assert (found.stop, found.solver, found.reproducible) == (expected.stop, expected.solver, expected.reproducible)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_within_a_capacity_too(seed: int) -> None:
+    columns = some(seed, 30)
+    least = as_objects(columns).peak
+    assert least is not None
+    for capacity in (least, least - 1):
+        found, expected = plan_arrays(**columns, capacity=capacity, options=QUICK), as_objects(columns, capacity)
+        assert (found.status, found.peak) == (expected.status, expected.peak)
+        assert (found.offset is None) == (not expected.placements)
+
+
+def test_columns_of_several_kinds() -> None:
+    answers = [
+        plan_arrays(make(SIZE), make(START), make(END), options=QUICK)
+        for make in (list, tuple, np.array, lambda column: np.array(column, dtype=np.uint8))
+    ]
+    assert [(found.status, found.peak, found.most_live) for found in answers] == [(PlanStatus.OPTIMAL, 84, 84)] * 4
+    assert plan_arrays([], [], []).peak == 0
+
+
+def test_what_does_not_fit_is_said() -> None:
+    found = plan_arrays(SIZE, START, END, capacity=80, options=QUICK)
+    assert (found.status, found.offset, found.peak, found.bound) == (PlanStatus.INFEASIBLE, None, None, 84)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"size": [64, -1, 40]}, "/size/1"),
+        ({"size": [64, 20.0, 40]}, "/size"),
+        ({"size": [True, False, True]}, "/size"),
+        ({"size": ["1", "2", "3"]}, "/size"),
+        ({"size": [64, 20, 1 << 62]}, "/size/2"),
+        ({"size": [64, 20, 1 << 70]}, "/size"),
+        ({"size": np.array([1, 2, (1 << 64) - 1], dtype=np.uint64)}, "/size/2"),
+        ({"size": [1 << 61, 1 << 61, 1]}, "/size"),
+        ({"size": 64}, "/size"),
+        ({"size": [[64, 20, 40]]}, "/size"),
+        ({"start": [0, 1]}, "/start"),
+        ({"end": [2, 0, 4]}, "/end/1"),
+        ({"end": [2, 3, 1 << 62]}, "/end/2"),
+        ({"start": [0, -(1 << 62), 0]}, "/start/1"),
+        ({"alignment": 0}, "/alignment/0"),
+        ({"alignment": [1, 2]}, "/alignment"),
+        ({"alignment": 1.5}, "/alignment"),
+        ({"capacity": -1}, "/capacity"),
+        ({"capacity": True}, "/capacity"),
+        ({"capacity": 1.0}, "/capacity"),
+        ({"options": Options(explain=True)}, "/options/explain"),
+        ({"options": Options(capacity=5)}, "/options/capacity"),
+        ({"options": Options(time_limit=-1)}, "/options/time_limit"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_its_place(changes: dict[str, Any], place: str) -> None:
+    with pytest.raises(BadInput) as refusal:
+        plan_arrays(**{"size": SIZE, "start": START, "end": END, **changes})
+    assert refusal.value.findings[0].pointer == place
+
+
+def test_ragged_columns_are_refused() -> None:
+    with pytest.raises(BadInput):
+        plan_arrays([[1], [2, 3]], START, END)
+
+
+def test_a_solver_that_does_not_exist() -> None:
+    with pytest.raises(CannotSolve):
+        plan_arrays(SIZE, START, END, options=Options(solver="nobody"))
+
+
+def wrong(offset: list[int], peak: int | None = None, alignment: tuple[int, ...] = (1, 4, 1)) -> str | None:
+    size, start, end, multiple = (np.array(column) for column in (SIZE, START, END, alignment))
+    top = max(at + length for at, length in zip(offset, SIZE, strict=False))
+    return wrong_in_arrays(size, start, end, multiple, 100, np.array(offset), top if peak is None else peak)
+
+
+@pytest.mark.parametrize(
+    ("offset", "what"),
+    [
+        ([0, 64, 0], None),
+        ([0, 60, 0], "overlap"),
+        ([0, 66, 0], "not aligned"),
+        ([0, 84, 0], "above the capacity"),
+        ([-1, 64, 0], "below 0"),
+        ([0, 64], "2 offsets for 3"),
+    ],
+)
+def test_the_verification_knows_every_rule(offset: list[int], what: str | None) -> None:
+    said = wrong(offset)
+    assert said is None if what is None else said is not None and what in said
+
+
+def test_a_wrong_peak_is_seen() -> None:
+    assert "the peak is 84" in (wrong([0, 64, 0], peak=80) or "")
+
+
+def test_what_fails_verification_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lying(*arguments: Any) -> Outcome:
+        outcome = solve(*arguments)
+        assert outcome.placement is not None
+        return replace(outcome, placement=replace(outcome.placement, offset=outcome.placement.offset * 0))
+
+    monkeypatch.setattr(arrays, "solve", lying)
+    found = plan_arrays(SIZE, START, END, options=QUICK)
+    assert (found.status, found.offset, found.peak) == (PlanStatus.UNKNOWN, None, None)
+    assert "withheld" in found.warnings[0]
+
+
+def test_most_live_is_a_sweep() -> None:
+    columns = some(5)
+    size, start, end = columns["size"], columns["start"], columns["end"]
+    brute = max(int(size[(start <= now) & (now < end)].sum()) for now in range(-25, 60))
+    assert most_live(size, start, end) == brute
