@@ -18,7 +18,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from planner.formats.table import FORMATS
+from planner.formats.tables.problems import FORMATS
 
 from .process import machine
 

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from planner.formats.settings import Setting
+    from planner.formats.tables.settings import Setting
     from planner.options.options import Declared, Options
 
 MEGABYTE = 1_000_000
@@ -43,7 +43,7 @@ class PlannerCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         if SETTINGS in ctx.meta:
-            from planner.formats.settings import with_settings
+            from planner.formats.tables.settings import with_settings
 
             from .terminal.refusals import refusing
 
@@ -52,8 +52,8 @@ class PlannerCommand(TyperCommand):
         return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        from planner.formats.plan_table import PLAN_FORMATS
-        from planner.formats.table import names, written
+        from planner.formats.tables.plans import PLAN_FORMATS
+        from planner.formats.tables.problems import names, written
         from planner.generate import KINDS
         from solvers.sharing.solver import SHARERS
 
@@ -138,7 +138,7 @@ class TakesReplacements(PlannerCommand):
 
 def settings() -> dict[str, Setting]:
     """What readers can be told besides the format's name."""
-    from planner.formats.table import FORMATS
+    from planner.formats.tables.problems import FORMATS
 
     return {setting.name: setting for row in FORMATS.values() for setting in row.settings}
 

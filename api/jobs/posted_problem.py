@@ -8,7 +8,7 @@ from typing import Any
 
 from planner.formats.documents import Source
 from planner.formats.json.scan import scan
-from planner.formats.table import BYTES, Format, format_named, recognised
+from planner.formats.tables.problems import BYTES, Format, format_named, recognised
 from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.problem import Problem

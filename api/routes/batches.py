@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from planner.formats.table import JSON
+from planner.formats.tables.problems import JSON
 
 from ..errors import Refusal, bad_option, too_large
 from ..service import Service

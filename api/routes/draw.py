@@ -11,7 +11,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.table import JSON, USUAL, format_named
+from planner.formats.tables.problems import JSON, USUAL, format_named
 
 from ..errors import HttpCode, Refusal
 from .checks import VerifyQuery, look_at_both

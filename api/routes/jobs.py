@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.table import JSON, TEXT
+from planner.formats.tables.problems import JSON, TEXT
 
 from ..errors import HttpCode, Refusal
 from ..service import Service

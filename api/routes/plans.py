@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.table import JSON
+from planner.formats.tables.problems import JSON
 
 from ..jobs.attempt import Attempt
 from ..jobs.doors import PLANS, Door

@@ -10,7 +10,7 @@ from fastapi import Depends, Header
 from pydantic import Field, ValidationError, create_model
 from starlette.requests import Request
 
-from planner.formats.table import names
+from planner.formats.tables.problems import names
 from planner.model.errors import BadInput
 from planner.options.capacity import parse_capacities
 from planner.options.options import OptionKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .documents import PLAN_FORMAT, SHARING_FORMAT, Source
-from .table import FORMATS, Format, chosen
+from .tables.problems import FORMATS, Format, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ..model.problem import Problem
     from ..model.storage import Sharing
     from ..planning.shapes import ShapedProblem, ShapesPlan
-    from .programs.read_cascade import CascadeFile
-    from .programs.read_graph import ProgramFile
+    from .memplan.programs.read_cascade import CascadeFile
+    from .memplan.programs.read_graph import ProgramFile
 
 
 def read_problem(
@@ -52,7 +52,7 @@ def read_shapes_plan(data: bytes) -> ShapesPlan:
     """The ShapesPlan in the bytes (JSON, format memplan-shapes/1)."""
     from .documents import SHAPES_FORMAT
     from .json.scan import require_format, scan
-    from .shapes.plan_reader import read_shapes_plan_json
+    from .memplan.shapes.plan_reader import read_shapes_plan_json
 
     require_format(scan(data), SHAPES_FORMAT, "a plan for all shapes")
     return read_shapes_plan_json(data)
@@ -68,14 +68,14 @@ def is_shapes_plan(data: bytes) -> bool:
 
 def write_shapes_plan(found: ShapesPlan, warnings: Sequence[str] = (), c: bytes | None = None) -> bytes:
     """The plan for all shapes as JSON, format memplan-shapes/1; with its C functions, if there are to be any."""
-    from .shapes.write import write_shapes_plan as write
+    from .memplan.shapes.write import write_shapes_plan as write
 
     return write(found, warnings, c)
 
 
 def write_shaped(problem: ShapedProblem) -> bytes:
     """The problem as JSON, format memplan/1 with symbols; reading it gives the same one."""
-    from .shapes.write import write_shaped as write
+    from .memplan.shapes.write import write_shaped as write
 
     return write(problem)
 
@@ -124,21 +124,21 @@ def write_sharing(sharing: Sharing) -> bytes:
 def read_graph(data: bytes) -> Graph:
     """The Graph in the bytes (JSON, format memplan-graph/1)."""
     from .json.scan import scan
-    from .programs.read_graph import read_graph_json
+    from .memplan.programs.read_graph import read_graph_json
 
     return read_graph_json(data, scan(data))
 
 
 def read_program(data: bytes) -> ProgramFile:
     """The program in the bytes (JSON, format memplan-graph/2; a memplan-graph/1 is a program of one function), its pools and options."""
-    from .programs.read_graph import read_file
+    from .memplan.programs.read_graph import read_file
 
     return read_file(Source(data))
 
 
 def read_cascade(data: bytes) -> CascadeFile:
     """The network in the bytes (JSON, format memplan-cascade/1), its pools and options."""
-    from .programs.read_cascade import read_file
+    from .memplan.programs.read_cascade import read_file
 
     return read_file(Source(data))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from ..model.problem import Problem
     from .documents import Source
-    from .onnx.model import Graph, Node
+    from .models.onnx.model import Graph, Node
 
 
 class Contents(NamedTuple):
@@ -30,7 +30,7 @@ def _contents(operators: Counter[str], constants: int, constant_bytes: int) -> C
 def of_graph(source: Source, **_: Any) -> Contents:
     """Of memplan-graph."""
     from ..graph.operators import TensorKind
-    from .programs.read_graph import read_file
+    from .memplan.programs.read_graph import read_file
 
     program = read_file(source).program
     operators = Counter(operator.kind.value for function in program.functions for operator in function.operators)
@@ -41,7 +41,7 @@ def of_graph(source: Source, **_: Any) -> Contents:
 
 def of_tflite(source: Source, **_: Any) -> Contents:
     """Of TensorFlow Lite models."""
-    from .tflite.model import read_model
+    from .models.tflite.model import read_model
 
     model = read_model(source.data)
     rows = [operator for subgraph in model.subgraphs for operator in subgraph.operators]
@@ -52,7 +52,7 @@ def of_tflite(source: Source, **_: Any) -> Contents:
 
 def of_onnx(source: Source, **_: Any) -> Contents:
     """Of ONNX models: all graphs and functions, each once."""
-    from .onnx.model import BITS, Graph, read_model
+    from .models.onnx.model import BITS, Graph, read_model
 
     model = read_model(source.data)
     operators: Counter[str] = Counter()

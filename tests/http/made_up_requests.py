@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi import checks
 
 from api.errors import CONTENT_TYPE, HttpCode
-from planner.formats.table import BYTES, FORMATS
+from planner.formats.tables.problems import BYTES, FORMATS
 from planner.model.errors import Code
 from tests.http.served import SECONDS, THREE, Served, serving
 from tests.http.test_jobs import post_job, until

@@ -9,7 +9,7 @@ import pytest
 
 from planner.formats import FORMATS, Format
 from tests.http.served import Served, refusal
-from tests.planner.formats.onnx.models import graph, model, node, value
+from tests.planner.formats.models.onnx.models import graph, model, node, value
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
 KINDS = sorted({kind for row in FORMATS.values() for kind in row.media_types})

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 from planner.facts.digest import digest
 from planner.formats.documents import Source
-from planner.formats.table import Format
+from planner.formats.tables.problems import Format
 from planner.model.problem import Problem
 from planner.options.options import Options
 from planner.planning.placing.watching import Progress

@@ -14,8 +14,8 @@ from planner.formats import read_program, write_plan
 from planner.formats.answers.nested_reader import read_nested
 from planner.formats.answers.nested_writer import arena_fields, write_nested_json
 from planner.formats.documents import Source
-from planner.formats.programs.read_graph import ProgramFile
-from planner.formats.table import Format
+from planner.formats.memplan.programs.read_graph import ProgramFile
+from planner.formats.tables.problems import Format
 from planner.graph.nested import NestedArena, NestedPlan, arenas_of, nested_plan
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Plan, PlanStatus

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from planner.formats import FORMATS, schema
-from planner.formats.table import BYTES, CSV, JSON
+from planner.formats.tables.problems import BYTES, CSV, JSON
 
 from ...errors import CONTENT_TYPE
 from ..body import FORM, LINES

@@ -12,7 +12,7 @@ from ...checks.report import Place, Report, bad_input
 from ...facts.intervals import merged
 from ...model.errors import BadInput, Code
 from ...model.problem import Buffer, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
-from ..protobuf import VARINT, Part, message
+from ..binary.protobuf import VARINT, Part, message
 
 if TYPE_CHECKING:
     from ..documents import Source

@@ -15,7 +15,7 @@ from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, bad_input
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Interval, Lifetimes, Pool, Problem
-from ..tflite.flatbuffer import FlatBuffer, Table
+from ..binary.flatbuffer import FlatBuffer, Table
 from .shared_places import end_of, ties
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...model.plan import Plan
 from ...model.problem import Problem
-from ..tflite.model import read_model
-from ..tflite.write import UNPLANNED, offsets_of, scratch_offsets
+from ..models.tflite.model import read_model
+from ..models.tflite.write import UNPLANNED, offsets_of, scratch_offsets
 from .naming import PREFIX, memories, remark, require_prefix
 
 TEXT = """\

@@ -1,1 +1,1 @@
-"""memplan/1, the format of problems: its types, reading, writing, and its schema."""
+"""memplan's own formats of what is to be planned: memplan/1, the same with symbols in its sizes, and programs."""

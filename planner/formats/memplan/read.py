@@ -105,7 +105,7 @@ def read(source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
     """The problem that the document describes, checked; a ShapedProblem where sizes depend on symbols."""
     require_format(source.scanned, PROBLEM_FORMAT, "a problem")
     if any(mark in source.data for mark in SYMBOL_MARKS):
-        from ..shapes.read import read_shaped_document, shaped_document  # what most problems do without
+        from .shapes.read import read_shaped_document, shaped_document  # what most problems do without
 
         document = shaped_document(source.data)
         if document is not None:

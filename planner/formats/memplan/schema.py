@@ -23,7 +23,7 @@ def problem_schema() -> dict[str, Any]:
 
 
 def _add_symbols(whole: dict[str, Any], buffer: dict[str, Any]) -> None:
-    """What stands for sizes that depend on symbols, which planner.formats.shapes reads."""
+    """What stands for sizes that depend on symbols, which planner.formats.memplan.shapes reads."""
     span = {"type": "array", "minItems": 2, "maxItems": 2}
     whole["properties"]["symbols"] = {
         "description": "Symbols that sizes may name, each with its least and greatest value.",

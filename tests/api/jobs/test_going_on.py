@@ -16,7 +16,7 @@ from api.settings import Settings
 from planner import Options
 from planner.formats import write_problem
 from planner.formats.documents import Source
-from planner.formats.table import recognised
+from planner.formats.tables.problems import recognised
 from planner.generate import Request, generate
 from planner.planning.placing.watching import Progress
 from solvers.model.errors import StopReason

@@ -10,7 +10,7 @@ from api.errors import Refusal
 from api.jobs.posted_problem import read
 from api.jobs.problem_and_plan import problem_and_plan
 from api.settings import Settings
-from planner.formats import table
+from planner.formats.tables import problems as table
 from tests.http.served import THREE
 
 FEW = Settings(max_buffers=3)

@@ -8,11 +8,11 @@ from pathlib import PurePath
 from typing import Any
 
 import planner
-from planner.formats.tflite.arena import Tail, estimated_tail, most_scratch
-from planner.formats.tflite.interpreter import INSTALL, MicroRun, is_installed, run_micro
-from planner.formats.tflite.micro import micro_problem
-from planner.formats.tflite.model import Model, read_model
-from planner.formats.tflite.write import offsets_of, planned_offsets, with_metadata
+from planner.formats.models.tflite.arena import Tail, estimated_tail, most_scratch
+from planner.formats.models.tflite.interpreter import INSTALL, MicroRun, is_installed, run_micro
+from planner.formats.models.tflite.micro import micro_problem
+from planner.formats.models.tflite.model import Model, read_model
+from planner.formats.models.tflite.write import offsets_of, planned_offsets, with_metadata
 from planner.model.errors import CannotSolve, Code, Finding
 from planner.model.plan import Plan
 from planner.model.problem import Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from planner.formats import read_plan, read_problem
-from planner.formats.plan_table import plan_format
+from planner.formats.tables.plans import plan_format
 from planner.options.capacity import planned_problem
 from planner.options.preference import Preference, Stability
 from planner.verifying.verify import verify

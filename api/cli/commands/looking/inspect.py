@@ -9,7 +9,7 @@ import planner
 from planner.drawing import Sheet, profile
 from planner.formats.answers.write_inspection import write_inspection
 from planner.formats.documents import Source
-from planner.formats.table import chosen
+from planner.formats.tables.problems import chosen
 from planner.options.capacity import planned_problem
 from planner.options.options import Options
 from planner.reporting.report import memory_report

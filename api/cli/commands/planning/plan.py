@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import planner
 from planner.formats import read_problem, write_plan
-from planner.formats.plan_table import USUAL, plan_format
+from planner.formats.tables.plans import USUAL, plan_format
 from planner.model.deadline import time_limit
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem, measures_bytes

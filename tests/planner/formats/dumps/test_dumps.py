@@ -12,7 +12,7 @@ from planner.formats import FORMATS
 from planner.formats.dumps.chrome import write
 from planner.model.errors import BadInput
 from planner.model.problem import Problem
-from tests.planner.formats.onnx.models import inside, number
+from tests.planner.formats.models.onnx.models import inside, number
 
 VELA = FORMATS["vela-log"].example
 

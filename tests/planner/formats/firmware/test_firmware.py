@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 import planner
 from api.cli.app import app
 from planner import Buffer, Fixed, Pool, Problem
-from planner.formats.plan_table import PLAN_FORMATS, plan_format
+from planner.formats.tables.plans import PLAN_FORMATS, plan_format
 from planner.model.errors import BadInput
 from planner.model.plan import Plan
-from tests.planner.formats.tflite import files as f
+from tests.planner.formats.models.tflite import files as f
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gcc") is None or shutil.which("g++") is None, reason="no gcc and g++ are there to compile with"

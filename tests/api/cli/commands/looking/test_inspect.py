@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.app import app
 from planner.formats import FORMATS, Format, read_problem
-from planner.formats.table import written
+from planner.formats.tables.problems import written
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
 

@@ -1,0 +1,148 @@
+"""Protocol buffers as bytes: the fields of a message, one after the other, with nothing copied and nothing believed.
+
+Readers take the fields that they know and pass over the others. Whatever a file says, only numbers and places in the file are made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import iter_unpack
+from typing import NamedTuple
+
+from ...checks.report import bad_input
+from ...model.deadline import tick
+from ...model.errors import BadInput, Code
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+_KINDS = {VARINT: "a number", FIXED64: "8 bytes", BYTES: "bytes", FIXED32: "4 bytes"}
+MAX_DEPTH = 64
+"""Messages inside each other."""
+MAX_TEXT = 1024
+"""Bytes of a name."""
+
+
+class Part:
+    """A stretch of the file: a message, a text, or a list of numbers that are packed together."""
+
+    __slots__ = ("data", "depth", "end", "start")
+
+    def __init__(self, data: bytes, start: int, end: int, depth: int = 0) -> None:
+        self.data, self.start, self.end, self.depth = data, start, end, depth
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    @property
+    def bytes(self) -> bytes:
+        return self.data[self.start : self.end]
+
+    def text(self) -> str:
+        """A name. Raises BadInput if it is too long, or no UTF-8."""
+        if self.end - self.start > MAX_TEXT:
+            text = f"byte {self.start}: a name of {self.end - self.start} bytes; at most {MAX_TEXT} are taken"
+            raise bad_input(Code.TOO_LARGE, ("bytes", self.start), text)
+        try:
+            return self.bytes.decode("utf-8")
+        except UnicodeDecodeError:
+            raise unreadable(self.start, "a name that is not UTF-8") from None
+
+    def fields(self) -> Iterator[Field]:
+        """The message's fields in the order of the file. Raises BadInput where they cannot be told apart."""
+        if self.depth > MAX_DEPTH:
+            text = f"byte {self.start}: messages nest deeper than {MAX_DEPTH}"
+            raise bad_input(Code.TOO_DEEP, ("bytes", self.start), text)
+        data, at, end, inner = self.data, self.start, self.end, self.depth + 1
+        while at < end:
+            tick("reading")
+            begun = at
+            key, at = _varint(data, at, end)
+            number, kind = key >> 3, key & 7
+            if not number:
+                raise unreadable(begun, "a field without a number")
+            if kind == VARINT:
+                value, at = _varint(data, at, end)
+                yield Field(number, kind, begun, value, None)
+                continue
+            if kind == BYTES:
+                size, at = _varint(data, at, end)
+            elif kind in (FIXED64, FIXED32):
+                size = 8 if kind == FIXED64 else 4
+            else:
+                raise unreadable(begun, f"a field of the kind {kind}, which there is not")
+            if size > end - at:
+                raise unreadable(begun, f"a field of {size} bytes, where only {end - at} are left")
+            yield Field(number, kind, begun, 0, Part(data, at, at + size, inner))
+            at += size
+
+
+class Field(NamedTuple):
+    """A field of a message."""
+
+    number: int
+    kind: int
+    at: int
+    """Where it begins in the file."""
+    raw: int
+    inside: Part | None
+
+    @property
+    def part(self) -> Part:
+        """Its bytes. Raises BadInput if it is of another kind."""
+        if self.kind != BYTES or self.inside is None:
+            raise self._other("bytes")
+        return self.inside
+
+    def text(self) -> str:
+        return self.part.text()
+
+    @property
+    def signed(self) -> int:
+        """A number of 64 bits, or of 32 that were made 64."""
+        if self.kind != VARINT:
+            raise self._other("a number")
+        return self.raw - (1 << 64) if self.raw >> 63 else self.raw
+
+    def numbers(self) -> Iterator[int]:
+        """One signed number, or many that are packed together."""
+        if self.kind != BYTES or self.inside is None:
+            yield self.signed
+            return
+        at = self.inside.start
+        while at < self.inside.end:
+            value, at = _varint(self.inside.data, at, self.inside.end)
+            yield value - (1 << 64) if value >> 63 else value
+
+    def floats(self) -> Iterator[float]:
+        """One number of 4 bytes, or many that are packed together."""
+        if self.inside is None or self.kind == FIXED64 or self.inside.size % 4:
+            raise self._other("numbers of 4 bytes")
+        for (value,) in iter_unpack("<f", self.inside.bytes):
+            yield value
+
+    def _other(self, wanted: str) -> BadInput:
+        return unreadable(self.at, f"field {self.number} must be {wanted}, not {_KINDS[self.kind]}")
+
+
+def message(data: bytes) -> Part:
+    """The whole file as one message."""
+    return Part(data, 0, len(data))
+
+
+def unreadable(at: int, what: str) -> BadInput:
+    """What is wrong at which byte."""
+    return bad_input(Code.UNREADABLE, ("bytes", at), f"byte {at}: {what}")
+
+
+def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
+    """The number, and where the next thing begins."""
+    begun = at
+    value = shift = 0
+    while at < end and shift < 70:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at += 1
+        if byte < 0x80:
+            return value & 0xFFFF_FFFF_FFFF_FFFF, at
+        shift += 7
+    raise unreadable(begun, "a number that does not end" if at < end else "the file ends within a number")

@@ -1,0 +1,205 @@
+"""memplan-graph/1 and memplan-graph/2: tensor graphs and whole programs as JSON, read as strictly as problems are."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import TypeAdapter
+
+from ....checks import sound_as_read
+from ....checks.report import Report, bad_input, quoted
+from ....graph.checks.soundness import require_sound_graph, require_sound_program
+from ....graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace
+from ....graph.problem import GraphOptions, program_problem
+from ....graph.program import Function, Program, program_of
+from ....model.errors import Code
+from ....model.problem import Pool
+from ...documents import GRAPH_FORMAT, PROGRAM_FORMAT
+from ...json.scan import Scanned, require_format
+from ...json.strict import Part, Wire, field_names, validate
+from ..read import read_pools
+from ..wire import PoolWire
+from . import graph_wire as w
+
+if TYPE_CHECKING:
+    from ....model.problem import Problem
+    from ...documents import Source
+
+DEFAULT_POOLS = (Pool("default"),)
+
+
+class ProgramFile(NamedTuple):
+    """What a file says of a program."""
+
+    program: Program
+    pools: tuple[Pool, ...] = DEFAULT_POOLS
+    options: GraphOptions = GraphOptions()
+
+
+@cache
+def _flat_wire() -> Wire:
+    return Wire(
+        TypeAdapter(w.FlatGraphWire),
+        lambda: {
+            ("tensors",): Part(TypeAdapter(w.FlatTensorWire)),
+            ("operators",): Part(TypeAdapter(w.FlatOperatorWire)),
+        },
+        field_names(w.FlatGraphWire, w.FlatTensorWire, w.FlatOperatorWire),
+    )
+
+
+@cache
+def _wire() -> Wire:
+    return Wire(
+        TypeAdapter(w.ProgramWire),
+        lambda: {
+            ("pools",): Part(TypeAdapter(PoolWire)),
+            ("tensors",): Part(TypeAdapter(w.TensorWire)),
+            ("functions",): Part(
+                TypeAdapter(w.FunctionWire),
+                {"tensors": TypeAdapter(w.TensorWire), "operators": TypeAdapter(w.OperatorWire)},
+            ),
+        },
+        field_names(
+            w.ProgramWire,
+            w.FunctionWire,
+            w.TensorWire,
+            w.OperatorWire,
+            w.ItemWire,
+            w.WorkspaceWire,
+            w.DeviceWire,
+            w.OptionsWire,
+            PoolWire,
+        ),
+    )
+
+
+def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
+    """The Problem of planning the graph or program in one arena; there is nothing to warn of."""
+    file = read_file(source)
+    return sound_as_read(program_problem(file.program, file.pools, file.options).problem), ()
+
+
+def read_file(source: Source) -> ProgramFile:
+    """The graph or program, checked. Raises BadInput."""
+    if source.top.get("format") == GRAPH_FORMAT:
+        return ProgramFile(program_of(_flat_graph(source.data, source.scanned)))
+    require_format(source.scanned, PROGRAM_FORMAT, "a program")
+    return _program_file(source.data, source.scanned)
+
+
+def read_graph_json(data: bytes, scanned: Scanned) -> Graph:
+    """The Graph in the bytes, checked. Raises BadInput."""
+    require_format(scanned, GRAPH_FORMAT, "a graph")
+    return _flat_graph(data, scanned)
+
+
+def _flat_graph(data: bytes, scanned: Scanned) -> Graph:
+    document: w.FlatGraphWire = validate(_flat_wire(), data, scanned)
+    graph = Graph(
+        tuple(map(_flat_tensor, document["tensors"])),
+        tuple(map(_flat_operator, document["operators"])),
+        document.get("name"),
+    )
+    require_sound_graph(graph)
+    return graph
+
+
+def _flat_tensor(wire: w.FlatTensorWire) -> Tensor:
+    return Tensor(
+        wire["id"],
+        tuple(wire["shape"]),
+        wire.get("element_bits", 8),
+        TensorKind(wire.get("kind", "intermediate")),
+        wire.get("is_output", False),
+        wire.get("alignment", 1),
+    )
+
+
+def _flat_operator(wire: w.FlatOperatorWire) -> Operator:
+    return Operator(
+        OperatorKind(wire["kind"]),
+        tuple(wire.get("inputs", ())),
+        tuple(wire.get("outputs", ())),
+        wire.get("dim", 0),
+        wire.get("start", 0),
+        wire.get("step", 1),
+    )
+
+
+def _program_file(data: bytes, scanned: Scanned) -> ProgramFile:
+    document: w.ProgramWire = validate(_wire(), data, scanned)
+    report = Report()
+    shared = tuple(_tensor(each, ("tensors", i), report) for i, each in enumerate(document.get("tensors", ())))
+    functions = tuple(_function(each, ("functions", f), report) for f, each in enumerate(document["functions"]))
+    pools = read_pools(document["pools"], report) if "pools" in document else DEFAULT_POOLS
+    devices: dict[str, tuple[str, ...]] = {}
+    for i, device in enumerate(document.get("devices", ())):
+        if device["name"] in devices:
+            text = f"there is another device {quoted(device['name'])}"
+            report.add(Code.DUPLICATE_ID, ("devices", i, "name"), text)
+        devices[device["name"]] = tuple(device["pools"])
+    report.raise_if_any()
+    entries = document.get("entries")
+    if entries is None:
+        if len(functions) != 1:
+            raise bad_input(Code.MISSING_FIELD, ("entries",), "of several functions, say which are run from outside")
+        entries = [functions[0].name]
+    program = Program(functions, tuple(entries), shared, devices, document.get("name"))
+    require_sound_program(program)
+    return ProgramFile(program, pools, GraphOptions(**document.get("options", {})))
+
+
+def _function(wire: w.FunctionWire, at: tuple[str | int, ...], report: Report) -> Function:
+    return Function(
+        wire["name"],
+        tuple(_tensor(each, (*at, "tensors", i), report) for i, each in enumerate(wire["tensors"])),
+        tuple(map(_operator, wire["operators"])),
+        tuple(wire.get("inputs", ())),
+        tuple(wire.get("outputs", ())),
+    )
+
+
+def _tensor(wire: w.TensorWire, at: tuple[str | int, ...], report: Report) -> Tensor:
+    pools = wire.get("pools")
+    return Tensor(
+        wire["id"],
+        *_form(wire, at, report),
+        TensorKind(wire.get("kind", "intermediate")),
+        alignment=wire.get("alignment", 1),
+        pools=None if pools is None else tuple(pools),
+        device=wire.get("device"),
+        items=_items(wire, at, report),
+    )
+
+
+def _form(wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: Report) -> tuple[tuple[int, ...], int]:
+    if "items" in wire:
+        for field in ("shape", "element_bits"):
+            if field in wire:
+                report.add(Code.CONTRADICTION, (*at, field), "a tuple has items and nothing of its own")
+    elif "shape" not in wire:
+        report.add(Code.MISSING_FIELD, (*at, "shape"), "the field 'shape' is missing; a tuple has 'items' instead")
+    return tuple(wire.get("shape", ())), wire.get("element_bits", 8)
+
+
+def _items(wire: w.TensorWire | w.ItemWire, at: tuple[str | int, ...], report: Report) -> tuple[Tensor, ...] | None:
+    if "items" not in wire:
+        return None
+    return tuple(
+        Tensor("", *_form(item, (*at, "items", i), report), items=_items(item, (*at, "items", i), report))
+        for i, item in enumerate(wire["items"])
+    )
+
+
+def _operator(wire: w.OperatorWire) -> Operator:
+    given: dict[str, Any] = dict(wire)
+    for field in ("inputs", "outputs", "functions"):
+        given[field] = tuple(given.get(field, ()))
+    given["kind"] = OperatorKind(wire["kind"])
+    given["workspaces"] = tuple(
+        Workspace(each["size"], each.get("alignment", 1), tuple(each["pools"]) if "pools" in each else None)
+        for each in wire.get("workspaces", ())
+    )
+    return Operator(**given)

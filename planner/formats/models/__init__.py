@@ -1,0 +1,1 @@
+"""Models of neural networks: the files of ONNX and of TensorFlow Lite."""

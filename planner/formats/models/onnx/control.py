@@ -1,0 +1,237 @@
+"""If, Loop and Scan: operators that run graphs, which become functions of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from ....checks.report import quoted
+from ....graph.operators import Operator, OperatorKind, TensorKind
+from . import dims as d
+from .function import Scope, Value, Written
+from .model import BOOL, INT64, Declared, Graph, Node
+from .rules.site import ShapeError, Site, Type
+from .values import is_settled
+
+if TYPE_CHECKING:
+    from ....graph.program import Function
+    from .symbols import Symbols
+
+Inputs: TypeAlias = list[Value | None]
+NUMBER, TRUTH = Type(INT64, ()), Type(BOOL, ())
+
+
+class Lowering(Protocol):
+    """What lowers the graphs inside these operators."""
+
+    symbols: Symbols
+    warnings: dict[str, None]
+
+    def inner(
+        self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, Any]], what: str
+    ) -> tuple[Written, list[Value]]:
+        """The graph as a function that is run by `into`, and its outputs."""
+        ...
+
+    def keep(self, written: Written, outputs: list[str], more: list[Value], first: str | None = None) -> Function:
+        """The function, finished."""
+        ...
+
+
+def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written) -> None:
+    """If. Where it is known which arm runs, the other one is left out."""
+    test = _needed(inputs, 0)
+    names = ["then_branch", "else_branch"]
+    if is_settled(test.content) and test.content.size:
+        names = [names[0] if test.content.ravel()[0] else names[1]]
+    arms = [low.inner(node, _graph(node, name), scope, into, [], name) for name in names]
+    if any(len(outputs) != len(node.outputs) for _, outputs in arms):
+        raise ShapeError("its graphs do not give out as many values as it does")
+    types = [_either(low, node, j, [outputs[j].type for _, outputs in arms]) for j in range(len(node.outputs))]
+    back = [
+        [_of_type(written, value, type_) for value, type_ in zip(outputs, types, strict=True)]
+        for written, outputs in arms
+    ]
+    taken = list(dict.fromkeys(value for written, _ in arms for value in written.taken))
+    for written, _ in arms:
+        for value in taken:
+            written.use(value)
+    functions = tuple(low.keep(written, ids, taken).name for (written, _), ids in zip(arms, back, strict=True))
+    results = _results(node, node.outputs, types, scope, into)
+    handed = into.used(list(taken))
+    if len(functions) == 1:
+        into.run(Operator(OperatorKind.CALL, handed, results, name=_name(node), functions=functions))
+    else:
+        asked = into.given_back(test)
+        into.run(Operator(OperatorKind.BRANCH, (asked, *handed), results, name=_name(node), functions=functions))
+
+
+def _either(low: Lowering, node: Node, j: int, types: list[Type]) -> Type:
+    """What stands for either result: as large as the larger one."""
+    first = types[0]
+    if all(each == first for each in types):
+        return first
+    if any(len(each.shape) != len(first.shape) or each.element != first.element for each in types):
+        raise ShapeError(f"its graphs give out shapes that do not go together for {quoted(node.outputs[j])}")
+    low.warnings["where the arms of a branch give out different shapes, the larger one is planned"] = None
+    shape = first.shape
+    for each in types[1:]:
+        shape = tuple(d.most(a, b) for a, b in zip(shape, each.shape, strict=True))
+    return Type(first.element, shape)
+
+
+def _of_type(written: Written, value: Value, type_: Type) -> str:
+    """What stands for the value among the outputs, with room for this type."""
+    found = written.given_back(value)
+    if value.type == type_:
+        return found
+    made = written.tensor(value.name, type_, TensorKind.INTERMEDIATE)
+    written.run(Operator(OperatorKind.COMPUTE, (found,), (made,), name=value.name))
+    return made
+
+
+def loop(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written) -> None:
+    """Loop. The number of the turn stays in one place; the condition is carried, as what the turns hand on is."""
+    trips, test = [*inputs, None, None][:2]
+    state = [_needed(inputs, 2 + j) for j in range(len(inputs) - 2)]
+    carried = [TRUTH, *(value.type for value in state)]
+    given: list[tuple[Type, Any]] = [(NUMBER, None), *((type_, None) for type_ in carried)]
+    written, outputs = low.inner(node, _graph(node, "body"), scope, into, given, "body")
+    back = _turned(written, outputs, carried)
+    count = None if trips is None or trips.content is None else trips.content.ravel()[0]
+    made = [
+        Type(value.type.element, (_turns(low, node, scope, len(state) + j, count), *value.type.shape))
+        for j, value in enumerate(outputs[len(carried) :])
+    ]
+    turn = into.tensor(f"{_name(node)}.turn", NUMBER, TensorKind.INTERMEDIATE)
+    begin = into.tensor(f"{_name(node)}.begin", TRUTH, TensorKind.INTERMEDIATE)
+    into.run(Operator(OperatorKind.COMPUTE, into.used([trips, test]), (turn, begin), name=f"{_name(node)}.begin"))
+    number, *rest = written.inputs
+    written.inputs = rest
+    taken = list(written.taken)
+    function = low.keep(written, back, taken, first=number)
+    results = _results(node, ("", *node.outputs), [*carried, *made], scope, into)
+    entering = (begin, *map(into.given_back, state))
+    same = (turn, *into.used(list(taken)))
+    _run(node, into, entering, (), same, results, function.name)
+
+
+def _turns(low: Lowering, node: Node, scope: Scope, j: int, count: Any) -> d.Dim:
+    """How many turns a loop takes at most: a number, or what the file calls the first dimension of what it puts together."""
+    if count is not None:
+        return d.most(count, 0)
+    name = f"{_name(node)}_turns"
+    said = scope.known.get(node.outputs[j]) if j < len(node.outputs) else None
+    dim = said.shape[0] if said is not None and said.shape else None
+    (found,) = low.symbols.shape(Declared(name, INT64, (name if dim is None else dim,)), node.place)
+    low.symbols.require_all_known()
+    return found
+
+
+def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written) -> None:
+    """Scan. What is scanned along another dimension than the first is put in order before."""
+    many = node.attributes.get("num_scan_inputs")
+    if not isinstance(many, int) or not 1 <= many <= len(inputs) or scope.opsets.get("", 9) < 9:
+        raise ShapeError("num_scan_inputs must say how many inputs are scanned (opset 9 or later)")
+    state = [_needed(inputs, j) for j in range(len(inputs) - many)]
+    parts = [_needed(inputs, len(state) + j) for j in range(many)]
+    site = Site(node, (), (), 0, low.symbols.box)
+    said = site.numbers("scan_input_axes") or (0,) * many
+    if len(said) != many or not all(
+        -len(v.type.shape) <= a < len(v.type.shape) for a, v in zip(said, parts, strict=True)
+    ):
+        raise ShapeError("its scan_input_axes do not fit what is scanned")
+    axes = [axis % len(value.type.shape) for axis, value in zip(said, parts, strict=True)]
+    count = parts[0].type.shape[axes[0]]
+    elements = [
+        Type(v.type.element, (*v.type.shape[:a], *v.type.shape[a + 1 :])) for a, v in zip(axes, parts, strict=True)
+    ]
+    carried = [value.type for value in state]
+    given: list[tuple[Type, Any]] = [(type_, None) for type_ in (*carried, *elements)]
+    written, outputs = low.inner(node, _graph(node, "body"), scope, into, given, "body")
+    back = _turned(written, outputs, carried)
+    whole = []
+    for axis, value, type_ in zip(axes, parts, elements, strict=True):
+        name = into.given_back(value)
+        if axis:
+            ordered = into.tensor(
+                f"{value.name}.parts", Type(type_.element, (count, *type_.shape)), TensorKind.INTERMEDIATE
+            )
+            into.run(Operator(OperatorKind.COMPUTE, (name,), (ordered,), name=f"{_name(node)}.parts"))
+            name = ordered
+        whole.append(name)
+    taken = list(written.taken)
+    function = low.keep(written, back, taken)
+    made = [Type(value.type.element, (count, *value.type.shape)) for value in outputs[len(state) :]]
+    results = _results(node, node.outputs, [*carried, *made], scope, into)
+    for name, axis, type_ in zip(
+        node.outputs[len(state) :], site.numbers("scan_output_axes") or (), made, strict=False
+    ):
+        if name and axis:  # the bytes are the same
+            dims = list(type_.shape[1:])
+            dims.insert(axis % len(type_.shape), count)
+            scope.values[name].type = Type(type_.element, tuple(dims))
+    entering = tuple(map(into.given_back, state))
+    _run(node, into, entering, tuple(whole), into.used(list(taken)), results, function.name)
+
+
+CONTROL: Mapping[str, Callable[[Lowering, Node, Inputs, Scope, Written], None]] = {
+    "If": branch,
+    "Loop": loop,
+    "Scan": scan,
+}
+
+
+def _run(
+    node: Node,
+    into: Written,
+    carried: tuple[str, ...],
+    scanned: tuple[str, ...],
+    same: tuple[str, ...],
+    results: tuple[str, ...],
+    function: str,
+) -> None:
+    made = Operator(OperatorKind.LOOP, (*carried, *scanned, *same), results, name=_name(node), functions=(function,))
+    into.run(replace(made, carried=len(carried), scanned=len(scanned)))
+
+
+def _turned(written: Written, outputs: list[Value], carried: list[Type]) -> list[str]:
+    """The outputs of a turn. What is carried keeps its shape."""
+    if len(outputs) < len(carried):
+        raise ShapeError(f"its graph gives out {len(outputs)} values, and needs {len(carried)} for the next turn")
+    for value, type_ in zip(outputs, carried, strict=False):
+        if value.type.shape != type_.shape:
+            shown = " and ".join(str([str(dim) for dim in each.shape]) for each in (type_, value.type))
+            raise ShapeError(f"{quoted(value.name)} changes its shape from turn to turn: {shown[:120]}")
+    return [written.given_back(value) for value in outputs]
+
+
+def _results(node: Node, names: tuple[str, ...], types: list[Type], scope: Scope, into: Written) -> tuple[str, ...]:
+    """Memory for what it gives out, where nobody asked for it too."""
+    made = []
+    for j, type_ in enumerate(types):
+        name = names[j] if j < len(names) else ""
+        value = into.value(name or f"{_name(node)}.out{j}", type_, TensorKind.INTERMEDIATE)
+        if name:
+            scope.values[name] = value
+        made.append(into.own[value])
+    return tuple(made)
+
+
+def _graph(node: Node, name: str) -> Graph:
+    found = node.attributes.get(name)
+    if not isinstance(found, Graph):
+        raise ShapeError(f"it has no graph {name}")
+    return found
+
+
+def _needed(inputs: Inputs, j: int) -> Value:
+    value = inputs[j] if j < len(inputs) else None
+    if value is None:
+        raise ShapeError(f"input {j} is missing")
+    return value
+
+
+def _name(node: Node) -> str:
+    return node.name or next((name for name in node.outputs if name), node.operator)

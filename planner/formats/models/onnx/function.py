@@ -1,0 +1,147 @@
+"""A function while it is written down: its tensors, its operators, what it takes from around it, and the names that hold in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind
+from ....graph.program import Function
+from . import dims as d
+from .dims import Dim
+from .model import BITS, Constant
+from .rules.site import Type
+from .values import content_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ....planning.shapes.expression import Values as Point
+    from .model import Declared
+
+
+class Value:
+    """What a name of the file stands for."""
+
+    __slots__ = ("_content", "is_constant", "name", "owner", "type")
+
+    def __init__(
+        self, name: str, type_: Type, owner: Written, content: Any = None, *, is_constant: bool = False
+    ) -> None:
+        self.name, self.type, self.owner = name, type_, owner
+        self.is_constant = is_constant
+        """Part of the model: it needs no memory that could be planned."""
+        self._content = content
+
+    @property
+    def content(self) -> Any:
+        """What is in it, where that is known. Of weights it is found out when somebody asks."""
+        if isinstance(self._content, Constant):
+            self._content = content_of(self._content)
+        return self._content
+
+
+@dataclass(eq=False, slots=True)
+class Written:
+    """A function that is being written."""
+
+    name: str
+    at: Point
+    """The greatest value of each symbol: programs have numbers for shapes."""
+    around: Written | None = None
+    """The function that runs it."""
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    operators: list[Operator] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    sizes: dict[str, Dim] = field(default_factory=dict)
+    """Bytes, as expressions."""
+    taken: dict[Value, str] = field(default_factory=dict)
+    """What it takes from around it, and what that is called here."""
+    own: dict[Value, str] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    """Of operators."""
+
+    def tensor(self, name: str, type_: Type, kind: TensorKind) -> str:
+        """A tensor of this name, or nearly."""
+        while name in self.tensors:
+            name += "'"
+        d.require_limit(type_.shape)
+        bits = BITS[type_.element]
+        self.tensors[name] = Tensor(name, tuple(self.number(dim) for dim in type_.shape), bits, kind)
+        count = d.product(type_.shape)
+        self.sizes[name] = d.mul(count, bits // 8) if bits % 8 == 0 else d.up(d.mul(count, bits), 8)
+        return name
+
+    def number(self, dim: Dim) -> int:
+        """A dimension at the greatest values of the symbols."""
+        return dim if isinstance(dim, int) else max(0, dim.at(self.at))
+
+    def value(self, name: str, type_: Type, kind: TensorKind, content: Any = None) -> Value:
+        """A tensor, and what stands for it."""
+        made = Value(name, type_, self, content)
+        self.own[made] = self.tensor(name, type_, kind)
+        return made
+
+    def constant(self, name: str, type_: Type, content: Any) -> Value:
+        """What is part of the model, or is computed from such alone."""
+        return Value(name, type_, self, content, is_constant=True)
+
+    def use(self, value: Value) -> str | None:
+        """What the value is called here, which takes it from around if need be; None for constants, which have no place."""
+        if value.is_constant:
+            return None
+        if value.owner is self:
+            return self.own[value]
+        if value not in self.taken:
+            self.taken[value] = self.tensor(value.name, value.type, TensorKind.INPUT)
+        return self.taken[value]
+
+    def used(self, values: list[Value | None]) -> tuple[str, ...]:
+        """What they are called here."""
+        names = (self.use(value) for value in values if value is not None)
+        return tuple(name for name in names if name is not None)
+
+    def run(self, operator: Operator) -> None:
+        """One more step. Its name is made one that nothing else here has."""
+        name = (operator.name or operator.kind.value)[:1000]
+        if name in self.names:
+            number = 2
+            while f"{name}_{number}" in self.names:
+                number += 1
+            name = f"{name}_{number}"
+        self.names.add(name)
+        self.operators.append(replace(operator, name=name))
+
+    def given_back(self, value: Value) -> str:
+        """What stands for it among the outputs."""
+        found = self.use(value)
+        if found is not None:
+            return found
+        made = self.tensor(value.name, value.type, TensorKind.INTERMEDIATE)
+        self.run(Operator(OperatorKind.COMPUTE, (), (made,), name=value.name))
+        return made
+
+    def finished(self, outputs: list[str], more: list[Value], first: str | None) -> Function:
+        """The function, with what it takes from around it among its inputs."""
+        around = [] if first is None else [first]
+        around += [self.taken[value] for value in more]
+        given, back = (*self.inputs, *around), tuple(outputs)
+        return Function(self.name, tuple(self.tensors.values()), tuple(self.operators), given, back)
+
+
+class Scope:
+    """The names that hold within a graph, or within a function of the model's own."""
+
+    def __init__(self, around: Scope | None, opsets: Mapping[str, int], known: Mapping[str, Declared]) -> None:
+        self.values: dict[str, Value] = {}
+        self.around = around
+        self.opsets = opsets
+        self.known = known
+
+    def find(self, name: str) -> Value | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.values:
+                return scope.values[name]
+            scope = scope.around
+        return None

@@ -1,0 +1,65 @@
+"""What an ONNX operator does with memory: computes somewhere else, or, where that is asked for, shares memory with what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....graph.operators import Operator, OperatorKind
+from .function import Value, Written
+from .rules.layout import slice_of
+from .rules.site import Site
+from .rules.table import IN_PLACE, VIEWS
+
+
+def operators_of(
+    site: Site, inputs: list[Value | None], outputs: list[Value], into: Written, *, share: bool
+) -> Iterator[Operator]:
+    """The steps that the node stands for, mostly one."""
+    read = into.used(inputs)
+    made = tuple(into.own[value] for value in outputs)
+    name = site.node.name or site.node.outputs[0] or site.node.operator
+    first = inputs[0] if inputs else None
+    source = None if first is None or first.is_constant else into.use(first)
+    shared = list(_sharing(site, source, made, read, first, outputs)) if share and source is not None else []
+    if not shared:
+        yield Operator(OperatorKind.COMPUTE, read, made, name=name)
+        return
+    rest = tuple(id_ for id_ in dict.fromkeys(read) if all(id_ not in each.inputs for each in shared))
+    if rest:  # sizes and places are read too, and so are needed until here
+        yield Operator(OperatorKind.COMPUTE, rest, (), name=name)
+    for each in shared:
+        yield Operator(each.kind, each.inputs, each.outputs, each.dim, each.start, each.step, name=name)
+
+
+def _sharing(
+    site: Site, source: str, made: tuple[str, ...], read: tuple[str, ...], first: Value | None, outputs: list[Value]
+) -> Iterator[Operator]:
+    """None where the result needs memory of its own."""
+    node = site.node
+    if node.domain or first is None:
+        return
+    if node.operator in VIEWS and len(made) == 1:
+        yield Operator(OperatorKind.VIEW, (source,), made)
+    elif node.operator == "Concat" and len(read) == len(node.inputs):
+        yield Operator(OperatorKind.CONCATENATE, read, made, site.axis(len(first.type.shape), 1))
+    elif node.operator == "Split" and len(made) == len(node.outputs):
+        axis = site.axis(len(first.type.shape), 0)
+        start = 0
+        for id_, value in zip(made, outputs, strict=True):
+            yield Operator(OperatorKind.SLICE, (source,), (id_,), axis, start)
+            start += value.owner.tensors[id_].shape[axis]
+    elif node.operator == "Slice":
+        cuts, _ = slice_of(site)
+        real = [cut for cut in cuts if cut[2] != first.type.shape[cut[0]]]
+        if len(real) == 1 and real[0][3] == 1 and isinstance(real[0][1], int):
+            yield Operator(OperatorKind.SLICE, (source,), made, real[0][0], real[0][1])
+    elif node.operator in IN_PLACE and len(made) == 1:
+        whole = [id_ for id_ in read if _form(outputs[0], id_) == _form(outputs[0], made[0])]
+        if whole:
+            others = [id_ for id_ in read if id_ != whole[0]]
+            yield Operator(OperatorKind.IN_PLACE, (whole[0], *others), made)
+
+
+def _form(of: Value, id_: str) -> tuple[tuple[int, ...], int]:
+    tensor = of.owner.tensors[id_]
+    return tensor.shape, tensor.element_bits

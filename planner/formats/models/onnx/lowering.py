@@ -1,0 +1,279 @@
+"""From a model to a program: every node with the shapes of what it gives out, and every graph inside another as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ....checks.report import Place, bad_input, quoted
+from ....graph.operators import TensorKind
+from ....graph.program import Function
+from ....model.errors import Code
+from ....planning.shapes.expression import ExpressionError
+from . import dims as d
+from .control import CONTROL
+from .function import Scope, Value, Written
+from .in_place import operators_of
+from .model import BITS, BOOL, Body, Declared, Graph, Model, Node, Reference
+from .rules.elementwise import AT_RANDOM
+from .rules.site import NotKnown, ShapeError, Site, Type
+from .rules.table import RULES
+from .symbols import Symbols
+from .values import is_settled, values_of
+
+MOST_NODES = 1 << 17
+"""Of all graphs and functions together, those of functions as often as they are run."""
+MOST_FUNCTIONS = 32
+"""Functions of the model's own inside each other."""
+
+
+class Lowering:
+    """One model."""
+
+    def __init__(self, model: Model, symbols: Symbols, *, in_place: bool) -> None:
+        self._model = model
+        self.symbols = symbols
+        self._in_place = in_place
+        self._count = 0
+        self._depth = 0
+        self._names: set[str] = set()
+        self.functions: list[Function] = []
+        """Those that others run come first."""
+        self.sizes: dict[tuple[str | None, int | str], d.Dim] = {}
+        self.warnings: dict[str, None] = {}
+
+    def lower(self) -> None:
+        """All of it."""
+        graph = self._model.graph
+        scope = Scope(None, self._model.opsets, graph.known)
+        given = [
+            (j, said, _typed(said, self.symbols, (*graph.place, "input", j)))
+            for j, said in enumerate(graph.inputs)
+            if said.name not in graph.constants
+        ]
+        self.symbols.require_all_known()
+        main = Written(self.function_name("main"), self.greatest())
+        self.constants(graph, scope, main)
+        for j, said, type_ in given:
+            self.define(scope, said.name, (*graph.place, "input", j))
+            scope.values[said.name] = main.value(said.name, type_, TensorKind.INPUT)
+            main.inputs.append(main.own[scope.values[said.name]])
+        self.nodes(graph.nodes, scope, main)
+        outputs = [self._output(graph, j, scope, main) for j in range(len(graph.outputs))]
+        self.symbols.require_all_known()
+        self.keep(main, outputs, [])
+
+    def greatest(self) -> Mapping[str, int]:
+        return _Greatest(self.symbols.box)
+
+    def function_name(self, name: str) -> str:
+        """A function's, which no other has."""
+        name, number, whole = name[:500], 2, name[:500]
+        while whole in self._names:
+            whole, number = f"{name}_{number}", number + 1
+        self._names.add(whole)
+        return whole
+
+    def keep(self, written: Written, outputs: list[str], more: list[Value], first: str | None = None) -> Function:
+        """The function, with what it takes from around it; before that, one more input where a loop's turns are counted."""
+        made = written.finished(outputs, more, first)
+        self.functions.append(made)
+        self.sizes.update({(made.name, id_): size for id_, size in written.sizes.items()})
+        return made
+
+    # Graphs
+
+    def define(self, scope: Scope, name: str, place: Place) -> None:
+        if name in scope.values:
+            raise bad_input(Code.DUPLICATE_ID, place, f"there is another value {quoted(name)}")
+
+    def constants(self, graph: Graph, scope: Scope, into: Written) -> None:
+        for name, constant in graph.constants.items():
+            type_ = Type(constant.element, constant.shape)
+            scope.values[name] = into.constant(name, type_, constant)
+
+    def _output(self, graph: Graph, j: int, scope: Scope, into: Written) -> str:
+        value = scope.find(graph.outputs[j].name)
+        if value is None:
+            text = f"nothing makes the output {quoted(graph.outputs[j].name)}"
+            raise bad_input(Code.UNKNOWN_BUFFER, (*graph.place, "output", j), text)
+        return into.given_back(value)
+
+    def nodes(self, nodes: Iterable[Node], scope: Scope, into: Written) -> None:
+        for node in nodes:
+            self._count += 1
+            if self._count > MOST_NODES:
+                text = f"a run comes by more than {MOST_NODES} nodes"
+                raise bad_input(Code.TOO_LARGE, node.place, text)
+            try:
+                self._node(node, scope, into)
+            except (ShapeError, ExpressionError) as error:
+                text = f"{_called(node)}: {error}"
+                raise bad_input(Code.INVALID_VALUE, node.place, text) from None
+
+    def _inputs(self, node: Node, scope: Scope) -> list[Value | None]:
+        found: list[Value | None] = []
+        for j, name in enumerate(node.inputs):
+            value = scope.find(name) if name else None
+            if value is None and name:
+                text = f"{_called(node)} reads {quoted(name)}, which nothing has made"
+                raise bad_input(Code.UNKNOWN_BUFFER, (*node.place, "input", j), text)
+            found.append(value)
+        return found
+
+    def _node(self, node: Node, scope: Scope, into: Written) -> None:
+        inputs = self._inputs(node, scope)
+        for j, name in enumerate(node.outputs):
+            if name:
+                self.define(scope, name, (*node.place, "output", j))
+        body = self._model.functions.get((node.domain, node.operator))
+        if body is not None:
+            self._inlined(node, body, inputs, scope, into)
+        elif not node.domain and node.operator in CONTROL:
+            CONTROL[node.operator](self, node, inputs, scope, into)
+        else:
+            self._computed(node, inputs, scope, into)
+
+    def _computed(self, node: Node, inputs: list[Value | None], scope: Scope, into: Written) -> None:
+        site = Site(
+            node,
+            tuple(None if value is None else value.type for value in inputs),
+            tuple(None if value is None else value.content for value in inputs),
+            scope.opsets.get(node.domain, 0),
+            self.symbols.box,
+        )
+        types = self._types(site, scope)
+        found = values_of(site, types) if types else None
+        self.warnings.update(dict.fromkeys(site.notes))
+        present = [value for value in inputs if value is not None]
+        folded = node.operator not in AT_RANDOM and all(value.is_constant for value in present)
+        settled = folded or (is_settled(found) and len(node.outputs) == 1)
+        outputs = []
+        for j, name in enumerate(node.outputs):
+            if name:
+                known = found if j == 0 else None
+                if settled:
+                    scope.values[name] = into.constant(name, types[j], known)
+                else:
+                    scope.values[name] = into.value(name, types[j], TensorKind.INTERMEDIATE, known)
+                    outputs.append(scope.values[name])
+        if outputs:
+            for operator in operators_of(site, inputs, outputs, into, share=self._in_place):
+                into.run(operator)
+
+    def _types(self, site: Site, scope: Scope) -> list[Type]:
+        """Of its outputs: by the operator's rule, and otherwise by what the file says of them."""
+        node = site.node
+        rule = RULES.get((node.domain, node.operator))
+        found: list[Type] = []
+        why = f"memplan knows no operator {node.domain or 'ai.onnx'}.{node.operator}"
+        if rule is not None:
+            try:
+                found = rule(site)
+            except (NotKnown, ExpressionError) as error:
+                why = str(error)
+            except (IndexError, OverflowError):
+                raise ShapeError("its inputs and attributes do not fit each other") from None
+        for j, name in enumerate(node.outputs):
+            if j < len(found):
+                if found[j].element not in BITS:
+                    raise ShapeError(f"there is no type {found[j].element}")
+            elif name:
+                said = scope.known.get(name)
+                if said is None or said.shape is None or said.element is None:
+                    raise ShapeError(f"{why}, and the file does not say which shape {quoted(name)} has")
+                found.append(Type(said.element, self.symbols.shape(said, node.place)))
+                self.symbols.require_all_known()
+            else:
+                found.append(Type(BOOL, ()))
+        return found
+
+    # What runs graphs
+
+    def _inlined(self, node: Node, body: Body, inputs: list[Value | None], scope: Scope, into: Written) -> None:
+        """A function of the model's own, as if its nodes stood here."""
+        self._depth += 1
+        if self._depth > MOST_FUNCTIONS:
+            raise bad_input(Code.TOO_DEEP, node.place, f"functions run each other deeper than {MOST_FUNCTIONS}")
+        inner = Scope(None, {**scope.opsets, **body.opsets}, {})
+        for name, value in zip(body.inputs, inputs, strict=False):
+            if value is not None:
+                inner.values[name] = value
+        said = {**body.defaults, **node.attributes}
+        nodes = []
+        for each in body.nodes:
+            attributes = {
+                key: said[given.name] if isinstance(given, Reference) else given
+                for key, given in each.attributes.items()
+                if not isinstance(given, Reference) or given.name in said
+            }
+            present = tuple(name if _is_given(name, body, inputs) else "" for name in each.inputs)
+            nodes.append(replace(each, attributes=attributes, inputs=present, place=node.place))
+        self.nodes(nodes, inner, into)
+        for name, theirs in zip(node.outputs, body.outputs, strict=False):
+            found = inner.find(theirs)
+            if name and found is None:
+                raise ShapeError(f"its function makes no {quoted(theirs)}")
+            if name and found is not None:
+                scope.values[name] = found
+        self._depth -= 1
+
+    def inner(
+        self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, Any]], what: str
+    ) -> tuple[Written, list[Value]]:
+        """The graph as a function that is run by `into`, and its outputs."""
+        written = Written(self.function_name(f"{node.name or node.operator}.{what}"), self.greatest(), into)
+        inner = Scope(scope, scope.opsets, graph.known)
+        self.constants(graph, inner, written)
+        if len(graph.inputs) != len(given):
+            raise ShapeError(f"its graph takes {len(graph.inputs)} values, and is given {len(given)}")
+        for j, (said, (type_, value)) in enumerate(zip(graph.inputs, given, strict=True)):
+            self.define(inner, said.name, (*graph.place, "input", j))
+            inner.values[said.name] = written.value(said.name, type_, TensorKind.INPUT, value)
+            written.inputs.append(written.own[inner.values[said.name]])
+        self.nodes(graph.nodes, inner, written)
+        outputs = []
+        for j, said in enumerate(graph.outputs):
+            found = inner.find(said.name)
+            if found is None:
+                text = f"nothing makes the output {quoted(said.name)}"
+                raise bad_input(Code.UNKNOWN_BUFFER, (*graph.place, "output", j), text)
+            outputs.append(found)
+        return written, outputs
+
+
+def _is_given(name: str, body: Body, inputs: list[Value | None]) -> bool:
+    """False for an input of the function that it was not given."""
+    if name not in body.inputs:
+        return True
+    j = body.inputs.index(name)
+    return j < len(inputs) and inputs[j] is not None
+
+
+class _Greatest(dict[str, int]):
+    """The greatest value of each symbol, of those too that are found later."""
+
+    def __init__(self, box: Mapping[str, tuple[int, int]]) -> None:
+        super().__init__()
+        self._box = box
+
+    def __missing__(self, name: str) -> int:
+        return self._box[name][1]
+
+
+def _typed(said: Declared, symbols: Symbols, place: Place) -> Type:
+    """Of an input of the whole."""
+    if said.other is not None:
+        text = f"{quoted(said.name)} is {said.other}; only tensors are planned"
+        raise bad_input(Code.NOT_SUPPORTED_YET, place, text)
+    if said.element is None or said.shape is None:
+        raise bad_input(
+            Code.MISSING_FIELD, place, f"the file does not say which type and shape {quoted(said.name)} has"
+        )
+    return Type(said.element, symbols.shape(said, place))
+
+
+def _called(node: Node) -> str:
+    name = f" {quoted(node.name)}" if node.name else ""
+    return f"{node.operator[:64]}{name}"

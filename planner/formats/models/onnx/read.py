@@ -1,0 +1,75 @@
+"""ONNX: a model's bytes become a Problem, or a ShapedProblem where dimensions have several values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ....checks import sound_as_read
+from ....checks.report import bad_input
+from ....graph.checks.soundness import require_sound_program
+from ....graph.problem import GraphOptions, program_problem
+from ....graph.program import Program
+from ....model.errors import Code
+from ....model.problem import Pool
+from ....planning.shapes.expression import MOST_CHARACTERS, ExpressionError
+from ....planning.shapes.shaped import ShapedProblem, shaped
+from .dims import Dim
+from .lowering import Lowering
+from .model import read_model
+from .rules.site import ShapeError
+from .symbols import Symbols, parse_dims
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ....model.problem import Problem
+    from ...documents import Source
+
+POOLS = (Pool("arena"),)
+
+
+class OnnxProgram(NamedTuple):
+    """A model as a program, its sizes as expressions, and what there is to warn of."""
+
+    program: Program
+    sizes: dict[tuple[str | None, int | str], Dim]
+    symbols: dict[str, tuple[int, int]]
+    """Of the dimensions that have several values."""
+    warnings: tuple[str, ...]
+
+
+def read_program(source: Source, dim: Sequence[str] = (), *, in_place: bool = False) -> OnnxProgram:
+    """The model as a program, its dimensions with these values. Raises BadInput."""
+    symbols = Symbols(parse_dims(dim))
+    model = read_model(source.data)
+    lowering = Lowering(model, symbols, in_place=in_place)
+    try:
+        lowering.lower()
+    except (ExpressionError, ShapeError) as error:
+        raise bad_input(Code.INVALID_VALUE, ("graph",), str(error)) from None
+    symbols.require_all_used()
+    open_ = {name: span for name, span in symbols.box.items() if span[0] < span[1]}
+    if open_ and in_place:
+        text = "where memory is shared, every dimension must be one number"
+        raise bad_input(Code.INVALID_OPTION, ("options", "in_place"), text)
+    program = Program(tuple(lowering.functions), ("main",), name=model.graph.name or None)
+    require_sound_program(program)
+    return OnnxProgram(program, lowering.sizes, open_, tuple(lowering.warnings))
+
+
+def read(
+    source: Source, dim: Sequence[str] = (), *, in_place: bool = False
+) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
+    """The Problem of planning all that the model computes in one arena, and warnings."""
+    program, sizes, symbols, warnings = read_program(source, dim, in_place=in_place)
+    made = program_problem(program, POOLS, GraphOptions())
+    problem = sound_as_read(made.problem)
+    if not symbols:
+        return problem, warnings
+    texts: dict[int | str, str] = {}
+    for name, home in made.homes.items():
+        text = str(sizes.get(name, ""))
+        if text and len(text) <= MOST_CHARACTERS:
+            texts.setdefault(home, text)
+    buffers = {buffer.id for buffer in problem.buffers}
+    return shaped(problem, symbols, {id_: text for id_, text in texts.items() if id_ in buffers}), warnings

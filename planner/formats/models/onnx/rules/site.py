@@ -1,0 +1,172 @@
+"""An operator with all that is known of its inputs: what rules are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .....planning.shapes.expression import Expression
+from .. import dims as d
+from ..dims import Dim, Shape
+from ..model import Constant, Node
+
+if TYPE_CHECKING:
+    from .....planning.shapes.ranges import Box
+
+    Values = Any
+    """An array of objects: numbers and expressions."""
+
+
+class ShapeError(ValueError):
+    """Why an operator's shapes cannot be found out."""
+
+
+class NotKnown(ShapeError):
+    """They depend on something that is not known; what the file says of them is believed."""
+
+
+class Type(NamedTuple):
+    """Of a tensor."""
+
+    element: int
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An operator, and what it is given."""
+
+    node: Node
+    inputs: tuple[Type | None, ...]
+    """None: left out, or not known."""
+    values: tuple[Values | None, ...]
+    """What is in the inputs, where that is known."""
+    opset: int
+    box: Box
+    notes: set[str] = field(default_factory=set)
+
+    def depends_on_data(self) -> None:
+        """How large the result is nobody knows; the rule gives the greatest size that it can have."""
+        self.notes.add(
+            "how large some results are depends on data; they are planned with the greatest size that they can have"
+        )
+
+    def given(self, i: int) -> Type:
+        """Input i. Raises ShapeError if it is not there."""
+        if i >= len(self.inputs) or self.inputs[i] is None:
+            raise ShapeError(f"input {i} is missing, or its shape is not known")
+        found = self.inputs[i]
+        assert found is not None
+        return found
+
+    def has(self, i: int) -> bool:
+        return i < len(self.inputs) and self.inputs[i] is not None
+
+    def shape(self, i: int = 0) -> Shape:
+        return self.given(i).shape
+
+    def element(self, i: int = 0) -> int:
+        return self.given(i).element
+
+    def rank(self, i: int, least: int) -> Shape:
+        """The shape of input i, which has so many dimensions at least."""
+        shape = self.shape(i)
+        if len(shape) < least:
+            raise ShapeError(f"input {i} has {len(shape)} dimensions, and needs {least}")
+        return shape
+
+    def number(self, name: str, default: int) -> int:
+        """An attribute that is a number."""
+        value = self.node.attributes.get(name, default)
+        if not isinstance(value, int):
+            raise ShapeError(f"the attribute {name} is no number")
+        return value
+
+    def text(self, name: str, default: str) -> str:
+        value = self.node.attributes.get(name, default)
+        return value if isinstance(value, str) else default
+
+    def numbers(self, name: str) -> tuple[int, ...] | None:
+        """An attribute that is a list of numbers; None if it is not there."""
+        value = self.node.attributes.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, tuple) or not all(isinstance(each, int) for each in value):
+            raise ShapeError(f"the attribute {name} is no list of numbers")
+        return value  # type: ignore[return-value]
+
+    def floats(self, name: str) -> tuple[float, ...] | None:
+        value = self.node.attributes.get(name)
+        return tuple(map(float, value)) if isinstance(value, tuple) else None
+
+    def tensor(self, name: str) -> Constant | None:
+        value = self.node.attributes.get(name)
+        return value if isinstance(value, Constant) else None
+
+    def content(self, i: int) -> list[Any] | None:
+        """What is in input i; None if it is not there. Raises NotKnown if it is there and its content is not known."""
+        if not self.has(i):
+            return None
+        values = self.values[i]
+        if values is None:
+            raise NotKnown(
+                f"its result depends on what is in input {i} ({self.node.inputs[i][:64]}), which is not known"
+            )
+        return list(values.ravel())
+
+    def dims(self, i: int) -> list[Dim] | None:
+        """The same as dimensions."""
+        found = self.content(i)
+        if found is not None and not all(isinstance(each, int | Expression) for each in found):
+            raise ShapeError(f"input {i} must hold whole numbers")
+        return found
+
+    def whole(self, i: int) -> list[int] | None:
+        """The same where only numbers will do."""
+        found = self.dims(i)
+        if found is None:
+            return None
+        if not all(isinstance(each, int) for each in found):
+            raise NotKnown(f"its result depends on a dimension that has several values (input {i})")
+        return found  # type: ignore[return-value]
+
+    def axes(self, rank: int, i: int, name: str = "axes") -> tuple[int, ...] | None:
+        """Axes from an attribute, or from input i, from 0 on; None if nothing is said."""
+        said = self.numbers(name)
+        if said is None:
+            found = self.whole(i)
+            said = None if found is None else tuple(found)
+        return None if said is None else tuple(axis_of(each, rank) for each in said)
+
+    def axis(self, rank: int, default: int, name: str = "axis") -> int:
+        return axis_of(self.number(name, default), rank)
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """From 0 on. Raises ShapeError if there is none."""
+    if not -rank <= axis < rank:
+        raise ShapeError(f"there is no axis {axis}: there are {rank} dimensions")
+    return axis % rank if rank else 0
+
+
+def broadcast(shapes: Sequence[Shape]) -> Shape:
+    """What tensors of these shapes make together, one element each."""
+    rank = max(map(len, shapes), default=0)
+    found: list[Dim] = [1] * rank
+    for shape in shapes:
+        for i, dim in enumerate(shape, rank - len(shape)):
+            found[i] = _joined(found[i], dim)
+    return tuple(found)
+
+
+def _joined(a: Dim, b: Dim) -> Dim:
+    if a == b or b == 1:
+        return a
+    if a == 1:
+        return b
+    if isinstance(a, int) and isinstance(b, int):
+        raise ShapeError(f"dimensions of {a} and {b} do not go together")
+    if isinstance(a, int) or isinstance(b, int):
+        return a if isinstance(a, int) else b  # the other one is the same, or 1
+    return d.most(a, b)

@@ -1,0 +1,287 @@
+"""What is in small tensors of numbers, where that is known: shapes are computed from them. Sums of symbols are numbers too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....planning.shapes.expression import Expression
+from . import dims as d
+from .dims import Dim
+from .model import BOOL, FLOAT, INT32, INT64, MOST_NUMBERS, Constant
+from .rules.elementwise import part_of_shape
+from .rules.layout import slice_of
+from .rules.site import ShapeError, Site, Type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Values = NDArray[Any]
+
+_TYPES = {FLOAT: "<f4", 2: "u1", 3: "i1", 4: "<u2", 5: "<i2", INT32: "<i4", INT64: "<i8", BOOL: "?", 11: "<f8", 12: "<u4", 13: "<u8"}  # fmt: skip
+
+
+def content_of(tensor: Constant) -> Values | None:
+    """What is in it; None if that is long, elsewhere, or of a type that says nothing of shapes."""
+    count = 1
+    for size in tensor.shape:
+        count *= size
+    if count > MOST_NUMBERS or tensor.is_outside or tensor.element not in _TYPES:
+        return None
+    if tensor.raw is not None:
+        kind = np.dtype(_TYPES[tensor.element])
+        if tensor.raw.size != count * kind.itemsize:
+            return None
+        numbers = np.frombuffer(tensor.raw.bytes, kind).tolist()
+    else:
+        numbers = list(tensor.numbers)
+    return _array(numbers, tensor.shape) if len(numbers) == count else None
+
+
+def _array(numbers: list[Any], shape: tuple[int, ...]) -> Values:
+    made = np.empty(len(numbers), object)
+    made[:] = numbers
+    return made.reshape(shape)
+
+
+def computed(at: Site, types: list[Type]) -> Values | None:
+    """What is in the operator's first output; None if that is not known."""
+    if at.node.domain or at.node.operator not in COMPUTED:
+        return None
+    shape = types[0].shape
+    count = d.product(shape)
+    if not isinstance(count, int) or count > MOST_NUMBERS:
+        return None
+    made = COMPUTED[at.node.operator](at)
+    if made is None or made.size != count or any(_is_huge(each) for each in made.ravel()):
+        return None
+    if types[0].element not in (FLOAT, 11, 10) and any(isinstance(each, float) for each in made.ravel()):
+        made = _each(lambda each: int(each) if isinstance(each, float) else each)(made)
+    return made.reshape(shape)  # type: ignore[arg-type]  # all of them are numbers if their product is one
+
+
+def _is_huge(value: Any) -> bool:
+    """True for what is no size, and would only grow."""
+    return isinstance(value, int) and abs(value) > 1 << 64
+
+
+def _each(function: Callable[..., Any], count: int = 1) -> Callable[..., Values]:
+    """The function, element by element."""
+
+    def of(*given: Values) -> Values:
+        return np.asarray(np.frompyfunc(function, count, 1)(*given), object)
+
+    return of
+
+
+class _Unknown(Exception):
+    """What is in the result is not known."""
+
+
+def _first(at: Site, i: int = 0) -> Values:
+    found: Values | None = at.values[i] if i < len(at.values) else None
+    if found is None:
+        raise _Unknown
+    return found
+
+
+def _pairs(function: Callable[[Any, Any], Any]) -> Callable[[Site], Values | None]:
+    def of(at: Site) -> Values | None:
+        found = _first(at)
+        for i in range(1, len(at.inputs)):
+            found = _each(function, 2)(found, _first(at, i))
+        return found
+
+    return of
+
+
+def _numbers(plain: Callable[[Any, Any], Any], symbolic: Callable[[Dim, Dim], Dim]) -> Callable[[Any, Any], Any]:
+    def of(a: Any, b: Any) -> Any:
+        if isinstance(a, Expression) or isinstance(b, Expression):
+            if isinstance(a, float) or isinstance(b, float):
+                whole = [int(each) if isinstance(each, float) and each.is_integer() else each for each in (a, b)]
+                if any(isinstance(each, float) for each in whole):
+                    raise _Unknown
+                a, b = whole
+            return symbolic(a, b)
+        return plain(a, b)
+
+    return of
+
+
+def _quotient(at: Site) -> Values | None:
+    whole = at.element() not in (FLOAT, 11, 10)
+
+    def of(a: Any, b: Any) -> Any:
+        if b == 0:
+            raise _Unknown
+        return (abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1) if whole else a / b
+
+    def in_symbols(a: Dim, b: Dim) -> Dim:
+        if not whole or d.least(a, at.box) < 0 or d.least(b, at.box) < 1:
+            raise _Unknown
+        return d.down(a, b)
+
+    return _each(_numbers(of, in_symbols), 2)(_first(at), _first(at, 1))
+
+
+def _remainder(at: Site) -> Values | None:
+    a, b = _first(at), _first(at, 1)
+    if at.number("fmod", 0) or not all(isinstance(each, int) and each for each in (*a.ravel(), *b.ravel())):
+        raise _Unknown
+    return _each(lambda x, y: x % y, 2)(a, b)
+
+
+def _equal(at: Site) -> Values | None:
+    minus = _numbers(lambda a, b: a - b, d.sub)
+
+    def of(a: Any, b: Any) -> bool:
+        if isinstance(a, Expression) or isinstance(b, Expression):
+            difference = minus(a, b)
+            if isinstance(difference, int):
+                return difference == 0
+            if d.least(difference, at.box) > 0 or d.least(minus(b, a), at.box) > 0:
+                return False
+            raise _Unknown
+        return bool(a == b)
+
+    return _each(of, 2)(_first(at), _first(at, 1))
+
+
+def _ordered(test: Callable[[int], bool]) -> Callable[[Site], Values | None]:
+    def of(at: Site) -> Values | None:
+        a, b = _first(at), _first(at, 1)
+        if any(isinstance(each, Expression) for each in (*a.ravel(), *b.ravel())):
+            raise _Unknown
+        return _each(lambda x, y: test(x - y), 2)(a, b)
+
+    return of
+
+
+def _where(at: Site) -> Values | None:
+    found = np.broadcast_arrays(_first(at), _first(at, 1), _first(at, 2))
+    return _each(lambda test, a, b: a if test else b, 3)(*found)
+
+
+def _gather(at: Site) -> Values | None:
+    indices = _first(at, 1)
+    if any(isinstance(each, Expression) for each in indices.ravel()):
+        raise _Unknown
+    found = _first(at)
+    return np.asarray(np.take(found, indices.astype(np.int64), axis=at.axis(found.ndim, 0)), object)
+
+
+def _slice(at: Site) -> Values | None:
+    found = _first(at)
+    for axis, start, count, step in slice_of(at)[0]:
+        if not isinstance(start, int) or not isinstance(count, int):
+            raise _Unknown
+        found = np.take(found, [start + step * i for i in range(count)], axis=axis)
+    return found
+
+
+def _concat(at: Site) -> Values | None:
+    parts = [_first(at, i) for i in range(len(at.inputs))]
+    return np.concatenate(parts, axis=at.axis(parts[0].ndim, 0))
+
+
+def _range(at: Site) -> Values | None:
+    low, high, step = (_first(at, i).ravel()[0] for i in range(3))
+    if not all(isinstance(each, int) for each in (low, high, step)) or not step or abs(high - low) > MOST_NUMBERS:
+        raise _Unknown
+    numbers = list(range(low, high, step))
+    return _array(numbers, (len(numbers),))
+
+
+def _constant(at: Site) -> Values | None:
+    tensor = at.tensor("value")
+    if tensor is not None:
+        return content_of(tensor)
+    for name in ("value_int", "value_ints", "value_float", "value_floats"):
+        value = at.node.attributes.get(name)
+        if isinstance(value, tuple):
+            return _array(list(value), (len(value),))
+        if isinstance(value, int | float):
+            return _array([value], ())
+    return None
+
+
+def _filled(at: Site) -> Values | None:
+    tensor, shape = at.tensor("value"), at.whole(0) or []
+    value = _array([0.0], (1,)) if tensor is None else content_of(tensor)
+    if value is None or not value.size:
+        raise _Unknown
+    count = 1
+    for size in shape:
+        count *= size
+    if not 0 <= count <= MOST_NUMBERS:
+        raise _Unknown
+    return _array([value.ravel()[0]] * count, tuple(shape))
+
+
+def _shape(at: Site) -> Values | None:
+    dims = [at.shape(0)[i] for i in range(*part_of_shape(at))]
+    return _array(dims, (len(dims),))
+
+
+def _product(at: Site) -> Values | None:
+    if at.node.attributes.get("axes"):
+        return None
+    times = _numbers(lambda a, b: a * b, d.mul)
+    return _array([reduce(times, _first(at).ravel(), 1)], ())
+
+
+def _rounded(at: Site) -> Values | None:
+    import math
+
+    up = at.node.operator == "Ceil"
+    return _each(lambda x: x if isinstance(x, Expression) else float((math.ceil if up else math.floor)(x)))(_first(at))
+
+
+COMPUTED: Mapping[str, Callable[[Site], Values | None]] = {
+    **dict.fromkeys(("Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"), _first),
+    "Add": _pairs(_numbers(lambda a, b: a + b, d.add)),
+    "Sub": _pairs(_numbers(lambda a, b: a - b, d.sub)),
+    "Mul": _pairs(_numbers(lambda a, b: a * b, d.mul)),
+    "Max": _pairs(_numbers(max, d.most)),
+    "Min": _pairs(_numbers(min, d.fewest)),
+    "Div": _quotient,
+    "Mod": _remainder,
+    "Neg": lambda at: _each(lambda x: d.mul(x, -1) if isinstance(x, Expression) else -x)(_first(at)),
+    "Ceil": _rounded,
+    "Floor": _rounded,
+    "Equal": _equal,
+    "Less": _ordered(lambda x: x < 0),
+    "LessOrEqual": _ordered(lambda x: x <= 0),
+    "Greater": _ordered(lambda x: x > 0),
+    "GreaterOrEqual": _ordered(lambda x: x >= 0),
+    "Not": lambda at: _each(lambda x: not x)(_first(at)),
+    "And": _pairs(lambda a, b: bool(a and b)),
+    "Or": _pairs(lambda a, b: bool(a or b)),
+    "Where": _where,
+    "Gather": _gather,
+    "Slice": _slice,
+    "Concat": _concat,
+    "Range": _range,
+    "Constant": _constant,
+    "ConstantOfShape": _filled,
+    "Shape": _shape,
+    "Size": lambda at: _array([d.product(at.shape(0))], ()),
+    "ReduceProd": _product,
+}
+
+
+def values_of(at: Site, types: list[Type]) -> Values | None:
+    """What is in the operator's first output; None if that is not known."""
+    try:
+        return computed(at, types)
+    except (_Unknown, ShapeError, ValueError, IndexError, TypeError, OverflowError, ZeroDivisionError):
+        return None  # a value that cannot be worked out is one that is not known
+
+
+def is_settled(values: Values | None) -> bool:
+    """True if it is known and the same for all values of the symbols."""
+    return values is not None and not any(isinstance(each, Expression) for each in values.ravel())

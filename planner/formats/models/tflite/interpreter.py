@@ -1,0 +1,70 @@
+"""TFLite Micro's own interpreter, asked what it makes of a model: how much of its arena it takes, and what comes out."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ....model.errors import CannotSolve, Code, Finding
+from .interpreter_process import END
+
+SCRIPT = Path(__file__).with_name("interpreter_process.py")
+INSTALL = "TFLite Micro's interpreter is not installed: pip install 'memplan[tflm]'"
+_LINE = re.compile(r"Arena allocation (total|head|tail) (\d+) bytes")
+_PART = re.compile(r"'([^']+)' used (\d+) bytes")
+MOST_SAID = 400
+"""Characters of what it says of a model that it does not take."""
+
+
+@dataclass(frozen=True, slots=True)
+class MicroRun:
+    """What the interpreter says."""
+
+    head: int | None = None
+    """Bytes of the arena for tensors and scratch memory; None: it does not take the model."""
+    tail: int | None = None
+    parts: tuple[tuple[str, int], ...] = ()
+    """Of the tail, what it tells apart."""
+    outputs: tuple[tuple[str, ...], ...] = ()
+    """A digest of every output of every run, on inputs that are the same for models with the same inputs."""
+    refusal: str | None = None
+    """Why it does not take the model."""
+
+
+def is_installed() -> bool:
+    return find_spec("tflite_micro") is not None
+
+
+def run_micro(models: Sequence[bytes], arena: int, seconds: float | None = None, runs: int = 3) -> list[MicroRun]:
+    """The models run in a process of their own, so that nothing in them can harm this one. Raises CannotSolve where there is no interpreter."""
+    if not is_installed():
+        raise CannotSolve(Finding(Code.UNAVAILABLE, "", INSTALL))
+    command = [sys.executable, "-I", str(SCRIPT), str(arena), str(runs), *(str(len(data)) for data in models)]
+    try:
+        done = subprocess.run(command, input=b"".join(models), capture_output=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return [MicroRun(refusal=f"it did not end within {seconds:g} seconds")] * len(models)
+    said = done.stderr.decode("utf-8", "replace").split(END)
+    if done.returncode != 0:
+        return [MicroRun(refusal=f"it ended with code {done.returncode}: {_last(said[-1])}")] * len(models)
+    return [_understood(answer, text) for answer, text in zip(json.loads(done.stdout), said, strict=False)]
+
+
+def _understood(answer: dict[str, Any], said: str) -> MicroRun:
+    if "error" in answer:
+        return MicroRun(refusal=f"{answer['error']}: {_last(said)}")
+    sizes = {name: int(size) for name, size in _LINE.findall(said)}
+    parts = tuple((name, int(size)) for name, size in _PART.findall(said))
+    return MicroRun(sizes["head"], sizes["tail"], parts, tuple(map(tuple, answer["outputs"])))
+
+
+def _last(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return " ".join(lines)[-MOST_SAID:]

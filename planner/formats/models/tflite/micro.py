@@ -1,0 +1,147 @@
+"""A model by TFLite Micro's rules: what its planner is asked to place, with the sizes and lifetimes that it counts.
+
+Variables lie in the arena's tail, constants in the file. Sizes are rounded up to 16 bytes. Every operator is a step, and so is the entry to each
+subgraph that an operator runs; the operator's own tensors are needed through all of these. What a subgraph is given and gives back is copied, and
+needed from the subgraph's beginning to its end, or as long as it is used.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from ....checks.report import bad_input, quoted
+from ....model.errors import Code
+from ....model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem
+from .kernels import scratch_bytes
+from .model import Model, TensorRow, unique_names
+
+ALIGNMENT = 16
+MOST_STEPS = 1 << 17
+"""Of all subgraphs, counted as often as they are run."""
+MOST_NESTING = 64
+ARENA = "arena"
+NEVER = (0, 0)
+"""Of tensors that nothing touches: TFLite Micro gives them memory all the same."""
+SCRATCH = "scratch"
+"""The kind of what kernels need while they run."""
+
+
+def micro_problem(model: Model) -> Problem:
+    """What TFLite Micro places in the head of its arena: tensors, and what its kernels need while they run, as far as that is known."""
+    steps = _Steps(model)
+    steps.run(0, ())
+    buffers = []
+    for number, id_ in enumerate(tensor_ids(model)):
+        s, i = place_of(model, number)
+        tensor = model.subgraphs[s].tensors[i]
+        if is_placed(model, s, i):
+            live = steps.live.get((s, i), [NEVER])
+            kind = "input" if s == 0 and i in model.subgraphs[0].inputs else None
+            kind = "output" if s == 0 and i in model.subgraphs[0].outputs else kind
+            buffers.append(Buffer(id_, placed_bytes(tensor, s, i), ALIGNMENT, live=_merged(live), kind=kind))
+    for (s, i, j), (size, live) in sorted(steps.scratch.items()):
+        id_ = f"{steps.name_of(s, i)}.scratch{j}"
+        buffers.append(Buffer(id_, _rounded(size), ALIGNMENT, live=_merged(live), kind=SCRATCH))
+    return Problem(tuple(buffers), (Pool(ARENA),), lifetimes=Lifetimes.INCLUSIVE, steps=tuple(steps.names))
+
+
+def is_placed(model: Model, subgraph: int, number: int) -> bool:
+    """Does TFLite Micro's planner place the tensor? Handles of resource variables lie where the kernel keeps them."""
+    tensor = model.subgraphs[subgraph].tensors[number]
+    is_outside = tensor.is_constant or tensor.is_variable or (subgraph, number) in model.handles
+    return not is_outside and tensor.elements > 0
+
+
+def placed_bytes(tensor: TensorRow, subgraph: int, number: int) -> int:
+    """As many as it takes in the arena. Raises BadInput for types that TFLite Micro does not know."""
+    if tensor.type.micro_bytes is None:
+        text = f"TFLite Micro takes no tensors of the type {tensor.type.name}, as {quoted(tensor.name)} is one"
+        raise bad_input(Code.UNSUPPORTED, ("subgraphs", subgraph, "tensors", number, "type"), text)
+    return _rounded(tensor.elements * tensor.type.micro_bytes)
+
+
+def _rounded(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def tensor_ids(model: Model) -> list[BufferId]:
+    """A name for every tensor of the file, in its order: as plans by use call them."""
+    functions = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
+    found: list[BufferId] = []
+    for function, subgraph in zip(functions, model.subgraphs, strict=True):
+        names = unique_names((tensor.name for tensor in subgraph.tensors), "tensor")
+        found += names if len(model.subgraphs) == 1 else [f"{function}/{name}" for name in names]
+    return found
+
+
+def place_of(model: Model, number: int) -> tuple[int, int]:
+    """The subgraph and the number there of a tensor counted through all of them."""
+    s = bisect_right(model.first_tensors, number) - 1
+    return s, number - model.first_tensors[s]
+
+
+class _Steps:
+    """The way through the model, step by step, and what is needed at each."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._now = 0
+        self._function = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
+        self.live: dict[tuple[int, int], list[Interval]] = {}
+        """By subgraph and tensor: half-open, one for each time that the subgraph is run."""
+        self.names: list[tuple[int, str]] = []
+        self.scratch: dict[tuple[int, int, int], tuple[int, list[Interval]]] = {}
+        """By subgraph, operator and piece: its bytes, and when it is needed."""
+
+    def run(self, s: int, within: tuple[int, ...]) -> None:
+        """The subgraph runs now, within those."""
+        if s in within or len(within) >= MOST_NESTING:
+            text = f"runs itself, or nests deeper than {MOST_NESTING}"
+            raise bad_input(Code.CONTRADICTION, ("subgraphs", s), text)
+        subgraph, start = self._model.subgraphs[s], self._now
+        span: dict[int, Interval] = {}
+
+        def need(numbers: tuple[int, ...], since: int) -> None:
+            for i in numbers:
+                if i >= 0:
+                    span[i] = (span[i][0] if i in span else since, self._now + 1)
+
+        need(subgraph.inputs, start)
+        for i, operator in enumerate(subgraph.operators):
+            self._step(s)
+            begun = self._now
+            self.names.append((begun, self.name_of(s, i)))
+            for each in operator.subgraphs:
+                self._step(s)
+                self.run(each, (*within, s))
+            need(operator.outputs, begun)
+            need(operator.inputs, start)  # what nobody has written by now was there before
+            for j, size in enumerate(scratch_bytes(subgraph, operator)):
+                if size:
+                    self.scratch.setdefault((s, i, j), (size, []))[1].append((begun, self._now + 1))
+        need(subgraph.outputs, start)
+        for i, interval in span.items():
+            self.live.setdefault((s, i), []).append(interval)
+
+    def name_of(self, s: int, i: int) -> str:
+        """What the operator is called."""
+        operator = self._model.subgraphs[s].operators[i]
+        name = f"{operator.custom or operator.code}.{i}"
+        return name if len(self._model.subgraphs) == 1 else f"{self._function[s]}/{name}"
+
+    def _step(self, s: int) -> None:
+        self._now += 1
+        if self._now > MOST_STEPS:
+            text = f"a run comes by more than {MOST_STEPS} operators"
+            raise bad_input(Code.TOO_LARGE, ("subgraphs", s, "operators"), text)
+
+
+def _merged(intervals: list[Interval]) -> tuple[Interval, ...]:
+    """In order; those that touch as one."""
+    found: list[Interval] = []
+    for start, end in intervals:
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return tuple(found)

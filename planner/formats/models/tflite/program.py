@@ -1,0 +1,179 @@
+"""A model as a program: lifetimes by use, state kept throughout, and results over their sources where that is asked for."""
+
+from __future__ import annotations
+
+from ....checks.report import bad_input, quoted
+from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind
+from ....graph.program import Function, Program
+from ....model.errors import BadInput, Code, Finding
+from .model import Model, OperatorRow, SubgraphRow, unique_names
+from .schema import ELEMENTWISE, VIEWS
+from .variables import READ, Variables
+
+ALIGNMENT = 16
+"""Of every tensor: what TFLite's and TFLite Micro's kernels count on."""
+
+
+def program_of_model(model: Model, in_place: bool = False) -> Program:
+    """The program; what neither the first subgraph nor a signature comes to is left out.
+
+    `in_place`: elementwise operators may write over an input, and reshaped tensors lie where they were.
+    """
+    names = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
+    entries = dict.fromkeys((0, *model.signatures))
+    reached = _reached(model, list(entries))
+    variables = Variables(model)
+    state = _state(model, variables)
+    functions = tuple(_Lowering(model, s, names, in_place, variables, state).function() for s in reached)
+    return Program(functions, tuple(names[s] for s in entries), tuple(state.values()))
+
+
+def in_the_file(error: BadInput, model: Model, program: Program) -> BadInput:
+    """What is wrong with the program, said of the model it was made of."""
+    names = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
+    places = {f: names.index(function.name) for f, function in enumerate(program.functions)}
+    findings = []
+    for finding in error.findings:
+        parts = finding.pointer.split("/")
+        if parts[1:2] == ["functions"] and len(parts) > 2:
+            parts[1:3] = ["subgraphs", str(places.get(int(parts[2]), parts[2]))]
+        findings.append(Finding(finding.code, "/".join(parts), finding.message))
+    return BadInput(*findings, more=error.more)
+
+
+def _state(model: Model, variables: Variables) -> dict[str, Tensor]:
+    """Every resource variable as a tensor that all functions see."""
+    taken = {tensor.name for subgraph in model.subgraphs for tensor in subgraph.tensors}
+    made: dict[str, Tensor] = {}
+    for name, bits in variables.bits.items():
+        id_ = f"variable {name}"
+        while id_ in taken:
+            id_ += "'"
+        taken.add(id_)
+        made[name] = Tensor(id_, (bits,), 1, TensorKind.MUTABLE, alignment=ALIGNMENT)
+    return made
+
+
+def _reached(model: Model, start: list[int]) -> list[int]:
+    """Subgraphs that a run may come to, in the order of the file."""
+    found, todo = set(start), list(start)
+    while todo:
+        for operator in model.subgraphs[todo.pop()].operators:
+            new = set(operator.subgraphs) - found
+            found |= new
+            todo += new
+    return sorted(found)
+
+
+class _Lowering:
+    """One subgraph as a function."""
+
+    def __init__(
+        self,
+        model: Model,
+        number: int,
+        names: list[str],
+        in_place: bool,
+        variables: Variables,
+        state: dict[str, Tensor],
+    ) -> None:
+        self._row: SubgraphRow = model.subgraphs[number]
+        self._number = number
+        self._names = names
+        self._in_place = in_place
+        self._variables, self._state = variables, state
+        self._ids = unique_names((tensor.name for tensor in self._row.tensors), "tensor")
+        self._inputs = dict.fromkeys(i for i in self._row.inputs if i >= 0)
+        self._written = {i for operator in self._row.operators for i in operator.outputs}
+
+    def function(self) -> Function:
+        """The function: tensors that nothing touches are left out."""
+        row = self._row
+        used = {i for operator in row.operators for i in (*operator.inputs, *operator.outputs)}
+        used |= {*row.inputs, *row.outputs}
+        return Function(
+            self._names[self._number],
+            tuple(self._tensor(i) for i in sorted(used - {-1})),
+            tuple(self._operator(i, operator) for i, operator in enumerate(row.operators)),
+            tuple(self._ids[i] for i in self._inputs),
+            self._named(row.outputs),
+        )
+
+    def _named(self, numbers: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(self._ids[i] for i in numbers if i >= 0)
+
+    def _kind(self, i: int) -> TensorKind:
+        tensor = self._row.tensors[i]
+        if i in self._inputs:
+            return TensorKind.MUTABLE if tensor.is_variable else TensorKind.INPUT
+        if tensor.is_constant or (tensor.elements == 0 and i not in self._written):
+            return TensorKind.CONSTANT
+        # What nobody writes and somebody reads is kept from run to run.
+        return TensorKind.INTERMEDIATE if i in self._written and not tensor.is_variable else TensorKind.MUTABLE
+
+    def _tensor(self, i: int) -> Tensor:
+        tensor, kind = self._row.tensors[i], self._kind(i)
+        bits = tensor.type.bits
+        if bits is None:
+            if kind is not TensorKind.CONSTANT:
+                text = (
+                    f"{quoted(tensor.name)} is of the type {tensor.type.name}, whose size is not known before it runs"
+                )
+                raise bad_input(Code.UNSUPPORTED, ("subgraphs", self._number, "tensors", i, "type"), text)
+            bits = 8
+        return Tensor(self._ids[i], tensor.shape, bits, kind, alignment=ALIGNMENT)
+
+    def _operator(self, i: int, row: OperatorRow) -> Operator:
+        inputs, outputs = self._named(row.inputs), self._named(row.outputs)
+        name = f"{row.custom or row.code}.{i}"
+        runs = tuple(self._names[s] for s in row.subgraphs)
+        match row.code:
+            case "CALL" | "CALL_ONCE":
+                return Operator(OperatorKind.CALL, inputs, outputs, name=name, functions=runs)
+            case "IF":
+                return Operator(OperatorKind.BRANCH, inputs, outputs, name=name, functions=runs)
+            case "WHILE" | "STABLEHLO_WHILE":
+                condition, body = runs
+                return Operator(
+                    OperatorKind.LOOP,
+                    inputs,
+                    outputs,
+                    name=name,
+                    functions=(body,),
+                    condition=condition,
+                    carried=len(outputs),
+                )
+        variable = self._variables.of(self._number, row)
+        if variable is not None:
+            kept = (self._state[variable].id,)
+            given = (*inputs, *kept) if row.code == READ else inputs
+            return Operator(OperatorKind.COMPUTE, given, outputs if row.code == READ else kept, name=name)
+        if self._in_place and len(outputs) == 1:
+            return self._over_its_input(row, inputs, outputs, name)
+        return Operator(OperatorKind.COMPUTE, inputs, outputs, name=name)
+
+    def _over_its_input(
+        self, row: OperatorRow, inputs: tuple[str, ...], outputs: tuple[str, ...], name: str
+    ) -> Operator:
+        kinds = {i: self._kind(i) for i in row.inputs if i >= 0}
+        moving = [i for i, kind in kinds.items() if kind is not TensorKind.CONSTANT]
+        if row.code in VIEWS and moving[:1] == [row.inputs[0]]:
+            if len(moving) == 1 and self._bits(row.inputs[0]) == self._bits(row.outputs[0]):
+                return Operator(OperatorKind.VIEW, inputs[:1], outputs, name=name)
+            return Operator(OperatorKind.IN_PLACE, inputs, outputs, name=name)
+        if row.code in ELEMENTWISE:
+            like = self._form(row.outputs[0])
+            first = next((i for i in moving if self._form(i) == like and kinds[i] is not TensorKind.MUTABLE), None)
+            if first is not None:
+                ordered = (self._ids[first], *(id_ for id_ in inputs if id_ != self._ids[first]))
+                return Operator(OperatorKind.IN_PLACE, ordered, outputs, name=name)
+        return Operator(OperatorKind.COMPUTE, inputs, outputs, name=name)
+
+    def _bits(self, i: int) -> int:
+        tensor = self._row.tensors[i]
+        return tensor.elements * (tensor.type.bits or 0)
+
+    def _form(self, i: int) -> tuple[int, int | None]:
+        """What two tensors must have in common for one to be written over the other."""
+        tensor = self._row.tensors[i]
+        return tensor.elements, tensor.type.bits

@@ -1,0 +1,206 @@
+"""A plan written into its model: the metadata `OfflineMemoryAllocation`, which TFLite Micro obeys. All else stays as it is, byte for byte.
+
+References in a FlatBuffer lead forwards only. So what is new (the root table, the lists of buffers and of metadata, and the offsets) is put before
+everything else, and everything else follows unchanged.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from ....checks.report import bad_input, quoted
+from ....model.errors import Code
+from ....model.plan import Plan
+from ....model.problem import BufferId, Problem
+from ....verifying.findings import FindingKind
+from ....verifying.verify import verify
+from .micro import ALIGNMENT, ARENA, SCRATCH, is_placed, micro_problem, place_of, placed_bytes, tensor_ids
+from .model import IDENTIFIER, VERSION, Model, read_model
+
+METADATA = "OfflineMemoryAllocation"
+UNPLANNED = -1
+MOST = (1 << 31) - 1
+_WORD, _LONG = struct.Struct("<I"), struct.Struct("<Q")
+_MODEL_FIELDS = 8
+"""Of the root table; none of the later ones is known."""
+_REPLACED = frozenset((4, 6))
+"""Its lists of buffers and of metadata."""
+_HEADER = 8
+_FAR = 1 << 31
+_GRAIN = 64
+"""What is put before the file is a multiple of this, so that everything keeps its alignment."""
+
+
+def write_into(_problem: Problem, plan: Plan, source: bytes) -> bytes:
+    """The model with the plan's offsets. Raises BadInput if the plan is not one of this model, or not one that TFLite Micro can follow."""
+    model = read_model(source)
+    return with_metadata(model, [offset for _, offset in offsets_of(model, plan)])
+
+
+def offsets_of(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
+    """Every tensor of the file with its offset; -1 where TFLite Micro's planner does not place it. Raises BadInput."""
+    if not plan.status.has_plan:
+        raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
+    placed = {placement.id: (number, placement) for number, placement in enumerate(plan.placements)}
+    found: list[tuple[BufferId, int]] = []
+    for number, id_ in enumerate(tensor_ids(model)):
+        s, i = place_of(model, number)
+        if not is_placed(model, s, i) or id_ not in placed:
+            found.append((id_, UNPLANNED))
+            continue
+        at, placement = placed[id_]
+        need = placed_bytes(model.subgraphs[s].tensors[i], s, i)
+        if placement.size < need:
+            text = (
+                f"{quoted(id_)} has {placement.size} bytes, TFLite Micro takes {need}: plan the model with --like tflm"
+            )
+            raise bad_input(Code.CONTRADICTION, ("placements", at, "size"), text)
+        if placement.offset % ALIGNMENT or placement.offset > MOST:
+            text = f"{quoted(id_)} is at {placement.offset}; TFLite Micro takes multiples of {ALIGNMENT} below 2^31"
+            raise bad_input(Code.INVALID_VALUE, ("placements", at, "offset"), text)
+        found.append((id_, placement.offset))
+    if all(offset == UNPLANNED for _, offset in found):
+        raise bad_input(Code.CONTRADICTION, ("placements",), "the plan places none of the model's tensors")
+    _require_apart(model, plan)
+    return found
+
+
+def _require_apart(model: Model, plan: Plan) -> None:
+    """TFLite Micro believes whatever the file says. Raises BadInput if tensors would overlap that it needs at one time."""
+    problem = micro_problem(model)
+    placed = {placement.id: placement for placement in plan.placements}
+    tensors = tuple(each for each in problem.buffers if each.kind != SCRATCH and each.id in placed)
+    places = tuple(replace(placed[each.id], pool=ARENA, size=each.size) for each in tensors)
+    if len({placed[each.id].pool for each in tensors}) > 1:
+        raise bad_input(Code.UNSUPPORTED, ("placements",), "TFLite Micro has one arena, the plan several pools")
+    for finding in verify(replace(problem, buffers=tensors), replace(plan, placements=places)):
+        if finding.kind is FindingKind.OVERLAP:
+            text = f"{finding.message}: plan the model with --like tflm"
+            raise bad_input(Code.CONTRADICTION, ("placements",), text)
+
+
+def scratch_offsets(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
+    """What the plan places besides tensors, in its order: what kernels need while they run."""
+    tensors = set(tensor_ids(model))
+    return [(placement.id, placement.offset) for placement in plan.placements if placement.id not in tensors]
+
+
+def planned_offsets(model: Model) -> tuple[int, ...] | None:
+    """The offsets in the model's metadata; None if it has none."""
+    row = next((row for row in model.metadata if row.name == METADATA), None)
+    if row is None:
+        return None
+    start, size = model.buffers[row.buffer]
+    numbers = struct.unpack_from(f"<{size // 4}i", model.data, start)
+    return numbers[3 : 3 + numbers[2]] if len(numbers) >= 3 and numbers[2] >= 0 else None
+
+
+def with_metadata(model: Model, offsets: Sequence[int]) -> bytes:
+    """The file with these offsets in its metadata, in place of those that it has."""
+    numbers = (1, len(model.subgraphs), len(offsets), *offsets)
+    content = struct.pack(f"<{len(numbers)}i", *numbers)
+    place = _place(model)
+    if place is not None and place[1] == len(content):
+        return model.data[: place[0]] + content + model.data[sum(place) :]
+    if not model.buffers:
+        raise bad_input(Code.UNSUPPORTED, ("buffers",), "a model without any buffers has no place for metadata")
+    if model.root.fields > _MODEL_FIELDS:
+        text = f"the model has {model.root.fields} fields, and only {_MODEL_FIELDS} of them are known"
+        raise bad_input(Code.UNSUPPORTED, (), text)
+    return _Front(model, content).whole()
+
+
+def _place(model: Model) -> tuple[int, int] | None:
+    """Where the only offsets in the file begin, and their bytes; None if there are none, or something else lies there too."""
+    rows = [row for row in model.metadata if row.name == METADATA]
+    if len(rows) != 1:
+        return None
+    number = rows[0].buffer
+    others = [row.buffer for row in model.metadata if row is not rows[0]]
+    others += [tensor.buffer for subgraph in model.subgraphs for tensor in subgraph.tensors]
+    return None if number in others else model.buffers[number]
+
+
+class _Front:
+    """What is put before the file. Positions are those of the new file; what the old file has lies `shift` further on than it did."""
+
+    def __init__(self, model: Model, content: bytes) -> None:
+        self._model = model
+        self._content = content
+        self._bytes = bytearray()
+
+    def whole(self) -> bytes:
+        """The new file."""
+        self._lay_out(_FAR)  # how long it is does not depend on how far the rest moves
+        shift = -(-(len(self._bytes) - _HEADER) // _GRAIN) * _GRAIN
+        self._lay_out(shift)
+        rest = bytearray(self._model.data[_HEADER:])
+        for at in self._model.outside:
+            (old,) = _LONG.unpack_from(rest, at - _HEADER)
+            _LONG.pack_into(rest, at - _HEADER, old + shift)
+        return bytes(self._bytes).ljust(shift + _HEADER, b"\0") + bytes(rest)
+
+    def _lay_out(self, shift: int) -> None:
+        """All of it, given how far the old file moves."""
+        root, kept = self._model.root, {}
+        for number in range(1, _MODEL_FIELDS):
+            at = root.field(number, 4, str(number))
+            if at is not None:
+                kept[number] = root.buffer.follow(at, ()) + shift
+        self._bytes[:] = bytes(4) + IDENTIFIER
+        fields = self._table({0: VERSION, **dict.fromkeys((*kept, *_REPLACED), 0)})
+        self._point(0, fields[0] - 4)
+        for number in kept.keys() - _REPLACED:
+            self._point(fields[number], kept[number])
+        buffers = [to + shift for to in root.targets(4, "buffers")]
+        others = [
+            to + shift
+            for to, row in zip(root.targets(6, "metadata"), self._model.metadata, strict=True)
+            if row.name != METADATA
+        ]
+        self._point(fields[4], self._vector(buffers, self._buffer))
+        self._point(fields[6], self._vector(others, self._metadata))
+
+    def _table(self, words: Mapping[int, int]) -> dict[int, int]:
+        """A table of fields of four bytes each, and where they stand; the first one stands four bytes behind its beginning."""
+        count = max(words) + 1
+        self._pad(4, count % 2 * 2)  # so that what follows the list of fields is aligned
+        vtable = len(self._bytes)
+        at = dict(zip(sorted(words), range(4, 4 + 4 * len(words), 4), strict=True))
+        size = 4 + 4 * len(words)
+        self._bytes += struct.pack(f"<{2 + count}H", 4 + 2 * count, size, *(at.get(i, 0) for i in range(count)))
+        table = len(self._bytes)
+        self._bytes += struct.pack("<i", table - vtable) + b"".join(_WORD.pack(words[i]) for i in at)
+        return {i: table + offset for i, offset in at.items()}
+
+    def _vector(self, targets: Sequence[int], make: Callable[[], int]) -> int:
+        """A vector of the tables that stand there, and of one that is made behind it."""
+        self._pad(4)
+        start = len(self._bytes)
+        self._bytes += _WORD.pack(len(targets) + 1) + bytes(4 * len(targets) + 4)
+        for i, to in enumerate((*targets, make())):
+            self._point(start + 4 + 4 * i, to)
+        return start
+
+    def _buffer(self) -> int:
+        fields = self._table({0: 0})
+        self._pad(ALIGNMENT, ALIGNMENT - 4)
+        self._point(fields[0], len(self._bytes))
+        self._bytes += _WORD.pack(len(self._content)) + self._content
+        return fields[0] - 4
+
+    def _metadata(self) -> int:
+        fields = self._table({0: 0, 1: len(self._model.buffers)})
+        self._pad(4)
+        self._point(fields[0], len(self._bytes))
+        self._bytes += _WORD.pack(len(METADATA)) + METADATA.encode() + b"\0"
+        return fields[0] - 4
+
+    def _point(self, at: int, to: int) -> None:
+        _WORD.pack_into(self._bytes, at, to - at)
+
+    def _pad(self, alignment: int, rest: int = 0) -> None:
+        """Until the length is so many bytes above a multiple of the alignment."""
+        self._bytes += bytes((rest - len(self._bytes)) % alignment)

@@ -1,0 +1,101 @@
+"""Every format that a plan can be written in. Whoever writes, names or explains them reads this table.
+
+A format is a function from the problem, the plan and the bytes that the problem was read from, and a row here; docs/firmware.md explains each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...checks.report import bad_input, quoted
+from ...model.errors import Code
+from .problems import found
+from .settings import NOTHING, Setting, with_told
+
+if TYPE_CHECKING:
+    from ...model.plan import Plan
+    from ...model.problem import Problem
+
+
+class PlanFormat(NamedTuple):
+    """One way to write a plan down."""
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    writer: str
+    """module:function, from a Problem, its Plan and the bytes it was read from; imported when it is needed. Raises BadInput."""
+    read_as: str | None = None
+    """As what the problem is read if nothing is said, settings included; None: as what it is recognised as."""
+    settings: tuple[Setting, ...] = ()
+    told: Mapping[str, Any] = NOTHING
+
+    def write(self, problem: Problem, plan: Plan, source: bytes) -> bytes:
+        """The plan in this format. Raises BadInput for what cannot be said in it: one without addresses only in memplan's own."""
+        if self.name != USUAL and not plan.status.has_plan:
+            text = f"there is nothing to write: the plan is {plan.status.value}"
+            raise bad_input(Code.NO_PLAN_FOUND, ("status",), text)
+        written: bytes = found(self.writer)(problem, plan, source, **self.told)
+        return written
+
+
+PREFIX = (Setting("prefix", "What names begin with.", metavar="NAME"),)
+_MICRO = "tflite:like=tflm"
+PLAN_FORMATS: dict[str, PlanFormat] = {
+    row.name: row
+    for row in (
+        PlanFormat("plan", "memplan-plan/1 JSON", (".json", ".plan"), "planner.formats.tables.plans:plan_document"),
+        PlanFormat(
+            "tflite",
+            "the TensorFlow Lite model with its offsets",
+            (".tflite", ".lite"),
+            "planner.formats.models.tflite.write:write_into",
+            _MICRO,
+        ),
+        PlanFormat("c", "C header", (".h",), "planner.formats.firmware.headers:c_header", settings=PREFIX),
+        PlanFormat(
+            "cpp", "C++ header", (".hpp", ".hh", ".hxx"), "planner.formats.firmware.headers:cpp_header", settings=PREFIX
+        ),
+        PlanFormat(
+            "ld", "linker script", (".ld", ".lds"), "planner.formats.firmware.linker:linker_script", settings=PREFIX
+        ),
+        PlanFormat("map", "memory map", (".map",), "planner.formats.firmware.linker:memory_map"),
+        PlanFormat("cadence", "Cadence's tables", (".cadence",), "planner.formats.firmware.cadence:cadence_document"),
+        PlanFormat(
+            "tflm",
+            "TFLite Micro's BufferPlan, C++",
+            (".cc", ".cpp"),
+            "planner.formats.firmware.buffer_plan:buffer_plan",
+            _MICRO,
+            PREFIX,
+        ),
+        PlanFormat("csv", "CSV with offsets", (".csv",), "planner.formats.planners.minimalloc_writer:write_plan_csv"),
+        PlanFormat(
+            "chrome-trace", "Chrome trace", (".trace", ".trace.json"), "planner.formats.dumps.chrome:write_plan"
+        ),
+    )
+}
+USUAL = "plan"
+
+
+def plan_format(name: str | None, file: str = "") -> PlanFormat:
+    """The format NAME (perhaps with settings: NAME:prefix=net), or what the file's ending says, or JSON. Raises BadInput."""
+    if name is None:
+        fitting = [
+            (len(end), row) for row in PLAN_FORMATS.values() for end in row.endings if file.lower().endswith(end)
+        ]
+        return max(fitting, key=lambda each: each[0])[1] if fitting else PLAN_FORMATS[USUAL]
+    base, _, said = name.partition(":")
+    if base not in PLAN_FORMATS:
+        known = ", ".join(PLAN_FORMATS)
+        raise bad_input(Code.INVALID_OPTION, (), f"plans are not written as {quoted(base)}; known are {known}")
+    row = PLAN_FORMATS[base]
+    return row._replace(told=with_told(base, row.settings, said))
+
+
+def plan_document(_problem: Problem, plan: Plan, _source: bytes) -> bytes:
+    """As every other command reads it."""
+    from ..answers.plan_writer import write_plan_json
+
+    return write_plan_json(plan)

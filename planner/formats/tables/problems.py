@@ -1,0 +1,373 @@
+"""Every format that a problem can be written in. Whoever reads, recognises, names or explains formats reads this table.
+
+A format is a module that reads it and a row here; docs/format.md explains each, and tests/planner/formats/test_every_format.py tries each.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...checks.report import bad_input, quoted
+from ...model.errors import Code
+from ..documents import Source
+from . import examples, signs
+from .settings import NOTHING, Setting, with_told
+
+if TYPE_CHECKING:
+    from ...model.problem import Problem
+    from ...planning.shapes.shaped import ShapedProblem
+    from ..contents import Contents
+
+JSON = "application/json"
+CSV = "text/csv"
+BYTES = "application/octet-stream"
+"""Says nothing of the format."""
+LINES = "application/jsonl"
+LOG = "text/x-log"
+TEXT = "text/plain"
+"""Says no more than that it is text."""
+LARGEST = "sizes that depend on symbols are at their largest; `memplan shapes` plans them otherwise"
+
+
+IN_PLACE = Setting(
+    "in_place",
+    "Of a model: elementwise operators may write over an input, and reshaped tensors (of .onnx files, slices and concatenations too) stay where they are.",
+)
+
+
+class Format(NamedTuple):
+    """One way to write a problem down."""
+
+    name: str
+    title: str
+    """In a few words, for help and lists."""
+    endings: tuple[str, ...]
+    media_types: tuple[str, ...]
+    """As what it is sent, the usual one first."""
+    recognises: Callable[[Source], bool]
+    """True if the content is of this format, and of no other one."""
+    reader: str
+    """module:function, from a Source to the Problem, or ShapedProblem, and warnings; imported when it is needed."""
+    example: str
+    """A small document: for the HTTP interface's description, and for the tests. Base64 if it is no text."""
+    writer: str | None = None
+    """module:function, from a Problem to bytes."""
+    is_text: bool = True
+    settings: tuple[Setting, ...] = ()
+    contents: str | None = None
+    """module:function, from a Source to the Contents of a program."""
+    told: Mapping[str, Any] = NOTHING
+    """The settings that were said."""
+
+    @property
+    def document(self) -> bytes:
+        """The example as a file has it."""
+        return self.example.encode() if self.is_text else b64decode(self.example)
+
+    @property
+    def is_json(self) -> bool:
+        return JSON in self.media_types
+
+    def fits(self, media_type: str) -> bool:
+        """True if it may be sent as that."""
+        return media_type in self.media_types or media_type == BYTES or (self.is_text and media_type == TEXT)
+
+    def read(self, source: Source) -> tuple[Problem, tuple[str, ...]]:
+        """The Problem and warnings; where sizes depend on symbols, they are at their largest. Raises BadInput."""
+        from ...model.problem import Problem
+
+        found, warnings = self.read_with_symbols(source)
+        return (found, warnings) if isinstance(found, Problem) else (found.largest, (LARGEST, *warnings))
+
+    def read_with_symbols(self, source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
+        """The same with sizes as they are written."""
+        problem, warnings = found(self.reader)(source, **self.told)
+        return problem, warnings
+
+    def contained(self, source: Source) -> Contents | None:
+        """What stands in it besides the problem; None where there is nothing else. Raises BadInput."""
+        made: Contents | None = None if self.contents is None else found(self.contents)(source, **self.told)
+        return made
+
+    def write(self, problem: Problem) -> bytes:
+        """The problem in this format, which must have a writer. Raises BadInput for what cannot be said in it."""
+        assert self.writer is not None, f"{self.name} is read only"
+        written: bytes = found(self.writer)(problem)
+        return written
+
+
+def found(path: str) -> Callable[..., Any]:
+    """The function at module:function."""
+    module, _, name = path.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+GRAPH, CASCADE = "memplan-graph/", "memplan-cascade/"
+"""What stands under `format`, but for the version."""
+
+FORMATS: dict[str, Format] = {
+    row.name: row
+    for row in (
+        Format(
+            "memplan",
+            "memplan/1 JSON",
+            (".json",),
+            (JSON,),
+            lambda source: source.may_be_json and "format" in source.top and not signs.is_named(source, GRAPH, CASCADE),
+            "planner.formats.memplan.read:read",
+            '{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "a", "size": 64, "live": [[0, 2]]}, {"id": "b", "size": 32, "live": [[1, 3]]}]}',
+            "planner.formats.memplan.write:write_memplan",
+        ),
+        Format(
+            "minimalloc",
+            "minimalloc CSV",
+            (".csv",),
+            (CSV,),
+            signs.is_minimalloc,
+            "planner.formats.planners.minimalloc:read",
+            "id,lower,upper,size\na,0,2,64\nb,1,3,32\n",
+            "planner.formats.planners.minimalloc_writer:write_csv",
+            settings=(
+                Setting(
+                    "inclusive",
+                    "Of a .csv file: the last time of a lifetime counts as well, as IREE writes them.",
+                ),
+            ),
+        ),
+        Format(
+            "dsa",
+            "dsa-solver JSON",
+            (".json",),
+            (JSON,),
+            lambda source: (
+                source.may_be_json and "format" not in source.top and {"schema_version", "problem"} <= source.top.keys()
+            ),
+            "planner.formats.planners.dsa:read",
+            examples.DSA,
+        ),
+        Format(
+            "usmp",
+            "TVM USMP JSON",
+            (".json",),
+            (JSON,),
+            signs.is_usmp,
+            "planner.formats.planners.usmp:read",
+            '{"buffers": [{"name_hint": "a", "size_bytes": 64, "conflicts": ["b"]}, {"name_hint": "b", "size_bytes": 32, "conflicts": ["a"]}]}',
+            "planner.formats.planners.usmp_writer:usmp_document",
+        ),
+        Format(
+            "graph",
+            "memplan-graph JSON: operators and tensors",
+            (".json",),
+            (JSON,),
+            lambda source: source.may_be_json and signs.is_named(source, GRAPH),
+            "planner.formats.memplan.programs.read_graph:read",
+            examples.GRAPH,
+            contents="planner.formats.contents:of_graph",
+        ),
+        Format(
+            "cascade",
+            "memplan-cascade/1 JSON: operators with shapes",
+            (".json",),
+            (JSON,),
+            lambda source: source.may_be_json and signs.is_named(source, CASCADE),
+            "planner.formats.memplan.programs.read_cascade:read",
+            examples.CASCADE,
+        ),
+        Format(
+            "trace",
+            "memplan-trace/1: a JSON event a line",
+            (".jsonl",),
+            (LINES,),
+            lambda source: source.is_trace,
+            "planner.formats.memplan.programs.read_trace:read",
+            examples.TRACE,
+        ),
+        Format(
+            "tflite",
+            "TensorFlow Lite models",
+            (".tflite", ".lite"),
+            ("application/vnd.tflite",),
+            lambda source: source.data[4:8] == b"TFL3",
+            "planner.formats.models.tflite.read:read",
+            examples.TFLITE,
+            is_text=False,
+            contents="planner.formats.contents:of_tflite",
+            settings=(
+                Setting(
+                    "like",
+                    "Of a .tflite file: lifetimes, sizes and scratch memory as TFLite Micro has them.",
+                    ("tflm",),
+                ),
+                IN_PLACE,
+            ),
+        ),
+        Format(
+            "onnx",
+            "ONNX models",
+            (".onnx",),
+            ("application/onnx",),
+            lambda source: source.data[:1] == b"\x08" and b"\x00" < source.data[1:2] < b"\x40",
+            "planner.formats.models.onnx.read:read",
+            examples.ONNX,
+            is_text=False,
+            contents="planner.formats.contents:of_onnx",
+            settings=(
+                Setting(
+                    "dim",
+                    "Of an .onnx file: what a dimension is (batch=4), or from where to where it may be (batch=1..16).",
+                    metavar="NAME=SIZE",
+                ),
+                IN_PLACE,
+            ),
+        ),
+        Format(
+            "tflm-log",
+            "TFLite Micro's printed memory plan",
+            (".log",),
+            (LOG,),
+            lambda source: b"first_used=" in source.data and b"(id=" in source.data,
+            "planner.formats.dumps.micro_log:read",
+            examples.MICRO_LOG,
+        ),
+        Format(
+            "vela-log",
+            "Vela's --verbose-allocation",
+            (".log",),
+            (LOG,),
+            lambda source: b"Tensor Allocation for mem_area " in source.data,
+            "planner.formats.dumps.vela:read",
+            examples.VELA,
+        ),
+        Format(
+            "torch-snapshot",
+            "PyTorch's memory snapshots as JSON",
+            (".json",),
+            (JSON,),
+            lambda source: source.may_be_json and "device_traces" in source.top and "format" not in source.top,
+            "planner.formats.dumps.snapshot:read",
+            examples.SNAPSHOT,
+        ),
+        Format(
+            "st-edge-ai",
+            "ST Edge AI's network_c_info.json",
+            ("_c_info.json",),
+            (JSON,),
+            signs.is_st_edge,
+            "planner.formats.dumps.st_edge:read",
+            examples.ST_EDGE,
+        ),
+        Format(
+            "chrome-trace",
+            "Chrome traces with memory events",
+            (".json",),
+            (JSON,),
+            signs.is_chrome,
+            "planner.formats.dumps.chrome:read",
+            examples.CHROME,
+            "planner.formats.dumps.chrome:write",
+        ),
+        Format(
+            "executorch",
+            "ExecuTorch programs",
+            (".pte",),
+            ("application/vnd.executorch",),
+            lambda source: source.data[4:8] == b"ET12",
+            "planner.formats.dumps.executorch:read",
+            examples.EXECUTORCH,
+            is_text=False,
+        ),
+        Format(
+            "xla",
+            "XLA's BufferAssignmentProto",
+            (".pb", ".binpb"),
+            ("application/x-protobuf",),
+            signs.is_xla,
+            "planner.formats.dumps.buffer_assignment:read",
+            examples.XLA,
+            is_text=False,
+        ),
+        Format(
+            "xla-text",
+            "XLA's buffer assignment as text",
+            ("-buffer-assignment.txt",),
+            (LOG,),
+            lambda source: b"BufferAssignment:\nallocation " in source.data,
+            "planner.formats.dumps.assignment_text:read",
+            examples.XLA_TEXT,
+        ),
+        Format(
+            "xla-memory-space",
+            "XLA's memory space assignment, CSV",
+            (".csv",),
+            (CSV,),
+            signs.is_memory_space,
+            "planner.formats.dumps.memory_space:read",
+            examples.MEMORY_SPACE,
+        ),
+        Format(
+            "idealloc",
+            "idealloc's binary files",
+            (".plc",),
+            ("application/vnd.idealloc",),
+            signs.is_idealloc,
+            "planner.formats.planners.idealloc:read",
+            examples.IDEALLOC,
+            is_text=False,
+        ),
+    )
+}
+USUAL = "memplan"
+"""What is read if nothing else is recognised: its errors say what is missing."""
+
+
+def format_named(name: str) -> Format:
+    """The format NAME, or NAME:SETTING,SETTING=VALUE. Raises BadInput if there is no such format, or it has no such setting."""
+    name, _, said = name.partition(":")
+    if name not in FORMATS:
+        raise bad_input(Code.INVALID_OPTION, (), f"there is no format {quoted(name)}; known are {', '.join(FORMATS)}")
+    return _told(FORMATS[name], said)
+
+
+def _told(row: Format, said: str) -> Format:
+    """The format with what stands behind its name. Raises BadInput if it has no such setting."""
+    return row._replace(told=with_told(row.name, row.settings, said)) if said else row
+
+
+def chosen(source: Source, name: str | None, media_type: str | None = None) -> Format:
+    """The format that was named, or else the one that is recognised; `:SETTINGS` are told to that one. Raises BadInput."""
+    if name is None or name.startswith(":"):
+        return _told(recognised(source, media_type), (name or "")[1:])
+    return format_named(name)
+
+
+def recognised(source: Source, media_type: str | None = None) -> Format:
+    """The format by the file's name and its content; otherwise by what it was sent as: the first such format then says what is wrong.
+
+    JSON, which many formats are, and names without a known ending say nothing: content alone does.
+    """
+    ending = [row for row in FORMATS.values() if source.name and source.name.lower().endswith(row.endings)]
+    says = [row for row in ending if not row.is_json]
+    if len(says) == 1:
+        return says[0]
+    for row in says or FORMATS.values():
+        if row.recognises(source):
+            return row
+    if says:
+        return says[0]
+    sent = [row for row in FORMATS.values() if media_type in row.media_types and not row.is_json]
+    return sent[0] if sent else FORMATS[USUAL]
+
+
+def names() -> str:
+    """For help: all of them, with commas."""
+    return ", ".join(FORMATS)
+
+
+def written() -> dict[str, Format]:
+    """Those that problems can be written in, by name."""
+    return {row.name: row for row in FORMATS.values() if row.writer is not None}

@@ -1,0 +1,63 @@
+"""By what a file's content shows of what format it is. Each says yes to files of one format alone, after a look at little of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..documents import Source
+
+
+def is_minimalloc(source: Source) -> bool:
+    if source.may_be_json:
+        return False
+    from ..planners.minimalloc import looks_like_csv
+
+    return looks_like_csv(source.data)
+
+
+def is_st_edge(source: Source) -> bool:
+    return source.may_be_json and {"memory_pools", "buffers"} <= source.top.keys()
+
+
+def is_usmp(source: Source) -> bool:
+    if not source.may_be_json or "format" in source.top or is_st_edge(source):
+        return False
+    names = (b'"name_hint"', b'"size_bytes"')
+    return "intervals" in source.top or ("buffers" in source.top and any(name in source.data for name in names))
+
+
+def is_named(source: Source, *beginnings: str) -> bool:
+    """Does the document say so itself?"""
+    format_ = source.top.get("format")
+    return isinstance(format_, str) and format_.startswith(beginnings)
+
+
+def is_chrome(source: Source) -> bool:
+    if not source.may_be_json or "format" in source.top:
+        return False
+    return "traceEvents" in source.top or (source.data.lstrip()[:1] == b"[" and b'"ph"' in source.data[:65536])
+
+
+def is_xla(source: Source) -> bool:
+    if source.data[:1] != b"\n":
+        return False
+    from ..dumps.buffer_assignment import looks_like
+
+    return looks_like(source.data)
+
+
+def is_memory_space(source: Source) -> bool:
+    if not source.data.startswith(b"buffer_id,"):
+        return False
+    from ..dumps.memory_space import looks_like
+
+    return looks_like(source.data)
+
+
+def is_idealloc(source: Source) -> bool:
+    if source.data[:1] != b"\0" or len(source.data) % 64:
+        return False
+    from ..planners.idealloc import looks_like
+
+    return looks_like(source.data)

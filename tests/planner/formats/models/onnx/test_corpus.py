@@ -1,0 +1,119 @@
+"""The real graphs that come with the `onnx` package: read, planned, held against its own inference of shapes, cut, flipped and changed."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner import Options, plan, read_problem, verify
+from planner.model.errors import BadInput
+from tests.planner.formats.models.onnx.models import graph, inside, model, node, number, value
+
+onnx = pytest.importorskip("onnx")
+DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"
+LIGHT = sorted((DATA / "light").glob("*.onnx"))
+SMALL = sorted([*(DATA / "simple").glob("*/model.onnx"), *(DATA / "pytorch-operator").glob("*/model.onnx")])
+
+
+@pytest.mark.parametrize("path", LIGHT, ids=lambda path: path.stem)
+def test_shapes_are_those_of_the_package_and_plans_are_right(path: Path) -> None:
+    problem, warnings = read_problem(path.read_bytes(), name=path.name)
+    inferred = onnx.shape_inference.infer_shapes(onnx.load(path))
+    known = {each.name: each.type.tensor_type for each in [*inferred.graph.value_info, *inferred.graph.output]}
+    compared = 0
+    for buffer in problem.buffers:
+        if buffer.id in known:
+            size = onnx.helper.tensor_dtype_to_np_dtype(known[buffer.id].elem_type).itemsize
+            for dim in known[buffer.id].shape.dim:
+                size *= dim.dim_value
+            assert (buffer.id, buffer.size) == (buffer.id, size)
+            compared += 1
+    assert compared > 0.9 * len(problem.buffers) - 3
+    assert warnings == ()
+    found = plan(problem, Options(time_limit=None, work_limit=300_000))
+    assert found.status.has_plan
+    assert verify(problem, found) == ()
+    in_place, _ = read_problem(path.read_bytes(), format="onnx:in_place")
+    less = plan(in_place, Options(time_limit=None, work_limit=300_000))
+    assert verify(in_place, less) == ()
+    assert (less.peak or 0) <= (found.peak or 0)
+
+
+def test_small_models_are_read_or_refused_for_a_reason() -> None:
+    read, refused = 0, []
+    for path in SMALL:
+        try:
+            read_problem(path.read_bytes(), name=path.name)
+            read += 1
+        except BadInput as error:
+            refused.append(str(error))
+    assert read > 40
+    assert all("sequence" in text.lower() or "'n' is not known" in text for text in refused)
+
+
+EXTREMES = [0, 1, -1, 2, 3, -2, 1 << 31, (1 << 62) - 1, 1 << 62, -(1 << 63), (1 << 63) - 1]
+
+
+def changed(made: Any, chance: random.Random) -> bytes:
+    """The model with one thing in it that makes little sense, but is well formed."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(made)
+    graph, one = copy.graph, chance.choice(copy.graph.node)
+    names = [name for each in graph.node for name in each.output] + [each.name for each in graph.input]
+    match chance.randrange(7):
+        case 0:
+            one.op_type = chance.choice(graph.node).op_type
+        case 1:
+            for attribute in one.attribute:
+                attribute.i = chance.choice(EXTREMES)
+                for j in range(len(attribute.ints)):
+                    attribute.ints[j] = chance.choice(EXTREMES)
+        case 2:
+            one.input[chance.randrange(len(one.input))] = chance.choice(names)
+        case 3:
+            one.output[0] = chance.choice(names)
+        case 4:
+            for dim in graph.input[0].type.tensor_type.shape.dim:
+                dim.dim_value = chance.choice(EXTREMES)
+        case 5:
+            graph.input[0].type.tensor_type.elem_type = chance.randrange(30)
+        case _:
+            del graph.node[chance.randrange(len(graph.node))]
+    data: bytes = copy.SerializeToString()
+    return data
+
+
+@pytest.mark.parametrize("path", [DATA / "light" / f"light_{name}.onnx" for name in ("squeezenet", "shufflenet")])
+def test_what_makes_no_sense_is_read_or_refused_and_nothing_else(path: Path) -> None:
+    made, refused = onnx.load(path), list[BadInput]()
+    data = path.read_bytes()
+    for seed in range(60):
+        chance = random.Random(seed)
+        broken = bytearray(changed(made, chance))
+        if seed % 3 == 0:
+            broken = bytearray(data[: chance.randrange(len(data))])
+        elif seed % 3 == 1:
+            broken = bytearray(data)
+            broken[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        try:
+            read_problem(bytes(broken), format="onnx")
+        except BadInput as error:
+            refused.append(error)
+    assert len(refused) > 10
+    assert all(error.findings[0].pointer for error in refused)
+
+
+def test_weights_take_no_memory() -> None:
+    weights = inside(8, "w") + number(2, 1) + number(1, 1 << 20) + inside(9, bytes(1 << 22))
+    data = model(graph([node("Add", "x w", "y")], [value("x", [1 << 20])], [value("y", None)], [weights]))
+    tracemalloc.start()
+    try:
+        read_problem(data, format="onnx")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < len(data) // 4

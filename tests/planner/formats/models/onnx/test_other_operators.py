@@ -1,0 +1,87 @@
+"""Operators beside networks' layers: which shapes they give out. The sizes are those of the arrays in onnx's own node tests (1.23)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import pytest
+
+from planner import BadInput, read_problem
+from tests.planner.formats.models.onnx.models import FLOAT, INT64, graph, model, node, tensor, value
+
+TRAINING = "ai.onnx.preview.training"
+LEARNED = "ai.onnx.ml"
+
+
+@pytest.mark.parametrize(
+    ("operator", "domain", "shapes", "more", "results"),
+    [
+        ("LinearAttention", "", [(2, 3, 16), (2, 3, 8), (2, 3, 12)], {"q_num_heads": 4, "kv_num_heads": 2}, [(2, 3, 24), (2, 2, 4, 6)]),
+        ("CausalConvWithState", "", [(2, 4, 9), (4, 1, 3)], {}, [(2, 4, 9), (2, 4, 2)]),
+        ("FlexAttention", "ai.onnx.preview", [(1, 4, 5, 8), (1, 2, 7, 8), (1, 2, 7, 6)], {}, [(1, 4, 5, 6)]),
+        ("Momentum", TRAINING, [(), (), (2, 3), (4,), (2, 3), (4,), (2, 3), (4,)], {}, [(2, 3), (4,), (2, 3), (4,)]),
+        ("Adam", TRAINING, [(), (), (5,), (5,), (5,), (5,)], {}, [(5,), (5,), (5,)]),
+        ("Binarizer", LEARNED, [(3, 4)], {}, [(3, 4)]),
+        ("Scaler", LEARNED, [(3, 4)], {}, [(3, 4)]),
+        ("TfIdfVectorizer", "", [(2, 6)], {"ngram_indexes": [0, 1, 6, 2]}, [(2, 7)]),
+        ("LinearRegressor", LEARNED, [(3, 4)], {"targets": 2}, [(3, 2)]),
+        ("TreeEnsemble", LEARNED, [(3, 4)], {"n_targets": 5}, [(3, 5)]),
+    ],
+)  # fmt: skip
+def test_their_results_are_as_large_as_they_are(
+    operator: str, domain: str, shapes: list[tuple[int, ...]], more: dict[str, Any], results: list[tuple[int, ...]]
+) -> None:
+    names, outputs = ([f"{what}{i}" for i in range(len(list_))] for what, list_ in (("x", shapes), ("y", results)))
+    made = graph(
+        [node(operator, " ".join(names), " ".join(outputs), domain=domain, **more)],
+        [value(*each) for each in zip(names, shapes, strict=True)],
+        [value(name, None) for name in outputs],
+    )
+    problem, _ = read_problem(model(made, 27), format="onnx")
+    sizes = {buffer.id: buffer.size for buffer in problem.buffers}
+    assert [sizes[name] for name in outputs] == [4 * prod(shape) for shape in results]
+
+
+def test_what_is_picked_and_what_stands_for_values() -> None:
+    made = graph(
+        [
+            node("ArrayFeatureExtractor", "x some", "y", domain=LEARNED),
+            node("LabelEncoder", "x", "z", domain=LEARNED, values_int64s=[1, 2]),
+        ],
+        [value("x", [5, 9])],
+        [value("y", None), value("z", None)],
+        [tensor("some", [1, 3, 4])],
+    )
+    problem, _ = read_problem(model(made), format="onnx")
+    assert {buffer.id: buffer.size for buffer in problem.buffers} == {"x": 180, "y": 60, "z": 360}
+
+
+@pytest.mark.parametrize(
+    ("operator", "domain", "inputs"),
+    [("LinearAttention", "", "x x x"), ("Adam", TRAINING, "x x x x x"), ("TfIdfVectorizer", "", "x")],
+)
+def test_what_they_need_is_said(operator: str, domain: str, inputs: str) -> None:
+    made = graph([node(operator, inputs, "y", domain=domain)], [value("x", [2, 3, 4])], [value("y", None)])
+    with pytest.raises(BadInput) as caught:
+        read_problem(model(made, 27), format="onnx")
+    assert caught.value.findings[0].pointer == "/graph/node/0"
+
+
+def test_products_and_comparisons_of_constants_with_fractions_are_worked_out() -> None:
+    made = graph(
+        [
+            node("Cast", "numbers", "real", to=FLOAT),
+            node("Div", "real two", "halves"),
+            node("ReduceProd", "halves", "product", keepdims=0),
+            node("Shape", "x", "s"),
+            node("Cast", "s", "sizes", to=FLOAT),
+            node("Equal", "sizes halves", "same"),
+            node("Relu", "x", "y"),
+        ],
+        [value("x", ["n", 3])],
+        [value("y", None), value("same", None)],
+        [tensor("numbers", [3, 5], element=INT64), tensor("two", [0, 0, 0, 64], [], FLOAT)],
+    )
+    problem, _ = read_problem(model(made), format="onnx:dim=n=1..4")
+    assert {buffer.id: buffer.size for buffer in problem.buffers}["y"] == 48

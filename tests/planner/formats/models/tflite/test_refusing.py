@@ -1,0 +1,167 @@
+"""Whatever comes in as a model: a problem, or a typed refusal with its place; in no more time and memory than the file is worth."""
+
+from __future__ import annotations
+
+import random
+import struct
+import tracemalloc
+from typing import Any
+
+import pytest
+
+from planner.formats import read_problem
+from planner.formats.binary.flatbuffer import FlatBuffer
+from planner.model.errors import BadInput
+from tests.planner.formats.models.tflite import files as f
+from tests.planner.formats.models.tflite.test_reading import RESIDUAL, branching, looping
+
+SETTINGS = ("tflite", "tflite:like=tflm", "tflite:in_place")
+WHOLE = [f.two(), RESIDUAL, branching(), looping()]
+
+
+def attempt(data: bytes, said: str) -> BadInput | None:
+    """The refusal, if there is one."""
+    try:
+        read_problem(data, format=said)
+    except BadInput as error:
+        for finding in error.findings:
+            assert finding.message.isprintable()
+            assert finding.pointer.isprintable()
+        return error
+    return None
+
+
+def refused(data: bytes, said: str = "tflite") -> tuple[str, str, str]:
+    error = attempt(data, said)
+    assert error is not None
+    return error.findings[0].code.value, error.findings[0].pointer, error.findings[0].message
+
+
+def test_what_is_cut_short_is_refused_wherever_that_is() -> None:
+    for whole in WHOLE:
+        for length in range(0, len(whole) - 16, 3):
+            assert attempt(whole[:length], "tflite") is not None
+
+
+def test_flipped_bits_are_read_or_refused_and_nothing_else() -> None:
+    chance = random.Random(0)
+    refusals = 0
+    for turn in range(1000):
+        broken = bytearray(chance.choice(WHOLE))
+        for _ in range(chance.randrange(1, 4)):
+            broken[chance.randrange(8, len(broken))] ^= 1 << chance.randrange(8)
+        refusals += attempt(bytes(broken), SETTINGS[turn % 3]) is not None
+    assert 200 < refusals < 900
+
+
+def test_other_numbers_in_place_of_any_are_read_or_refused_and_nothing_else() -> None:
+    for whole in WHOLE[:2]:
+        for at in range(8, len(whole) - 4, 4):
+            for word in (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, len(whole) - at):
+                attempt(whole[:at] + struct.pack("<I", word) + whole[at + 4 :], "tflite:like=tflm")
+
+
+def one(tensor: f.Fields | None = None, operator: Any = None, **root: Any) -> bytes:
+    tensors = [tensor or f.tensor("x", [4]), f.tensor("y", [4])]
+    return f.model(f.subgraph(tensors, [0], [1], [operator or f.operator("NEG", [0], [1])]), **root)
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "place", "message"),
+    [
+        (b"", "out_of_range", "", "at byte 0: the file ends within its header"),
+        (f.Writer().file({}, b"TFL2"), "unknown_format", "", "at byte 4 must be 'TFL3'"),
+        (f.Writer().file({0: f.u32(2)}), "unknown_format", "/version", "must be 3, not 2"),
+        (f.Writer().file({0: f.u32(3)}), "missing_field", "/subgraphs", "at least one subgraph"),
+        (one(f.tensor("x", [4, -1])), "out_of_range", "/subgraphs/0/tensors/0/shape/1", "a dimension of -1"),
+        (one(f.tensor("x", [2**30] * 4)), "too_large", "/subgraphs/0/tensors/0/shape", "is larger than"),
+        (one(f.tensor("x", [1] * 33)), "too_large", "/subgraphs/0/tensors/0/shape", "33 dimensions"),
+        (one(f.tensor("x", [4], 99)), "invalid_value", "/subgraphs/0/tensors/0/type", "there is no type 99"),
+        (one(f.tensor("x", [4], data=7)), "out_of_range", "/subgraphs/0/tensors/0/buffer", "is 7, and there are 1"),
+        (one(f.tensor("x", [4], f.STRING)), "unsupported", "/subgraphs/0/tensors/0/type", "type string"),
+        (one(operator=f.operator("NEG", [5], [1])), "out_of_range", "/subgraphs/0/operators/0/inputs/0", "is 5"),
+        (one(operator=f.operator("NEG", [-2], [1])), "out_of_range", "/subgraphs/0/operators/0/inputs/0", "is -2"),
+        (
+            one(operator=("NEG", {0: f.u32(9), 1: [0], 2: [1]})),
+            "out_of_range",
+            "/subgraphs/0/operators/0/opcode_index",
+            "is 9, and there are 1 operator codes",
+        ),
+        (
+            one(operator=("IF", {1: [0], 2: [1]})),
+            "missing_field",
+            "/subgraphs/0/operators/0/builtin_options",
+            "IF says",
+        ),
+        (
+            one(operator=f.operator("IF", [0], [1], 0, 3)),
+            "out_of_range",
+            "/subgraphs/0/operators/0/builtin_options/else_subgraph_index",
+            "is 3, and there are 1 subgraphs",
+        ),
+        (one(operator=f.operator("CALL_ONCE", [], [], 0)), "contradiction", "/subgraphs/0/operators/0/functions", ""),
+        (one(metadata={"m": 4}), "out_of_range", "/metadata/0/buffer", "is 4"),
+        (one(field7=[{4: f.u32(3)}]), "out_of_range", "/signature_defs/0/subgraph_index", "is 3"),
+        (
+            one(field4=[{1: f.Scalar("Q", 99), 2: f.Scalar("Q", 9999)}]),
+            "out_of_range",
+            "/buffers/0/offset",
+            "9999 bytes",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(data: bytes, code: str, place: str, message: str) -> None:
+    found = refused(data)
+    assert found[:2] == (code, place)
+    assert message in found[2]
+
+
+def test_what_tflite_micro_does_not_do_is_refused() -> None:
+    doubling = [
+        f.subgraph([f.tensor("a", [4])], [], [], [f.operator("CALL_ONCE", [], [], i + 1)] * 2, f"s{i}")
+        for i in range(40)
+    ]
+    many = f.model(*doubling, f.subgraph([f.tensor("a", [4])], [], [], []))
+    for said in SETTINGS:
+        assert refused(many, said)[0] == "too_large"
+    assert refused(one(operator=f.operator("CALL_ONCE", [], [], 0)), SETTINGS[1])[:2] == (
+        "contradiction",
+        "/subgraphs/0",
+    )
+    assert refused(one(f.tensor("x", [4], 18)), SETTINGS[1])[:2] == ("unsupported", "/subgraphs/0/tensors/0/type")
+    assert "exclude each other" in refused(one(), "tflite:like=tflm,in_place")[2]
+
+
+def all_alike(data: bytes, number: int) -> bytes:
+    """The file with each entry of the root's vector leading to the last one's table."""
+    changed, buffer = bytearray(data), FlatBuffer(data, b"TFL3")
+    start, count = buffer.root().span(number, "", 4)
+    to = buffer.follow(start + 4 * (count - 1), ())
+    for at in range(start, start + 4 * count, 4):
+        struct.pack_into("<I", changed, at, to - at)
+    return bytes(changed)
+
+
+def hostile() -> dict[str, bytes]:
+    """Files that say far more than they hold, or cost more than they are worth."""
+    wide = f.subgraph([f.tensor(f"t{i}", [4]) for i in range(24)], [0], [0], [])
+    empty: list[f.Fields] = [{} for _ in range(4000)]
+    return {
+        "one subgraph many times": all_alike(f.model(*[wide] * 24), 2),
+        "tensors of nothing": f.model(f.subgraph(empty, list(range(4000)), [], [])),
+        "buffers of nothing": f.model(f.subgraph([f.tensor("a", [1])], [0], [0], []), buffers=[b""] * 1000),
+        "one name": f.model(f.subgraph([f.tensor("t", [1])] * 300, list(range(300)), [], [])),
+        "one operator, many inputs": one(operator=f.operator("ADD", [0] * 20000, [1])),
+    }
+
+
+@pytest.mark.parametrize("name", hostile())
+def test_hostile_files_take_no_more_than_they_are_worth(name: str) -> None:
+    data = hostile()[name]
+    for said in SETTINGS[:2]:
+        tracemalloc.start()
+        try:
+            attempt(data, said)
+            assert tracemalloc.get_traced_memory()[1] < 25 * len(data) + (1 << 18)
+        finally:
+            tracemalloc.stop()

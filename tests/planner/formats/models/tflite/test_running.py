@@ -1,0 +1,263 @@
+"""TFLite Micro's own interpreter obeys what was written: the same comes out, bit for bit, and its arena is as large as was planned."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from api.cli.app import app
+from api.cli.commands.files.check_run import examined, written
+from planner.formats.models.tflite import interpreter
+from planner.formats.models.tflite.arena import estimated_tail
+from planner.formats.models.tflite.interpreter import is_installed, run_micro
+from planner.formats.models.tflite.model import read_model
+from planner.formats.models.tflite.write import with_metadata
+from planner.options.options import Options
+from tests.planner.formats.models.tflite import files as f
+from tests.planner.formats.models.tflite.test_reading import MODELS, PEAKS, adding_up, branching
+
+OPTIONS = Options(time_limit=60.0)
+needs_interpreter = pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed (memplan[tflm])")
+needs_corpus = pytest.mark.skipif(not MODELS.is_dir(), reason="the corpus is not there")
+REFUSED = "swiftnet_vww224_uint8"
+"""A hybrid model, which TFLite Micro does not take."""
+
+
+def real(name: str) -> bytes:
+    return (MODELS / f"{name}.tflite").read_bytes()
+
+
+@needs_interpreter
+@needs_corpus
+@pytest.mark.parametrize("name", sorted(PEAKS.keys() - {REFUSED}))
+def test_real_models_run_as_planned(name: str) -> None:
+    found = examined(real(name), OPTIONS)
+    assert found.verdict == "as planned", found.after
+    assert found.after is not None
+    assert found.before is not None
+    assert found.after.head == found.plan.peak == PEAKS[name][1]
+    assert found.identical
+    assert found.after.head <= (found.before.head or 0)
+    if not found.tail.unknown:
+        assert found.after.tail == pytest.approx(found.tail.size, rel=0.1)
+
+
+@needs_interpreter
+@needs_corpus
+def test_a_wrong_plan_is_found_out() -> None:
+    data = real("kws_ref_model")
+    model = read_model(data)
+    wrong = with_metadata(model, [0] * model.first_tensors[-1])
+    right, spoilt = run_micro((data, wrong), 1 << 20, 60)
+    assert right.outputs != spoilt.outputs
+
+
+@needs_interpreter
+@needs_corpus
+def test_what_the_interpreter_does_not_take_is_said() -> None:
+    answer = CliRunner().invoke(app, ["check-run", str(MODELS / f"{REFUSED}.tflite"), "--json"])
+    assert answer.exit_code == 4
+    told = json.loads(answer.stdout)
+    assert told["verdict"] == "not taken by the interpreter"
+    assert "Hybrid models are not supported" in told["refusal"]
+
+
+def float_tensor(name: str, count: int) -> f.Fields:
+    return f.tensor(name, [1, count], f.FLOAT32)
+
+
+@needs_interpreter
+def test_offsets_are_counted_through_all_subgraphs() -> None:
+    """A branch: were the offsets counted within each subgraph, another tensor's would be obeyed."""
+    arms = [
+        f.subgraph(
+            [float_tensor("in", 16), float_tensor("mid", 16), float_tensor("out", 16)],
+            [0],
+            [2],
+            [f.operator("NEG", [0], [1]), f.operator(code, [1], [2])],
+            code,
+        )
+        for code in ("NEG", "RELU")
+    ]
+    main = f.subgraph(
+        [f.tensor("c", [1], f.BOOL), float_tensor("x", 16), float_tensor("m", 16), float_tensor("y", 16)],
+        [0, 1],
+        [3],
+        [f.operator("RELU", [1], [2]), f.operator("IF", [0, 2], [3], 1, 2)],
+    )
+    data = f.model(main, *arms)
+    found = examined(data, OPTIONS)
+    assert found.verdict == "as planned", found.after
+    model = read_model(data)
+    apart = [256 * i for i in range(model.first_tensors[-1])]
+    (ran,) = run_micro((with_metadata(model, apart),), 1 << 16, 60)
+    assert ran.head == apart[-1] + 64
+    assert found.before is not None
+    assert ran.outputs == found.before.outputs
+
+
+def count(name: str, data: int = 0) -> f.Fields:
+    return f.tensor(name, [1], f.INT32, data=data)
+
+
+def until(turns: str, carried: list[f.Fields], body: f.Fields, main: f.Fields) -> bytes:
+    """A model whose loop counts up to a constant: buffers 1 to 3 hold 0, 1 and 5."""
+    test = [count("i"), *carried, count("turns", {"none": 1, "five": 3}[turns]), f.tensor("on", [1], f.BOOL)]
+    size = len(carried)
+    condition = f.subgraph(
+        test, [*range(size + 1)], [size + 2], [f.operator("LESS", [0, size + 1], [size + 2])], "condition"
+    )
+    numbers = [struct.pack("<i", number) for number in (0, 1, 5)]
+    return f.model(main, condition, body, buffers=[b"", *numbers])
+
+
+def loop(turns: str) -> bytes:
+    """What is carried is made anew in each turn."""
+    x = [float_tensor(name, 16) for name in ("x", "y", "before")]
+    main = f.subgraph(
+        [count("i", 1), x[0], count("last"), *x[1:]],
+        [1],
+        [3],
+        [f.operator("RELU", [1], [4]), f.operator("WHILE", [0, 4], [2, 3], 1, 2)],
+    )
+    body = f.subgraph(
+        [count("i"), float_tensor("a", 16), count("one", 2), count("next"), *(float_tensor(n, 16) for n in "bc")],
+        [0, 1],
+        [3, 5],
+        [f.operator("ADD", [0, 2], [3]), f.operator("NEG", [1], [4]), f.operator("NEG", [4], [5])],
+        "body",
+    )
+    return until(turns, [float_tensor("x", 16)], body, main)
+
+
+def swapping() -> bytes:
+    """A loop that hands one of the things that it carries on as the other."""
+    main = f.subgraph(
+        [count("i", 1), *(float_tensor(n, 16) for n in "xy"), count("last"), *(float_tensor(n, 16) for n in "uvz")],
+        [1, 2],
+        [6],
+        [f.operator("WHILE", [0, 1, 2], [3, 4, 5], 1, 2), f.operator("SUB", [4, 5], [6])],
+    )
+    body = f.subgraph(
+        [count("i"), *(float_tensor(n, 16) for n in "ab"), count("one", 2), count("next"), float_tensor("c", 16)],
+        [0, 1, 2],
+        [4, 2, 5],
+        [f.operator("ADD", [0, 3], [4]), f.operator("NEG", [1], [5])],
+        "body",
+    )
+    return until("five", [float_tensor("x", 16), float_tensor("y", 16)], body, main)
+
+
+def twice() -> bytes:
+    """Two loops, one after the other."""
+    main = f.subgraph(
+        [count("i", 1), float_tensor("x", 16), count("j"), float_tensor("y", 16), count("k"), float_tensor("z", 16)],
+        [1],
+        [5],
+        [f.operator("WHILE", [0, 1], [2, 3], 1, 2), f.operator("WHILE", [0, 3], [4, 5], 1, 2)],
+    )
+    body = f.subgraph(
+        [count("i"), float_tensor("a", 16), count("one", 2), count("next"), *(float_tensor(n, 16) for n in "bc")],
+        [0, 1],
+        [3, 5],
+        [f.operator("ADD", [0, 2], [3]), f.operator("NEG", [1], [4]), f.operator("NEG", [4], [5])],
+        "body",
+    )
+    return until("five", [float_tensor("x", 16)], body, main)
+
+
+@needs_interpreter
+@pytest.mark.parametrize(
+    "data",
+    [loop("five"), loop("none"), swapping(), twice(), adding_up(16), adding_up(64)],
+    ids=["loop", "no turn", "swapping", "two loops", "state", "more state"],
+)
+def test_loops_and_state_run_as_planned_and_the_tail_is_as_estimated(data: bytes) -> None:
+    found = examined(data, OPTIONS)
+    assert found.verdict == "as planned", found.after
+    assert found.before is not None
+    assert found.before.head is not None
+    assert found.before.tail == pytest.approx(found.tail.size, rel=0.05)
+    assert found.tail.unknown == ()
+    assert (found.plan.peak or 0) <= found.before.head
+
+
+@needs_interpreter
+def test_a_planner_that_knows_when_loops_run_needs_less() -> None:
+    found = examined(twice(), OPTIONS)
+    assert found.before is not None
+    assert (found.before.head, found.plan.peak) == (464, 288)
+
+
+@needs_interpreter
+def test_scratch_memory_of_kernels_is_as_large_as_it_is_said_to_be() -> None:
+    tensors = [
+        *(f.tensor("x", [1, 4, 4, 8], f.FLOAT32), f.tensor("axes", [2], f.INT32, data=1)),
+        *(f.tensor("mean", [1, 1, 1, 8], f.FLOAT32), f.tensor("sum", [1, 1, 1, 8], f.FLOAT32)),
+    ]
+    operators = [f.operator("MEAN", [0, 1], [2]), f.operator("ADD_N", [2, 2, 2, 2], [3])]
+    axes = struct.pack("<2i", 1, 2)
+    for operator, result, size in ((operators[:1], 2, 512 + 32 + 2 * 16), (operators, 3, 512 + 32 + 2 * 16)):
+        found = examined(
+            f.model(f.subgraph(tensors[: result + 1], [0], [result], operator), buffers=[b"", axes]), OPTIONS
+        )
+        assert found.verdict == "as planned", found.after
+        assert found.plan.peak == size
+
+
+@needs_interpreter
+def test_tensors_that_nothing_touches_get_memory_all_the_same() -> None:
+    data = f.model(
+        f.subgraph(
+            [float_tensor("x", 8), float_tensor("idle", 4096), float_tensor("y", 8)],
+            [0],
+            [2],
+            [f.operator("RELU", [0], [2])],
+        )
+    )
+    found = examined(data, OPTIONS)
+    assert found.plan.peak == 4 * 4096
+    assert found.verdict == "as planned", found.after
+
+
+@needs_interpreter
+def test_the_command_writes_what_it_ran(tmp_path: Path) -> None:
+    data = f.model(f.subgraph([float_tensor("x", 8), float_tensor("y", 8)], [0], [1], [f.operator("RELU", [0], [1])]))
+    (tmp_path / "m.tflite").write_bytes(data)
+    command = ["check-run", str(tmp_path / "m.tflite"), "-o", str(tmp_path / "out.tflite")]
+    answer = CliRunner().invoke(app, command)
+    assert answer.exit_code == 0
+    assert json.loads(answer.stdout)["outputs_identical"] is True
+    assert (tmp_path / "out.tflite").read_bytes() == written(
+        read_model(data), examined(data, OPTIONS, estimate=True).plan
+    )
+    again = CliRunner().invoke(app, ["check-run", str(tmp_path / "out.tflite")])
+    assert json.loads(again.stdout)["verdict"] == "as planned"
+
+
+def test_without_an_interpreter_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(branching())
+    monkeypatch.setattr(interpreter, "is_installed", lambda: False)
+    monkeypatch.setattr("api.cli.commands.files.check_run.is_installed", lambda: False)
+    answer = CliRunner().invoke(app, ["check-run", str(path)])
+    assert answer.exit_code == 2
+    assert "pip install 'memplan[tflm]'" in answer.stderr
+    answer = CliRunner().invoke(app, ["check-run", str(path), "--estimate"])
+    assert answer.exit_code == 0
+    told = json.loads(answer.stdout)
+    assert told["verdict"] == "estimated"
+    tail = estimated_tail(read_model(branching())).size
+    assert told["arena"]["estimated"] == told["head"]["planned"] + tail
+
+
+def test_damaged_models_are_refused_before_anything_runs(tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(branching()[:200] + struct.pack("<I", 0xFFFFFFF0) * 20)
+    answer = CliRunner().invoke(app, ["check-run", str(path), "--estimate"])
+    assert answer.exit_code == 2
+    assert "at byte" in answer.stderr
