@@ -64,9 +64,9 @@ if TYPE_CHECKING:
     from .planning.shapes import ShapedProblem, ShapesPlan, plan_shapes, verify_shapes
     from .planning.sharing import Sharing, share, verify_sharing
     from .planning.sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep
-    from .proving.prove import NoProof, PlanProof, prove
     from .reporting.report import MemoryReport, memory_report
     from .verifying.proofs.replay import BadProof, Proven, check_proof
+    from .verifying.proving.prove import NoProof, PlanProof, prove
 
 __all__ = [
     "Alternative",
@@ -157,11 +157,11 @@ _LATER = {
     "BadProof": "verifying.proofs.replay",
     "BufferInfo": "planning.placing.tvm_interface",
     "MemoryReport": "reporting.report",
-    "NoProof": "proving.prove",
-    "PlanProof": "proving.prove",
+    "NoProof": "verifying.proving.prove",
+    "PlanProof": "verifying.proving.prove",
     "Proven": "verifying.proofs.replay",
     "check_proof": "verifying.proofs.replay",
-    "prove": "proving.prove",
+    "prove": "verifying.proving.prove",
     "memory_report": "reporting.report",
     "Session": "planning.placing.session",
     "Sharing": "planning.sharing",

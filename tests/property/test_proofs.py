@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from planner import BadProof, Options, PlanStatus, Problem, check_proof, plan, prove
 from planner.facts.constants import spell_out_constants
 from planner.facts.digest import digest
-from planner.proving.cliques import cliques
-from planner.proving.search import Ending, Search
 from planner.verifying.proofs.blocks import BEYOND, Blocks
 from planner.verifying.proofs.replay import FORMAT, _lines, _Replay
+from planner.verifying.proving.cliques import cliques
+from planner.verifying.proving.search import Ending, Search
 from solvers.model.instance import Term
 from tests.oracle import solve
 from tests.property.tight_problems import tight_problem, uneven_problem

@@ -11,7 +11,7 @@ import planner
 from planner.formats.documents import PROVED_FORMAT
 from planner.options.capacity import planned_problem
 from planner.planning.placing.watching import Progress
-from planner.proving.prove import prove, require_provable
+from planner.verifying.proving.prove import prove, require_provable
 
 from ...errors import HttpCode, Refusal
 from ...settings import Settings

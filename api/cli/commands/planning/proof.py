@@ -12,7 +12,7 @@ from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.options.capacity import planned_problem
 from planner.options.options import Options
-from planner.proving.prove import PlanProof, prove, require_provable
+from planner.verifying.proving.prove import PlanProof, prove, require_provable
 
 from ...terminal.output_file import OutputFile
 from ...terminal.text import say

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..facts.constants import spell_out_constants
-from ..facts.digest import digest
-from ..model.errors import CannotSolve, Code, Finding
-from ..model.plan import Plan
-from ..model.problem import Problem
-from ..verifying.proofs.blocks import Blocks
-from ..verifying.proofs.claims import height_to_refute
-from ..verifying.proofs.replay import FORMAT, MOST_TREE_BUFFERS, unsupported
-from ..verifying.proofs.state import State
+from ...facts.constants import spell_out_constants
+from ...facts.digest import digest
+from ...model.errors import CannotSolve, Code, Finding
+from ...model.plan import Plan
+from ...model.problem import Problem
+from ..proofs.blocks import Blocks
+from ..proofs.claims import height_to_refute
+from ..proofs.replay import FORMAT, MOST_TREE_BUFFERS, unsupported
+from ..proofs.state import State
 from .cliques import Named, Stopped, busiest_time, clique_at, clique_of, cliques
 from .search import Ending, Search
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 
-from ..verifying.proofs.blocks import Blocks
-from ..verifying.proofs.state import Clique, State
+from ..proofs.blocks import Blocks
+from ..proofs.state import Clique, State
 from .cliques import Named, Stopped
 from .refutation import Facts, Lesson, Refutation, lessons_of, written
 from .trail import Trail

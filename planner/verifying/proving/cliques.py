@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, combinations
 from typing import NamedTuple
 
-from ..verifying.proofs.blocks import Blocks
+from ..proofs.blocks import Blocks
 
 MOST_MEMBERS = 2_000_000
 """Of all cliques together."""
