@@ -20,7 +20,7 @@ import pytest
 
 from api.store.opening import open_store
 
-SECONDS = 60.0
+SECONDS = 120.0
 QUICK = ("fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=16MB", "authentication_timeout=3")
 """The last so that stopping does not wait a minute for a client that has just connected and has said nothing yet."""
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.forked import Forked, can_fork, environment
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 60.0
+SECONDS = 120.0
 COMMAND = (sys.executable, "-m", "api.cli")
 
 UNHURRIED = """

@@ -218,7 +218,7 @@ def test_it_serves_as_its_user_on_a_root_that_cannot_be_written(image: Container
                 assert answer.status == 200
         finally:
             service.send_signal(signal.SIGTERM)
-            service.communicate(timeout=30)
+            service.communicate(timeout=120)
     assert service.returncode == 0
 
 

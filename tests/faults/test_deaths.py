@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at proces
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTANCE = make_instance([(0, 2, 4), (1, 3, 4)])
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 60.0
 
 SCRIPT = """
 import os, signal

@@ -23,7 +23,7 @@ from tests.forked import Forked, can_fork, children_of, environment
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"memplan is served at (\S+)|Uvicorn running on (http://[0-9.:]+)")
 JSON = {"Content-Type": "application/json"}
-SECONDS = 60.0
+SECONDS = 120.0
 """Patience of tests: long enough for a busy machine, not for a hang."""
 
 THREE: dict[str, Any] = {

@@ -237,7 +237,11 @@ def test_batches_that_are_none(service: Served, body: str, status: int, code: st
 def test_a_client_that_goes_away_is_not_planned_for(service: Served) -> None:
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(
-            f"{service.address}/v1/plans{SLOW_QUERY}&seed=41", content=SLOW, headers=JSON, timeout=1.0, trust_env=False
+            f"{service.address}/v1/plans{SLOW_QUERY}&seed=41",
+            content=SLOW,
+            headers=JSON,
+            timeout=httpx.Timeout(SECONDS, read=1.0),
+            trust_env=False,
         )
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:

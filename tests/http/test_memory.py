@@ -306,7 +306,7 @@ def taken(line: socket.socket) -> bytes:
 def test_silent_lines_make_room(tmp_path: Path) -> None:
     with serving(tmp_path, max_connections="10") as service:
         lines = [connected(service) for _ in range(60)]
-        with httpx.Client(base_url=service.address, timeout=10, trust_env=False) as client:
+        with httpx.Client(base_url=service.address, timeout=SECONDS, trust_env=False) as client:
             assert client.get("/healthz").status_code == 200
         assert sum(taken(line) == b"" for line in lines[:40]) == 40, "the oldest are gone"
         for line in lines[40:]:
@@ -319,7 +319,7 @@ def test_where_all_lines_are_in_use_the_probes_are_answered(tmp_path: Path) -> N
         service.client.close()
         streams = [deaf(service.address, f"/v1/jobs/{job}/events") for _ in range(4)]
         assert all(stream.recv(12) == b"HTTP/1.1 200" for stream in streams)
-        with httpx.Client(base_url=service.address, timeout=10, trust_env=False) as client:
+        with httpx.Client(base_url=service.address, timeout=SECONDS, trust_env=False) as client:
             assert client.get("/healthz").status_code == 200
             assert client.get("/readyz").status_code == 200
             busy = client.get("/v1/jobs")

@@ -143,7 +143,7 @@ def test_names_come_back_as_they_were_sent(service: Served) -> None:
 
 def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(service: Served) -> None:
     where = urlsplit(service.address)
-    with socket.create_connection((where.hostname, where.port), timeout=30) as line:
+    with socket.create_connection((where.hostname, where.port), timeout=SECONDS) as line:
         line.sendall(
             b"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: 100000000\r\n\r\n"
@@ -158,7 +158,7 @@ def test_a_body_that_does_not_say_its_length_is_cut_off(service: Served) -> None
     where = urlsplit(service.address)
     sent = 0
     chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
-    with socket.create_connection((where.hostname, where.port), timeout=30) as line:
+    with socket.create_connection((where.hostname, where.port), timeout=SECONDS) as line:
         line.sendall(
             b"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n"
@@ -176,7 +176,7 @@ def test_a_body_that_does_not_say_its_length_is_cut_off(service: Served) -> None
 @pytest.mark.parametrize("length", ["-1", "1e3", "９", "1" * 30])
 def test_lengths_that_are_no_numbers(service: Served, length: str) -> None:
     where = urlsplit(service.address)
-    with socket.create_connection((where.hostname, where.port), timeout=30) as line:
+    with socket.create_connection((where.hostname, where.port), timeout=SECONDS) as line:
         head = f"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
         line.sendall(head.encode())
         answer = line.makefile("rb").read()
@@ -236,17 +236,17 @@ def test_too_many_bytes_at_a_time(tmp_path: Path) -> None:
 def test_slow_bodies_are_given_up(tmp_path: Path) -> None:
     with serving(tmp_path, body_seconds="0.2") as hurried:
         where = urlsplit(hurried.address)
-        with socket.create_connection((where.hostname, where.port), timeout=30) as line:
+        with socket.create_connection((where.hostname, where.port), timeout=SECONDS) as line:
             line.sendall(
                 b"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 b"Content-Length: 1000\r\n\r\n{"
             )
             answer = line.makefile("rb").read()
         for head in (b"", b"GET /hea", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: "):
-            with socket.create_connection((where.hostname, where.port), timeout=30) as line:
+            with socket.create_connection((where.hostname, where.port), timeout=SECONDS) as line:
                 line.sendall(head)
                 assert line.makefile("rb").read() == b"", "the service hangs up"
-        with socket.create_connection((where.hostname, where.port), timeout=30) as line:
+        with socket.create_connection((where.hostname, where.port), timeout=SECONDS) as line:
             line.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert line.recv(12) == b"HTTP/1.1 200"
             line.sendall(b"GET /hea")
@@ -257,7 +257,7 @@ def test_slow_bodies_are_given_up(tmp_path: Path) -> None:
 
 def test_a_request_without_a_host_is_refused(service: Served) -> None:
     where = urlsplit(service.address)
-    with socket.create_connection((where.hostname, where.port), timeout=30) as line:
+    with socket.create_connection((where.hostname, where.port), timeout=SECONDS) as line:
         line.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
         assert b"forbidden_host" in line.makefile("rb").read()
 

@@ -36,7 +36,7 @@ def test_a_signal_that_ends_it_is_told() -> None:
     process = Forked(["inspect", "-"], (reading, 1, 2), environment())
     assert process.poll() is None
     process.send_signal(signal.SIGKILL)
-    assert (process.wait(60), process.poll()) == (-signal.SIGKILL, -signal.SIGKILL)
+    assert (process.wait(120), process.poll()) == (-signal.SIGKILL, -signal.SIGKILL)
     os.close(reading)
     os.close(writing)
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, Route, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE = 30_000
+PATIENCE = 90_000
 """Milliseconds: enough for a busy machine."""
 WATCH = "addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))"
 GUTTER = {"left": 68, "right": 12, "top": 8, "bottom": 24}

@@ -160,7 +160,7 @@ def interrupted(number: signal.Signals, *arguments: str, deaf: bool = False) -> 
             assert process.stderr.readline() == b"asked to stop\n"
             if deaf:
                 process.send_signal(number)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=120)
         finally:
             process.kill()
     return process.returncode, out, err
@@ -191,7 +191,7 @@ def test_an_interrupt_while_reading_ends_it() -> None:
         assert process.stderr is not None
         assert process.stderr.readline() == b"reading\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (130, b"", b"")
 
 

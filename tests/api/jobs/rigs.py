@@ -25,7 +25,7 @@ from planner.generate import Request, generate
 from planner.model.problem import Buffer, Problem
 from tests.forked import forking_workers
 
-SECONDS = 60.0
+SECONDS = 120.0
 STALLED_SECONDS = 2.5
 """Where workers are to be taken for dead; busy machines must not do that to the living."""
 LIMITS = QueueLimits(1000, 1000, 1 << 40)

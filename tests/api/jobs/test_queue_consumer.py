@@ -57,7 +57,7 @@ def deliveries(url: str) -> list[tuple[str, int]]:
 
 async def until_tidy(url: str) -> None:
     """Nothing is left of jobs that have ended."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while deliveries(url):
             await asyncio.sleep(0.02)
 
@@ -216,7 +216,7 @@ def test_a_queue_that_is_not_there_yet_is_asked_again_and_again(postgresql: Serv
         own_server.stop()
 
         async def work() -> None:
-            async with asyncio.timeout(20), pool(url, STALLED_SECONDS) as connections:
+            async with asyncio.timeout(120), pool(url, STALLED_SECONDS) as connections:
                 await asyncio.sleep(2 * STALLED_SECONDS)  # it does not try any more by itself
                 own_server.start()
                 while True:

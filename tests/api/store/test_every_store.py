@@ -28,7 +28,7 @@ from api.store.records import (
 )
 
 WORST = 1 << 62
-SECONDS = 30.0
+SECONDS = 120.0
 ABOUT = About("key", "digest", "na\x00me \u2028 \ud800", 3, {"time_limit": 1.0, "capacity": None}, ("a note",), None)
 NO_LIMITS = QueueLimits(1000, 1000, WORST)
 OPTIMAL = Summary("optimal", "proved", 84, 84, 0.0)

@@ -123,7 +123,7 @@ def test_what_a_solver_does_not_take_is_a_row(packing: File) -> None:
 
 
 def test_crashes_and_hangs_are_rows_and_nothing_is_left_behind(packing: File, tmp_path: Path) -> None:
-    cells = grid([packing], ["auto"], range(5), Settings(time_limit=0.5, grace_seconds=0.5))
+    cells = grid([packing], ["auto"], range(5), Settings(time_limit=0.5, grace_seconds=7.5))
     results = Results(tmp_path)
     assert run(cells, results, jobs=3, start=partial(CellProcess, command=(sys.executable, "-c", STRANGE)))
     results.close()
@@ -131,7 +131,7 @@ def test_crashes_and_hangs_are_rows_and_nothing_is_left_behind(packing: File, tm
     assert [str(found[seed].status) for seed in range(5)] == ["unknown", "crashed", "crashed", "killed", "crashed"]
     assert "all is lost" in (found[1].error or "")
     assert "by signal 11" in (found[2].error or "")
-    assert "still running after 1 s" in (found[3].error or "")
+    assert "still running after 8 s" in (found[3].error or "")
     assert "something else than a record" in (found[4].error or "")
     pid = int(Path(f"{packing.path}.child").read_text())
     assert has_ended(pid)
@@ -175,7 +175,7 @@ def test_several_pools_keep_their_sizes_whatever_the_name_says(tmp_path: Path) -
 
 def has_ended(pid: int) -> bool:
     """Within a while: the system takes a moment to bury what was killed."""
-    for _ in range(200):
+    for _ in range(5000):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:

@@ -58,4 +58,4 @@ def test_formats_and_validation_are_loaded_when_they_are_needed() -> None:
         "assert 'pydantic' in sys.modules\n"
         "assert 'planner.formats.planners.dsa' not in sys.modules and 'planner.formats.planners.usmp' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -90,9 +90,9 @@ def test_nothing_is_lost_with_a_worker(
             with suppress(ProcessLookupError):
                 os.killpg(doomed.pid, signal.SIGKILL)
 
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     assert plan_many(files, tmp_path / "out", Farm(OPTIONS, cluster=address), note, lambda: time.monotonic() > deadline)
-    assert doomed.wait(10) == -signal.SIGKILL
+    assert doomed.wait(60) == -signal.SIGKILL
     assert sorted(entry.file for entry in entries) == sorted(file.name for file in files)
     assert sorted(entry.source or "" for entry in entries) == ["same"] * 5 + ["solved"] * 25
     (tmp_path / "here").mkdir()
@@ -129,7 +129,7 @@ def test_a_client_that_is_killed_goes_on_when_it_is_back(
     manifest = tmp_path / "out" / "manifest.jsonl"
     command = (sys.executable, "-m", "api.cli", "plan-many", "problems", "-o", "out", "--cluster", cluster[0])
     doomed = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not manifest.exists() or manifest.read_bytes().count(b"\n") < 4:
         assert time.monotonic() < deadline
         assert doomed.poll() is None
@@ -173,7 +173,7 @@ def test_a_scheduler_that_is_restarted_costs_no_file_and_one_that_is_gone_ends_t
             if len(dead) == 1:
                 processes[:] = [scheduler_at(address), worker_of(address, tmp_path / "dask")]
 
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 120
     monkeypatch.setattr("planner.many.cluster.CONNECT_SECONDS", "15s")
     with pytest.raises(BadInput, match="the same command goes on"):
         plan_many(files, tmp_path / "out", Farm(OPTIONS, cluster=address), note, lambda: time.monotonic() > deadline)

@@ -187,7 +187,7 @@ def test_sizes_beyond_a_solver_s_precision_give_exact_placements_and_honest_boun
     spans = [(s := rng.randrange(6), s + 1 + rng.randrange(4), rng.randrange(10**9, 10**10) | 1) for _ in range(7)]
     aligned = [plain(0, 9, 12_345, alignment=4096), plain(2, 5, 10**10 + 1, alignment=37, residue=5)]
     instance = make_instance([*spans, *aligned])
-    outcome = child.solve(solver, instance, Task(Limits(time.monotonic() + 5)))
+    outcome = child.solve(solver, instance, Task(Limits(time.monotonic() + 60)))
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
     assert outcome.value is not None
@@ -201,7 +201,7 @@ def test_a_program_with_coarse_numbers_proves_nothing_itself(solver: str, child:
     instance = make_instance(
         [(0, 1, 3 * g), (0, 2, 2 * g), (1, 3, 3 * g), (2, 4, 2 * g), (3, 4, 3 * g), plain(1, 4, g, fixed=2 * g)]
     )
-    outcome = child.solve(solver, instance, Task(Limits(time.monotonic() + 5)))
+    outcome = child.solve(solver, instance, Task(Limits(time.monotonic() + 60)))
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
     assert not outcome.is_optimal or outcome.bound == outcome.value

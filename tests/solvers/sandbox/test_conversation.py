@@ -11,7 +11,7 @@ from solvers.model.errors import SolverFailed, StopReason
 from solvers.model.solver import Silent
 from solvers.sandbox.conversation import Conversation, Reply
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 60.0
 MEGABYTE = 1_000_000
 
 

@@ -63,7 +63,7 @@ def test_the_line_is_drawn_and_erased(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     with StatusLine(terminal, in_bytes=True, time_limit=None, stopping=lambda: False) as line:
         line(Progress(1.0, 7, None))
-        assert terminal.drawn.wait(10)
+        assert terminal.drawn.wait(60)
     assert terminal.getvalue().endswith(progress.ERASE_LINE)
 
 

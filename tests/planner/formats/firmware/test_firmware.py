@@ -51,7 +51,7 @@ def compiled(folder: Path, compiler: tuple[str, ...], text: str, *more: str) -> 
     path = folder / ("main.c" if compiler[0] == "gcc" else "main.cc")
     path.write_text(text)
     command = [*compiler, "-I", str(folder), str(path), "-o", str(folder / "out"), *more]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 def offsets(problem: Problem) -> list[tuple[int, int]]:
@@ -75,7 +75,7 @@ def test_the_c_header_compiles_as_c_and_as_cpp_and_holds_the_plan(tmp_path: Path
     for compiler in (C, (*CPP, "-Wno-old-style-cast")):
         made = compiled(tmp_path, compiler, text)
         assert made.returncode == 0, made.stderr
-        ran = subprocess.run([tmp_path / "out"], capture_output=True, text=True, timeout=10, check=True)
+        ran = subprocess.run([tmp_path / "out"], capture_output=True, text=True, timeout=120, check=True)
         assert [tuple(map(int, line.split())) for line in ran.stdout.splitlines()] == offsets(ODD)
 
 
@@ -115,7 +115,7 @@ def test_assertions_of_headers_fail_when_they_should(tmp_path: Path, define: str
 
 
 def symbols(folder: Path) -> dict[str, int]:
-    listed = subprocess.run(["nm", folder / "out"], capture_output=True, text=True, timeout=10, check=True).stdout
+    listed = subprocess.run(["nm", folder / "out"], capture_output=True, text=True, timeout=120, check=True).stdout
     rows = [line.split() for line in listed.splitlines()]
     return {row[2]: int(row[0], 16) for row in rows if len(row) == 3}
 
@@ -184,7 +184,7 @@ def test_the_buffer_plan_compiles_in_place_of_tflite_micro_s_own(tmp_path: Path,
     (tmp_path / "plan.h").write_bytes(written("tflm:prefix=net", problem, MODEL))
     made = compiled(tmp_path, CPP, SHIM, f"-DIS_INNER={int(micro)}")
     assert made.returncode == 0, made.stderr
-    ran = subprocess.run([tmp_path / "out"], capture_output=True, text=True, timeout=10, check=True)
+    ran = subprocess.run([tmp_path / "out"], capture_output=True, text=True, timeout=120, check=True)
     assert [int(line) for line in ran.stdout.split()] == [offset for offset, _ in offsets(problem)]
 
 
