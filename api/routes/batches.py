@@ -132,8 +132,10 @@ async def _lines(
     count = 0
     while True:
         found: list[Job] = []
-        with contextlib.suppress(StoreUnavailable):  # it may come back
+        try:
             found = await asyncio.to_thread(store.ended, owner, batch, after)
+        except StoreUnavailable:
+            is_last_look = False  # it may come back, and have more
         for job in found:
             assert job.finished is not None
             after = (job.finished, job.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncGenerator
 
@@ -61,8 +62,9 @@ async def _stream(service: Service, job: Job, after: int) -> AsyncGenerator[byte
                 yield b'event: closing\ndata: {"reason": "the service is stopping"}\nretry: 1000\n\n'
                 return
             if not events and not await _woken(happened):
-                if await asyncio.to_thread(service.store.job, job.id) is None:
-                    return
+                with contextlib.suppress(StoreUnavailable):
+                    if await asyncio.to_thread(service.store.job, job.id) is None:
+                        return
                 yield b": still here\n\n"
 
 

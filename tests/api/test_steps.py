@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from api.jobs.hub import Hub
-from api.routes import steps
-from api.store.records import JobState
+from api.routes import batches, events, steps
+from api.store import StoreUnavailable
+from api.store.records import Event, EventKind, Job, JobState
 
 
 class Looked:
@@ -26,7 +28,7 @@ class Looked:
         return SimpleNamespace(id=id_, state=JobState.SUCCEEDED if id_ in self.over else JobState.RUNNING)
 
 
-def service(store: Looked) -> Any:
+def service(store: object) -> Any:
     return SimpleNamespace(store=store, hub=Hub(), closing=asyncio.Event())
 
 
@@ -77,3 +79,54 @@ def test_who_is_told_looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (await waiting) is not None
 
     asyncio.run(asyncio.wait_for(wait(), 120))
+
+
+class Away:
+    """A store that cannot be reached at some of the looks: those whose turn is in `away`."""
+
+    def __init__(self, *away: int) -> None:
+        self.turn = 0
+        self._away = away
+
+    def _look(self) -> None:
+        self.turn += 1
+        if self.turn in self._away:
+            raise StoreUnavailable("gone for a moment")
+
+    def job(self, id_: str) -> SimpleNamespace:
+        self._look()
+        return SimpleNamespace(id=id_)
+
+    def events(self, id_: str, after: int) -> list[Event]:
+        self._look()
+        return [Event(after + 1, EventKind.DONE, {})]
+
+    def ended(self, *_: object) -> list[Job]:
+        self._look()
+        return []
+
+    def batch_counts(self, *_: object) -> tuple[int, int]:
+        return 1, 0
+
+
+def test_whoever_follows_a_job_does_so_as_long_as_the_store_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "QUIET_SECONDS", 0.001)
+
+    async def follow() -> list[bytes]:
+        job: Any = SimpleNamespace(id="a")
+        return [piece async for piece in events._stream(service(Away(1, 2, 3)), job, 0)]
+
+    still, *rest, done = asyncio.run(asyncio.wait_for(follow(), 120))
+    assert {still, *rest} == {b": still here\n\n"}
+    assert done.startswith(b"id: 1\nevent: done\n")
+
+
+def test_a_batch_has_not_ended_because_the_store_is_gone() -> None:
+    store = Away(2)
+
+    async def follow() -> list[bytes]:
+        return [piece async for piece in batches._lines(service(store), "me", "b", set(), None)]
+
+    name, last = asyncio.run(asyncio.wait_for(follow(), 120))
+    assert (json.loads(name), json.loads(last)) == ({"batch": "b"}, {"batch": "b", "problems": 1})
+    assert store.turn == 3, "it looks for a last time once more"
