@@ -104,7 +104,7 @@ def _highs() -> Check:
 
 
 def _cbc() -> Check:
-    from solvers.milp.cbc import VARIABLE, find_cbc
+    from solvers.exact.milp.cbc import VARIABLE, find_cbc
 
     found = find_cbc()
     if found is None and VARIABLE in os.environ:

@@ -24,7 +24,7 @@ from solvers.model.instance import Instance, Placement  # noqa: E402
 from solvers.model.registry import get  # noqa: E402
 from solvers.model.solver import Limits, Silent, Task, Warm  # noqa: E402
 
-MODES = {"fixed": "cpsat", "variable": "solvers.cpsat:CpSatPeak"}
+MODES = {"fixed": "cpsat", "variable": "solvers.exact.cpsat:CpSatPeak"}
 NETS = ("bert_base_128_nofold", "llama_kv_prefill64", "unetpp_256")
 LONGEST_SECONDS = 60.0
 Case = tuple[str, Instance, Placement | None]

@@ -62,7 +62,7 @@ SOLVERS: dict[str, Entry] = {
     ),
     "search": Entry(
         SolverKind.METHOD,
-        "solvers.search.solver:Search",
+        "solvers.exact.search.solver:Search",
         "the exact search: block by block at a fixed height, with restarts",
     ),
     "assign": Entry(
@@ -80,10 +80,12 @@ SOLVERS: dict[str, Entry] = {
         "solvers.choice.pools.solver:PoolsFirst",
         "which buffer goes to which memory by a 0-1 program without addresses; then each memory packed",
     ),
-    "cpsat": Entry(SolverKind.METHOD, "solvers.cpsat:CpSat", "OR-Tools CP-SAT: is there a plan of this height?"),
-    "cpsat_peak": Entry(SolverKind.METHOD, "solvers.cpsat:CpSatPeak", "OR-Tools CP-SAT with the peak as a variable"),
-    "cbc": Entry(SolverKind.METHOD, "solvers.milp:Cbc", "the integer program, by CBC"),
-    "highs": Entry(SolverKind.METHOD, "solvers.milp:Highs", "the integer program, by HiGHS"),
+    "cpsat": Entry(SolverKind.METHOD, "solvers.exact.cpsat:CpSat", "OR-Tools CP-SAT: is there a plan of this height?"),
+    "cpsat_peak": Entry(
+        SolverKind.METHOD, "solvers.exact.cpsat:CpSatPeak", "OR-Tools CP-SAT with the peak as a variable"
+    ),
+    "cbc": Entry(SolverKind.METHOD, "solvers.exact.milp:Cbc", "the integer program, by CBC"),
+    "highs": Entry(SolverKind.METHOD, "solvers.exact.milp:Highs", "the integer program, by HiGHS"),
     "improve": Entry(
         SolverKind.IMPROVER, "solvers.heuristics.improve.ejection:Improve", "greedy, then moving what defines the peak"
     ),
@@ -142,7 +144,7 @@ SOLVERS: dict[str, Entry] = {
         SolverKind.BOUNDER, "solvers.bounds.room_prices:RoomPrices", "a bound from prices on room in each memory"
     ),
     "pool_sharing": Entry(
-        SolverKind.BOUNDER, "solvers.milp:PoolSharing", "a bound from weights on what is live in several memories"
+        SolverKind.BOUNDER, "solvers.exact.milp:PoolSharing", "a bound from weights on what is live in several memories"
     ),
 }
 

@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..cpsat.engine import WORK_PER_BLOCK, Budget, ReadValue, solve
-from ..cpsat.object_leaders import LeadersModel, leaders_model, leaders_terms
-from ..cpsat.object_sizes import SizesModel, Stretch, sizes_model, sizes_terms
+from ..exact.cpsat.engine import WORK_PER_BLOCK, Budget, ReadValue, solve
+from ..exact.cpsat.object_leaders import LeadersModel, leaders_model, leaders_terms
+from ..exact.cpsat.object_sizes import SizesModel, Stretch, sizes_model, sizes_terms
 from ..model.errors import StopReason, Unsupported
 from ..model.instance import Instance
 from ..model.libraries import ORTOOLS, Library
@@ -62,7 +62,7 @@ def in_a_process_of_its_own(instance: Instance, task: SharingTask, control: Shar
 
 def preload() -> None:
     """Import what every solve needs. Called once in the process from which the sandbox forks."""
-    from ..cpsat import engine
+    from ..exact.cpsat import engine
 
     engine.load()
 

@@ -20,7 +20,7 @@ def export_model(problem: Problem, kind: ModelFormat, *, plain: bool = False) ->
 
     Plain: the integer program without the rows that follow from others and only help solvers.
     """
-    from solvers.milp.export import export_in_child
+    from solvers.exact.milp.export import export_in_child
 
     require_sound(problem)
     require_nothing_to_choose(problem)
@@ -29,7 +29,7 @@ def export_model(problem: Problem, kind: ModelFormat, *, plain: bool = False) ->
     pools = [pool.name for pool in problem.pools]
     try:
         if kind == "cpsat":
-            from solvers.cpsat.export import export
+            from solvers.exact.cpsat.export import export
 
             return export(instance, blocks, pools)
         return export_in_child(instance, kind, blocks, pools, plain=plain)

@@ -29,7 +29,7 @@ class Asking:
         self.choices = choices
         self.work = 0
         self._limits, self._seed = limits, seed
-        self._talk = Conversation(NAME, "solvers.cpsat", self.service, subject, limits.memory_bytes, control)
+        self._talk = Conversation(NAME, "solvers.exact.cpsat", self.service, subject, limits.memory_bytes, control)
 
     def close(self) -> None:
         """Nothing more will be asked."""

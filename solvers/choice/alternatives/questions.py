@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from ...cpsat import engine
+from ...exact.cpsat import engine
 from ...model.solver import Control
 from .instance import Answer, Choice, Choices, Memories, Pick, Question, Share, Wall
 from .wire import read_question, write_answer

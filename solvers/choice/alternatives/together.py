@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
-from ...cpsat import engine
-from ...cpsat.places import places
+from ...exact.cpsat import engine
+from ...exact.cpsat.places import places
 from ...model.instance import Instance, Term
 from ...model.solver import Control
 from .instance import Answer, Choice, Choices, Pick, Question

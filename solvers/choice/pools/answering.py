@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...cpsat import engine
-from ...cpsat.linear import LinearProgram
+from ...exact.cpsat import engine
+from ...exact.cpsat.linear import LinearProgram
 from ...model.solver import Control
 from .program import Costs, Pools, Program
 from .question import Answer, Question, read_program, read_question, write_answer

@@ -28,7 +28,7 @@ class Asking:
         """Why nothing can be asked any more: the clock, want of memory, or that it broke."""
         self._limits, self._seed = limits, seed
         self._talk = Conversation(
-            NAME, "solvers.cpsat", "solvers.choice.pools.answering:Answering", None, limits.memory_bytes, control
+            NAME, "solvers.exact.cpsat", "solvers.choice.pools.answering:Answering", None, limits.memory_bytes, control
         )
         self._known: Program | None = None
 

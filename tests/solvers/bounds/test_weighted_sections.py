@@ -25,7 +25,7 @@ from solvers.model.instance import PoolSpec, Term
 from solvers.model.outcome import Proof
 from solvers.model.solver import Task
 from tests import oracle
-from tests.solvers.milp.milp_child import Child
+from tests.solvers.exact.milp.milp_child import Child
 from tests.strategies import problems
 from tests.support import Block, make_instance, plain
 

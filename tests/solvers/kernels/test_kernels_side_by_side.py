@@ -7,13 +7,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from solvers.exact.search.solver import Search
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.heuristics.improve.ejection import Improve
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
-from solvers.search.solver import Search
 from tests.support import make_instance
 
 

@@ -38,7 +38,7 @@ def control() -> Stopping:
 @pytest.fixture
 def talk(control: Stopping) -> Iterator[Conversation]:
     made = Conversation(
-        "obedient", "solvers.cpsat", "tests.faults.faulty_answerers:Obedient", [1, 2], 200 * MEGABYTE, control
+        "obedient", "solvers.exact.cpsat", "tests.faults.faulty_answerers:Obedient", [1, 2], 200 * MEGABYTE, control
     )
     yield made
     made.close()

@@ -195,7 +195,7 @@ def test_temporary_files_of_a_child_go_with_it() -> None:
 def test_the_process_that_forks_has_one_thread() -> None:
     assert surroundings()["zygote_threads"] == 1
     sandbox.run("cpsat", INSTANCE, Task(), Silent())
-    process, _ = launcher._zygotes["solvers.cpsat"]
+    process, _ = launcher._zygotes["solvers.exact.cpsat"]
     assert len(list(Path(f"/proc/{process.pid}/task").iterdir())) == 1
 
 

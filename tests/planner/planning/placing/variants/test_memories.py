@@ -11,7 +11,7 @@ from planner.planning.placing.solving import pareto
 from planner.planning.placing.variants.choices import lower_choices
 from solvers.choice.alternatives.instance import Question
 from solvers.choice.alternatives.questions import WORK_PER_DETERMINISTIC_SECOND, Questions
-from solvers.cpsat.engine import Budget
+from solvers.exact.cpsat.engine import Budget
 from solvers.model.solver import Limits, Silent
 
 

@@ -1,0 +1,60 @@
+"""What a MILP solver is given and what it answers, whichever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ...model.errors import StopReason
+from ...model.solver import Control
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long a solver may search."""
+
+    deadline: float | None
+    """On the clock of time.monotonic()."""
+    nodes: int | None
+    first_only: bool
+    """Stop at the first solution."""
+    seed: int
+    memory_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the solver says, not yet believed."""
+
+    stop: StopReason
+    """PROVED: it claims to have searched everything."""
+    values: Mapping[str, float] | None = None
+    """Of every variable, by name; None: it has no solution."""
+    objective: float | None = None
+    bound: float | None = None
+    """Its lower bound on the objective, where it gives one."""
+    nodes: int = 0
+    message: str = ""
+
+    @property
+    def proves_empty(self) -> bool:
+        """Does it claim that there is no solution?"""
+        return self.stop is StopReason.PROVED and self.values is None
+
+
+class Backend(Protocol):
+    """A way to run a program."""
+
+    name: str
+
+    def run(
+        self,
+        problem: Any,
+        start: Mapping[str, float] | None,
+        budget: Budget,
+        control: Control,
+        on_bound: Callable[[float], None],
+        on_values: Callable[[Mapping[str, float]], None],
+    ) -> Answer:
+        """Solve a PuLP problem. Bounds and improving solutions are reported as they come, if they can be had."""

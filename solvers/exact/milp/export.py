@@ -1,0 +1,102 @@
+"""The integer program as a file, with names that people can read.
+
+Writing it needs PuLP, which a plain run must not load: `export_in_child` does it in a process of its own.
+"""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...model.errors import SolverFailed, Unsupported
+from ...model.instance import Instance
+from .build import Question, build, choices_of
+from .model import make_names
+from .terms import floors
+
+FORMATS = ("lp", "mps")
+NAME = "export-model"
+
+
+def write_model(
+    instance: Instance,
+    path: Path,
+    blocks: Sequence[str] | None = None,
+    pools: Sequence[str] | None = None,
+    *,
+    plain: bool = False,
+) -> None:
+    """Write the program of an instance; the file's ending, .lp or .mps, says how. Only in a process that may import PuLP.
+
+    The objective is the first term; later terms of a lexicographic objective are no part of the file. Names are those of blocks and pools.
+    Plain: without the rows that follow from others and only help solvers.
+    """
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in FORMATS:
+        raise Unsupported(NAME, f"a model file ends in .lp or .mps, not in {path.suffix or 'nothing'}")
+    names = make_names(
+        blocks if blocks is not None else [str(b) for b in range(instance.blocks)],
+        pools if pools is not None else [str(p) for p in range(len(instance.pools))],
+    )
+    term = instance.terms[0] if instance.terms else None
+    question = Question(term, floors=floors(instance, ()))
+    model = build(instance, choices_of(instance, NAME), names, question, exact=True, plain=plain)
+    if model is None:
+        raise Unsupported(
+            NAME, "it has no solution, as sizes and capacities alone show, so there is no program to write"
+        )
+    if kind == "lp":
+        model.program.problem.writeLP(str(path))
+    else:
+        model.program.problem.writeMPS(str(path), with_objsense=True)
+
+
+def export(
+    instance: Instance,
+    kind: str,
+    blocks: Sequence[str] | None = None,
+    pools: Sequence[str] | None = None,
+    *,
+    plain: bool = False,
+) -> str:
+    """The program as text; kind is lp or mps. Only in a process that may import PuLP."""
+    with tempfile.TemporaryDirectory(prefix="memplan-export-") as folder:
+        path = Path(folder, f"model.{kind}")
+        write_model(instance, path, blocks, pools, plain=plain)
+        return path.read_text()
+
+
+def export_in_child(
+    instance: Instance,
+    kind: str,
+    blocks: Sequence[str] | None = None,
+    pools: Sequence[str] | None = None,
+    *,
+    plain: bool = False,
+) -> str:
+    """The program as text, written by a child process, so that PuLP is never loaded here."""
+    root = str(Path(__file__).resolve().parents[3])
+    code = f"import sys; sys.path.insert(0, {root!r}); from solvers.exact.milp.export import main; main()"
+    request = pickle.dumps((instance, kind, blocks, pools, plain))
+    done = subprocess.run([sys.executable, "-c", code], input=request, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise SolverFailed(NAME, done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])
+    answer = pickle.loads(done.stdout)
+    if isinstance(answer, Unsupported | SolverFailed):
+        raise answer
+    return str(answer)
+
+
+def main() -> None:
+    """The child: a pickled request on standard input, a pickled text or error on standard output."""
+    instance, kind, blocks, pools, plain = pickle.load(sys.stdin.buffer)
+    answer: str | Unsupported
+    try:
+        answer = export(instance, kind, blocks, pools, plain=plain)
+    except Unsupported as error:
+        answer = error
+    sys.stdout.buffer.write(pickle.dumps(answer))

@@ -1,0 +1,54 @@
+"""The two MILP solvers as the registry knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from ...model.errors import Unavailable
+from ...model.instance import Instance
+from ...model.libraries import HIGHS, PULP, Library, missing
+from ...model.outcome import Outcome
+from ...model.solver import Control, Feature, Solver, Task, Warm
+from .answer import Backend
+from .cbc import CbcBackend, no_cbc
+from .highs import HighsBackend
+from .stages import Stages
+
+
+class _IntegerProgram(Solver):
+    """The integer program, whoever runs it."""
+
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+    """All: pool choice, terms, penalties, reserved ranges and pair rules are rows and binaries of one program."""
+    sandboxed: ClassVar[bool] = True
+    default_warm: ClassVar[Warm] = Warm.BOUND
+    """The arm that won: docs/experiments.md, "MILP"."""
+    backend: ClassVar[Callable[[], Backend]]
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        """See Solver."""
+        reason = self.unavailable()
+        if reason is not None:
+            raise Unavailable(self.name, reason)
+        return Stages(type(self).backend(), instance, task, control, task.warm or self.default_warm).run()
+
+
+class Cbc(_IntegerProgram):
+    """By the CBC process: for small problems, and for those who want a second opinion."""
+
+    name: ClassVar[str] = "cbc"
+    libraries: ClassVar[tuple[Library, ...]] = (PULP,)
+    backend = CbcBackend
+
+    def unavailable(self) -> str | None:
+        """PuLP writes the model, and a cbc program solves it."""
+        return missing(self.libraries) or no_cbc()
+
+
+class Highs(_IntegerProgram):
+    """By HiGHS, if its package is installed."""
+
+    name: ClassVar[str] = "highs"
+    libraries: ClassVar[tuple[Library, ...]] = (PULP, HIGHS)
+    backend = HighsBackend

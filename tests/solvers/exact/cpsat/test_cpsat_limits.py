@@ -1,0 +1,225 @@
+"""CP-SAT within limits: what it does with a budget, a warm start, a goal, a cancel, and numbers that are too large."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solvers import sandbox
+from solvers.geometry.rules import violation
+from solvers.model.errors import StopReason, Unsupported
+from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.objective import evaluate
+from solvers.model.outcome import Outcome, Proof, Value
+from solvers.model.solver import Goal, Limits, Silent, Task, Warm
+from tests.support import make_instance, plain
+
+REFUTER = "solvers.exact.cpsat:CpSatRefuter"
+PEAK = "solvers.exact.cpsat:CpSatPeak"
+
+
+class Recorder(Silent):
+    """Remembers what it is told, and says stop as soon as it has something."""
+
+    def __init__(self, *, patient: bool = True) -> None:
+        super().__init__()
+        self.placements: list[Placement] = []
+        self.bounds: list[Value] = []
+        self.patient = patient
+
+    def incumbent(self, placement: Placement) -> None:
+        self.placements.append(placement)
+
+    def bound(self, bound: Value) -> None:
+        self.bounds.append(bound)
+
+    def stopped(self) -> StopReason | None:
+        return StopReason.CANCELLED if self.placements and not self.patient else None
+
+
+def hard(capacity: int | None = None) -> Instance:
+    """Too hard to finish within the budgets of these tests."""
+    rng = random.Random(7)
+    rows = [(start := rng.randrange(60), start + rng.randint(2, 25), rng.randint(100, 9999)) for _ in range(160)]
+    return make_instance(rows, capacity=capacity)
+
+
+def easy(capacity: int = 30) -> Instance:
+    """Its optimum, 7, is two above every simple bound."""
+    return make_instance(
+        [plain(2, 5, 1, alignment=2), (0, 1, 3), plain(0, 3, 1, alignment=3), plain(0, 3, 1, alignment=3)],
+        capacity=capacity,
+    )
+
+
+def stacked(instance: Instance) -> Placement:
+    """All blocks above each other, at bases that suit the alignments of `easy`."""
+    step = int(instance.block_high.max())
+    step += -step % 6
+    return Placement(np.zeros(instance.blocks, dtype=np.int64), step * np.arange(instance.blocks, dtype=np.int64))
+
+
+def same(one: Outcome, other: Outcome) -> bool:
+    assert one.placement is not None
+    assert other.placement is not None
+    bare = [replace(o, placement=None) for o in (one, other)]
+    return bare[0] == bare[1] and np.array_equal(one.placement.offset, other.placement.offset)
+
+
+def test_importing_the_solver_does_not_import_the_library() -> None:
+    code = "import sys, solvers.exact.cpsat as c; print(c.CpSat().unavailable(), 'ortools' in sys.modules)"
+    # Elsewhere, as other tests of this process may well have loaded it.
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["None", "False"]
+
+
+@pytest.mark.parametrize("solver", ["cpsat", PEAK])
+def test_a_work_limit_ends_the_run_alike_every_time(solver: str) -> None:
+    instance = hard()
+    task = Task(limits=Limits(work=300_000), start=stacked(instance), seed=3)
+    first, second = (sandbox.run(solver, instance, task, Silent()) for _ in range(2))
+    assert first.stop is StopReason.WORK_LIMIT
+    assert first.reproducible
+    assert first.work >= 100_000
+    assert same(first, second)
+
+
+def test_a_deadline_ends_the_run_with_what_was_found() -> None:
+    instance = hard()
+    control = Recorder()
+    deadline = time.monotonic() + 0.7
+    outcome = sandbox.run("cpsat", instance, Task(limits=Limits(deadline=deadline), start=stacked(instance)), control)
+    assert outcome.stop is StopReason.TIME_LIMIT
+    assert not outcome.reproducible
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert outcome.bound <= (outcome.value or ())
+
+
+def test_a_cancel_ends_the_run_with_what_was_found() -> None:
+    instance = hard()
+    control = Recorder(patient=False)
+    outcome = sandbox.run(PEAK, instance, Task(warm=Warm.NONE), control)
+    assert outcome.stop is StopReason.CANCELLED
+    assert outcome.placement is not None
+    assert not outcome.reproducible
+
+
+def test_a_memory_cap_ends_the_run_with_what_was_found() -> None:
+    outcome = sandbox.run("cpsat", hard(), Task(limits=Limits(memory_bytes=4 << 20)), Silent())
+    assert outcome.stop is StopReason.MEMORY_LIMIT
+    assert not outcome.reproducible
+
+
+@pytest.mark.parametrize("warm", list(Warm))
+@pytest.mark.parametrize("solver", ["cpsat", PEAK])
+def test_every_warm_start_leads_to_the_optimum(solver: str, warm: Warm) -> None:
+    instance = easy()
+    start = stacked(instance)
+    assert violation(instance, start) is None
+    outcome = sandbox.run(solver, instance, Task(start=start, warm=warm), Silent())
+    assert (outcome.value, outcome.bound, outcome.stop) == ((7,), (7,), StopReason.PROVED)
+
+
+@pytest.mark.parametrize("solver", ["cpsat", PEAK])
+def test_a_start_that_is_optimal_is_proven_so(solver: str) -> None:
+    instance = easy()
+    best = sandbox.run("cpsat", instance, Task(), Silent()).placement
+    outcome = sandbox.run(solver, instance, Task(start=best, warm=Warm.BOUND), Silent())
+    assert (outcome.value, outcome.bound, outcome.stop) == ((7,), (7,), StopReason.PROVED)
+
+
+@pytest.mark.parametrize("capacity", [7, 6])
+def test_the_goal_fit_is_met_or_refuted(capacity: int) -> None:
+    outcome = sandbox.run("cpsat", easy(capacity), Task(goal=Goal.FIT), Silent())
+    assert outcome.infeasible == (capacity < 7)
+    assert outcome.value == (None if capacity < 7 else (7,))
+
+
+def test_the_goal_fit_with_a_choice_is_refuted() -> None:
+    instance = make_instance([(0, 1, 6), (0, 1, 3)], pools=[PoolSpec(7), PoolSpec(2)])
+    assert sandbox.run("cpsat", instance, Task(goal=Goal.FIT), Silent()).infeasible
+
+
+def test_the_goal_fit_with_a_choice_stops_at_the_first_placement() -> None:
+    instance = make_instance([(0, 2, 3), (0, 2, 2), (1, 2, 2)], pools=[PoolSpec(6), PoolSpec(8)])
+    outcome = sandbox.run("cpsat", instance, Task(goal=Goal.FIT), Silent())
+    assert outcome.stop in (StopReason.GOAL_MET, StopReason.PROVED)
+    assert outcome.placement is not None
+
+
+def test_the_refuter_raises_the_bound_until_it_can_be_met() -> None:
+    control = Recorder()
+    outcome = sandbox.run(REFUTER, easy(), Task(bound=(5,)), control)
+    assert control.bounds == [(6,), (7,)]
+    assert (outcome.value, outcome.bound, outcome.stop) == ((7,), (7,), StopReason.PROVED)
+    assert [(c.proof, c.value) for c in outcome.certificates] == [(Proof.SEARCH, 7)]
+
+
+def test_the_refuter_keeps_to_its_budget() -> None:
+    outcome = sandbox.run(REFUTER, hard(), Task(limits=Limits(work=50_000)), Silent())
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert outcome.bound
+
+
+def test_the_refuter_takes_no_choice_of_pools() -> None:
+    with pytest.raises(Unsupported):
+        sandbox.run(REFUTER, make_instance([(0, 1, 1)], pools=[PoolSpec(6), PoolSpec(8)]), Task(), Silent())
+
+
+def test_a_bound_on_the_value_is_a_bound_on_the_peak() -> None:
+    instance = replace(easy(), pools=(PoolSpec(30, cost=3),))
+    outcome = sandbox.run("cpsat", instance, Task(bound=(19,), pool_bounds=(6,)), Silent())
+    assert (outcome.value, outcome.bound) == ((21,), (21,))
+
+
+def test_sizes_of_terabytes_are_exact() -> None:
+    big = (1 << 40) + 1
+    instance = make_instance([(0, 2, big), (0, 2, big), (1, 3, big + 1)], capacity=1 << 50)
+    for solver in ("cpsat", PEAK):
+        outcome = sandbox.run(solver, instance, Task(), Silent())
+        assert outcome.value == outcome.bound == (3 * big + 1,)
+
+
+def test_numbers_beyond_its_range_are_refused() -> None:
+    instance = make_instance([(i, i + 1, 1 << 60) for i in range(9)], capacity=1 << 61)
+    for solver in ("cpsat", PEAK):
+        with pytest.raises(Unsupported, match="too large for this solver"):
+            sandbox.run(solver, instance, Task(), Silent())
+
+
+def test_an_unlimited_pool_without_a_start_is_no_trouble() -> None:
+    instance = make_instance([(i % 5, i % 5 + 2, 3 + i % 4) for i in range(12)])
+    outcome = sandbox.run("cpsat", instance, Task(), Silent())
+    assert outcome.placement is not None
+    assert outcome.value == outcome.bound == evaluate(instance, outcome.placement)
+
+
+def test_later_terms_are_improved_although_an_earlier_one_is_not_proven() -> None:
+    rng = random.Random(5)
+    blocks = [
+        plain(start := rng.randrange(40), start + rng.randint(2, 20), rng.randint(100, 999), access=[0, 1])
+        for _ in range(60)
+    ]
+    pools = [PoolSpec(1 << 20, cost=2), PoolSpec(1 << 20, cost=3)]
+    instance = make_instance(blocks, pools=pools, terms=[Term.SUM_OF_PEAKS, Term.ACCESS_COST])
+    outcome = sandbox.run("cpsat", instance, Task(limits=Limits(work=300_000)), Silent())
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert outcome.value is not None
+    assert outcome.bound <= outcome.value
+    assert len(outcome.bound) == 1
+
+
+@pytest.mark.parametrize("work", [200_000, 2_000_000])
+def test_what_it_would_do_without_counting_it_is_not_begun(work: int) -> None:
+    """Of 300 blocks live together 44 850 pairs are, about which it would work for longer than this before its search begins."""
+    rng = random.Random(3)
+    crowded = make_instance([(i % 7, 20 + rng.randrange(9), rng.randint(100, 9999)) for i in range(300)])
+    outcome = sandbox.run("cpsat", crowded, Task(limits=Limits(work=work)), Silent())
+    assert (outcome.stop, outcome.work, outcome.placement) == (StopReason.WORK_LIMIT, 0, None)

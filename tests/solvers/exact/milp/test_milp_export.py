@@ -1,0 +1,87 @@
+"""The integer program as a file that people can read."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from solvers.exact.milp.export import export_in_child
+from solvers.exact.milp.model import make_names
+from solvers.model.errors import Unsupported
+from solvers.model.instance import PoolSpec
+from tests.support import make_instance, plain
+
+
+def test_the_program_names_blocks_and_pools() -> None:
+    instance = make_instance([(0, 2, 4), (1, 3, 3), plain(0, 3, 5, alignment=8)])
+    text = export_in_child(instance, "lp", ["input", "weights", "output"], ["sram"])
+    assert text.startswith("\\* memplan *\\\nMinimize\nOBJ: peak_sram\n")
+    for line in (
+        "aligned_output: offset_output - 8 step_output = 0",
+        "end_input_sram: - offset_input + peak_sram >= 4",
+        "above_weights_input",
+        "12 <= peak_sram <= 22",
+    ):
+        assert line in text
+
+
+def test_rows_that_only_help_solvers_can_be_left_out() -> None:
+    instance = make_instance([(0, 2, 4), (1, 3, 3), (1, 4, 5)])
+    names = (["a", "b", "c"], ["sram"])
+    helped, plain_one = export_in_child(instance, "lp", *names), export_in_child(instance, "lp", *names, plain=True)
+    for row in (
+        "stacked_below_c_0: - 4 above_c_a - 3 above_c_b + offset_c >= 0",
+        "stacked_above_a_0: - 3 above_b_a - 5 above_c_a - offset_a + peak_sram >= 4",
+    ):
+        assert row in helped
+    assert "if_above_b_a" in plain_one
+    assert "stacked" not in plain_one
+    assert len(plain_one.splitlines()) + 6 <= len(helped.splitlines())
+
+
+def test_mps_is_written_too() -> None:
+    text = export_in_child(make_instance([(0, 2, 4), (1, 3, 3)]), "mps", ["a", "b"], ["sram"])
+    assert "ROWS" in text
+    assert "offset_a" in text
+    assert text.rstrip().endswith("ENDATA")
+
+
+def test_pools_with_a_choice_have_a_binary_each() -> None:
+    text = export_in_child(
+        make_instance([(0, 2, 4)], pools=[PoolSpec(9), PoolSpec(None, cost=3)]), "lp", ["a"], ["fast", "slow"]
+    )
+    assert "peak_fast + 3 peak_slow" in text
+    assert "somewhere_a: in_a_fast + in_a_slow = 1" in text
+
+
+def test_lengths_stay_whole_however_large() -> None:
+    text = export_in_child(make_instance([(0, 1, 3_000_000_019), (0, 1, 2_000_000_011)]), "mps", ["a", "b"], ["p"])
+    assert "3.000000019" in text
+
+
+def test_what_is_too_large_or_impossible_is_refused() -> None:
+    with pytest.raises(Unsupported, match="too large"):
+        export_in_child(make_instance([(0, 1, 1)] * 205), "lp")
+    with pytest.raises(Unsupported, match="no solution"):
+        export_in_child(make_instance([(0, 1, 3), (0, 1, 3)], capacity=5), "lp")
+    with pytest.raises(Unsupported, match=r"ends in \.lp or \.mps"):
+        export_in_child(make_instance([]), "xls")
+
+
+def test_the_caller_s_process_stays_free_of_pulp() -> None:
+    code = (
+        "import sys; from tests.support import make_instance; from solvers.exact.milp.export import export_in_child;"
+        "export_in_child(make_instance([]), 'lp'); print('pulp' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_names_are_made_safe_and_stay_unique() -> None:
+    names = make_names(["a b", "a-b", "a_b", "x" * 200, "x" * 300, "é"], ["p 0"])
+    assert names.blocks[:3] == ("a_b", "a_b_2", "a_b_3")
+    assert len(set(names.blocks)) == 6
+    assert all(len(name) < 60 for name in names.blocks)
+    assert names.pools == ("p_0",)
