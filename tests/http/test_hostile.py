@@ -9,7 +9,7 @@ import pytest
 
 from tests.http.hostile import HOST, Attack, connected, cost, floods, head, large_bodies, sent
 from tests.http.hostile_scenes import Scene, quick_scenes, scenes
-from tests.http.served import Served, serving
+from tests.http.served import SECONDS, Served, serving
 
 MOST = 1_000_000
 """Bytes of a body; in three of them there is room for 10^5 bad items."""
@@ -21,7 +21,13 @@ ATTACKS = [*large_bodies(MOST), *floods(MOST)]
 
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("data"), max_body_bytes=str(MOST)) as served:
+    patience = str(2 * SECONDS)  # or a busy machine answers that time was over
+    with serving(
+        tmp_path_factory.mktemp("data"),
+        max_body_bytes=str(MOST),
+        default_time_limit=patience,
+        max_explain_seconds=patience,
+    ) as served:
         served.plan()
         yield served
 
