@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ import pytest
 from planner.bench.running.suites import SUITES
 from planner.model.versions import MEMPLAN
 from solvers.model import registry
+from tests.api.processes import run
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -66,13 +64,7 @@ def test_every_command_it_shows_works_in_the_order_it_shows_them(page: str, tmp_
     commands = re.findall(r"^    memplan (.*?)(?:  +#.*)?$", TEXT[page], re.MULTILINE)
     assert len(commands) >= 2
     for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-m", "api.cli", *command.split()],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            check=False,
-        )
+        done = run(*command.split(), cwd=tmp_path)
         assert done.returncode == 0, (command, done.stderr)
 
 
@@ -99,6 +91,6 @@ def test_the_maps_are_what_the_command_draws(tmp_path: Path) -> None:
     for theme in ("light", "dark"):
         for line in lines:
             words = line.replace("$made", str(tmp_path)).replace("$out", str(tmp_path)).replace("$theme", theme)
-            command = [sys.executable, "-m", "api.cli", *words.replace('"', "").split()[1:]]
-            subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+            done = run(*words.replace('"', "").split()[1:], cwd=ROOT)
+            assert done.returncode == 0, (words, done.stderr)
         assert (tmp_path / f"map-{theme}.svg").read_bytes() == (DOCS / "pictures" / f"map-{theme}.svg").read_bytes()

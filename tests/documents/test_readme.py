@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from tests.api.processes import run
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
@@ -34,8 +35,7 @@ def test_the_example_is_the_file_that_ships() -> None:
 
 
 def test_the_plan_that_is_shown_field_by_field_is_what_the_command_prints() -> None:
-    command = [sys.executable, "-m", "api.cli", "plan", "examples/three.json"]
-    printed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    printed = run("plan", "examples/three.json", cwd=ROOT).stdout
     assert steady(json.loads(blocks("json", HOW_IT_WORKS)[0])) == steady(json.loads(printed))
 
 
@@ -50,10 +50,7 @@ def test_every_command_it_shows_works_in_the_order_it_shows_them(tmp_path: Path)
     commands = re.findall(r"^    memplan (.*?)(?:  +#.*)?$", README, re.MULTILINE)
     assert len(commands) >= 8
     for command in commands:
-        line = [sys.executable, "-m", "api.cli", *command.split()]
-        done = subprocess.run(
-            line, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=False
-        )
+        done = run(*command.split(), cwd=tmp_path)
         assert done.returncode == 0, (command, done.stderr)
 
 

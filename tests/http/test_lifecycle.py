@@ -7,8 +7,6 @@ import os
 import random
 import signal
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,8 +16,9 @@ import planner
 from api.store.opening import open_store
 from api.store.records import JobFilter, JobState
 from planner import read_plan, read_problem
+from tests.api.processes import run
 from tests.forked import children_of
-from tests.http.served import ROOT, SECONDS, SLOW, SLOW_QUERY, Served, refusal, serving
+from tests.http.served import SECONDS, SLOW, SLOW_QUERY, Served, refusal, serving
 from tests.http.test_jobs import events, post_job, until, until_there_is_a_plan
 
 
@@ -154,11 +153,8 @@ def test_a_port_that_is_taken_is_said_before_anything_is_started(tmp_path: Path)
 
 def refused_start(folder: Path, variables: dict[str, str] | None = None, port: int = 0) -> tuple[int, str]:
     """The exit code of a service that must not start, and what it says."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMPLAN_")}
-    environment |= {"PYTHONPATH": str(ROOT), "MEMPLAN_DATA_DIR": str(folder), **(variables or {})}
-    command = [sys.executable, "-m", "api.cli", "serve", "--port", str(port)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
-    return done.returncode, done.stderr
+    done = run("serve", "--port", str(port), env={"MEMPLAN_DATA_DIR": str(folder), **(variables or {})})
+    return done.returncode, done.stderr.decode()
 
 
 def test_uvicorn_starts_the_same_service(tmp_path: Path) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.http.served import JSON, ROOT, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
+from tests.api.processes import run
+from tests.http.served import JSON, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
 
 TOKENS = {"ann": "ann's secret", "bob": "bob's secret"}
 PAIRS = ",".join(f"{name}={hashlib.sha256(token.encode()).hexdigest()}" for name, token in TOKENS.items())
@@ -97,8 +96,7 @@ def test_no_token_is_ever_logged(guarded: Served) -> None:
 
 
 def test_a_new_token_comes_with_its_setting() -> None:
-    command = [sys.executable, "-m", "api.cli", "serve", "--new-token", "eve"]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    said = run("serve", "--new-token", "eve").stdout.decode()
     found = re.fullmatch(r"token:   (\S{40,})\nsetting: MEMPLAN_TOKENS=eve=([0-9a-f]{64})\n", said)
     assert found is not None
     assert hashlib.sha256(found[1].encode()).hexdigest() == found[2]

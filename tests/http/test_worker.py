@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import httpx
 import psycopg
 import pytest
 
+from tests.api.processes import run
 from tests.http.cluster import READY
 from tests.http.served import SECONDS, THREE, Running, refusal, serving
 from tests.http.test_lifecycle import gone, group
@@ -31,18 +30,18 @@ from tests.postgresql import Server
     ],
 )
 def test_a_worker_that_cannot_start_says_why_in_a_sentence(tmp_path: Path, arguments: list[str], words: str) -> None:
-    command = [sys.executable, "-m", "api.cli", "worker", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert (done.returncode, done.stdout, "Traceback" in done.stderr, "secret" in done.stderr) == (2, "", False, False)
-    assert words in done.stderr
+    done = run("worker", *arguments, cwd=tmp_path)
+    said = done.stderr.decode()
+    assert (done.returncode, done.stdout, "Traceback" in said, "secret" in said) == (2, b"", False, False)
+    assert words in said
 
 
 def test_a_service_says_why_its_database_cannot_be_used(tmp_path: Path) -> None:
     url = "postgresql" + "://me:secret@127.0.0.1:1/x"
-    command = [sys.executable, "-m", "api.cli", "serve", "--port", "0", "--store", url]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert (done.returncode, "Traceback" in done.stderr, "secret" in done.stderr) == (2, False, False)
-    assert "Connection refused" in done.stderr
+    done = run("serve", "--port", "0", "--store", url, cwd=tmp_path)
+    said = done.stderr.decode()
+    assert (done.returncode, "Traceback" in said, "secret" in said) == (2, False, False)
+    assert "Connection refused" in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

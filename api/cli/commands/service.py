@@ -131,8 +131,12 @@ def listening_socket(settings: Settings) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind, protocol)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+        except OSError:
+            made.close()
+            raise
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             text = f"port: {port} is in use already on {host}: end what uses it, or choose another one (--port; 0: any that is free)"
