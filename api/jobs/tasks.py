@@ -25,7 +25,7 @@ from planner.planning.shapes import ShapesPlan
 from planner.planning.sharing import Sharing
 from planner.planning.sharing.bounds import notes as notes_on_sharing
 from planner.reporting.explain import explain_bound
-from planner.verifying.bounds import notes
+from planner.verifying.arguments.bounds import notes
 from solvers.model.errors import StopReason
 
 from ..errors import Refusal

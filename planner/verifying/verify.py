@@ -18,8 +18,8 @@ from ..model.deadline import in_time, look
 from ..model.errors import echo
 from ..model.plan import Placement, Plan, PlanStatus
 from ..model.problem import Buffer, BufferId, Interval, Problem
-from .bounds import check_proofs, rests_on_searches
-from .certificates import objections
+from .arguments.bounds import check_proofs, rests_on_searches
+from .arguments.certificates import objections
 from .choice import check_choice
 from .claims import check_claims, refuted
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding

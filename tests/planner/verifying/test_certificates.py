@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from planner.facts.places import Places
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
-from planner.verifying.certificates import objections, proves_infeasible
+from planner.verifying.arguments.certificates import objections, proves_infeasible
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 from tests.oracle import solve

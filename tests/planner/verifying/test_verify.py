@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner.model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage
 from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
-from planner.verifying.bounds import notes
+from planner.verifying.arguments.bounds import notes
 from planner.verifying.findings import LISTED_PER_KIND, AddressRange, FindingKind
 from planner.verifying.verify import verify
 from solvers.model.errors import StopReason

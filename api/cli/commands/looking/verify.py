@@ -24,7 +24,7 @@ from planner.options.preference import Preference, Stability
 from planner.planning.shapes import ShapedProblem
 from planner.planning.sharing import verify_sharing
 from planner.planning.sharing.findings import SharingFinding
-from planner.verifying.bounds import notes
+from planner.verifying.arguments.bounds import notes
 from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 from math import gcd
 from typing import NamedTuple
 
-from ..facts.intervals import merged
-from ..facts.places import Places, Spot
-from ..model.problem import Interval
+from ...facts.intervals import merged
+from ...facts.places import Places, Spot
+from ...model.problem import Interval
 
 
 class _Slab(NamedTuple):

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..facts.places import Places
-from ..model.errors import echo
-from ..model.plan import PlanCertificate
-from .objective import can_be_priced, choice_cost, price_of_peaks
+from ...facts.places import Places
+from ...model.errors import echo
+from ...model.plan import PlanCertificate
+from ..objective import can_be_priced, choice_cost, price_of_peaks
 from .weights import read_weights, weigh
 
 

@@ -11,10 +11,10 @@ from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 from solvers.model.registry import searchers
 
-from ..facts.places import Places
-from ..model.errors import echo
-from ..model.plan import PlanCertificate
-from ..model.problem import Buffer
+from ...facts.places import Places
+from ...model.errors import echo
+from ...model.plan import PlanCertificate
+from ...model.problem import Buffer
 from .weights import live_at, one_group, read_weights, weigh
 
 

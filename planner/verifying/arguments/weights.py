@@ -7,10 +7,10 @@ from itertools import accumulate
 from math import lcm
 from typing import NamedTuple
 
-from ..facts.intervals import merged
-from ..facts.places import Places
-from ..model.plan import PlanCertificate
-from ..model.problem import Buffer
+from ...facts.intervals import merged
+from ...facts.places import Places
+from ...model.plan import PlanCertificate
+from ...model.problem import Buffer
 
 MOST_BITS = 1 << 12
 """Of a common denominator. With a longer one each sum takes longer than the argument can be worth."""

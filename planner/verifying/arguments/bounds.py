@@ -1,4 +1,4 @@
-"""What a plan says is proven, against what its certificates prove. Whether those hold is checked in planner.verifying.certificates."""
+"""What a plan says is proven, against what its certificates prove. Whether those hold is checked in planner.verifying.arguments.certificates."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
-from ..facts.places import Places
-from ..model.errors import echo
-from ..model.plan import Plan, PlanCertificate, PlanStatus
+from ...facts.places import Places
+from ...model.errors import echo
+from ...model.plan import Plan, PlanCertificate, PlanStatus
+from ..findings import FindingKind, VerifyFinding
+from ..objective import can_be_priced, choice_cost, has_choice, price_of_peaks
 from .certificates import proves_infeasible
-from .findings import FindingKind, VerifyFinding
-from .objective import can_be_priced, choice_cost, has_choice, price_of_peaks
 
 
 def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
