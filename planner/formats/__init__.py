@@ -152,14 +152,14 @@ def write_plan(plan: Plan) -> bytes:
 
 def write_frontier(frontier: Frontier, files: Sequence[str] | None = None, warnings: Sequence[str] = ()) -> bytes:
     """The frontier as JSON, format memplan-frontier/1: what each point is worth, and its plan; or the file in which that is."""
-    from .answers.frontier_writer import write_frontier_json
+    from .answers.frontier import write_frontier_json
 
     return write_frontier_json(frontier, files, warnings)
 
 
 def read_frontier(data: bytes) -> Frontier:
     """The Frontier in the bytes (JSON, format memplan-frontier/1), if its plans stand in it."""
-    from .answers.frontier_reader import read_frontier_json
+    from .answers.frontier import read_frontier_json
 
     return read_frontier_json(data)
 

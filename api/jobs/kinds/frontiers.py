@@ -11,7 +11,7 @@ from typing import Any
 import planner
 from planner.drawing import frontier_curve
 from planner.formats import read_frontier, read_plan, write_frontier
-from planner.formats.answers.frontier_writer import point_fields
+from planner.formats.answers.frontier import point_fields
 from planner.model.plan import Frontier, Plan, PlanStatus
 from planner.model.problem import measures_bytes
 from planner.planning.placing.solving import frontier_problem

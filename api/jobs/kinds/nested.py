@@ -11,8 +11,7 @@ from dataclasses import replace
 from planner.drawing import memory_map, nested_maps
 from planner.facts.digest import digest
 from planner.formats import read_program, write_plan
-from planner.formats.answers.nested_reader import read_nested
-from planner.formats.answers.nested_writer import arena_fields, write_nested_json
+from planner.formats.answers.nested import arena_fields, read_nested, write_nested_json
 from planner.formats.documents import Source
 from planner.formats.memplan.programs.read_graph import ProgramFile
 from planner.formats.tables.problems import Format

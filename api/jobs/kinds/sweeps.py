@@ -9,8 +9,7 @@ from math import prod
 from typing import Any
 
 from planner.drawing import sweep_curve
-from planner.formats.answers.sweep_reader import read_sweep_figures
-from planner.formats.answers.sweep_writer import configuration, point_fields, write_sweep_json
+from planner.formats.answers.sweep import configuration, point_fields, read_sweep_figures, write_sweep_json
 from planner.model.errors import PlannerError
 from planner.model.plan import Plan, PlanStatus, gap_to
 from planner.model.problem import measures_bytes

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from planner.drawing import Sheet, compared, convergence, memory_map, nested_maps, profile, svg
 from planner.formats import read_plan, read_program
-from planner.formats.answers.nested_reader import is_nested, read_nested
+from planner.formats.answers.nested import is_nested, read_nested
 from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.options.capacity import with_capacity

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import planner
 from planner.drawing import Sheet, profile
-from planner.formats.answers.write_inspection import write_inspection
+from planner.formats.answers.write_report import write_inspection
 from planner.formats.documents import Source
 from planner.formats.tables.problems import chosen
 from planner.options.capacity import planned_problem

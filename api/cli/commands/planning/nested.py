@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.formats import read_program
-from planner.formats.answers.nested_writer import write_nested_json
+from planner.formats.answers.nested import write_nested_json
 from planner.graph import nested_plan
 from planner.model.problem import Problem
 from planner.options.capacity import with_capacity

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from planner.formats import read_problem, write_plan
-from planner.formats.answers.sweep_writer import configuration, write_sweep_json
+from planner.formats.answers.sweep import configuration, write_sweep_json
 from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import PlanStatus

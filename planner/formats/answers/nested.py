@@ -1,16 +1,40 @@
-"""memplan-nested/1: the plans of a program's functions, and what they come to."""
+"""memplan-nested/1: the plan of each function's arena, and what all need together."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...checks.report import bad_input
 from ...model.errors import BadInput, Code
 from ...model.plan import Plan
 from ..documents import NESTED_FORMAT
 from ..json.scan import require_format, scan
-from .plan_reader import read_plan_json
+from .plan_writer import write_plan_json
+
+if TYPE_CHECKING:
+    from ...graph.nested import NestedArena, NestedPlan
+
+
+def write_nested_json(made: NestedPlan, warnings: Sequence[str] = ()) -> bytes:
+    """The arenas in the order in which they were planned."""
+    fields = {
+        "format": NESTED_FORMAT,
+        "peak": made.peak,
+        "pools": None if made.peaks is None else [{"name": name, "peak": peak} for name, peak in made.peaks],
+        "arenas": [
+            {"function": arena.function, "plan": json.loads(write_plan_json(arena.plan))} for arena in made.arenas
+        ],
+        "warnings": list(warnings),
+    }
+    return (json.dumps(fields, indent=1, allow_nan=False, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+
+
+def arena_fields(arena: NestedArena) -> dict[str, Any]:
+    """What one arena comes to, without its plan."""
+    plan = arena.plan
+    return {"function": arena.function, "status": plan.status.value, "peak": plan.peak, "bound": plan.bound}
 
 
 def is_nested(data: bytes) -> bool:
@@ -39,6 +63,8 @@ def read_nested(data: bytes) -> tuple[dict[str, Plan], int | None]:
 
 
 def _plan(plan: Any, number: int) -> Plan:
+    from .plan_reader import read_plan_json  # brings pydantic, which whoever writes does without
+
     if not isinstance(plan, dict):
         raise bad_input(Code.WRONG_TYPE, ("arenas", number, "plan"), "must be a plan")
     data = json.dumps(plan).encode("ascii")

@@ -1,4 +1,4 @@
-"""memplan-sweep/1: a Sweep becomes bytes, one configuration a line; what depends on the clock comes last."""
+"""memplan-sweep/1: what each configuration comes to, one a line, with its plan or without; what depends on the clock comes last."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from solvers.model.instance import Term
+
+from ...checks.report import bad_input
+from ...model.errors import Code
+from ...model.plan import PlanStatus
 from ...planning.sweeping import Sweep, SweepPoint
 from ..documents import SWEEP_FORMAT
 from ..json.lines import Written, compact, document
+from ..json.scan import require_format, scan
 from .plan_writer import write_plan_json
 
 
@@ -68,3 +74,32 @@ def point_fields(point: SweepPoint) -> dict[str, Any]:
         "spilled_bytes": point.spilled_bytes,
         "solved": point.solved,
     }
+
+
+def read_sweep_figures(data: bytes) -> Sweep:
+    """Without plans, and without the smallest capacity, whose plan is not in it. Raises BadInput."""
+    require_format(scan(data), SWEEP_FORMAT, "a sweep")
+    document = json.loads(data)
+    try:
+        points = tuple(
+            SweepPoint(
+                dict(point["capacity"]),
+                PlanStatus(point["status"]),
+                None if point["value"] is None else tuple(point["value"]),
+                tuple(point["bound"]),
+                point["peaks"],
+                point["access_cost"],
+                point["spilled_bytes"],
+                None,
+                point["solved"],
+            )
+            for point in document["points"]
+        )
+        terms = tuple(Term(term) for term in document["terms"])
+        found = Sweep(
+            document["name"], document["problem_digest"], terms, 0, points, None, document["reproducible"],
+            document["run"]["seconds"],
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise bad_input(Code.INVALID_VALUE, (), "this is no sweep that was written here") from error
+    return found
