@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..facts.access import WEIGHS_ACCESS
 from ..facts.constants import CONSTANT, OpenPools, has_read_only_pools, is_constant
+from ..facts.costs import WEIGHS_ACCESS
 from ..model.errors import Code
 from ..model.problem import Problem
 from .limits import MAX_ADDRESS

@@ -6,8 +6,7 @@ from math import lcm
 
 from solvers.model.instance import LINEAR_TERMS, Choice
 
-from ..facts.access import WEIGHS_ACCESS, most_access_cost
-from ..facts.moves import weighs_moves
+from ..facts.costs import WEIGHS_ACCESS, most_access_cost, weighs_moves
 from ..model.errors import Code
 from ..model.problem import Problem
 from .colocations import Groups

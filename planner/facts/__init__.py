@@ -1,1 +1,1 @@
-"""What follows from a problem, whoever asks: groups that move together, what access costs, intervals, a digest."""
+"""What follows from a problem, whoever asks: groups that move together, what uses and moves cost, intervals, a digest."""

@@ -16,8 +16,8 @@ from solvers.model.instance import LINEAR_TERMS
 from ..model.deadline import in_time, look
 from ..model.problem import Alternative, Buffer, Constraints, Neighbour, Problem, Variants
 from .constants import spell_out_constants
+from .costs import weighs_moves
 from .intervals import merged
-from .moves import weighs_moves
 
 _VERSION = "memplan/1 problem"
 

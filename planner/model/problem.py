@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from typing import TypeAlias
 
 from solvers.model.instance import Term
@@ -262,3 +263,20 @@ def measures_bytes(problem: Problem) -> bool:
     if first is Term.SUM_OF_PEAKS:
         return all(pool.cost == 1 for pool in problem.pools)
     return first is Term.LARGEST_PEAK
+
+
+NO_CONSTRAINTS = Constraints()
+_SAID = attrgetter("pools", "fixed", "max_offset", "hint", "data", "device")
+_LIVE = attrgetter("live")
+_NOTHING = (None,) * 6
+
+
+def is_simple(problem: Problem) -> bool:
+    """True if all that counts is the peak of one pool, and nothing restricts buffers but sizes, lifetimes and alignments."""
+    if len(problem.pools) != 1 or problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None:
+        return False
+    (pool,) = problem.pools
+    if pool.reserved or pool.read_only or pool.cost != 1 or problem.constraints != NO_CONSTRAINTS:
+        return False
+    is_plain = [*map(_SAID, problem.buffers)].count(_NOTHING) == len(problem.buffers)
+    return is_plain and None not in map(_LIVE, problem.buffers)

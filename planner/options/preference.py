@@ -9,8 +9,8 @@ from enum import StrEnum
 from solvers.model.instance import Term
 
 from ..checks import require_sound
-from ..facts.access import costs_of
 from ..facts.constants import spell_out_constants
+from ..facts.costs import costs_of
 from ..model.problem import Buffer, Problem
 
 

@@ -14,10 +14,9 @@ from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
 from ..facts.intervals import merged
-from ..facts.simple import is_simple
 from ..facts.sweep import Integers, Pieces, all_apart, exact_array
 from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
-from ..model.problem import Problem
+from ..model.problem import Problem, is_simple
 
 
 def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:

@@ -1,6 +1,6 @@
 """What each term of the objective is worth, worked out from the Problem and the addresses alone, apart from what solvers are told.
 
-The access cost is as docs/memories.md defines it (solvers get theirs from planner.facts.access).
+The access cost is as docs/memories.md defines it (solvers get theirs from planner.facts.costs).
 """
 
 from __future__ import annotations

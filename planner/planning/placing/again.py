@@ -21,9 +21,8 @@ from solvers.model.outcome import Proof
 
 from ...facts.digest import digest
 from ...facts.intervals import merged
-from ...facts.simple import is_simple
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, Run, TermValue, gap_to
-from ...model.problem import Problem
+from ...model.problem import Problem, is_simple
 from ...model.versions import machine, versions
 
 NONE = np.zeros(0, dtype=np.int64)

@@ -13,11 +13,10 @@ import numpy as np
 
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, PoolSpec, Source, Was
 
-from ...facts.access import WEIGHS_ACCESS, costs_of
 from ...facts.colocation import Congruence, groups
 from ...facts.constants import spell_out_constants
+from ...facts.costs import WEIGHS_ACCESS, costs_of, weighs_moves
 from ...facts.intervals import merged
-from ...facts.moves import weighs_moves
 from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Plan

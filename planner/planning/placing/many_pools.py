@@ -14,10 +14,9 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import LINEAR_TERMS, Choice, Linear, Term
 from solvers.model.outcome import Proof
 
-from ...facts.access import access_cost, is_used
+from ...facts.costs import access_cost, cost_of_moves, is_used
 from ...facts.digest import digest
 from ...facts.intervals import merged
-from ...facts.moves import cost_of_moves
 from ...facts.places import Places
 from ...model.deadline import in_time, look
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to

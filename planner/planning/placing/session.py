@@ -12,10 +12,9 @@ from solvers.model.solver import Goal
 
 from ...checks import require_sound
 from ...facts.digest import digest
-from ...facts.simple import NO_CONSTRAINTS
 from ...model.errors import echo
 from ...model.plan import Plan
-from ...model.problem import DEFAULT_TERMS, Buffer, Neighbour, Pool, Problem
+from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, Neighbour, Pool, Problem
 from ...options.capacity import planned_problem
 from ...options.options import Options, bad_option, require_valid
 from ...verifying.glance import is_plainly_right

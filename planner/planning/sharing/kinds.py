@@ -7,7 +7,7 @@ from math import lcm
 from solvers.model.instance import ADDRESS_LIMIT, Term
 
 from ...checks.report import Report, quoted
-from ...facts.moves import weighs_moves
+from ...facts.costs import weighs_moves
 from ...facts.places import Places
 from ...model.errors import CannotSolve, Code
 from ...model.problem import Buffer, Pool, Problem

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from planner import Buffer, Options, PlanStatus, Pool, Preference, Problem, Speed, Term, plan, verify, with_preference
 from planner.checks import check
-from planner.facts.access import access_cost
 from planner.facts.constants import spell_out_constants
+from planner.facts.costs import access_cost
 from planner.facts.digest import digest
 from planner.formats import read_problem, write_plan, write_problem
 from planner.generate import Request, generate

@@ -1,17 +1,18 @@
-"""What it costs to use a buffer in a pool: picoseconds where the pools' speeds are known, uses times rank where not.
+"""What it costs to use a buffer in a pool, and what to move one from where an older plan had it.
 
-One transfer takes the latency and then the buffer's bytes, rounded up to whole bursts, at the bandwidth; all of it divided by the clock and
-rounded up to whole picoseconds. So the sums are exact integers, whatever the speeds are.
+Uses count picoseconds where the pools' speeds are known, and times rank where not. One transfer takes the latency and then the buffer's
+bytes, rounded up to whole bursts, at the bandwidth; all of it divided by the clock and rounded up to whole picoseconds. So the sums are exact
+integers, whatever the speeds are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields
 
-from solvers.model.instance import LINEAR_TERMS, Choice
+from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
-from ..model.problem import Buffer, Pool, Problem, Speed
+from ..model.problem import Buffer, BufferId, Pool, Problem, Speed
 
 PICOSECONDS = 10**12
 """In a second."""
@@ -22,7 +23,10 @@ MOST_LOOKED_AT = 1 << 20
 """Of a buffer in a pool, for the sake of a sum that is only to stay in range."""
 
 WEIGHS_ACCESS = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.choice is Choice.ACCESS)
-"""The terms for which it matters."""
+"""The terms for which uses matter."""
+
+MOVED = {term: adds.moved for term, adds in LINEAR_TERMS.items() if adds.moved is not None}
+"""The terms that ask what moved, and what of it they count."""
 
 
 def access_cost(buffer: Buffer, pool: Pool) -> int:
@@ -92,3 +96,19 @@ def most_access_cost(problem: Problem) -> int:
         worst = [min(c) if name in LESS_IS_SLOWER else max(c) for name, c in zip(names, columns, strict=True)]
         slowest.append(Pool("slowest", speed=Speed(*worst)))
     return sum(max((access_cost(buffer, pool) for pool in slowest), default=0) for buffer in used)
+
+
+def weighs_moves(problem: Problem) -> bool:
+    """True if the objective asks, and there is something that can have moved."""
+    return bool(problem.was) and any(term in MOVED for term in problem.terms)
+
+
+def cost_of_moves(problem: Problem, places: Mapping[BufferId, tuple[str, int]], term: Term) -> int:
+    """What the term counts if the buffers are there now."""
+    moved = MOVED.get(term)
+    if moved is None or not problem.was:
+        return 0
+    gone = {was.buffer for was in problem.was if places.get(was.buffer) != (was.pool, was.offset)}
+    if moved is Moved.BUFFERS:
+        return len(gone)
+    return sum(buffer.size for buffer in problem.buffers if buffer.id in gone)
