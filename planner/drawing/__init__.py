@@ -8,12 +8,11 @@ from .curves import Axes, Curve, curves
 from .frame import STANDARD, Sheet
 from .frontier import frontier_curve
 from .memory_map import MemoryMap, PoolMap, ceiling, memory_map
-from .nested_maps import nested_maps
 from .profile import profile
 from .rendering import pdf, png, require_typst
 from .shapes_curve import shapes_curve
 from .style import Theme
-from .svg import svg
+from .svg import nested_maps, svg
 from .sweep_curve import sweep_curve
 
 __all__ = [

@@ -1,9 +1,9 @@
-"""The memory map as an SVG picture that needs nothing else: the same bytes every time for the same problem and plan."""
+"""Memory maps as SVG pictures that need nothing else: the same bytes every time for the same problem and plan."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 
 from ..checks.report import printable
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, line, number, text
@@ -46,6 +46,31 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
     parts += entries
     parts += [text(LEFT, above + rows * 20 + 8 + i * 18, note, kind) for i, (note, kind) in enumerate(notes)]
     return sheet.picture(drawn.problem or "Memory map", _figures(drawn), parts, bottom)
+
+
+def nested_maps(
+    name: str | None, arenas: Sequence[tuple[str, MemoryMap]], peak: int | None, sheet: Sheet = STANDARD
+) -> bytes:
+    """The arenas of a program planned function by function, one below the other: the innermost first. Each has its own times and addresses."""
+    above: float = HEAD + GAP / 2
+    parts: list[str] = []
+    fields = [
+        (function, drawn, pool, those)
+        for function, drawn in arenas
+        for pool, those in zip(drawn.pools, chosen(drawn), strict=True)
+        if pool.boxes or pool.profile
+    ]
+    for function, drawn, pool, those in fields[:MOST_POOLS]:
+        frame = Frame(sheet, above, LEAST_FIELD, drawn.axis.begin, drawn.axis.right, ceiling(pool, drawn.buffers))
+        parts += field(drawn, pool, those, frame, f"{function}:   ")
+        above = frame.below + GAP
+    if len(fields) > MOST_POOLS:
+        said = f"{grouped(len(fields) - MOST_POOLS)} more have something in them, and are not drawn."
+        parts.append(text(LEFT, above, said, "soft"))
+        above += FOOT - 10
+    together = "not all could be planned" if peak is None else f"together {exact_bytes(peak)}"
+    count = f"{grouped(len(arenas))} arena{'' if len(arenas) == 1 else 's'}"
+    return sheet.picture(name or "Nested arenas", f"{count}, one for each function  ·  {together}", parts, above)
 
 
 def field(

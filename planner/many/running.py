@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from ..model.errors import BadInput, Code, Finding
 from ..model.problem import Buffer, Problem
 from ..options.options import Options, bad_option, require_valid
 from ..planning.placing.solving import plan
-from .answers import Answers
 from .collecting import ProblemFile
 from .manifest import Entry, EntryStatus, Manifest, settings_of
 from .places import Place, Places, Processes
@@ -26,6 +26,18 @@ GRACE_SECONDS = 30.0
 """What reading, verification and writing may take beside the planning, before a process is killed."""
 TRIES = 2
 """Of a file whose place was lost."""
+
+
+class Answers(Protocol):
+    """A place where plans are kept, by the problem and the options that decide them. None of this fails: what cannot be had is planned."""
+
+    def find(self, problem: WasRead, options: Options) -> bytes | None:
+        """The plan as it was given out, if there is one."""
+        ...
+
+    def keep(self, problem: WasRead, options: Options, plan: bytes) -> None:
+        """A plan for whoever asks for the same again, if it is one that lasts."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
