@@ -98,8 +98,9 @@ def _sets(instance: Instance, order: Ints, is_over: Callable[[], bool]) -> Itera
         for section in live.peak_sections(is_over):
             yield section, live.needed_in(section)
     try:
-        cliques = conflict_cliques(instance, order)
+        for clique in conflict_cliques(instance, order):
+            yield None, np.array(clique, dtype=np.int64)
+            if is_over():
+                return
     except Unsupported:
         return  # too many pairs: what is needed together has to do
-    for clique in cliques:
-        yield None, np.array(clique, dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from ..exact.cpsat.cover import cliques_of
 from ..kernels import active
 from ..model.instance import Bools, Instance, Ints
-from .interference import block_pairs, conflict_pairs, merged_spans, neighbours
+from .interference import block_pairs, conflict_pairs, distinct, merged_spans, neighbours
 
 
 def live_sets(instance: Instance, order: Ints) -> Iterator[tuple[int, Ints]]:
@@ -116,13 +116,13 @@ def has_exclusions(instance: Instance, order: Ints) -> bool:
     return bool(len(_within(instance, order, instance.part_block[instance.exclusions])))
 
 
-def conflict_cliques(instance: Instance, order: Ints) -> list[list[int]]:
+def conflict_cliques(instance: Instance, order: Ints) -> Iterator[list[int]]:
     """Cliques, as positions in `order`, that together contain every pair that clashes without being in one live set, or, with exclusions, every pair.
 
     Raises Unsupported where there are too many pairs.
     """
     pairs = block_pairs(instance) if has_exclusions(instance, order) else conflict_pairs(instance)
-    return [list(clique) for clique in cliques_of(_within(instance, order, pairs))]
+    return map(list, cliques_of(_within(instance, order, pairs)))
 
 
 def _within(instance: Instance, order: Ints, pairs: Ints) -> Ints:
@@ -130,4 +130,4 @@ def _within(instance: Instance, order: Ints, pairs: Ints) -> Ints:
     position = np.full(instance.blocks, -1, dtype=np.int64)
     position[order] = np.arange(len(order))
     placed = np.sort(position[pairs], axis=1).reshape(-1, 2)
-    return np.unique(placed[(placed[:, 0] >= 0) & (placed[:, 0] < placed[:, 1])], axis=0)
+    return distinct(placed[(placed[:, 0] >= 0) & (placed[:, 0] < placed[:, 1])], len(order))

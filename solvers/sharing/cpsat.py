@@ -133,7 +133,7 @@ class _Run:
         order = by_size(instance, pool)
         bytes_of = instance.block_high[order]
         unit = int(np.gcd.reduce(bytes_of))
-        cliques = conflict_cliques(instance, order)
+        cliques = list(conflict_cliques(instance, order))
         listed = sum(map(len, cliques))
         only_times = not has_exclusions(instance, order)
         only_stretches = (

@@ -9,6 +9,7 @@ import numpy as np
 from ..model.conflicts import live_pair_count, part_pairs
 from ..model.errors import Unsupported
 from ..model.instance import Instance, Ints
+from ..model.patience import patiently
 
 MOST_PAIRS = 3_000_000
 """With exclusions all pairs that clash are listed; beyond this many that would take minutes."""
@@ -64,7 +65,7 @@ def merged_spans(instance: Instance) -> list[list[tuple[int, int]]]:
     owner = instance.part_block[instance.rect_part]
     by_start = np.argsort(instance.rect_start, kind="stable")
     columns = (owner, instance.rect_start, instance.rect_end)
-    for block, start, end in zip(*(column[by_start].tolist() for column in columns), strict=True):
+    for block, start, end in patiently(list(zip(*(column[by_start].tolist() for column in columns), strict=True))):
         mine = spans[block]
         if mine and start <= mine[-1][1]:
             mine[-1] = (mine[-1][0], max(end, mine[-1][1]))
@@ -91,7 +92,7 @@ def conflict_pairs(instance: Instance) -> Ints:
 def neighbours(pairs: Ints) -> dict[int, set[int]]:
     """For each block those that it is in a pair with."""
     found: dict[int, set[int]] = {}
-    for a, b in pairs.tolist():
+    for a, b in patiently(pairs.tolist()):
         found.setdefault(a, set()).add(b)
         found.setdefault(b, set()).add(a)
     return found
@@ -99,6 +100,12 @@ def neighbours(pairs: Ints) -> dict[int, set[int]]:
 
 def _blocks(instance: Instance, pairs: Ints) -> Ints:
     """The pairs' blocks, in order, none twice and none with itself."""
-    blocks = np.unique(np.sort(instance.part_block[pairs], axis=1), axis=0).reshape(-1, 2)
-    kept: Ints = blocks[blocks[:, 0] != blocks[:, 1]]
-    return kept
+    blocks = np.sort(instance.part_block[pairs], axis=1).reshape(-1, 2)
+    return distinct(blocks[blocks[:, 0] != blocks[:, 1]], instance.blocks)
+
+
+def distinct(pairs: Ints, count: int) -> Ints:
+    """The pairs of numbers below `count`, sorted, none twice: as one number each, which is much quicker than as rows."""
+    keys = np.sort(pairs[:, 0] * count + pairs[:, 1])
+    keys = keys[np.diff(keys, prepend=-1) > 0]
+    return np.stack([keys // max(count, 1), keys % max(count, 1)], axis=1)

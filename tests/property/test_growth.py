@@ -125,6 +125,7 @@ def test_a_limit_holds_although_there_is_not_even_time_to_read(nightly: bool, se
         assert grown(names, 100_000, seconds, may_be_late=True) == []
     elif seconds == "1":
         assert grown(["alignments", "views"], 20_000, "0.1", may_be_late=True) == []
+        assert grown(["share conflicts"], 40_000, "0.1", may_be_late=True) == []
 
 
 @pytest.mark.parametrize("seconds", ["1", "3"])

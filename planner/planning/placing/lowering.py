@@ -208,7 +208,7 @@ class _Lowering:
             of_value = _rules(pool, values)
             if len(values):
                 modulus[:, p], residue[:, p] = of_value[0][which], of_value[1][which]
-            for block, parts in members.items():
+            for block, parts in in_time(members.items(), LOWERING):
                 rule: Congruence | None = Congruence()
                 for i in parts:
                     rule = rule and rule.and_also(_rule(pool, self.buffers[i].alignment, int(self.part_low[i])))
@@ -225,16 +225,15 @@ class _Lowering:
 
     def _allowed(self, first: Ints, members: dict[int, tuple[int, ...]]) -> Bools:
         allowed = np.ones((self.blocks, len(self.pools)), dtype=bool)
-        for i, buffer in self.special:
-            if buffer.pools is None and buffer.fixed is None:
-                continue
-            here = np.zeros(len(self.pools), dtype=bool)
-            here[[self.pool_index[name] for name in (self.pool_index if buffer.pools is None else buffer.pools)]] = True
+        for i, buffer in in_time(self.special, LOWERING, "buffer"):
+            if buffer.pools is not None:
+                here = np.zeros(len(self.pools), dtype=bool)
+                here[[self.pool_index[name] for name in buffer.pools]] = True
+                allowed[self.part_block[i]] &= here
             if buffer.fixed is not None:
                 only = np.zeros(len(self.pools), dtype=bool)
                 only[self.pool_index[buffer.fixed.pool]] = True
-                here &= only
-            allowed[self.part_block[i]] &= here
+                allowed[self.part_block[i]] &= only
         return allowed
 
     def _bounds(
@@ -297,7 +296,7 @@ class _Lowering:
                 i = root[i]
             return i
 
-        for group in self.problem.constraints.same_pool:
+        for group in in_time(self.problem.constraints.same_pool, LOWERING, "same_pool"):
             blocks = [find(int(self.part_block[self.index[id_]])) for id_ in group]
             for other in blocks[1:]:
                 a, b = sorted((find(blocks[0]), find(other)))

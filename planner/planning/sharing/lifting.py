@@ -10,6 +10,7 @@ from solvers.sharing.portfolio import Shared
 from solvers.sharing.solver import SharingOutcome
 
 from ...facts.digest import digest
+from ...model.deadline import in_time
 from ...model.errors import echo
 from ...model.plan import PlanStatus, gap_to
 from ...model.problem import Problem
@@ -112,7 +113,7 @@ class Lift:
         sizes: list[int] = []
         kinds: list[Kind] = []
         assignments = []
-        for i, buffer in enumerate(self._problem.buffers):
+        for i, buffer in enumerate(in_time(self._problem.buffers, "placing", "buffer")):
             block = block_of[i]
             at = number.setdefault(storage[block], len(number))
             if at == len(sizes):

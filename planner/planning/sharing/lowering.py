@@ -8,10 +8,11 @@ import numpy as np
 
 from solvers.sharing.arrangement import Arrangement
 
+from ...model.deadline import in_time
 from ...model.errors import CannotSolve, Code, Finding
 from ...model.problem import Buffer, Constraints, Pool, Problem
 from ...model.storage import Kind, Sharing
-from ..placing.lowering import Lowered, lower
+from ..placing.lowering import LOWERING, Lowered, lower
 from .kinds import kinds_of, need
 
 FEW_KINDS = 16
@@ -33,7 +34,8 @@ def lower_sharing(problem: Problem) -> LoweredSharing:
     kinds = kinds_of(problem)
     number = {kind: str(n) for n, kind in enumerate(dict.fromkeys(kinds))}
     _refuse_many(len(number), len(problem.buffers))
-    homes = {kind: (name,) for kind, name in number.items()}
+    # Where there is one kind there is nothing to say about it.
+    homes = {kind: (name,) if len(number) > 1 else None for kind, name in number.items()}
     pools = {pool.name: pool for pool in problem.pools}
 
     def bare(buffer: Buffer, kind: Kind) -> Buffer:
@@ -42,7 +44,7 @@ def lower_sharing(problem: Problem) -> LoweredSharing:
     constraints = problem.constraints
     stripped = replace(
         problem,
-        buffers=tuple(bare(buffer, kind) for buffer, kind in zip(problem.buffers, kinds, strict=True)),
+        buffers=tuple(map(bare, in_time(problem.buffers, LOWERING, "buffer"), kinds)),
         pools=tuple(Pool(name) for name in number.values()) or (Pool("0"),),
         constraints=Constraints(constraints.conflicts, constraints.exclusions, constraints.colocations),
         terms=Problem(()).terms,

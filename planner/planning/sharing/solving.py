@@ -14,6 +14,7 @@ from solvers.sharing.solver import SharingTask
 
 from ...checks import require_sound
 from ...facts.variants import require_nothing_to_choose
+from ...model.deadline import finish
 from ...model.problem import Problem
 from ...model.storage import Assignment, Sharing
 from ...options.capacity import with_capacity
@@ -73,7 +74,9 @@ class _SharingPath(AnswerPath[Sharing, Arrangement]):
     def solve(self, known: Arrangement | None, limits: Limits, watch: Watch) -> Sharing:
         task = SharingTask(limits, self.options.seed, known, verbose=self.options.verbose)
         control = AsSharingControl(self.instance, watch)
-        return self._lift.sharing(solve(self.instance, task, control, self.options.solver, self._lift.may_fit))
+        found = solve(self.instance, task, control, self.options.solver, self._lift.may_fit)
+        finish()
+        return self._lift.sharing(found)
 
     def verify(self, made: Sharing) -> Sequence[SharingFinding]:
         return verify(self.problem, made, made.problem_digest)

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
+from itertools import pairwise
 
 from ...facts.digest import digest as digest_of
+from ...facts.sweep import VERIFYING
+from ...model.deadline import in_time, look, tick
 from ...model.errors import echo
 from ...model.problem import BufferId, Problem
 from ...model.storage import Sharing, StorageObject
@@ -65,7 +68,7 @@ def _locate(
         return  # whether there ought to be some is a matter of the status
     index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
     found: dict[BufferId, int] = {}
-    for each in sharing.assignments:
+    for each in in_time(sharing.assignments, VERIFYING, "assignment"):
         if each.id not in index:
             text = f"buffer {echo(each.id)} is not in the problem"
             yield SharingFinding(SharingFindingKind.UNKNOWN_BUFFER, text, (each.id,))
@@ -89,7 +92,7 @@ def _locate(
 
 def _check_each(problem: Problem, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
     pools = {pool.name: pool for pool in problem.pools}
-    for buffer, thing in zip(problem.buffers, where, strict=True):
+    for buffer, thing in zip(in_time(problem.buffers, VERIFYING, "buffer"), where, strict=True):
         if thing is None:
             continue
         kind = thing.kind
@@ -123,7 +126,7 @@ def _check_clashes(users: Users, where: Sequence[StorageObject | None]) -> Itera
             of_object.setdefault(thing.id, []).append(i)
     for id_, members in of_object.items():
         yield from _clashes_in_time(users, id_, members)
-    for a, b in users.problem.constraints.conflicts:
+    for a, b in in_time(users.problem.constraints.conflicts, VERIFYING, "conflict"):
         one, other = where[users.index[a]], where[users.index[b]]
         if (
             one is not None
@@ -139,11 +142,15 @@ def _clashes_in_time(users: Users, id_: int, members: Sequence[int]) -> Iterator
     """One object's users. Of those present at a time all but the new one's own group are looked at: each may share by exclusion, or is a finding."""
     buffers = users.problem.buffers
     spans = sorted((start, end, i) for i in members for start, end in users.live(i))
+    look(VERIFYING)
+    if all(end <= start for (_, end, _), (start, _, _) in pairwise(spans)):
+        return  # as nearly always: each is over before the next one begins
     ends: list[tuple[int, int]] = []
     present: dict[int, dict[int, None]] = {}
     """By group."""
     seen: set[frozenset[int]] = set()
     for start, end, i in spans:
+        tick(VERIFYING)
         while ends and ends[0][0] <= start:
             _, gone = heappop(ends)
             del present[users.group(gone)][gone]
@@ -162,7 +169,7 @@ def _clashes_in_time(users: Users, id_: int, members: Sequence[int]) -> Iterator
 
 
 def _check_ties(users: Users, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
-    for tie in users.problem.constraints.colocations:
+    for tie in in_time(users.problem.constraints.colocations, VERIFYING, "colocation"):
         mine, base = where[users.index[tie.buffer]], where[users.index[tie.base]]
         if mine is not None and base is not None and mine.id != base.id:
             text = f"buffers {echo(tie.buffer)} and {echo(tie.base)} begin together, but use objects {mine.id} and {base.id}"

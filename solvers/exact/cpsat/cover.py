@@ -7,6 +7,7 @@ together) are gathered into cliques.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,7 +35,7 @@ def cover(instance: Instance) -> Cover:
     """A cover of all pairs of parts that must not share addresses."""
     if not len(instance.exclusions):
         everything = np.ones(len(instance.part_block), dtype=bool)
-        return Cover((_outline_of(instance, everything),), cliques_of(_explicit_pairs(instance)))
+        return Cover((_outline_of(instance, everything),), tuple(cliques_of(_explicit_pairs(instance))))
     if live_pair_count(instance) > MOST_PAIRS:
         raise Unsupported("cpsat", "too large for this solver: too many buffers are live together")
     foes = _foes(instance)
@@ -49,7 +50,7 @@ def cover(instance: Instance) -> Cover:
             break
         sets.append(_outline_of(instance, members))
         left, explicit = left[~covered], explicit[~covered]
-    return Cover(tuple(sets), cliques_of(left))
+    return Cover(tuple(sets), tuple(cliques_of(left)))
 
 
 def _outline_of(instance: Instance, members: Bools) -> Outline:
@@ -94,7 +95,7 @@ def _independent(instance: Instance, pairs: Ints, foes: dict[int, set[int]]) -> 
     return members
 
 
-def cliques_of(pairs: Ints) -> tuple[tuple[int, ...], ...]:
+def cliques_of(pairs: Ints) -> Iterator[tuple[int, ...]]:
     """Cliques that together contain each of the pairs: each grown greedily from a pair that none has yet."""
     if len(pairs) > MOST_PAIRS:
         raise Unsupported("cpsat", "too large for this solver: too many conflicts")
@@ -103,17 +104,18 @@ def cliques_of(pairs: Ints) -> tuple[tuple[int, ...], ...]:
         friends.setdefault(a, set()).add(b)
         friends.setdefault(b, set()).add(a)
     left = {part: set(others) for part, others in friends.items()}
-    cliques: list[tuple[int, ...]] = []
     for a, b in pairs.tolist():
         if b not in left[a]:
             continue
-        clique, common = [a, b], friends[a] & friends[b]
-        while common:
-            # The one with most pairs still to cover inside the clique; ties by number, so that every run decides alike.
-            best = max(common, key=lambda c: (len(left[c].intersection(clique)), -c))
+        clique = [a, b]
+        # How many pairs each that may join has still to cover inside the clique.
+        gains = {c: (c in left[a]) + (c in left[b]) for c in friends[a] & friends[b]}
+        while gains:
+            # Ties by number, so that every run decides alike.
+            best = max(gains, key=lambda c: (gains[c], -c))
             clique.append(best)
-            common = common & friends[best]
+            new = left[best]
+            gains = {c: gain + (c in new) for c, gain in gains.items() if c in friends[best]}
         for member in clique:
             left[member].difference_update(clique)
-        cliques.append(tuple(sorted(clique)))
-    return tuple(cliques)
+        yield tuple(sorted(clique))
