@@ -6,6 +6,7 @@ from math import lcm
 
 from solvers.model.instance import ADDRESS_LIMIT, Term
 
+from ...checks import CHECKING
 from ...checks.report import Report, quoted
 from ...facts.costs import weighs_moves
 from ...facts.places import Places
@@ -13,7 +14,6 @@ from ...model.deadline import in_time, look
 from ...model.errors import CannotSolve, Code
 from ...model.problem import Buffer, Pool, Problem
 from ...model.storage import Kind
-from ..placing.lowering import LOWERING
 
 
 def kinds_of(problem: Problem) -> list[Kind]:
@@ -30,10 +30,10 @@ def kinds_of(problem: Problem) -> list[Kind]:
     assert homes is not None
     kinds = [
         Kind(home.name, buffer.device, buffer.dtype)
-        for buffer, home in zip(in_time(problem.buffers, LOWERING, "buffer"), homes, strict=True)
+        for buffer, home in zip(in_time(problem.buffers, CHECKING, "buffer"), homes, strict=True)
     ]
     _check_kinds(problem, kinds, report)
-    look(LOWERING)
+    look(CHECKING)
     if sum(need(buffer, home) for buffer, home in zip(problem.buffers, homes, strict=True)) >= ADDRESS_LIMIT:
         text = "the sizes, rounded up to alignments, add up to 2^62 or more; use a larger unit than bytes, or split the problem"
         report.add(Code.TOO_LARGE, ("buffers",), text)
@@ -51,7 +51,7 @@ def _refuse_offsets(problem: Problem, report: Report) -> None:
         if any(end > start for start, end in pool.reserved):
             text = f"pool {quoted(pool.name)} has reserved ranges of offsets, and storage objects have no offsets; give it less size instead"
             report.add(Code.UNSUPPORTED, ("pools", i, "reserved"), text)
-    for i, buffer in enumerate(in_time(problem.buffers, LOWERING, "buffer")):
+    for i, buffer in enumerate(in_time(problem.buffers, CHECKING, "buffer")):
         if buffer.fixed is not None and buffer.fixed.offset is not None:
             text = f"buffer {quoted(buffer.id)} is fixed at an offset, and storage objects have no offsets; fix its pool alone"
             report.add(Code.UNSUPPORTED, ("buffers", i, "fixed", "offset"), text)
@@ -84,7 +84,7 @@ def _homes(problem: Problem, report: Report) -> list[Pool] | None:
     places = Places(problem)
     found: list[Pool] = []
     of_class: dict[int, list[str]] = {}
-    for i, buffer in enumerate(in_time(problem.buffers, LOWERING, "buffer")):
+    for i, buffer in enumerate(in_time(problem.buffers, CHECKING, "buffer")):
         tied = places.tied(i)
         names = of_class.get(tied[0])
         if names is None:
@@ -107,7 +107,7 @@ def _homes(problem: Problem, report: Report) -> list[Pool] | None:
 
 def _check_kinds(problem: Problem, kinds: list[Kind], report: Report) -> None:
     index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
-    for i, buffer in enumerate(in_time(problem.buffers, LOWERING, "buffer")):
+    for i, buffer in enumerate(in_time(problem.buffers, CHECKING, "buffer")):
         for name, value in (("device", buffer.device), ("dtype", buffer.dtype)):
             if value is not None and (not isinstance(value, str) or not value):
                 report.add(Code.WRONG_TYPE, ("buffers", i, name), "must be a string that is not empty")
@@ -116,7 +116,7 @@ def _check_kinds(problem: Problem, kinds: list[Kind], report: Report) -> None:
             if buffer.device is None:
                 text = f"buffer {quoted(buffer.id)} names no device, but others do: all must, or none"
                 report.add(Code.MISSING_FIELD, ("buffers", i, "device"), text)
-    for k, tie in enumerate(in_time(problem.constraints.colocations, LOWERING, "colocation")):
+    for k, tie in enumerate(in_time(problem.constraints.colocations, CHECKING, "colocation")):
         one, other = problem.buffers[index[tie.buffer]], problem.buffers[index[tie.base]]
         for name, a, b in (("device", one.device, other.device), ("dtype", one.dtype, other.dtype)):
             if a != b:
@@ -124,7 +124,7 @@ def _check_kinds(problem: Problem, kinds: list[Kind], report: Report) -> None:
                     f"buffers {quoted(one.id)} and {quoted(other.id)} must share an object, but each has another {name}"
                 )
                 report.add(Code.CONTRADICTION, ("constraints", "colocations", k), text)
-    for k, group in enumerate(in_time(problem.constraints.different_pool, LOWERING, "different_pool")):
+    for k, group in enumerate(in_time(problem.constraints.different_pool, CHECKING, "different_pool")):
         pools = [kinds[index[id_]].pool for id_ in group]
         if len(set(pools)) < len(pools):
             text = "wants buffers in different pools that may only be in the same one"
