@@ -139,6 +139,17 @@ FORMATS: dict[str, Format] = {
             ),
         ),
         Format(
+            "columns",
+            "columns of numpy",
+            (".npz",),
+            ("application/x-npz",),
+            signs.is_columns,
+            "planner.formats.memplan.columns:read",
+            examples.COLUMNS,
+            "planner.formats.memplan.columns:write",
+            is_text=False,
+        ),
+        Format(
             "dsa",
             "dsa-solver JSON",
             (".json",),

@@ -16,6 +16,14 @@ def is_minimalloc(source: Source) -> bool:
     return looks_like_csv(source.data)
 
 
+def is_columns(source: Source) -> bool:
+    if source.data[:2] != b"PK":
+        return False
+    from ..memplan.columns import looks_like
+
+    return looks_like(source.data)
+
+
 def is_st_edge(source: Source) -> bool:
     return source.may_be_json and {"memory_pools", "buffers"} <= source.top.keys()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import re
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -66,6 +68,8 @@ def with_second_size_spoilt(row: Format) -> bytes:
     def spoil(buffers: list[dict[str, Any]]) -> None:
         buffers[1][next(name for name in buffers[1] if name.startswith(("size", "shape")))] = "x"
 
+    if row.name == "columns":
+        return with_column(row, size=[64, -1])
     if row.name in SPOILT:
         return row.document.replace(*SPOILT[row.name])
     return changed(row, "32", spoil, "x")
@@ -78,7 +82,18 @@ def with_an_id_twice(row: Format) -> bytes:
         name = next(name for name in buffers[0] if name in ("id", "name_hint"))
         buffers[1][name] = buffers[0][name]
 
+    if row.name == "columns":
+        return with_column(row, id=["a", "a"])
     return row.document.replace(*TWICE[row.name]) if row.name in TWICE else changed(row, "b", copy, "a")
+
+
+def with_column(row: Format, **columns: list[Any]) -> bytes:
+    """The example of numpy's columns with others in place of these."""
+    with np.load(io.BytesIO(row.document)) as old:
+        arrays = dict(old) | {name: np.array(column) for name, column in columns.items()}
+    written = io.BytesIO()
+    np.savez(written, allow_pickle=False, **arrays)
+    return written.getvalue()
 
 
 def changed(row: Format, word: str, change: Callable[[list[dict[str, Any]]], None], other: str) -> bytes:

@@ -1,0 +1,189 @@
+"""Columns of numpy in one file (.npz): for who has a problem as arrays, and wants neither text nor an object for each buffer.
+
+The arrays are `size`, `start`, `end` and perhaps `alignment` and `id`, one entry a buffer, and `capacity`, a single number. Nothing else may
+stand in the file, and no array of objects: reading one would run code.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ...checks import sound_as_read
+from ...checks.limits import MAX_ADDRESS, MAX_TIME
+from ...checks.report import Place, Report, bad_input, quoted
+from ...facts.simple import is_simple
+from ...model.deadline import in_time, look
+from ...model.errors import MAX_FINDINGS, Code
+from ...model.problem import Buffer, BufferId, Lifetimes, Pool, Problem
+
+if TYPE_CHECKING:
+    from ..documents import Source
+
+Column: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+
+NEEDED = {"size": (0, MAX_ADDRESS), "start": (-MAX_TIME, MAX_TIME), "end": (-MAX_TIME, MAX_TIME)}
+NUMBERS = NEEDED | {"alignment": (1, MAX_ADDRESS), "capacity": (0, MAX_ADDRESS)}
+"""What each number may be, from least to greatest."""
+KNOWN = (*NUMBERS, "id")
+MOST_TIMES = 64
+"""So many times its size the file may hold; what is packed tighter was made to burst."""
+LEAST_ROOM = 1 << 16
+LONGEST_ID = 256
+HEADER = re.compile(
+    rb"\x93NUMPY(?:\x01\x00..|\x02\x00....)\{'descr': '(?P<type>[<>|][iu][1248]|[<>]U[0-9]{1,6})', "
+    rb"'fortran_order': (?:False|True), 'shape': \((?:(?P<count>[0-9]{1,15}),)?\), ?\} *\n",
+    re.DOTALL,
+)
+"""Of a single number, or of a column; numpy's own reader of it would take more for Python than is good."""
+
+
+def looks_like(data: bytes) -> bool:
+    """Does it begin like an archive of arrays?"""
+    return data[:4] == b"PK\3\4" and b".npy" in data[30:64]
+
+
+def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
+    """The Problem. Raises BadInput."""
+    columns = _columns(source.data)
+    look("reading")
+    for name in (name for name in NEEDED if name not in columns):
+        raise bad_input(
+            Code.MISSING_FIELD, (name,), f"there is no array {quoted(name)}; there are {', '.join(columns)}"
+        )
+    count = len(columns["size"]) if columns["size"].ndim else 0
+    report = Report()
+    for name, column in columns.items():
+        _check(name, column, None if name == "capacity" else count, report)
+    report.raise_if_any()
+    early = np.flatnonzero(columns["end"] < columns["start"])
+    for i in early[:MAX_FINDINGS].tolist():
+        text = f"the end {columns['end'][i]} comes before the start {columns['start'][i]}"
+        report.add(Code.INTERVAL_REVERSED, ("end", i), text)
+    report.raise_if_any()
+    ids: list[BufferId] = list(range(count)) if "id" not in columns else _ids(columns["id"])
+    ones = [1] * count
+    rows = zip(
+        in_time(ids, "reading", "buffer"),
+        columns["size"].tolist(),
+        columns["alignment"].tolist() if "alignment" in columns else ones,
+        columns["start"].tolist(),
+        columns["end"].tolist(),
+        strict=True,
+    )
+    buffers = tuple(Buffer(id_, size, alignment, ((start, end),)) for id_, size, alignment, start, end in rows)
+    pool = Pool("default", int(columns["capacity"][()]) if "capacity" in columns else None)
+    return sound_as_read(Problem(buffers, (pool,), lifetimes=Lifetimes.HALF_OPEN)), ()
+
+
+def write(problem: Problem) -> bytes:
+    """The file. Raises BadInput for what columns cannot say."""
+    pool = problem.pools[0]
+    lives = [buffer.live or () for buffer in problem.buffers]
+    if not is_simple(problem) or pool.alignment != 1 or pool.base is not None or any(len(live) != 1 for live in lives):
+        text = "columns can say sizes, one lifetime each, alignments and one memory's size, and this problem says more"
+        raise bad_input(Code.UNSUPPORTED, (), text)
+    columns: dict[str, Any] = {
+        "size": [buffer.size for buffer in problem.buffers],
+        "start": [live[0][0] for live in lives],
+        "end": [live[0][1] for live in lives],
+        "alignment": [buffer.alignment for buffer in problem.buffers],
+    }
+    made = {name: np.array(column, dtype=np.int64) for name, column in columns.items()}
+    if (made["alignment"] == 1).all():
+        del made["alignment"]
+    ids = [buffer.id for buffer in problem.buffers]
+    if ids != list(range(len(ids))):
+        made["id"] = _column_of(ids)
+    if pool.size is not None:
+        made["capacity"] = np.array(pool.size)
+    written = io.BytesIO()
+    np.savez(written, allow_pickle=False, **made)
+    return written.getvalue()
+
+
+def _columns(data: bytes) -> dict[str, Column]:
+    """The arrays by name."""
+    found: dict[str, Column] = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if sum(member.file_size for member in members) > LEAST_ROOM + MOST_TIMES * len(data):
+                text = f"unpacked it would be more than {MOST_TIMES} times as large; save it with numpy.savez"
+                raise bad_input(Code.TOO_LARGE, ("bytes", 0), text)
+            for member in members:
+                name = member.filename.removesuffix(".npy")
+                if name not in KNOWN or name in found:
+                    text = f"the array {quoted(name)} is {'there twice' if name in found else 'not known'}; known are {', '.join(KNOWN)}"
+                    raise bad_input(Code.UNKNOWN_FIELD, ("bytes", member.header_offset), text)
+                if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    text = f"the array {quoted(name)} is packed in a way that numpy does not write"
+                    raise bad_input(Code.UNREADABLE, ("bytes", member.header_offset), text)
+                try:
+                    found[name] = _array(archive.read(member))
+                except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+                    text = f"the array {quoted(name)} cannot be read: {_sentence(error)}"
+                    raise bad_input(Code.UNREADABLE, ("bytes", member.header_offset), text) from None
+    except (zipfile.BadZipFile, ValueError, EOFError, OSError, NotImplementedError, RuntimeError, IndexError) as error:
+        raise bad_input(Code.UNREADABLE, ("bytes", 0), f"is no .npz file: {_sentence(error)}") from None
+    return found
+
+
+def _array(member: bytes) -> Column:
+    """One array, as numpy.lib.format describes it. Raises ValueError."""
+    said = HEADER.match(member)
+    if said is None:
+        raise ValueError("a column of integers is wanted, or of strings for id, as numpy.savez writes them")
+    dtype = np.dtype(said["type"].decode())
+    shape = (int(said["count"]),) if said["count"] else ()
+    count, here = math.prod(shape), len(member) - said.end()
+    if count * dtype.itemsize != here:
+        raise ValueError(f"{count} entries of {dtype.itemsize} bytes are said to be there, and {here} bytes are")
+    return np.frombuffer(member, dtype, count, said.end()).reshape(shape) if here else np.zeros(shape, dtype)
+
+
+def _sentence(error: Exception) -> str:
+    return quoted(str(error).split("\n", 1)[0])
+
+
+def _check(name: str, column: Column, count: int | None, report: Report) -> None:
+    """Has it the kind, the length and the numbers that it must have?"""
+    if (column.dtype.kind == "U") != (name == "id") and not (name == "id" and column.dtype.kind in "iu"):
+        report.add(Code.WRONG_TYPE, (name,), f"integers are wanted, not {column.dtype}")
+        return
+    if column.shape != (() if count is None else (count,)):
+        wanted = "a single number is wanted" if count is None else f"a column of {count} is wanted, as long as size"
+        report.add(Code.WRONG_TYPE, (name,), f"{wanted}, and its shape is {quoted(str(column.shape))}")
+        return
+    if name not in NUMBERS:
+        return
+    least, greatest = NUMBERS[name]
+    for i in np.flatnonzero((column < least) | (column > greatest))[:MAX_FINDINGS].tolist():
+        place: Place = (name,) if count is None else (name, i)
+        value = int(column[()] if count is None else column[i])
+        report.add(Code.OUT_OF_RANGE, place, f"{value} is out of range: from {least} to {greatest} is what it may be")
+
+
+def _ids(column: Column) -> list[BufferId]:
+    try:
+        ids: list[BufferId] = column.tolist()
+        if column.dtype.kind == "U":
+            "".join(map(str, ids)).encode()
+    except ValueError:  # a code point that there is not, or half of one
+        raise bad_input(Code.INVALID_VALUE, ("id",), "holds what is no text") from None
+    return ids
+
+
+def _column_of(ids: list[BufferId]) -> Column:
+    """Numbers as numbers, names as names. Raises BadInput."""
+    kinds = {type(id_) for id_ in ids}
+    if len(kinds) > 1 or any(isinstance(id_, str) and len(id_) > LONGEST_ID for id_ in ids):
+        text = f"ids that are all numbers can be written, or all names of {LONGEST_ID} characters at most"
+        raise bad_input(Code.UNSUPPORTED, ("buffers",), text)
+    return np.array(ids)

@@ -1,0 +1,148 @@
+"""Columns of numpy: read strictly, refused with the place, never run."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner import BadInput, Buffer, Constraints, Pool, Problem
+from planner.formats import read_problem
+from planner.formats.memplan.columns import MOST_TIMES, write
+from planner.model.errors import Finding
+
+GOOD: dict[str, Any] = {"size": [64, 20, 40], "start": [0, 1, 2], "end": [2, 3, 4]}
+
+
+def saved(**columns: Any) -> bytes:
+    written = io.BytesIO()
+    np.savez(written, allow_pickle=True, **{name: np.array(column) for name, column in columns.items()})
+    return written.getvalue()
+
+
+def refusal(data: bytes) -> Finding:
+    with pytest.raises(BadInput) as caught:
+        read_problem(data, name="x.npz")
+    return caught.value.findings[0]
+
+
+def test_all_columns() -> None:
+    data = saved(**GOOD, alignment=[1, 4, 8], id=["a", "b", "c"], capacity=96)
+    problem, warnings = read_problem(data)
+    assert problem.buffers == (
+        Buffer("a", 64, 1, ((0, 2),)),
+        Buffer("b", 20, 4, ((1, 3),)),
+        Buffer("c", 40, 8, ((2, 4),)),
+    )
+    assert (problem.pools, warnings) == ((Pool("default", 96),), ())
+
+
+@pytest.mark.parametrize("dtype", ["<i8", ">i4", "u1", "<u8"])
+def test_integers_of_every_kind(dtype: str) -> None:
+    columns = {name: np.array(column, dtype=dtype) for name, column in GOOD.items()}
+    assert [buffer.size for buffer in read_problem(saved(**columns))[0].buffers] == GOOD["size"]
+    packed = io.BytesIO()
+    np.savez_compressed(packed, allow_pickle=False, **columns)
+    assert [buffer.id for buffer in read_problem(packed.getvalue())[0].buffers] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("columns", "place"),
+    [
+        ({"size": [64, -1, 40]}, "/size/1"),
+        ({"size": [64, 1.5, 40]}, "/bytes/0"),
+        ({"size": [64, 20]}, "/start"),
+        ({"size": 64}, "/size"),
+        ({"size": ["1", "2", "3"]}, "/size"),
+        ({"size": np.array([1, 2, (1 << 64) - 1], dtype=np.uint64)}, "/size/2"),
+        ({"size": [1 << 61, 1 << 61, 1]}, "/buffers"),
+        ({"start": [[0, 1, 2]]}, "/bytes"),
+        ({"end": [2, 0, 4]}, "/end/1"),
+        ({"alignment": [1, 0, 1]}, "/alignment/1"),
+        ({"capacity": [96]}, "/capacity"),
+        ({"capacity": -1}, "/capacity"),
+        ({"id": [1, 2, 1]}, "/buffers/2/id"),
+        ({"id": ["a", "", "c"]}, "/buffers/1/id"),
+        ({"id": ["a", "\ud800", "c"]}, "/id"),
+        ({"colour": [1, 2, 3]}, "/bytes"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_its_place(columns: dict[str, Any], place: str) -> None:
+    assert refusal(saved(**(GOOD | columns))).pointer.startswith(place)
+
+
+def test_a_column_that_is_missing_is_named() -> None:
+    assert "'end'" in refusal(saved(size=[1], start=[0])).message
+
+
+def test_objects_are_refused_and_nothing_runs(tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return (open, (str(mark), "w"))
+
+    assert pickle.dumps(Trap())
+    finding = refusal(saved(**(GOOD | {"size": np.array([Trap(), 1, 2], dtype=object)})))
+    assert "'size'" in finding.message
+    assert not mark.exists()
+
+
+def archive(**members: bytes) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in members.items():
+            made.writestr(f"{name}.npy", data)
+    return written.getvalue()
+
+
+def member(column: Any) -> bytes:
+    written = io.BytesIO()
+    np.save(written, column)
+    return written.getvalue()
+
+
+def test_what_would_burst_is_not_unpacked() -> None:
+    zeros = member(np.zeros(1 << 20, dtype=np.int64))
+    finding = refusal(archive(size=zeros, start=zeros, end=zeros))
+    assert f"more than {MOST_TIMES} times" in finding.message
+
+
+def test_a_header_that_promises_more_than_there_is() -> None:
+    short = member(np.zeros(4, dtype=np.int64)).replace(b"(4,)", b"(9999999999,)"[:4].ljust(4))
+    huge = member(np.zeros(4, dtype=np.int64)).replace(b"'shape': (4,), }", b"'shape': (1<<9,)")
+    long = member(np.zeros(4, dtype=np.int64))[:-8]
+    for bad in (short, huge, long, b"", b"\x93NUMPY\x07\x00"):
+        assert refusal(archive(size=bad, start=bad, end=bad)).code == "unreadable"
+
+
+def test_what_is_written_is_read_again() -> None:
+    buffers = tuple(Buffer(f"b{i}", size, 4, ((i, i + 3),)) for i, size in enumerate((5, 0, 9)))
+    problem = Problem(buffers, (Pool("default", 64),))
+    again, _ = read_problem(write(problem))
+    assert (again.buffers, again.pools) == (problem.buffers, problem.pools)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem((Buffer("a", 1, live=((0, 1), (2, 3))),)),
+        Problem((Buffer("a", 1),)),
+        Problem((Buffer("a", 1, live=((0, 1),)),), (Pool("p"), Pool("q"))),
+        Problem((Buffer("a", 1, live=((0, 1),)),), (Pool("p", alignment=2),)),
+        Problem((Buffer("a", 1, live=((0, 1),)), Buffer(1, 1, live=((0, 1),)))),
+        Problem((Buffer("a" * 300, 1, live=((0, 1),)),)),
+        Problem(
+            (Buffer("a", 1, live=((0, 1),)), Buffer("b", 1, live=((2, 3),))),
+            constraints=Constraints(conflicts=(("a", "b"),)),
+        ),
+    ],
+)
+def test_what_columns_cannot_say_is_not_written(problem: Problem) -> None:
+    with pytest.raises(BadInput):
+        write(problem)
