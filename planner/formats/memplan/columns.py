@@ -18,10 +18,9 @@ import numpy as np
 from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Place, Report, bad_input, quoted
-from ...facts.simple import is_simple
 from ...model.deadline import in_time, look
 from ...model.errors import MAX_FINDINGS, Code
-from ...model.problem import Buffer, BufferId, Lifetimes, Pool, Problem
+from ...model.problem import Buffer, BufferId, Lifetimes, Pool, Problem, is_simple
 
 if TYPE_CHECKING:
     from ..documents import Source
