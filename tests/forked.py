@@ -254,10 +254,13 @@ def main() -> None:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
 
+    # What was forked of it may come by here as well, on its way out with an exception: by then it has other arguments, and removes nothing.
+    path, me = sys.argv[1], os.getpid()
     try:
-        _serve(sys.argv[1], ready)
+        _serve(path, ready)
     finally:
-        shutil.rmtree(Path(sys.argv[1]).parent)
+        if os.getpid() == me:
+            shutil.rmtree(Path(path).parent)
 
 
 def _serve(path: str, ready: Callable[[], None]) -> None:
