@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from api.cli.invocation import invoke
 from planner import Buffer, Options, OutOfTime, Pool, Problem, plan, read_problem, share, sweep, time_limit
 from planner.model import deadline
-from planner.model.deadline import GRACE_SECONDS, LOOK_EVERY, finish, in_time, look, tick
+from planner.model.deadline import FINISH_SECONDS, GRACE_SECONDS, LOOK_EVERY, finish, in_time, look, tick
+from planner.planning.placing import solving as placing
+from planner.planning.sharing import solving as sharing
 from solvers.model.patience import ASK_EVERY, patience, patiently
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -86,6 +89,24 @@ def test_there_is_more_time_to_finish_a_plan() -> None:
         time.sleep(0.2)
         with pytest.raises(OutOfTime):
             look("verifying")
+
+
+@pytest.mark.parametrize(("asked", "path"), [(plan, placing), (share, sharing)])
+def test_what_solvers_found_has_more_time_to_be_verified(
+    asked: Callable[..., object], path: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float] = []
+    verify = path.verify
+
+    def verified(*answer: object) -> object:
+        limit = deadline._current.get()
+        assert limit is not None
+        given.append(limit.grace)
+        return verify(*answer)
+
+    monkeypatch.setattr(path, "verify", verified)
+    asked(replace(PROBLEM, buffers=PROBLEM.buffers[:5]), Options(time_limit=3600, workers=1))
+    assert given == [FINISH_SECONDS]
 
 
 def test_where_it_was_is_said() -> None:

@@ -1,0 +1,155 @@
+"""Where the base of each block may be in each pool: what alignments, lists of pools, walls and fixed places leave of the addresses there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import lcm
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
+
+from ...facts.colocation import Congruence
+from ...model.errors import BadInput, Code, Finding
+from ...model.problem import Buffer, Pool, Problem
+
+
+class Blocks(NamedTuple):
+    """Buffers by the blocks that they move in, as parts of these; part i is buffer i."""
+
+    count: int
+    part_block: Ints
+    part_low: Ints
+    """How far above its block's base each part begins."""
+    first: Ints
+    """The first part of each block."""
+    members: Mapping[int, tuple[int, ...]]
+    """The parts of the blocks that have several."""
+    height: Ints
+
+
+class Bases:
+    """What a problem says of the bases of its blocks: arrays with a row for each block and a column for each pool."""
+
+    def __init__(
+        self, problem: Problem, blocks: Blocks, special: Sequence[tuple[int, Buffer]], pool_index: Mapping[str, int]
+    ) -> None:
+        self._buffers, self._pools = problem.buffers, problem.pools
+        self._blocks, self._special, self._pool_index = blocks, special, pool_index
+        self._shape = (blocks.count, len(problem.pools))
+
+    def rules(self) -> tuple[Ints, Ints, Bools]:
+        """Modulus and residue of the base, and whether the block may be in the pool at all."""
+        first, part_low = self._blocks.first, self._blocks.part_low
+        modulus, residue = np.ones(self._shape, dtype=np.int64), np.zeros(self._shape, dtype=np.int64)
+        allowed, possible = self._allowed(), np.ones(self._shape, dtype=bool)
+        storable = (b.alignment if b.alignment < ADDRESS_LIMIT else 0 for b in self._buffers)
+        alignment = np.fromiter(storable, np.int64, len(self._buffers))[first]
+        values, which = np.unique(alignment, return_inverse=True)
+        huge = [block for block in np.flatnonzero(alignment == 0).tolist() if block not in self._blocks.members]
+        alike: dict[tuple[int, int | None], int] = {}
+        """Pools of one alignment and base have the same rules."""
+        for p, pool in enumerate(self._pools):
+            twin = alike.setdefault((pool.alignment, pool.base), p)
+            if twin != p:
+                modulus[:, p], residue[:, p] = modulus[:, twin], residue[:, twin]
+                allowed[:, p] &= possible[:, twin]
+                continue
+            of_value = _rules(pool, values)
+            if len(values):
+                modulus[:, p], residue[:, p] = of_value[0][which], of_value[1][which]
+            for block, parts in self._blocks.members.items():
+                rule: Congruence | None = Congruence()
+                for i in parts:
+                    rule = rule and rule.and_also(_rule(pool, self._buffers[i].alignment, int(part_low[i])))
+                if rule is None:
+                    allowed[block, p] = possible[block, p] = False
+                else:
+                    rule = _storable(rule)
+                    modulus[block, p], residue[block, p] = rule.modulus, rule.residue
+            for block in huge:
+                rule = _storable(_rule(pool, self._buffers[first[block]].alignment, 0))
+                modulus[block, p], residue[block, p] = rule.modulus, rule.residue
+        return modulus, residue, allowed
+
+    def _allowed(self) -> Bools:
+        allowed = np.ones(self._shape, dtype=bool)
+        for i, buffer in self._special:
+            if buffer.pools is None and buffer.fixed is None:
+                continue
+            here = np.zeros(len(self._pools), dtype=bool)
+            named = self._pool_index if buffer.pools is None else buffer.pools
+            here[[self._pool_index[name] for name in named]] = True
+            if buffer.fixed is not None:
+                only = np.zeros(len(self._pools), dtype=bool)
+                only[self._pool_index[buffer.fixed.pool]] = True
+                here &= only
+            allowed[self._blocks.part_block[i]] &= here
+        return allowed
+
+    def bounds(self, modulus: Ints, residue: Ints, was: Iterable[int]) -> tuple[Ints, Ints]:
+        """The least and the greatest base, by the rules above; `was` are the ends of buffers where an older plan had them."""
+        part_block, part_low = self._blocks.part_block, self._blocks.part_low
+        horizon = self._horizon(modulus, was)
+        lowest = residue.copy()
+        highest = np.empty_like(residue)
+        for p, pool in enumerate(self._pools):
+            ceiling = horizon if pool.size is None else min(pool.size, horizon)
+            highest[:, p] = ceiling - self._blocks.height
+        for i, buffer in self._special:
+            if buffer.max_offset is not None:
+                block = part_block[i]
+                np.minimum(highest[block], buffer.max_offset - part_low[i], out=highest[block])
+        for i, buffer in self._special:
+            if buffer.fixed is not None and buffer.fixed.offset is not None:
+                block, p = part_block[i], self._pool_index[buffer.fixed.pool]
+                base = buffer.fixed.offset - part_low[i]
+                fits = (
+                    lowest[block, p] <= base <= highest[block, p]
+                    and (base - residue[block, p]) % modulus[block, p] == 0
+                )
+                lowest[block, p] = base if fits else 0
+                highest[block, p] = base if fits else -1
+        highest -= (highest - residue) % modulus
+        return lowest, highest
+
+    def _horizon(self, modulus: Ints, was: Iterable[int]) -> int:
+        """An end that no sensible plan exceeds: everything stacked above all that is fixed or reserved."""
+        stacked: int = sum(self._blocks.height.tolist())
+        if stacked >= ADDRESS_LIMIT:
+            raise BadInput(
+                Finding(
+                    Code.TOO_LARGE,
+                    "/buffers",
+                    "the sizes add up to 2^62 bytes or more; split the problem or use a larger unit than bytes",
+                )
+            )
+        fixed = [
+            b.fixed.offset + b.size for _, b in self._special if b.fixed is not None and b.fixed.offset is not None
+        ]
+        floor = max([0, *fixed, *was, *(end for pool in self._pools for _, end in pool.reserved)])
+        padding: int = sum(modulus.max(axis=1, initial=1).tolist())
+        return min(floor + stacked + padding, ADDRESS_LIMIT - 1)
+
+
+def _rule(pool: Pool, alignment: int, low: int) -> Congruence:
+    """What the alignment of a member that begins `low` above the block's base says of that base."""
+    modulus = lcm(pool.alignment, max(alignment, 1))
+    return Congruence(modulus, -(low + (pool.base or 0)) % modulus)
+
+
+def _rules(pool: Pool, alignments: Ints) -> tuple[Ints, Ints]:
+    """Modulus and residue of the base of plain blocks, for each of these alignments."""
+    if pool.alignment * max(int(alignments.max(initial=1)), 1) < ADDRESS_LIMIT:
+        moduli = np.lcm(pool.alignment, np.maximum(alignments, 1))
+        return moduli, -(pool.base or 0) % moduli
+    rules = [_storable(_rule(pool, int(a), 0)) for a in alignments.tolist()]
+    return np.array([r.modulus for r in rules], dtype=np.int64), np.array([r.residue for r in rules], dtype=np.int64)
+
+
+def _storable(rule: Congruence) -> Congruence:
+    """Beyond the addresses there are, a modulus says no more than that the base is the residue."""
+    if rule.modulus < ADDRESS_LIMIT:
+        return rule
+    return Congruence(ADDRESS_LIMIT - 1, min(rule.residue, ADDRESS_LIMIT - 2))
