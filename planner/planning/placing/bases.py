@@ -11,14 +11,17 @@ import numpy as np
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
 from ...facts.colocation import Congruence
+from ...model.deadline import in_time
 from ...model.errors import BadInput, Code, Finding
 from ...model.problem import Buffer, Pool, Problem
+
+LOWERING = "preparing"
+"""What lowering is, in users' words."""
 
 
 class Blocks(NamedTuple):
     """Buffers by the blocks that they move in, as parts of these; part i is buffer i."""
 
-    count: int
     part_block: Ints
     part_low: Ints
     """How far above its block's base each part begins."""
@@ -37,7 +40,7 @@ class Bases:
     ) -> None:
         self._buffers, self._pools = problem.buffers, problem.pools
         self._blocks, self._special, self._pool_index = blocks, special, pool_index
-        self._shape = (blocks.count, len(problem.pools))
+        self._shape = (len(blocks.first), len(problem.pools))
 
     def rules(self) -> tuple[Ints, Ints, Bools]:
         """Modulus and residue of the base, and whether the block may be in the pool at all."""
@@ -59,7 +62,7 @@ class Bases:
             of_value = _rules(pool, values)
             if len(values):
                 modulus[:, p], residue[:, p] = of_value[0][which], of_value[1][which]
-            for block, parts in self._blocks.members.items():
+            for block, parts in in_time(self._blocks.members.items(), LOWERING):
                 rule: Congruence | None = Congruence()
                 for i in parts:
                     rule = rule and rule.and_also(_rule(pool, self._buffers[i].alignment, int(part_low[i])))
@@ -75,17 +78,15 @@ class Bases:
 
     def _allowed(self) -> Bools:
         allowed = np.ones(self._shape, dtype=bool)
-        for i, buffer in self._special:
-            if buffer.pools is None and buffer.fixed is None:
-                continue
-            here = np.zeros(len(self._pools), dtype=bool)
-            named = self._pool_index if buffer.pools is None else buffer.pools
-            here[[self._pool_index[name] for name in named]] = True
+        for i, buffer in in_time(self._special, LOWERING, "buffer"):
+            if buffer.pools is not None:
+                here = np.zeros(len(self._pools), dtype=bool)
+                here[[self._pool_index[name] for name in buffer.pools]] = True
+                allowed[self._blocks.part_block[i]] &= here
             if buffer.fixed is not None:
                 only = np.zeros(len(self._pools), dtype=bool)
                 only[self._pool_index[buffer.fixed.pool]] = True
-                here &= only
-            allowed[self._blocks.part_block[i]] &= here
+                allowed[self._blocks.part_block[i]] &= only
         return allowed
 
     def bounds(self, modulus: Ints, residue: Ints, was: Iterable[int]) -> tuple[Ints, Ints]:

@@ -6,24 +6,21 @@ Part i of the Instance is buffer i of the Problem, so certificates need no trans
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import lcm
 from typing import NamedTuple
 
 import numpy as np
 
-from solvers.model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, PoolSpec, Source, Was
+from solvers.model.instance import Bools, Instance, Ints, Placement, PoolSpec, Source, Was
 
-from ...facts.colocation import Congruence, groups
+from ...facts.colocation import groups
 from ...facts.constants import spell_out_constants
 from ...facts.costs import WEIGHS_ACCESS, costs_of, weighs_moves
 from ...facts.intervals import merged
 from ...model.deadline import in_time, look
-from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Plan
-from ...model.problem import BufferId, Pair, Pool, Problem
+from ...model.problem import BufferId, Pair, Problem
+from .bases import LOWERING, Bases, Blocks
 
-LOWERING = "preparing"
-"""What `lower` does, in users' words."""
 MOST_PAIRS = 1 << 22
 """So many are written down before those that are there several times are dropped."""
 
@@ -89,13 +86,8 @@ class _Lowering:
         self.pool_index = {pool.name: p for p, pool in enumerate(self.pools)}
         count = len(self.buffers)
         self.size = np.fromiter((b.size for b in self.buffers), np.int64, count)
-        self.alignment = np.fromiter(
-            (b.alignment if b.alignment < ADDRESS_LIMIT else 0 for b in self.buffers), np.int64, count
-        )
         self.part_low = np.zeros(count, dtype=np.int64)
         self.part_block = np.arange(count, dtype=np.int64)
-        self.shared: list[tuple[int, ...]] = []
-        """Blocks of several members, by the block's index."""
         self.blocks = count
 
     def run(self) -> Lowered:
@@ -109,9 +101,12 @@ class _Lowering:
         first[self.part_block[::-1]] = np.arange(len(self.buffers) - 1, -1, -1)
         height = np.zeros(self.blocks, dtype=np.int64)
         np.maximum.at(height, self.part_block, self.part_low + self.size)
-        modulus, residue, allowed = self._alignments(first, members)
+        blocks = Blocks(self.part_block, self.part_low, first, members, height)
+        bases = Bases(self.problem, blocks, self.special, self.pool_index)
+        modulus, residue, allowed = bases.rules()
         look(LOWERING)
-        lowest, highest = self._bounds(first, members, height, modulus, residue, allowed)
+        ends_before = [offset + self.buffers[i].size for i, _, offset in self.was]
+        lowest, highest = bases.bounds(modulus, residue, ends_before)
         pool_class = self._pool_classes()
         allowed &= highest >= lowest
         look(LOWERING)
@@ -191,100 +186,6 @@ class _Lowering:
             _, self.part_block = np.unique(root, return_inverse=True)
             self.blocks = int(self.part_block.max()) + 1
         return {int(self.part_block[g.members[0]]): g.members for g in found}
-
-    def _alignments(self, first: Ints, members: dict[int, tuple[int, ...]]) -> tuple[Ints, Ints, Bools]:
-        shape = (self.blocks, len(self.pools))
-        modulus, residue = np.ones(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        allowed, possible = self._allowed(first, members), np.ones(shape, dtype=bool)
-        values, which = np.unique(self.alignment[first], return_inverse=True)
-        alike: dict[tuple[int, int | None], int] = {}
-        """Pools of one alignment and base have the same rules."""
-        for p, pool in enumerate(self.pools):
-            twin = alike.setdefault((pool.alignment, pool.base), p)
-            if twin != p:
-                modulus[:, p], residue[:, p] = modulus[:, twin], residue[:, twin]
-                allowed[:, p] &= possible[:, twin]
-                continue
-            of_value = _rules(pool, values)
-            if len(values):
-                modulus[:, p], residue[:, p] = of_value[0][which], of_value[1][which]
-            for block, parts in in_time(members.items(), LOWERING):
-                rule: Congruence | None = Congruence()
-                for i in parts:
-                    rule = rule and rule.and_also(_rule(pool, self.buffers[i].alignment, int(self.part_low[i])))
-                if rule is None:
-                    allowed[block, p] = possible[block, p] = False
-                else:
-                    rule = _storable(rule)
-                    modulus[block, p], residue[block, p] = rule.modulus, rule.residue
-            for i in np.flatnonzero(self.alignment[first] == 0).tolist():
-                if i not in members:
-                    rule = _storable(_rule(pool, self.buffers[first[i]].alignment, 0))
-                    modulus[i, p], residue[i, p] = rule.modulus, rule.residue
-        return modulus, residue, allowed
-
-    def _allowed(self, first: Ints, members: dict[int, tuple[int, ...]]) -> Bools:
-        allowed = np.ones((self.blocks, len(self.pools)), dtype=bool)
-        for i, buffer in in_time(self.special, LOWERING, "buffer"):
-            if buffer.pools is not None:
-                here = np.zeros(len(self.pools), dtype=bool)
-                here[[self.pool_index[name] for name in buffer.pools]] = True
-                allowed[self.part_block[i]] &= here
-            if buffer.fixed is not None:
-                only = np.zeros(len(self.pools), dtype=bool)
-                only[self.pool_index[buffer.fixed.pool]] = True
-                allowed[self.part_block[i]] &= only
-        return allowed
-
-    def _bounds(
-        self,
-        first: Ints,
-        members: dict[int, tuple[int, ...]],
-        height: Ints,
-        modulus: Ints,
-        residue: Ints,
-        allowed: Bools,
-    ) -> tuple[Ints, Ints]:
-        """Least and greatest base of every block in every pool."""
-        horizon = self._horizon(height, modulus)
-        lowest = residue.copy()
-        highest = np.empty_like(residue)
-        for p, pool in enumerate(self.pools):
-            ceiling = horizon if pool.size is None else min(pool.size, horizon)
-            highest[:, p] = ceiling - height
-        for i, buffer in self.special:
-            if buffer.max_offset is not None:
-                block = self.part_block[i]
-                np.minimum(highest[block], buffer.max_offset - self.part_low[i], out=highest[block])
-        for i, buffer in self.special:
-            if buffer.fixed is not None and buffer.fixed.offset is not None:
-                block, p = self.part_block[i], self.pool_index[buffer.fixed.pool]
-                base = buffer.fixed.offset - self.part_low[i]
-                fits = (
-                    lowest[block, p] <= base <= highest[block, p]
-                    and (base - residue[block, p]) % modulus[block, p] == 0
-                )
-                lowest[block, p] = base if fits else 0
-                highest[block, p] = base if fits else -1
-        highest -= (highest - residue) % modulus
-        return lowest, highest
-
-    def _horizon(self, height: Ints, modulus: Ints) -> int:
-        """An end that no sensible plan exceeds: everything stacked above all that is fixed or reserved."""
-        stacked: int = sum(height.tolist())
-        if stacked >= ADDRESS_LIMIT:
-            raise BadInput(
-                Finding(
-                    Code.TOO_LARGE,
-                    "/buffers",
-                    "the sizes add up to 2^62 bytes or more; split the problem or use a larger unit than bytes",
-                )
-            )
-        fixed = [b.fixed.offset + b.size for _, b in self.special if b.fixed is not None and b.fixed.offset is not None]
-        fixed += [offset + self.buffers[i].size for i, _, offset in self.was]
-        floor = max([0, *fixed, *(end for pool in self.pools for _, end in pool.reserved)])
-        padding: int = sum(modulus.max(axis=1, initial=1).tolist())
-        return min(floor + stacked + padding, ADDRESS_LIMIT - 1)
 
     def _pool_classes(self) -> Ints:
         """Blocks that must share a pool get the number of the least of them."""
@@ -399,25 +300,3 @@ def _agree(allowed: Bools, pool_class: Ints) -> Bools:
     np.logical_and.at(common, pool_class, allowed)
     agreed: Bools = common[pool_class]
     return agreed
-
-
-def _rule(pool: Pool, alignment: int, low: int) -> Congruence:
-    """What the alignment of a member that begins `low` above the block's base says of that base."""
-    modulus = lcm(pool.alignment, max(alignment, 1))
-    return Congruence(modulus, -(low + (pool.base or 0)) % modulus)
-
-
-def _rules(pool: Pool, alignments: Ints) -> tuple[Ints, Ints]:
-    """Modulus and residue of the base of plain blocks, for each of these alignments."""
-    if pool.alignment * max(int(alignments.max(initial=1)), 1) < ADDRESS_LIMIT:
-        moduli = np.lcm(pool.alignment, np.maximum(alignments, 1))
-        return moduli, -(pool.base or 0) % moduli
-    rules = [_storable(_rule(pool, int(a), 0)) for a in alignments.tolist()]
-    return np.array([r.modulus for r in rules], dtype=np.int64), np.array([r.residue for r in rules], dtype=np.int64)
-
-
-def _storable(rule: Congruence) -> Congruence:
-    """Beyond the addresses there are, a modulus says no more than that the base is the residue."""
-    if rule.modulus < ADDRESS_LIMIT:
-        return rule
-    return Congruence(ADDRESS_LIMIT - 1, min(rule.residue, ADDRESS_LIMIT - 2))

@@ -12,7 +12,8 @@ from ...model.deadline import in_time
 from ...model.errors import CannotSolve, Code, Finding
 from ...model.problem import Buffer, Constraints, Pool, Problem
 from ...model.storage import Kind, Sharing
-from ..placing.lowering import LOWERING, Lowered, lower
+from ..placing.bases import LOWERING
+from ..placing.lowering import Lowered, lower
 from .kinds import kinds_of, need
 
 FEW_KINDS = 16
