@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from solvers.model.errors import StopReason
 from solvers.model.instance import Term
-from solvers.model.objective import peaks
+from solvers.model.objective import peaks as peaks_of
 from solvers.model.outcome import Certificate, Outcome, Proof
 
 from ...facts.digest import digest
@@ -40,6 +42,34 @@ def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int) -> Pla
     )
 
 
+def unproven_plan(
+    problem: Problem,
+    placements: tuple[Placement, ...],
+    peaks: Mapping[str, int],
+    values: Iterable[int],
+    *,
+    solver: str | None = None,
+    bound: int = 0,
+) -> Plan:
+    """A plan of these placements with the peaks of pools and the values of terms that they come to; of it nothing is proven but the sum's bound."""
+    terms = tuple(TermValue(term, value, None) for term, value in zip(problem.terms, values, strict=True))
+    return Plan(
+        status=PlanStatus.FEASIBLE,
+        stop=StopReason.WORK_LIMIT,
+        peak=sum(peaks.values()),
+        bound=bound,
+        gap=None,
+        objective=Objective(terms[0].value, None, terms),
+        pools=tuple(PoolUse(pool.name, pool.size, peaks.get(pool.name, 0), 0) for pool in problem.pools),
+        placements=placements,
+        solver=solver,
+        seed=0,
+        reproducible=True,
+        versions=versions(()),
+        problem_digest=digest(problem),
+    )
+
+
 def status_of(outcome: Outcome) -> PlanStatus:
     """What the outcome's plan is worth."""
     if outcome.infeasible:
@@ -67,7 +97,7 @@ def _pool_uses(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Po
     """Size, peak and bound of each pool."""
     tops: tuple[int | None, ...] = (None,) * len(problem.pools)
     if outcome.placement is not None:
-        tops = peaks(lowered.instance, outcome.placement)
+        tops = peaks_of(lowered.instance, outcome.placement)
     bounds = outcome.pool_bounds or (0,) * len(problem.pools)
     if outcome.infeasible:  # of what has no plan every bound is true, and only what is proven of a pool says something
         best = {c.pool: c.value for c in sorted(outcome.certificates, key=lambda c: c.value)}

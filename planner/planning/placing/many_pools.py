@@ -21,8 +21,8 @@ from ...facts.places import Places
 from ...model.deadline import in_time, look
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.problem import Buffer, BufferId, Constraints, Problem
-from ...model.versions import versions
 from .by_birth import plan_by_birth
+from .lifting import unproven_plan
 from .lowering import FEW_POOLS, MOST_PLACES
 
 LOOKING = "looking at the pools of"
@@ -256,26 +256,8 @@ class ManyPools:
 
     def _of(self, placements: tuple[Placement, ...], problem: Problem) -> Plan:
         """A plan of the problem, be it the whole or the part, that claims no bounds."""
-        peaks = _peaks(placements)
-        terms = tuple(
-            TermValue(term, value, None)
-            for term, value in zip(problem.terms, self._values(placements, problem), strict=True)
-        )
-        return Plan(
-            status=PlanStatus.FEASIBLE,
-            stop=StopReason.WORK_LIMIT,
-            peak=sum(peaks.values()),
-            bound=0,
-            gap=None,
-            objective=Objective(terms[0].value, None, terms),
-            pools=tuple(PoolUse(pool.name, pool.size, peaks.get(pool.name, 0), 0) for pool in problem.pools),
-            placements=placements,
-            solver=SOLVER,
-            seed=0,
-            reproducible=True,
-            versions=versions(()),
-            problem_digest=digest(problem),
-        )
+        values = self._values(placements, problem)
+        return unproven_plan(problem, placements, _peaks(placements), values, solver=SOLVER)
 
     def _with_bounds(self, made: Plan, status: PlanStatus, value: int | None) -> Plan:
         """The same with what is proven of the whole problem; it is optimal where every term is as low as that."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from .answer import Behind, Mode, PoolPeak, Row, ShapesPlan
 from .c_source import c_source
 from .expression import Expression, ExpressionError, parse
-from .modes import parse_shape, plan_shapes, planned_shapes
-from .one_shape import plan_at, shape_name
+from .modes import parse_shape, plan_at, plan_shapes, planned_shapes, shape_name
 from .shaped import ShapedProblem, shaped, usual_shapes
 from .verify import verify_shapes
 

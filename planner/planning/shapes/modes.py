@@ -12,12 +12,14 @@ from ...facts.digest import digest
 from ...facts.variants import require_nothing_to_choose
 from ...model.deadline import time_limit
 from ...model.errors import BadInput, CannotSolve, Code, Finding, NoPlan, echo
-from ...model.plan import Plan, PlanStatus
+from ...model.plan import Placement, Plan, PlanStatus
 from ...model.problem import Problem
 from ...options.capacity import with_capacity
 from ...options.options import Options, bad_option
 from ...options.preference import with_preference
 from ...options.stability import require_no_stability
+from ...verifying.objective import term_value
+from ..placing.lifting import unproven_plan
 from ..placing.shares import Shares
 from ..placing.watching import Cancelled
 from .answer import Mode, Row, ShapesPlan
@@ -193,3 +195,22 @@ def parse_shape(text: str) -> dict[str, int]:
             raise BadInput(Finding(Code.INVALID_OPTION, "/options/at", f"{echo(name)} is given twice"))
         found[name] = int(digits)
     return found
+
+
+def shape_name(values: Values) -> str:
+    """`n=128,m=4`."""
+    return ",".join(f"{name}={value}" for name, value in values.items())
+
+
+def plan_at(problem: ShapedProblem, found: ShapesPlan, row: Row) -> Plan:
+    """The offsets there, with what is proven of every plan for that shape."""
+    alone = problem.at(row.values)
+    offsets = found.offsets(row.values)
+    pools = {each.id: each.pool for each in (found.behind if found.plan is None else found.plan.placements)}
+    placements = tuple(Placement(b.id, pools[b.id], offsets[b.id], b.size) for b in alone.buffers)
+    peaks = {pool.name: 0 for pool in alone.pools}
+    for place in placements:
+        if place.size:
+            peaks[place.pool] = max(peaks[place.pool], place.offset + place.size)
+    values = (term_value(alone, placements, peaks, term) for term in alone.terms)
+    return unproven_plan(alone, placements, peaks, values, bound=row.bound)
