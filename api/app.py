@@ -22,8 +22,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from planner.model.versions import MEMPLAN
 
 from .errors import HttpCode, Refusal, too_busy
-from .jobs.options import wrong_options
-from .jobs.process_pool import WorkerDied, WorkerFault
+from .jobs.processes.pool import WorkerDied, WorkerFault
+from .jobs.requests.options import wrong_options
 from .process import logs
 from .process.garbage import forget_frames
 from .process.memory_budget import Shares, share_out

@@ -20,7 +20,7 @@ from planner.model.errors import Code
 from .errors import HttpCode, Refusal
 from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from .jobs.hub import Hub
-from .jobs.process_pool import ProcessPool, Reply, Task, WorkerLate
+from .jobs.processes.pool import ProcessPool, Reply, Task, WorkerLate
 from .process import machine
 from .process.garbage import Trimmer, keep_little
 from .process.memory_budget import Shares

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import structlog
 
-from .jobs.process_pool import ProcessPool
-from .jobs.queue_consumer import QueueWorker
+from .jobs.processes.pool import ProcessPool
+from .jobs.queue.consumer import QueueWorker
 from .process import logs
 from .process.memory_budget import share_out
 from .process.metrics import Metrics

@@ -13,7 +13,7 @@ from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 EARLY = (
     "tests/http/test_kill_matrix.py",
     "tests/containers/test_image.py",
-    "tests/api/jobs/test_queue_consumer.py",
+    "tests/api/jobs/queue/test_consumer.py",
     "tests/project/test_build.py",
     "tests/http/test_lifecycle.py",
     "tests/documents/test_readme.py",
@@ -32,7 +32,7 @@ EARLY = (
 )
 """Begin in this order, before all others: those that wait beside those that compute, as long as there are both."""
 APART = (
-    "tests/api/jobs/test_queue_consumer.py",
+    "tests/api/jobs/queue/test_consumer.py",
     "tests/project/test_build.py",
     "tests/property/test_brute_force.py",
     "tests/project/test_skips.py",

@@ -164,7 +164,7 @@ class Started(Forked):
 
 
 def _worker(parent: Parent, line: socket.socket) -> Started:
-    """In place of api.jobs.process_pool.start_worker."""
+    """In place of api.jobs.processes.pool.start_worker."""
     with Path(os.devnull).open("r+b") as nothing:
         files = (nothing.fileno(), nothing.fileno(), 2, line.fileno())
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -188,7 +188,7 @@ def _zygote(parent: Parent, orders: int, family: str | None) -> Started:
 @contextlib.contextmanager
 def forking_workers(parent: Parent | None = None) -> Iterator[None]:
     """This process's workers are forked meanwhile."""
-    from api.jobs import process_pool
+    from api.jobs.processes import pool as process_pool
 
     usual = process_pool.start_worker
     process_pool.start_worker = functools.partial(_worker, parent or _parent())  # type: ignore[assignment]
@@ -368,7 +368,7 @@ def _become(order: dict[str, object], files: list[int], path: str) -> NoReturn:
     launcher.start_zygote = functools.partial(_zygote, parent)  # type: ignore[assignment]
     if order["kind"] == Kind.WORKER:
         os.setpgid(0, 0)
-        from api.jobs.worker_process import main as work
+        from api.jobs.processes.worker import main as work
 
         work()
     from api.cli import main as memplan

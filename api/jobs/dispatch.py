@@ -13,7 +13,7 @@ from ..store import Store, StoreUnavailable
 from ..store.records import NewJob
 from ..store.turns import is_short
 from .attempt import MOST_DEATHS, Attempt, Endings, Posted
-from .process_pool import ProcessPool
+from .processes.pool import ProcessPool
 
 MOMENT_SECONDS = 0.25
 """So long who waits for a plan waits for a process rather than in the queue."""

@@ -16,7 +16,7 @@ from planner.formats import FORMATS, schema
 from planner.formats.tables.problems import JSON
 
 from ..errors import HttpCode, Refusal
-from ..jobs.tasks import as_json
+from ..jobs.processes.tasks import as_json
 from .openapi.examples import shown
 from .openapi.shapes import TEXT
 from .plans import Behind

@@ -13,7 +13,7 @@ from planner.formats.tables.problems import BYTES, FORMATS, TEXT, format_named
 from planner.model.errors import BadInput
 
 from ..errors import HttpCode, Refusal, bad_option, too_busy, too_large, unsupported
-from ..jobs.posted_problem import require_format
+from ..jobs.requests.posted_problem import require_format
 from ..process.memory_budget import Budget
 from ..settings import Settings
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from planner.formats.tables.problems import BYTES, JSON
 from planner.options.preference import Preference, Stability
 
-from ..jobs.process_pool import Reply
+from ..jobs.processes.pool import Reply
 from ..service import Service
 from .body import FORM, PROBLEM_TYPES, boundary_of, format_of, read_body, require_type
 from .openapi.examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from planner.formats.tables.problems import JSON
 
 from ..jobs.attempt import Attempt
-from ..jobs.doors import PLANS, Door
+from ..jobs.requests.doors import PLANS, Door
 from ..service import Service
 from ..store.records import About, Job, NewJob, Once, StoredPlan
 from .answers import job_response, plan_response

@@ -17,7 +17,7 @@ from planner.model.errors import Code, Finding
 
 from ..errors import HttpCode, Refusal
 from ..jobs.attempt import Attempt, Posted, about_in, as_stored
-from ..jobs.doors import PLANS, Door, RequestOptions
+from ..jobs.requests.doors import PLANS, Door, RequestOptions
 from ..service import Service
 from ..settings import Settings
 from ..store import KeyReused, QueueFull, StoreUnavailable

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ..jobs.doors import PARETO, PROOF, SHAPES, SWEEP, Door
+from ..jobs.requests.doors import PARETO, PROOF, SHAPES, SWEEP, Door
 from .openapi.examples import (
     FRONTIER_ANSWERS,
     PROVABLE_BODY,

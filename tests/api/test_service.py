@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from api.errors import Refusal
-from api.jobs.process_pool import Reply, Task, WorkerLate
+from api.jobs.processes.pool import Reply, Task, WorkerLate
 from api.service import Service
 from api.settings import Settings
 

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from api.cli.app import app
-from api.jobs.doors import PLANS
+from api.jobs.requests.doors import PLANS
 from api.routes.query import PLAN_QUERY
 from planner.formats import FORMATS
 from planner.options.options import DECLARED

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
-from api.jobs.options import as_document
-from api.jobs.process_pool import ProcessPool
-from api.jobs.queue_consumer import QueueWorker
+from api.jobs.processes.pool import ProcessPool
+from api.jobs.queue.consumer import QueueWorker
+from api.jobs.requests.options import as_document
 from api.settings import Settings
 from api.store import Store
 from api.store.databases.postgres import PostgresDatabase

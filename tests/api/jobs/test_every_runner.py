@@ -120,7 +120,7 @@ def test_a_job_whose_worker_dies_is_tried_again_and_given_up_after_three(url: st
 def test_a_job_that_runs_out_of_time_ends_with_its_best_plan_and_is_not_tried_again(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.jobs.process_pool.LATE_SECONDS", 4.0 - 600)  # as if 600 seconds were over after four
+    monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 4.0 - 600)  # as if 600 seconds were over after four
 
     async def work(made: Rig) -> None:
         job = await made.until(made.add(SLOW, FOREVER), JobState.SUCCEEDED)
@@ -138,7 +138,7 @@ def test_a_job_that_runs_out_of_time_ends_with_its_best_plan_and_is_not_tried_ag
 def test_a_job_of_shared_objects_that_runs_out_of_time_ends_with_its_best(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.jobs.process_pool.LATE_SECONDS", 4.0 - 600)
+    monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 4.0 - 600)
 
     async def work(made: Rig) -> None:
         job = await made.until(made.add(SLOW, OBJECTS_FOREVER, objects=True), JobState.SUCCEEDED)
@@ -192,7 +192,7 @@ def test_a_job_that_runs_out_of_memory_before_it_has_a_plan_says_so(url: str) ->
 
 
 def test_a_job_that_runs_out_of_time_before_it_has_a_plan_says_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.jobs.process_pool.LATE_SECONDS", 1.0 - 600)
+    monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 1.0 - 600)
 
     async def work(made: Rig) -> None:
         for pid in made.processes.pids:

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from api.cli.app import app
 from api.errors import Refusal
-from api.jobs.posted_problem import read
+from api.jobs.requests.posted_problem import read
 from api.routes.body import format_of
 from api.settings import Settings
 from planner import Buffer, Problem

@@ -11,9 +11,9 @@ from planner.many.worker import WasRead
 from planner.model.errors import BadInput, Code, Finding, PlannerError
 from planner.options.options import Options
 
-from ....jobs.answer_key import answer_key
 from ....jobs.kinds.plans import PlanKind, described
-from ....jobs.options import as_document
+from ....jobs.requests.answer_key import answer_key
+from ....jobs.requests.options import as_document
 from ....routes.guard import ANYBODY
 from ....settings import Settings
 from ....store.errors import StoreUnavailable

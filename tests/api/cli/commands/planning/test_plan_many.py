@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from api.cli.commands.planning.shared_answers import SharedAnswers, as_the_service_has_them, key_of
-from api.jobs.doors import PLANS
-from api.jobs.posted_problem import understand
+from api.jobs.requests.doors import PLANS
+from api.jobs.requests.posted_problem import understand
 from api.settings import Settings
 from planner import Options, read_problem, write_problem
 from planner.generate import Request, generate

@@ -13,12 +13,12 @@ from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.problem import Problem
 
-from ..errors import Refusal, too_large, unsupported
-from ..settings import Settings
+from ...errors import Refusal, too_large, unsupported
+from ...settings import Settings
+from ..kinds import kind_of
+from ..kinds.kind import Asked, Kind, Subject
 from .answer_key import answer_key
 from .doors import PLANS, Door, RequestOptions
-from .kinds import kind_of
-from .kinds.kind import Asked, Kind, Subject
 from .options import as_document, clipped, from_body, merged
 
 

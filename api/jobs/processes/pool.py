@@ -24,12 +24,12 @@ import structlog
 
 from planner.model.errors import Code, Finding
 
-from ..errors import HttpCode, OutOfMemory, Refusal
-from ..settings import Settings
+from ...errors import HttpCode, OutOfMemory, Refusal
+from ...settings import Settings
 from .messages import pack, unpack
 from .waiting_line import WaitingLine
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TICK_SECONDS = 0.05
 """How soon a cancel is passed on."""
 GRACE_SECONDS = 0.7
@@ -97,7 +97,7 @@ class Task:
 def start_worker(line: socket.socket) -> subprocess.Popen[bytes]:
     """A process that has the other end of that line."""
     return subprocess.Popen(
-        [sys.executable, "-m", "api.jobs.worker_process", str(line.fileno())],
+        [sys.executable, "-m", "api.jobs.processes.worker", str(line.fileno())],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         pass_fds=(line.fileno(),),

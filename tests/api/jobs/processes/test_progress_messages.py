@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from api.jobs import worker_process as worker
-from api.jobs.messages import unpack
-from api.jobs.worker_process import Reporter, Teller, Worker
+from api.jobs.processes import worker
+from api.jobs.processes.messages import unpack
+from api.jobs.processes.worker import Reporter, Teller, Worker
 from api.settings import Settings
 from planner import Options, Plan, plan
 from planner.planning.placing.watching import Progress

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 import pytest
 
 from api.errors import Refusal
-from api.jobs.process_pool import ProcessPool, Reply, Task, WorkerDied, WorkerFault, WorkerLate
+from api.jobs.processes.pool import ProcessPool, Reply, Task, WorkerDied, WorkerFault, WorkerLate
 from api.settings import Settings
 from tests.forked import children_of, forking_workers
 
@@ -136,7 +136,7 @@ def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:
 
 
 def test_a_worker_that_takes_far_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.jobs.process_pool.LATE_SECONDS", 0.1)
+    monkeypatch.setattr("api.jobs.processes.pool.LATE_SECONDS", 0.1)
 
     async def work(made: ProcessPool) -> None:
         os.kill(made.pids[0], signal.SIGSTOP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from api.jobs.waiting_line import WaitingLine
+from api.jobs.processes.waiting_line import WaitingLine
 
 
 class Played:

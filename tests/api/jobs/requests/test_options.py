@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from api.errors import Refusal
-from api.jobs.doors import PLANS, RequestOptions
-from api.jobs.options import as_document, clipped, from_body, from_document, merged
-from api.jobs.posted_problem import separate, understand
+from api.jobs.requests.doors import PLANS, RequestOptions
+from api.jobs.requests.options import as_document, clipped, from_body, from_document, merged
+from api.jobs.requests.posted_problem import separate, understand
 from api.settings import Settings
 from planner.model.errors import BadInput, Code
 from planner.options.options import Options

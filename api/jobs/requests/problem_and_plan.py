@@ -16,9 +16,9 @@ from planner.model.plan import Plan
 from planner.planning.shapes import ShapesPlan
 from planner.planning.sharing import Sharing
 
-from ..settings import Settings
-from .kinds import kind_of
-from .kinds.kind import Subject
+from ...settings import Settings
+from ..kinds import kind_of
+from ..kinds.kind import Subject
 from .posted_problem import read_subject, require_few, separate
 
 if TYPE_CHECKING:

@@ -19,14 +19,14 @@ from planner.model.errors import PlannerError
 from planner.model.plan import PlanStatus
 from planner.planning.placing.watching import Progress
 
-from ..errors import Refusal, refused
-from ..process.garbage import Trimmer, collect_rarely
-from ..process.memory_budget import limit_this_process
-from ..settings import Settings
-from .kinds.kind import Answer
-from .kinds.plans import described
+from ...errors import Refusal, refused
+from ...process.garbage import Trimmer, collect_rarely
+from ...process.memory_budget import limit_this_process
+from ...settings import Settings
+from ..kinds.kind import Answer
+from ..kinds.plans import described
+from ..requests.posted_problem import as_message
 from .messages import pack, unpack
-from .posted_problem import as_message
 from .tasks import FIVE_BUFFERS, do
 
 TOLD_SECONDS = 0.1

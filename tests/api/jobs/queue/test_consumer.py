@@ -14,8 +14,8 @@ from procrastinate import App, PsycopgConnector
 from procrastinate.jobs import Job as Delivery
 from psycopg_pool import PoolTimeout
 
-from api.jobs.patient_queue import pool
-from api.jobs.queue_consumer import together
+from api.jobs.queue.consumer import together
+from api.jobs.queue.patient_queue import pool
 from api.store import Store
 from api.store.databases.deliveries import QUEUES
 from api.store.opening import open_store

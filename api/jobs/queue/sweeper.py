@@ -14,10 +14,10 @@ from procrastinate.jobs import Job as Delivery
 from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
 
-from ..store import Store
-from ..store.databases.deliveries import QUEUES
-from ..store.records import JobState
-from .attempt import MOST_DEATHS
+from ...store import Store
+from ...store.databases.deliveries import QUEUES
+from ...store.records import JobState
+from ..attempt import MOST_DEATHS
 
 LOOKS = 6
 """So often the queue is looked at while a worker that is silent gets the benefit of the doubt."""

@@ -6,12 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 def test_a_worker_loads_no_web_server_and_no_database() -> None:
     code = (
-        "import sys, api.jobs.worker_process\n"
+        "import sys, api.jobs.processes.worker\n"
         "heavy = {'alembic', 'fastapi', 'sqlalchemy', 'starlette', 'uvicorn', 'ortools', 'pulp', 'rich'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

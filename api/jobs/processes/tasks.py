@@ -28,14 +28,14 @@ from planner.reporting.explain import explain_bound
 from planner.verifying.arguments.bounds import notes
 from solvers.model.errors import StopReason
 
-from ..errors import Refusal
-from ..settings import Settings
-from .doors import DOORS, PLANS
-from .kinds import kind_of
-from .kinds.kind import Answer, Asked, Kind, Line, Subject, etag_of
-from .options import from_body, from_record, options_of
-from .posted_problem import Understood, read, separate, understand
-from .problem_and_plan import below, problem_and_plan, read_answer
+from ...errors import Refusal
+from ...settings import Settings
+from ..kinds import kind_of
+from ..kinds.kind import Answer, Asked, Kind, Line, Subject, etag_of
+from ..requests.doors import DOORS, PLANS
+from ..requests.options import from_body, from_record, options_of
+from ..requests.posted_problem import Understood, read, separate, understand
+from ..requests.problem_and_plan import below, problem_and_plan, read_answer
 
 READY_SECONDS = 5.0
 FIVE_BUFFERS = Problem(tuple(Buffer(i, 16 + 16 * i, live=((i, i + 2),)) for i in range(5)), name="five")

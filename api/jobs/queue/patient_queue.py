@@ -18,7 +18,7 @@ from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from .attempt import AGAIN_SECONDS
+from ..attempt import AGAIN_SECONDS
 
 CONNECTIONS = 6
 WAIT_SECONDS = 5.0

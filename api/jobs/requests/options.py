@@ -12,8 +12,8 @@ from planner.checks.report import printable
 from planner.model.errors import MAX_ECHO, Code, Finding
 from planner.options.options import DECLARED, Options
 
-from ..errors import Refusal, bad_option, refused_findings
-from ..settings import Settings
+from ...errors import Refusal, bad_option, refused_findings
+from ...settings import Settings
 from .doors import DOOR_OF, OFFERED, PLANS, Door, RequestOptions
 
 

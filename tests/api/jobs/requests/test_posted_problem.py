@@ -7,8 +7,8 @@ import json
 import pytest
 
 from api.errors import Refusal
-from api.jobs.posted_problem import read
-from api.jobs.problem_and_plan import problem_and_plan
+from api.jobs.requests.posted_problem import read
+from api.jobs.requests.problem_and_plan import problem_and_plan
 from api.settings import Settings
 from planner.formats.tables import problems as table
 from tests.http.served import THREE

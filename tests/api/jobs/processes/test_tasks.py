@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from api.jobs.kinds.kind import Answer
-from api.jobs.options import as_document
-from api.jobs.tasks import do
+from api.jobs.processes.tasks import do
+from api.jobs.requests.options import as_document
 from api.settings import Settings
 from planner import Options, plan, read_problem, share
 from planner.formats import write_plan, write_problem, write_sharing

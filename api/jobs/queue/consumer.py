@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from ..store import Store, StoreUnavailable
-from ..store.databases.deliveries import QUEUE, QUEUES, SHORT_QUEUE, SOLVE
-from ..store.records import Claim, JobState
-from .attempt import AGAIN_SECONDS, Attempt, Endings
-from .process_pool import ProcessPool
+from ...store import Store, StoreUnavailable
+from ...store.databases.deliveries import QUEUE, QUEUES, SHORT_QUEUE, SOLVE
+from ...store.records import Claim, JobState
+from ..attempt import AGAIN_SECONDS, Attempt, Endings
+from ..processes.pool import ProcessPool
 
 if TYPE_CHECKING:
     from procrastinate import App, JobContext

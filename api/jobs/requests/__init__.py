@@ -1,0 +1,1 @@
+"""What was posted: at which door, with which options, and which problem."""
