@@ -28,11 +28,12 @@ from .process import logs
 from .process.garbage import forget_frames
 from .process.memory_budget import Shares, share_out
 from .process.metrics import Metrics
-from .routes import about, batches, checks, draw, events, jobs, page, plans, site, studies
-from .routes.guard import OPEN_PATHS, Guard
-from .routes.openapi import reference
+from .routes import about, checks, draw, plans, studies
+from .routes.http.guard import OPEN_PATHS, Guard
+from .routes.http.sending import answer
 from .routes.openapi.examples import ERRORS, components
-from .routes.sending import answer
+from .routes.pages import page, reference, site
+from .routes.queued import batches, events, jobs
 from .service import Service
 from .settings import Settings, WrongSettings, read_settings
 from .store import StoreUnavailable

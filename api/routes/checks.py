@@ -14,10 +14,10 @@ from planner.options.preference import Preference, Stability
 
 from ..jobs.processes.pool import Reply
 from ..service import Service
-from .body import FORM, PROBLEM_TYPES, boundary_of, format_of, read_body, require_type
+from .http.body import FORM, PROBLEM_TYPES, boundary_of, format_of, read_body, require_type
+from .http.parameters import PLAN_QUERY
 from .openapi.examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
 from .plans import Behind
-from .query import PLAN_QUERY
 from .steps import while_there
 
 router = APIRouter(tags=["checks"])

@@ -15,10 +15,10 @@ from planner.formats.tables.problems import JSON, USUAL, format_named
 
 from ..errors import HttpCode, Refusal
 from .checks import VerifyQuery, look_at_both
-from .jobs import Part, answer_of, job_of
+from .http.sending import Stream, in_pieces, loaded
 from .openapi.examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
 from .plans import Behind
-from .sending import Stream, in_pieces, loaded
+from .queued.jobs import Part, answer_of, job_of
 from .steps import failure_of, while_there
 
 router = APIRouter(tags=["drawings"])

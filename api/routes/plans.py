@@ -17,9 +17,17 @@ from ..jobs.attempt import Attempt
 from ..jobs.requests.doors import PLANS, Door
 from ..service import Service
 from ..store.records import About, Job, NewJob, Once, StoredPlan
-from .answers import job_response, plan_response
+from .http.answers import job_response, plan_response
+from .http.parameters import (
+    PLAN_PARAMETERS,
+    IdempotencyKey,
+    PlanOptions,
+    Prefer,
+    Preferences,
+    RequestQuery,
+    once_of,
+)
 from .openapi.examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
-from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, Prefer, Preferences, RequestQuery, once_of
 from .steps import (
     Asked,
     Received,

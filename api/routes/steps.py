@@ -22,9 +22,9 @@ from ..service import Service
 from ..settings import Settings
 from ..store import KeyReused, QueueFull, StoreUnavailable
 from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
-from .body import PROBLEM_TYPES, format_of, read_body, require_type
-from .query import QUERIES, RequestQuery
-from .sending import until_gone
+from .http.body import PROBLEM_TYPES, format_of, read_body, require_type
+from .http.parameters import QUERIES, RequestQuery
+from .http.sending import until_gone
 
 Result = TypeVar("Result")
 SMALL = 1 << 18

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..jobs.requests.doors import PARETO, PROOF, SHAPES, SWEEP, Door
+from .http.parameters import QUERIES, IdempotencyKey, Prefer, RequestQuery
 from .openapi.examples import (
     FRONTIER_ANSWERS,
     PROVABLE_BODY,
@@ -20,7 +21,6 @@ from .openapi.examples import (
     VARIANTS_BODY,
 )
 from .plans import Behind, answered
-from .query import QUERIES, IdempotencyKey, Prefer, RequestQuery
 
 router = APIRouter(tags=["plans"])
 Described = dict[str, Any]

@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from api.process.metrics import Metrics
-from api.routes.guard import Guard
+from api.routes.http.guard import Guard
 from api.settings import Settings
 
 

@@ -24,10 +24,10 @@ from starlette.types import Message
 from api.app import create_app
 from api.errors import Refusal
 from api.process.memory_budget import Budget
-from api.routes import sending
-from api.routes.body import Bodies
-from api.routes.guard import Guard
-from api.routes.sending import Sender, Stream
+from api.routes.http import sending
+from api.routes.http.body import Bodies
+from api.routes.http.guard import Guard
+from api.routes.http.sending import Sender, Stream
 from api.settings import Settings
 from tests.http.hostile import connected, many, memory, whole
 from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving

@@ -16,9 +16,9 @@ import httpx
 import pytest
 
 from api.app import Application
-from api.routes.openapi import reference
-from api.routes.openapi.reference import rendered
-from api.routes.page import POLICY, File
+from api.routes.pages import reference
+from api.routes.pages.page import POLICY, File
+from api.routes.pages.reference import rendered
 from api.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from playwright.sync_api import expect
 
 from api.app import HANDLERS
-from api.routes import site as site_routes
+from api.routes.pages import site as site_routes
 from tests.web.browsing import Visit, Visiting
 
 ROOT = Path(__file__).resolve().parents[2]

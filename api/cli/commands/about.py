@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import planner
-from api import doctor as api_doctor
+from api.cli.commands import doctor as api_doctor
 from planner.formats import schema as problem_schema
 from solvers.model.solver import Feature
 

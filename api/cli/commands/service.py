@@ -85,7 +85,7 @@ def _serve(settings: Settings) -> ExitCode:
     import uvicorn
 
     from ...app import create_app
-    from ...request_heads import impatient, lines_at_most
+    from ...routes.http.connections import impatient, lines_at_most
 
     class Server(uvicorn.Server):
         """Says where it can be reached, once it can."""

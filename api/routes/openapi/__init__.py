@@ -1,1 +1,1 @@
-"""The OpenAPI document: schemas, examples, and its page for people."""
+"""What the OpenAPI document says beyond the types of the routes: schemas, and an example for every body and answer."""

@@ -10,7 +10,7 @@ from planner.formats import FORMATS, schema
 from planner.formats.tables.problems import BYTES, CSV, JSON
 
 from ...errors import CONTENT_TYPE
-from ..body import FORM, LINES
+from ..http.body import FORM, LINES
 from .shapes import OBJECT, PARTS, TEXT, part
 
 PROBLEM = {

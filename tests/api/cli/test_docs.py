@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from api.cli.app import app
 from api.jobs.requests.doors import PLANS
-from api.routes.query import PLAN_QUERY
+from api.routes.http.parameters import PLAN_QUERY
 from planner.formats import FORMATS
 from planner.options.options import DECLARED
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from api.cli.app import app
 from api.errors import Refusal
 from api.jobs.requests.posted_problem import read
-from api.routes.body import format_of
+from api.routes.http.body import format_of
 from api.settings import Settings
 from planner import Buffer, Problem
 from planner.formats import FORMATS, Format, read_problem

@@ -14,7 +14,7 @@ from planner.options.options import Options
 from ....jobs.kinds.plans import PlanKind, described
 from ....jobs.requests.answer_key import answer_key
 from ....jobs.requests.options import as_document
-from ....routes.guard import ANYBODY
+from ....routes.http.guard import ANYBODY
 from ....settings import Settings
 from ....store.errors import StoreUnavailable
 from ....store.opening import open_store, why

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import planner
-from api import doctor
 from api.cli.app import app
-from api.doctor import Check
+from api.cli.commands import doctor
+from api.cli.commands.doctor import Check
 from solvers.model import registry
 from tests.api.processes import run, run_on_terminal
 

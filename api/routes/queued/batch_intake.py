@@ -14,20 +14,20 @@ from starlette.types import Message
 from planner.formats.tables.problems import JSON
 from planner.model.errors import Code
 
-from ..errors import HttpCode, Refusal, too_large
-from ..jobs.attempt import MOST_DEATHS
-from ..jobs.processes.pool import WorkerDied, WorkerFault
-from ..jobs.requests.doors import RequestOptions
-from ..jobs.requests.options import as_document, options_of
-from ..jobs.requests.posted_problem import as_failure
-from ..process.garbage import forget_frames
-from ..service import Service
-from ..settings import Settings
-from ..store import StoreUnavailable
-from ..store.records import About, NewJob, Once
-from .body import Bodies, too_slow
-from .query import once_of
-from .steps import Asked, Received, enqueue, fingerprint_of, limits_of, look_up, understand
+from ...errors import HttpCode, Refusal, too_large
+from ...jobs.attempt import MOST_DEATHS
+from ...jobs.processes.pool import WorkerDied, WorkerFault
+from ...jobs.requests.doors import RequestOptions
+from ...jobs.requests.options import as_document, options_of
+from ...jobs.requests.posted_problem import as_failure
+from ...process.garbage import forget_frames
+from ...service import Service
+from ...settings import Settings
+from ...store import StoreUnavailable
+from ...store.records import About, NewJob, Once
+from ..http.body import Bodies, too_slow
+from ..http.parameters import once_of
+from ..steps import Asked, Received, enqueue, fingerprint_of, limits_of, look_up, understand
 
 LINES_AT_A_TIME = 2
 """So many are read and queued side by side; the next one is taken from the client when one of them is in the store."""

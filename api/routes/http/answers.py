@@ -13,8 +13,8 @@ from starlette.responses import Response
 from planner.checks.limits import MAX_TEXT
 from planner.formats.tables.problems import JSON
 
-from ..errors import HttpCode, Refusal
-from ..store.records import Job, PlanHead, StoredPlan
+from ...errors import HttpCode, Refusal
+from ...store.records import Job, PlanHead, StoredPlan
 
 WITHOUT_PLAN = {"infeasible": HttpCode.INFEASIBLE, "unknown": HttpCode.NO_PLAN}
 SENTENCES = {

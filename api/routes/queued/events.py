@@ -11,14 +11,14 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ..errors import HttpCode, Refusal
-from ..service import Service
-from ..store import StoreUnavailable
-from ..store.records import Event, EventKind, Job
+from ...errors import HttpCode, Refusal
+from ...service import Service
+from ...store import StoreUnavailable
+from ...store.records import Event, EventKind, Job
+from ..http.sending import Following
+from ..openapi.examples import EVENT_ANSWERS
+from ..plans import Behind
 from .jobs import job_of
-from .openapi.examples import EVENT_ANSWERS
-from .plans import Behind
-from .sending import Following
 
 router = APIRouter(tags=["jobs"])
 QUIET_SECONDS = 15.0

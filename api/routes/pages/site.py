@@ -13,9 +13,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from ..errors import HttpCode, Refusal
-from .openapi.reference import PATH as API
+from ...errors import HttpCode, Refusal
 from .page import FOLDER, File, answer_file
+from .reference import PATH as API
 
 router = APIRouter(include_in_schema=False)
 SITE = FOLDER.parent / "site"

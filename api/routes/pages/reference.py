@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...errors import CONTENT_TYPE
-from ..page import File, answer_file
+from .page import File, answer_file
 
 DOCUMENT = "/openapi.json"
 PATH = "/docs/api"

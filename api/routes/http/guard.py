@@ -15,10 +15,10 @@ import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..errors import HttpCode, Refusal, too_busy, too_large
-from ..process.memory_budget import Budget
-from ..process.metrics import Metrics
-from ..settings import LOOPBACK_NAMES, Settings, is_loopback
+from ...errors import HttpCode, Refusal, too_busy, too_large
+from ...process.memory_budget import Budget
+from ...process.metrics import Metrics
+from ...settings import LOOPBACK_NAMES, Settings, is_loopback
 from .body import Bodies
 from .sending import Sender, answer
 

@@ -13,14 +13,14 @@ from starlette.responses import Response
 
 from planner.formats.tables.problems import JSON
 
-from ..errors import HttpCode, Refusal
-from .answers import json_response, matches
-from .openapi.examples import PROBLEM, shown
-from .openapi.shapes import OBJECT
-from .plans import Behind
+from ...errors import HttpCode, Refusal
+from ..http.answers import json_response, matches
+from ..openapi.examples import PROBLEM, shown
+from ..openapi.shapes import OBJECT
+from ..plans import Behind
 
 router = APIRouter(tags=["page"])
-FOLDER = Path(__file__).resolve().parents[1] / "web"
+FOLDER = Path(__file__).resolve().parents[2] / "web"
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "

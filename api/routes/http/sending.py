@@ -11,9 +11,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from ..errors import CONTENT_TYPE, Refusal
-from ..service import Service
-from ..store import StoreUnavailable
+from ...errors import CONTENT_TYPE, Refusal
+from ...service import Service
+from ...store import StoreUnavailable
 from .body import Bodies
 
 PIECE = 1 << 18

@@ -14,17 +14,24 @@ from starlette.responses import Response
 
 from planner.formats.tables.problems import JSON, TEXT
 
-from ..errors import HttpCode, Refusal
-from ..service import Service
-from ..store import Store
-from ..store.records import Job, JobFilter, JobState
-from .answers import job_response, json_response, listed_job, not_modified, plan_headers, plan_response
-from .body import Bodies
-from .openapi.examples import JOB_ANSWERS, JOBS_ANSWERS, NEW_JOB_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY, PROOF_ANSWERS
-from .plans import Behind
-from .query import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
-from .sending import Stream, in_pieces, loaded
-from .steps import enqueue, failure_of, look_up, receive, stop_job, understand, while_there
+from ...errors import HttpCode, Refusal
+from ...service import Service
+from ...store import Store
+from ...store.records import Job, JobFilter, JobState
+from ..http.answers import job_response, json_response, listed_job, not_modified, plan_headers, plan_response
+from ..http.body import Bodies
+from ..http.parameters import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
+from ..http.sending import Stream, in_pieces, loaded
+from ..openapi.examples import (
+    JOB_ANSWERS,
+    JOBS_ANSWERS,
+    NEW_JOB_ANSWERS,
+    PLAN_ANSWERS,
+    PROBLEM_BODY,
+    PROOF_ANSWERS,
+)
+from ..plans import Behind
+from ..steps import enqueue, failure_of, look_up, receive, stop_job, understand, while_there
 
 router = APIRouter(tags=["jobs"])
 ID = re.compile(r"^[0-9a-f]{1,40}$")

@@ -15,10 +15,10 @@ from planner.model.errors import BadInput
 from planner.options.capacity import parse_capacities
 from planner.options.options import OptionKind
 
-from ..errors import HttpCode, Refusal, refused
-from ..jobs.requests.doors import DOORS, FIELDS, OFFERED, PLANS, Door, RequestOptions
-from ..jobs.requests.options import wrong_options
-from ..store.records import Once
+from ...errors import HttpCode, Refusal, refused
+from ...jobs.requests.doors import DOORS, FIELDS, OFFERED, PLANS, Door, RequestOptions
+from ...jobs.requests.options import wrong_options
+from ...store.records import Once
 
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
 

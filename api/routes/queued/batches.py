@@ -17,20 +17,20 @@ from starlette.types import Receive, Scope, Send
 
 from planner.formats.tables.problems import JSON
 
-from ..errors import Refusal, bad_option, too_large
-from ..service import Service
-from ..store import StoreUnavailable
-from ..store.ids import new_id
-from ..store.records import NONE_ENDED, Job, JobState
-from .answers import job_document
+from ...errors import Refusal, bad_option, too_large
+from ...service import Service
+from ...store import StoreUnavailable
+from ...store.ids import new_id
+from ...store.records import NONE_ENDED, Job, JobState
+from ..http.answers import job_document
+from ..http.body import LINES, format_of, require_type
+from ..http.parameters import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, once_of
+from ..http.sending import Following, in_pieces
+from ..openapi.examples import BATCH_ANSWERS, BATCH_BODY
+from ..plans import Behind
+from ..steps import failure_of
 from .batch_intake import BatchIntake
-from .body import LINES, format_of, require_type
 from .jobs import ID, not_found
-from .openapi.examples import BATCH_ANSWERS, BATCH_BODY
-from .plans import Behind
-from .query import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, once_of
-from .sending import Following, in_pieces
-from .steps import failure_of
 
 router = APIRouter(tags=["jobs"])
 LOOK_SECONDS = 0.1

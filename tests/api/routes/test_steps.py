@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from api.jobs.hub import Hub
-from api.routes import batches, events, steps
+from api.routes import steps
+from api.routes.queued import batches, events
 from api.store import StoreUnavailable
 from api.store.records import Event, EventKind, Job, JobState
 

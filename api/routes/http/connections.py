@@ -12,7 +12,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from planner.checks.report import printable
 
-from .errors import CONTENT_TYPE, HttpCode, Refusal
+from ...errors import CONTENT_TYPE, HttpCode, Refusal
 
 HINTS = (
     HTTPStatus.BAD_REQUEST,
@@ -36,7 +36,7 @@ LINGER_SECONDS = 0.5
 def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Protocol]:
     """The server's protocol, with deadlines for every request's head and for what is sent, and so many lines at most.
 
-    Bodies have a deadline of their own (routes/body.py).
+    Bodies have a deadline of their own (body.py).
     """
 
     idle: dict[Impatient, None] = {}

@@ -12,10 +12,10 @@ from starlette.requests import ClientDisconnect, Request
 from planner.formats.tables.problems import BYTES, FORMATS, TEXT, format_named
 from planner.model.errors import BadInput
 
-from ..errors import HttpCode, Refusal, bad_option, too_busy, too_large, unsupported
-from ..jobs.requests.posted_problem import require_format
-from ..process.memory_budget import Budget
-from ..settings import Settings
+from ...errors import HttpCode, Refusal, bad_option, too_busy, too_large, unsupported
+from ...jobs.requests.posted_problem import require_format
+from ...process.memory_budget import Budget
+from ...settings import Settings
 
 LINES = "application/x-ndjson"
 FORM = "multipart/form-data"
