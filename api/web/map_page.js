@@ -1,7 +1,7 @@
 // A page of its own: one or two plans that stand in the page itself, without a service behind it.
 
-import { Comparison } from "./comparison.js";
-import { Pane } from "./pane.js";
+import { Comparison } from "./pane/comparison.js";
+import { Pane } from "./pane/pane.js";
 import { setUpTheme } from "./theme.js";
 
 class HeldSource {

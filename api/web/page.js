@@ -1,11 +1,11 @@
 // The page: its form, its list of jobs, and one or two plans; what is shown stands in the address, so that it can be passed on.
 
-import { Comparison } from "./comparison.js";
-import { JobList } from "./job_list.js";
-import { Pane } from "./pane.js";
-import { ProblemForm } from "./problem_form.js";
-import { notices, Refused, token } from "./service.js";
-import { FileSource, JobSource } from "./sources.js";
+import { Comparison } from "./pane/comparison.js";
+import { JobList } from "./aside/job_list.js";
+import { Pane } from "./pane/pane.js";
+import { ProblemForm } from "./aside/problem_form.js";
+import { notices, Refused, token } from "./service/requests.js";
+import { FileSource, JobSource } from "./service/sources.js";
 import { element } from "./text.js";
 import { showError } from "./errors.js";
 import { setUpTheme } from "./theme.js";

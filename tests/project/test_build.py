@@ -110,10 +110,11 @@ def test_the_distribution_holds_the_packages_and_what_belongs_to_them(tmp_path: 
     }
     assert len(list(installed.glob("memplan-*.dist-info/licenses/LICENSE"))) == 1
     assert not [path for path in installed.rglob("*") if path.suffix in (".cpp", ".hpp")]
-    page = {path.name for path in (ROOT / "api" / "web").iterdir()}
-    assert (
-        {"index.html", "page.css", "page.js"} <= page == {path.name for path in (installed / "api" / "web").iterdir()}
+    page, installed_page = (
+        {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+        for folder in (ROOT / "api" / "web", installed / "api" / "web")
     )
+    assert {"index.html", "page.css", "page.js"} <= page == installed_page
     assert (installed / "bin" / "memplan").exists()
     told = "import planner.model.versions as v; from importlib.metadata import version as told; print(told('memplan') == v.MEMPLAN)"
     assert ask(installed, told).strip() == "True"

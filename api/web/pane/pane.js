@@ -1,17 +1,17 @@
 // One plan on the page: how it is being found, its figures, its map, and what can be done with it.
 
-import { follow } from "./events.js";
-import { Refused } from "./service.js";
-import { bytes, element, grouped, name, visible } from "./text.js";
+import { follow } from "../service/events.js";
+import { Refused } from "../service/requests.js";
+import { bytes, element, grouped, name, visible } from "../text.js";
 import { Convergence } from "./convergence.js";
 import { FindBox } from "./find.js";
-import { MapData } from "./map/data.js";
-import { MapView } from "./map/view.js";
-import { facts } from "./map/tip.js";
-import { partsOf } from "./answers/kinds.js";
+import { MapData } from "../map/data.js";
+import { MapView } from "../map/view.js";
+import { facts } from "../map/tip.js";
+import { partsOf } from "../answers/kinds.js";
 import { figures, remarks } from "./figures.js";
 import { save } from "./downloads.js";
-import { showError } from "./errors.js";
+import { showError } from "../errors.js";
 
 const REDRAW = 1000; // milliseconds between maps of a plan that gets better, at least
 let numbers = 0;

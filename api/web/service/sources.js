@@ -1,6 +1,6 @@
 // Where a pane gets its plan from: a job of the service, or a plan file that somebody has for a problem.
 
-import { ask, asBlob, asJson, asText } from "./service.js";
+import { ask, asBlob, asJson, asText } from "./requests.js";
 
 export class JobSource {
   constructor(id, part = null) {

@@ -1,6 +1,6 @@
 // A plan's figures, and what else is to be said of it: what is short, what the bound stands on, warnings.
 
-import { element, exactBytes, grouped, name, percent, plural, seconds, visible } from "./text.js";
+import { element, exactBytes, grouped, name, percent, plural, seconds, visible } from "../text.js";
 
 // What is best of jobs whose answer is more than a plan; of a frontier that is a curve.
 const NAMED = new Map([["frontier", ""], ["sweep", "smallest size"], ["nested", "peak"], ["shapes", "peak"]]);

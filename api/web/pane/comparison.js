@@ -1,6 +1,6 @@
 // Two plans side by side: their figures in one table, and maps that move together.
 
-import { bytes, element, grouped, name, percent, seconds, visible } from "./text.js";
+import { bytes, element, grouped, name, percent, seconds, visible } from "../text.js";
 
 export class Comparison {
   constructor(first, second) {

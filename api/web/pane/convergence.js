@@ -1,6 +1,6 @@
 // How peak and bound come closer while a problem is being solved: two lines of steps, and between them what is still open.
 
-import { bytes, element, grouped, seconds } from "./text.js";
+import { bytes, element, grouped, seconds } from "../text.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 92;

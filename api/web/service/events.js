@@ -1,6 +1,6 @@
 // What happens to a job, as it happens. EventSource cannot send a token, so the stream is read by hand; it goes on where it was cut off.
 
-import { ask, Refused } from "./service.js";
+import { ask, Refused } from "./requests.js";
 
 const PAUSE = 1000;
 

@@ -1,6 +1,6 @@
 // A field for names: Enter goes to the next buffer that is called so, Shift+Enter to the one before.
 
-import { element, grouped } from "./text.js";
+import { element, grouped } from "../text.js";
 
 export class FindBox {
   // `named(text)` gives layers and boxes; `goTo(layer, box)` shows one of them.
