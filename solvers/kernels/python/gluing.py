@@ -9,7 +9,6 @@ are changed by chance; what comes of it is kept if it leaves fewer pieces, or ha
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from itertools import accumulate
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ..interface import Report
 from .beam import is_plain
 from .forest import Forest, Piece
 from .input import check_start, demand, instance_of
+from .leaves import LeafBlocks
 from .slack import Slack
 
 # The same numbers stand in kernels/native/gluing.
@@ -53,83 +53,40 @@ def gluing(
     instance = instance_of(sections, columns)
     demand(is_plain(instance), "blocks of one rect each, without pairs or reserved ranges")
     check_start(columns, start, enough, work)
-    owner = instance.part_block[instance.rect_part]
-    begin, end = np.zeros((2, instance.blocks), dtype=np.int64)
-    begin[owner], end[owner] = instance.rect_start, instance.rect_end
-    times, places = np.unique(np.concatenate([begin, end]), return_inverse=True)
-    run = _Gluing(
-        places.reshape(2, -1).tolist(),
-        max(len(times) - 1, 0),
-        instance.block_high.tolist(),
-        columns,
-        start,
-        enough,
-        seed,
-    )
-    run.limit, run.report = work * LOOKS_PER_MICROSECOND, report
+    run = _Gluing(LeafBlocks(instance, columns), start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
     run.run()
     return np.array(run.best, dtype=np.int64), run.slack.work // LOOKS_PER_MICROSECOND
 
 
 class _Gluing:
-    limit: int
-    report: Report
-
-    def __init__(
-        self,
-        times: list[list[int]],
-        sections: int,
-        sizes: list[int],
-        columns: Columns,
-        start: Ints,
-        enough: int,
-        seed: int,
-    ) -> None:
-        self.sizes, self.enough = sizes, enough
-        self.modulus: list[int] = columns.modulus.tolist()
-        self.residue: list[int] = columns.residue.tolist()
-        self.lowest: list[int] = columns.lowest.tolist()
-        self.highest: list[int] = columns.highest.tolist()
-        alike = (columns.modulus == columns.modulus[:1]) & (columns.residue == 0) & (columns.lowest == 0)
-        self.unit = self.modulus[0] if sizes and alike.all() else 1
-        """What all are aligned to that may begin at the bottom: heights are counted in it."""
-        self.leaves: list[tuple[int, int, int]] = [
-            (begin, end, -(-size // self.unit)) for begin, end, size in zip(*times, sizes, strict=True)
-        ]
-        change = [0] * (sections + 1)
-        for begin, end, height in self.leaves:
-            change[begin] += height
-            change[end] -= height
-        self.live = list(accumulate(change))[:sections]
-        self.slack = Slack(0, self.live)
-        self.forest = Forest(sections, [])
+    def __init__(self, blocks: LeafBlocks, start: Ints, enough: int, seed: int, limit: int, report: Report) -> None:
+        self.blocks, self.enough, self.limit, self.report = blocks, enough, limit, report
+        self.slack = Slack(0, blocks.live)
+        self.forest = Forest(len(blocks.live), [])
         self.random = SplitMix64(seed & WORD)
         self.best: list[int] = start.tolist()
-        self.peak = self._peak_of(self.best)
-        self.least = max([*self.live, min(enough, self.peak) // self.unit])
+        self.peak = blocks.peak_of(self.best)
+        self.least = max([*blocks.live, min(enough, self.peak) // blocks.unit])
         self.stopped = False
         self.whole = self.waste = self.noise = self.turn = 0
         self.queue: list[tuple[int, int, int, int, int]] = []
         self.log: list[tuple[int, bool]] = []
         self.fresh: list[int] = []
 
-    def _peak_of(self, bases: list[int]) -> int:
-        return max((base + size for base, size in zip(bases, self.sizes, strict=True)), default=0)
-
     def _is_over(self) -> bool:
         self.stopped = self.stopped or self.report(None)
         return self.stopped or self.slack.work >= self.limit
 
     def _most_gap(self) -> int:
-        return -(-self.peak // self.unit) - self.least
+        return -(-self.peak // self.blocks.unit) - self.least
 
     def _first_gap(self) -> int:
         return min(self.least // FIRST_GAP, self._most_gap() // 2)
 
     def run(self) -> None:
-        if not self.live:
+        if not self.blocks.live:
             return
-        patience = min(self.limit // PART_OF_WORK, LOOKS_A_BLOCK * len(self.sizes))
+        patience = min(self.limit // PART_OF_WORK, LOOKS_A_BLOCK * len(self.blocks.pieces))
         gap, failed, is_better = self._first_gap(), 0, True
         while self.peak > self.enough and not self._is_over():
             if is_better and self._glue_all(self.least, self.slack.work + patience):
@@ -159,11 +116,11 @@ class _Gluing:
 
     def _glue_all(self, height: int, until: int) -> bool:
         begun = self.slack.work
-        self.slack = Slack(height, self.live, self.slack.work)
-        self.forest = Forest(len(self.live), self.leaves)
+        self.slack = Slack(height, self.blocks.live, self.slack.work)
+        self.forest = Forest(len(self.blocks.live), self.blocks.pieces)
         self.whole, self.waste = self.slack.total(), 0
         self._forget()
-        for leaf in range(len(self.leaves)):
+        for leaf in range(len(self.blocks.pieces)):
             if self._is_over():
                 break
             self._look_around(leaf)
@@ -205,7 +162,7 @@ class _Gluing:
         self._forget()
         self.noise = NOISES[self._below(len(NOISES))]
         loose, forest = self.forest.loose, self.forest
-        where = loose[self._below(len(loose))] if self._below(2) == 0 else self._below(len(self.leaves))
+        where = loose[self._below(len(loose))] if self._below(2) == 0 else self._below(len(self.blocks.pieces))
         time = forest[where].begin if self._below(2) == 0 else forest[where].end
         touching = [other for other in loose if other != where and forest[other].touches(time)]
         first = [where] if forest.is_loose(where) else []
@@ -365,75 +322,13 @@ class _Gluing:
             self._look_around(node)
 
     def _settle(self) -> None:
-        """The plan that the pieces are: the largest stay as they are, with everything let fall; what is left over goes wherever it fits."""
-        pieces = sorted(self.forest.loose, key=self._largest_first)
-        top, bases = [0] * len(self.live), [0] * len(self.sizes)
-        placed: list[int] = []
-        left: list[int] = []
-        for piece in pieces:
-            is_alone = not any(top[self.forest[piece].begin : self.forest[piece].end])
-            for _, leaf in self._leaves_of(piece):
-                if not is_alone:
-                    left.append(leaf)
-                    continue
-                begin, end, height = self.leaves[leaf]
-                if not self._put(leaf, max(top[begin:end]), bases):
-                    return
-                top[begin:end] = [bases[leaf] + height] * (end - begin)
-                placed.append(leaf)
-                self.slack.work += end - begin
-        for leaf in sorted(left, key=self._largest_first):
-            if not self._put(leaf, self._lowest_gap(leaf, placed, bases), bases):
-                return
-            placed.append(leaf)
-        bases = [base * self.unit for base in bases]
-        peak = self._peak_of(bases)
+        offsets = self.blocks.settle(self.forest, self.slack)
+        if offsets is None:
+            return
+        peak = self.blocks.peak_of(offsets)
         if peak < self.peak:
-            self.best, self.peak = bases, peak
-            self.stopped = self.report(np.array(bases, dtype=np.int64)) or self.stopped
-
-    def _put(self, leaf: int, floor: int, bases: list[int]) -> bool:
-        """At the lowest base from there on that suits the block; false: it has none."""
-        bases[leaf] = self._suitable(leaf, floor)
-        return bases[leaf] <= self.highest[leaf] // self.unit
-
-    def _suitable(self, block: int, base: int) -> int:
-        if self.unit > 1:
-            return base
-        base = max(base, self.lowest[block])
-        return base + (self.residue[block] - base) % self.modulus[block]
-
-    def _largest_first(self, node: int) -> tuple[int, int]:
-        piece = self.forest[node]
-        return -self.slack.scaled(piece.height) * (piece.end - piece.begin), node
-
-    def _leaves_of(self, whole: int) -> list[tuple[int, int]]:
-        """The blocks of a piece, by address, and how far above its base they are."""
-        leaves: list[tuple[int, int]] = []
-        todo = [(0, whole)]
-        while todo:
-            base, node = todo.pop()
-            piece = self.forest[node]
-            if piece.is_leaf:
-                leaves.append((base, node))
-            else:
-                above = 0 if piece.is_chain else self.forest[piece.first].height
-                todo += [(base, piece.first), (base + above, piece.second)]
-        return sorted(leaves)
-
-    def _lowest_gap(self, node: int, placed: list[int], bases: list[int]) -> int:
-        begin, end, height = self.leaves[node]
-        self.slack.work += len(placed)
-        floor = 0
-        for base, leaf in sorted((bases[leaf], leaf) for leaf in placed if self._meet(leaf, begin, end)):
-            if base - self._suitable(node, floor) >= height:
-                break
-            floor = max(floor, base + self.leaves[leaf][2])
-        return floor
-
-    def _meet(self, leaf: int, begin: int, end: int) -> bool:
-        there, gone, _ = self.leaves[leaf]
-        return there < end and begin < gone
+            self.best, self.peak = offsets, peak
+            self.stopped = self.report(np.array(offsets, dtype=np.int64)) or self.stopped
 
 
 def _log2(number: int) -> int:

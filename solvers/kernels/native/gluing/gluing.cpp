@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "gluing/forest.hpp"
+#include "gluing/leaves.hpp"
 #include "gluing/slack.hpp"
 #include "shared/random.hpp"
 
@@ -59,50 +60,21 @@ struct Change {
     bool made;  // or taken apart
 };
 
-// What all are aligned to that may begin at the bottom: heights are counted in it. 1, if there is no such number.
-Coord common_alignment(const SearchInput& input) {
-    for (std::size_t block = 0; block < input.blocks(); ++block) {
-        if (input.modulus[block] != input.modulus[0] || input.residue[block] != 0 || input.lowest[block] != 0) return 1;
-    }
-    return input.blocks() ? input.modulus[0] : 1;
-}
-
 class Gluing {
 public:
     Gluing(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report)
-        : input_(input), options_(options), report_(report), count_(input.blocks()) {
+        : blocks_(input), options_(options), report_(report), live_(blocks_.live()), unit_(blocks_.unit()) {
         result_.offsets.assign(options.start.begin(), options.start.end());
-        unit_ = common_alignment(input);
-        std::vector<Coord> times;
-        for (std::size_t r = 0; r < input.rects(); ++r) times.push_back(input.rect_start[r]), times.push_back(input.rect_end[r]);
-        std::sort(times.begin(), times.end());
-        times.erase(std::unique(times.begin(), times.end()), times.end());
-        const auto section = [&](Coord time) { return static_cast<std::int32_t>(std::lower_bound(times.begin(), times.end(), time) - times.begin()); };
-        leaves_.resize(count_);
-        size_.resize(count_);
-        for (std::size_t r = 0; r < input.rects(); ++r) {
-            const auto block = static_cast<std::size_t>(input.part_block[static_cast<std::size_t>(input.rect_part[r])]);
-            size_[block] = input.part_high[static_cast<std::size_t>(input.rect_part[r])];
-            leaves_[block].begin = section(input.rect_start[r]), leaves_[block].end = section(input.rect_end[r]);
-            leaves_[block].height = (size_[block] + unit_ - 1) / unit_;
-        }
-        const std::size_t sections = times.empty() ? 0 : times.size() - 1;
-        live_.assign(sections + 1, 0);
-        for (const Piece& leaf : leaves_) {
-            live_[static_cast<std::size_t>(leaf.begin)] += leaf.height, live_[static_cast<std::size_t>(leaf.end)] -= leaf.height;
-        }
-        for (std::size_t t = 0; t < sections; ++t) live_[t + 1] += live_[t];
-        live_.resize(sections);
-        slack_.resize(sections);
+        slack_.resize(live_.size());
         for (const Coord live : live_) least_ = std::max(least_, live);
-        result_.peak = peak_of(result_.offsets);
+        result_.peak = blocks_.peak_of(result_.offsets);
         least_ = std::max(least_, std::min(options.enough, result_.peak) / unit_);
     }
 
     // Height after height: nearer to what is enough after a success, farther from it after a failure, and with more patience once all have failed.
     Improvement run() {
         if (live_.empty()) return std::move(result_);
-        std::int64_t patience = std::min(options_.work / kPartOfWork, kLooksABlock * static_cast<std::int64_t>(count_));
+        std::int64_t patience = std::min(options_.work / kPartOfWork, kLooksABlock * static_cast<std::int64_t>(blocks_.count()));
         Coord gap = first_gap();
         int failed = 0;
         bool is_better = true;
@@ -147,10 +119,10 @@ private:
     bool glue_all(Coord height, std::int64_t until) {
         const std::int64_t begun = result_.work;
         slack_.fill(height, live_);
-        forest_.reset(live_.size(), leaves_);
+        forest_.reset(live_.size(), blocks_.pieces());
         whole_ = slack_.total(), waste_ = 0;
         forget();
-        for (Node leaf = 0; leaf < static_cast<Node>(count_) && !is_over(); ++leaf) look_around(leaf);
+        for (Node leaf = 0; leaf < static_cast<Node>(blocks_.count()) && !is_over(); ++leaf) look_around(leaf);
         glue();
         log_.clear();
         const std::int64_t once = result_.work - begun;
@@ -195,7 +167,7 @@ private:
         noise_ = kNoises[below(std::size(kNoises))];
         const std::vector<Node>& loose = forest_.loose();
         // Where a loose piece ends, or any block at all: else few places would be left.
-        const Node where = below(2) == 0 ? loose[below(loose.size())] : static_cast<Node>(below(count_));
+        const Node where = below(2) == 0 ? loose[below(loose.size())] : static_cast<Node>(below(blocks_.count()));
         const std::int32_t time = below(2) == 0 ? forest_[where].begin : forest_[where].end;
         const bool is_loose = forest_[where].loose;
         touching_.clear();
@@ -367,96 +339,13 @@ private:
         }
     }
 
-    // The plan that the pieces are: the largest stay as they are, with everything let fall; what is left over goes wherever it fits.
     void settle() {
-        std::vector<Node> pieces = forest_.loose();
-        const auto area = [&](Node node) { return slack_.scaled(forest_[node].height) * (forest_[node].end - forest_[node].begin); };
-        const auto largest_first = [&](Node a, Node b) { return std::pair(-area(a), a) < std::pair(-area(b), b); };
-        std::sort(pieces.begin(), pieces.end(), largest_first);
-        std::vector<Coord> top(live_.size(), 0), bases(count_, 0);
-        std::vector<Node> placed, left;
-        for (const Node piece : pieces) {
-            const auto begin = top.begin() + forest_[piece].begin, end = top.begin() + forest_[piece].end;
-            const bool is_alone = *std::max_element(begin, end) == 0;
-            for (const auto& [base, leaf] : leaves_of(piece)) {
-                if (!is_alone) {
-                    left.push_back(leaf);
-                    continue;
-                }
-                const auto first = top.begin() + leaves_[static_cast<std::size_t>(leaf)].begin, last = top.begin() + leaves_[static_cast<std::size_t>(leaf)].end;
-                const Coord floor = *std::max_element(first, last);
-                if (!put(leaf, floor, bases)) return;
-                std::fill(first, last, bases[static_cast<std::size_t>(leaf)] + leaves_[static_cast<std::size_t>(leaf)].height);
-                placed.push_back(leaf);
-                result_.work += last - first;
-            }
-        }
-        std::sort(left.begin(), left.end(), largest_first);
-        for (const Node leaf : left) {
-            if (!put(leaf, lowest_gap(leaf, placed, bases), bases)) return;
-            placed.push_back(leaf);
-        }
-        for (Coord& base : bases) base *= unit_;
-        const Coord peak = peak_of(bases);
+        auto offsets = blocks_.settle(forest_, slack_, result_.work);
+        if (!offsets) return;
+        const Coord peak = blocks_.peak_of(*offsets);
         if (peak >= result_.peak) return;
-        result_.offsets = std::move(bases), result_.peak = peak;
+        result_.offsets = std::move(*offsets), result_.peak = peak;
         stopped_ = report_(&result_.offsets) || stopped_;
-    }
-
-    // At the lowest base from there on that suits the block; false: it has none.
-    bool put(Node leaf, Coord floor, std::vector<Coord>& bases) const {
-        const auto block = static_cast<std::size_t>(leaf);
-        bases[block] = suitable(block, floor);
-        return bases[block] <= input_.highest[block] / unit_;
-    }
-
-    Coord suitable(std::size_t block, Coord base) const {
-        if (unit_ > 1) return base;
-        base = std::max(base, input_.lowest[block]);
-        const Coord rest = (base - input_.residue[block]) % input_.modulus[block];
-        return rest == 0 ? base : base - rest + (rest > 0 ? input_.modulus[block] : 0);
-    }
-
-    // The blocks of a piece, by address, and how far above its base they are.
-    std::vector<std::pair<Coord, Node>> leaves_of(Node whole) const {
-        std::vector<std::pair<Coord, Node>> leaves, open{{0, whole}};
-        while (!open.empty()) {
-            const auto [base, node] = open.back();
-            open.pop_back();
-            const Piece& piece = forest_[node];
-            if (piece.joint == Joint::kLeaf) {
-                leaves.push_back({base, node});
-                continue;
-            }
-            open.push_back({base, piece.first});
-            open.push_back({piece.joint == Joint::kStack ? base + forest_[piece.first].height : base, piece.second});
-        }
-        std::sort(leaves.begin(), leaves.end());
-        return leaves;
-    }
-
-    Coord lowest_gap(Node node, const std::vector<Node>& placed, const std::vector<Coord>& bases) {
-        const Piece& leaf = leaves_[static_cast<std::size_t>(node)];
-        std::vector<std::pair<Coord, Coord>> taken;
-        for (const Node other : placed) {
-            const Piece& there = leaves_[static_cast<std::size_t>(other)];
-            const Coord base = bases[static_cast<std::size_t>(other)];
-            if (there.begin < leaf.end && leaf.begin < there.end) taken.push_back({base, base + there.height});
-        }
-        result_.work += static_cast<std::int64_t>(placed.size());
-        std::sort(taken.begin(), taken.end());
-        Coord floor = 0;
-        for (const auto& [base, end] : taken) {
-            if (base - suitable(static_cast<std::size_t>(node), floor) >= leaf.height) break;
-            floor = std::max(floor, end);
-        }
-        return floor;
-    }
-
-    Coord peak_of(const std::vector<Coord>& offsets) const {
-        Coord peak = 0;
-        for (std::size_t block = 0; block < count_; ++block) peak = std::max(peak, offsets[block] + size_[block]);
-        return peak;
     }
 
     bool is_over() {
@@ -471,13 +360,12 @@ private:
         stopped_ = report_(nullptr);
     }
 
-    const SearchInput& input_;
+    const LeafBlocks blocks_;
     const ImprovementOptions& options_;
     const ImprovementReport& report_;
-    const std::size_t count_;
-    Coord unit_ = 1, least_ = 0, whole_ = 0, waste_ = 0, noise_ = 0;
-    std::vector<Piece> leaves_;
-    std::vector<Coord> size_, live_;
+    const std::vector<Coord>& live_;
+    const Coord unit_;
+    Coord least_ = 0, whole_ = 0, waste_ = 0, noise_ = 0;
     Slack slack_;
     Forest forest_;
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;
