@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .beam import beam
-    from .gluing import gluing
+    from .gluing.gluing import gluing
     from .greedy import greedy, greedy_order, greedy_orders, greedy_place
     from .improve import improve
     from .search import search
@@ -35,7 +35,7 @@ MODULES = {
     "greedy_place": "greedy",
     "improve": "improve",
     "beam": "beam",
-    "gluing": "gluing",
+    "gluing": "gluing.gluing",
     "search": "search",
 }
 

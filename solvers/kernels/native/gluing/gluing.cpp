@@ -15,7 +15,7 @@ namespace memplan {
 
 namespace {
 
-// The same numbers stand in solvers/kernels/python/gluing.py.
+// The same numbers stand in solvers/kernels/python/gluing.
 constexpr Coord kOne = Coord{1} << 16;           // of logarithms and energies
 constexpr Coord kTrifle = Coord{1} << 20;        // what a joint costs that wastes nothing
 constexpr std::size_t kCandidates = 8;           // joints of a piece that are kept in mind

@@ -11,7 +11,7 @@ from solvers.geometry.rules import violation
 from solvers.heuristics.improve.gluing import Gluing
 from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
-from solvers.kernels.python.slack import Slack
+from solvers.kernels.python.gluing.slack import Slack
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.registry import get

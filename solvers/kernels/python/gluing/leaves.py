@@ -6,8 +6,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from ...model.instance import Instance
-from ..columns import Columns
+from ....model.instance import Instance
+from ...columns import Columns
 from .forest import Forest
 from .slack import Slack
 

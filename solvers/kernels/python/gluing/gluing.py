@@ -12,13 +12,13 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ...model.instance import Ints
-from ...model.splitmix import WORD, SplitMix64
-from ..columns import Columns
-from ..interface import Report
-from .beam import is_plain
+from ....model.instance import Ints
+from ....model.splitmix import WORD, SplitMix64
+from ...columns import Columns
+from ...interface import Report
+from ..beam import is_plain
+from ..input import check_start, demand, instance_of
 from .forest import Forest, Piece
-from .input import check_start, demand, instance_of
 from .leaves import LeafBlocks
 from .slack import Slack
 

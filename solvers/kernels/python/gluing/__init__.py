@@ -1,0 +1,1 @@
+"""Packing by gluing, as kernels/native/gluing does it."""
