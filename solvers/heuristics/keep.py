@@ -21,7 +21,7 @@ from ..model.objective import evaluate, peaks
 from ..model.outcome import Outcome
 from ..model.solver import Control, Feature, Goal, Solver, Task
 from ..model.splitmix import SplitMix64
-from .assign.layout import Layout, Spots, lives
+from .layout import Layout, Spots, lives
 
 BUILD_EVERY = 60
 """So many small changes, then a large one."""

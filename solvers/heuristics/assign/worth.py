@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.instance import Instance, Term
 from ...model.linear_terms import choice_cost, peak_price
-from .layout import Layout, Spots
+from ..layout import Layout, Spots
 
 
 class Worth:

@@ -6,13 +6,13 @@ from collections.abc import Container, Iterable
 
 import numpy as np
 
-from ...bounds.weighted_sections import homes_of_classes
-from ...fitting.gaps import Span
-from ...fitting.neighbours import neighbours
-from ...fitting.orders import Fit
-from ...fitting.reserved import Reserved
-from ...model.instance import Instance, Ints, Placement
-from ...model.objective import peaks
+from ..bounds.weighted_sections import homes_of_classes
+from ..fitting.gaps import Span
+from ..fitting.neighbours import neighbours
+from ..fitting.orders import Fit
+from ..fitting.reserved import Reserved
+from ..model.instance import Instance, Ints, Placement
+from ..model.objective import peaks
 
 Spots = list[tuple[int, int, int]]
 """(block, pool, base)"""
