@@ -87,16 +87,16 @@ SOLVERS: dict[str, Entry] = {
     "cbc": Entry(SolverKind.METHOD, "solvers.exact.milp:Cbc", "the integer program, by CBC"),
     "highs": Entry(SolverKind.METHOD, "solvers.exact.milp:Highs", "the integer program, by HiGHS"),
     "improve": Entry(
-        SolverKind.IMPROVER, "solvers.heuristics.improve.ejection:Improve", "greedy, then moving what defines the peak"
+        SolverKind.IMPROVER, "solvers.heuristics.improve:Improve", "greedy, then moving what defines the peak"
     ),
     "beam": Entry(
         SolverKind.IMPROVER,
-        "solvers.heuristics.improve.beam:Beam",
+        "solvers.heuristics.improve:Beam",
         "greedy, then sweeps through time with many placements side by side",
     ),
     "gluing": Entry(
         SolverKind.IMPROVER,
-        "solvers.heuristics.improve.gluing:Gluing",
+        "solvers.heuristics.improve:Gluing",
         "greedy, then joining pieces until one is left: for thousands of buffers that fill the memory almost without a gap",
     ),
     "cadence_position": Entry(

@@ -19,8 +19,8 @@ from ...model.objective import evaluate
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from ...model.splitmix import SplitMix64
-from .from_prices import from_prices
 from ..layout import Layout, Spots, lives
+from .from_prices import from_prices
 from .packing import ORDERS, packed
 from .worth import Worth
 

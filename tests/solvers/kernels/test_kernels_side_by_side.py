@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from solvers.exact.search.solver import Search
 from solvers.heuristics.greedy.solver import Greedy
-from solvers.heuristics.improve.ejection import Improve
+from solvers.heuristics.improve import Improve
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome

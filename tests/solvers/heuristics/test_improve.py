@@ -7,13 +7,13 @@ import pytest
 
 from solvers.geometry.rules import violation
 from solvers.heuristics.greedy.solver import Greedy
-from solvers.heuristics.improve.ejection import Improve
+from solvers.heuristics.improve import Improve
 from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.solver import Goal, Limits, Silent, Task
-from tests.solvers.heuristics.improve.improvers import first_placement, never, peak, placement
+from tests.solvers.heuristics.improvers import first_placement, never, peak, placement
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference
 from tests.solvers.kernels.test_greedy_native import random_instance
 from tests.support import Block, make_instance, plain

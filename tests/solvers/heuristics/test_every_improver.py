@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 
 from solvers.geometry.rules import violation
-from solvers.heuristics.improve.beam import Beam
-from solvers.heuristics.improve.ejection import Improve, Improver
-from solvers.heuristics.improve.gluing import Gluing
+from solvers.heuristics.improve import Beam, Gluing, Improve, Improver
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
 from solvers.model.instance import Ints, Placement
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
-from tests.solvers.heuristics.improve.improvers import first_placement, peak, placement, recurrent
+from tests.solvers.heuristics.improvers import first_placement, peak, placement, recurrent
 from tests.solvers.kernels.kernel_sets import native, use_reference
 from tests.support import make_instance, plain
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.geometry.rules import violation
-from solvers.heuristics.improve.gluing import Gluing
+from solvers.heuristics.improve import Gluing
 from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.kernels.python.gluing.slack import Slack
@@ -16,8 +16,8 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
-from tests.solvers.heuristics.improve.improvers import first_placement, never, peak, placement
-from tests.solvers.heuristics.improve.test_beam import aligned, bound_of
+from tests.solvers.heuristics.improvers import first_placement, never, peak, placement
+from tests.solvers.heuristics.test_beam import aligned, bound_of
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, where_native_run
 from tests.support import make_instance, plain
 

@@ -9,13 +9,13 @@ from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
 from solvers.geometry.rules import violation
 from solvers.heuristics.greedy.solver import Greedy
-from solvers.heuristics.improve.beam import Beam
+from solvers.heuristics.improve import Beam
 from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
-from tests.solvers.heuristics.improve.improvers import first_placement, never, peak, placement, recurrent
+from tests.solvers.heuristics.improvers import first_placement, never, peak, placement, recurrent
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference, where_native_run
 from tests.support import Block, make_instance, plain
 

@@ -1,0 +1,138 @@
+"""The kernels that lower the peak of a known placement, behind the Solver protocol: one pool, no proofs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from ..kernels import Selection, active_for
+from ..kernels.columns import Columns, columns
+from ..kernels.interface import Report
+from ..model.conflicts import live_pair_count
+from ..model.errors import StopReason, Unsupported
+from ..model.instance import Instance, Ints, Placement
+from ..model.linear_terms import peak_worth
+from ..model.needs import is_one_pool
+from ..model.objective import evaluate, peaks
+from ..model.outcome import Outcome
+from ..model.solver import Control, Feature, Goal, Solver, Task
+
+Lowering: TypeAlias = Callable[[int, Columns, Ints, int, int, int, Report], tuple[Ints, int]]
+"""Of sections, columns, a start, a peak that is enough, seed, work and whom to report to: offsets, and the work done."""
+
+NO_LIMIT = 1 << 53
+"""More work than can be done."""
+
+
+class Improver(Solver, ABC):
+    """What only ever improves a known placement, of one pool whose peak alone counts."""
+
+    name: ClassVar[str]
+    features: ClassVar[frozenset[Feature]]
+
+    @abstractmethod
+    def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
+        """Who lowers the instance's peak; None: it is not for this one."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        """Nothing without a start: a first placement is the business of others."""
+        if not is_one_pool(instance):
+            raise Unsupported(self.name, "it takes one pool at a time, and only its peak counts for it")
+        if task.start is None or not instance.blocks:
+            return self._outcome(instance, task, StopReason.WORK_LIMIT, task.start, 0)
+        enough = peak_worth(instance, task.enough) or 0
+        if task.goal is Goal.FIT:
+            return self._outcome(instance, task, StopReason.GOAL_MET, task.start, 0)
+        if peaks(instance, task.start)[0] <= enough:
+            return self._outcome(instance, task, StopReason.PROVED, task.start, 0)
+
+        def report(offset: Ints | None) -> bool:
+            if offset is not None:
+                control.incumbent(_placement(offset))
+            return control.stopped() is not None
+
+        kernel = self.kernel(instance, active_for(instance))
+        if kernel is None:
+            return self._outcome(instance, task, StopReason.WORK_LIMIT, task.start, 0)
+        start = np.ascontiguousarray(task.start.offset, dtype=np.int64)
+        work = NO_LIMIT if task.limits.work is None else task.limits.work
+        seed = task.seed % (1 << 64)
+        offset, done = kernel(instance.sections, columns(instance), start, enough, seed, work, report)
+        placement = _placement(offset)
+        is_enough = peaks(instance, placement)[0] <= enough
+        stop = StopReason.PROVED if is_enough else control.stopped() or StopReason.WORK_LIMIT
+        return self._outcome(instance, task, stop, placement, done)
+
+    def _outcome(
+        self, instance: Instance, task: Task, stop: StopReason, placement: Placement | None, work: int
+    ) -> Outcome:
+        return Outcome(
+            stop,
+            placement=placement,
+            value=None if placement is None else evaluate(instance, placement),
+            bound=task.bound,
+            pool_bounds=task.pool_bounds,
+            solver=self.name if work else None,
+            work=work,
+            reproducible=stop.is_repeatable,
+        )
+
+
+class Improve(Improver):
+    """Puts what ends too high elsewhere; what stands there is thrown out if need be, and put elsewhere in its turn.
+
+    Cheap where there are very many blocks.
+    """
+
+    name: ClassVar[str] = "improve"
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.POOLS, Feature.TERMS}
+
+    def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
+        most = selection.sizes.improve_pairs
+        if most is not None and live_pair_count(instance) + len(instance.conflicts) > most:
+            return None
+        return selection.kernels.improve
+
+
+class Beam(Improver):
+    """Sweeps through time with many partial placements side by side, each time to end lower than what is known.
+
+    Strong where long-lived blocks leave little room for short ones.
+    """
+
+    name: ClassVar[str] = "beam"
+    features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
+
+    def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
+        most = selection.sizes.beam_blocks
+        if not _is_plain(instance) or (most is not None and instance.blocks > most):
+            return None
+        return selection.kernels.beam
+
+
+class Gluing(Improver):
+    """Joins pieces, on top of each other or one after the other, until one is left; below one height after the other.
+
+    Strong where thousands of blocks leave hardly any room unused.
+    """
+
+    name: ClassVar[str] = "gluing"
+    features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
+
+    def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
+        return selection.kernels.gluing if _is_plain(instance) else None
+
+
+def _is_plain(instance: Instance) -> bool:
+    """One rect a block, nothing fixed or reserved, no pairs: what is born into a full layout finds its place taken, if it has but one."""
+    owner = instance.part_block[instance.rect_part]
+    fixed = instance.lowest == instance.highest
+    one_each = len(np.unique(owner)) == len(owner)
+    return instance.is_plain and one_each and not fixed.any() and not instance.pools[0].reserved
+
+
+def _placement(offset: Ints) -> Placement:
+    return Placement(np.zeros(len(offset), dtype=np.int64), offset)
