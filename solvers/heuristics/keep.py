@@ -2,8 +2,7 @@
 
 Two kinds of change, in turns. The small one puts a block back where it was: who is in its way is lifted out and set down again, where it was or
 stood if that is free, else as low as there is room. The large one builds the placement anew: who was below some height goes back there, the
-largest first, and the others into what room is left. What is worse than before is undone, so the answer is never worse than the start. Work is
-counted, and what is drawn depends on the seed alone.
+largest first, and the others into what room is left. What is worse than before is undone, so the answer is never worse than the start.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from ..fitting.orders import Fit
 from ..model.errors import StopReason
 from ..model.instance import LINEAR_TERMS, Instance, Linear, Placement
 from ..model.objective import evaluate, peaks
-from ..model.outcome import Outcome
-from ..model.solver import Control, Feature, Goal, Solver, Task
-from ..model.splitmix import SplitMix64
-from .layout import Layout, Spots, lives
+from ..model.outcome import Outcome, Value
+from ..model.solver import Control, Feature, Solver, Task
+from .layout import Spots
+from .local_search import CHECK_EVERY, WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch
 
 BUILD_EVERY = 60
 """So many small changes, then a large one."""
@@ -31,10 +30,6 @@ CANDIDATES = 4
 """Of so many that are drawn, the largest is put back."""
 PATIENCE = 40
 """So many changes for each block that was somewhere, and none of them any good: what is left to find others find sooner."""
-CHECK_EVERY = 16
-WORK_OF_LOOKING = 20
-WORK_OF_A_BLOCK = 0.1
-"""What evaluating a placement takes for each block."""
 
 
 class Keep(Solver):
@@ -48,25 +43,20 @@ class Keep(Solver):
         if task.start is None or not instance.weighs_moves:
             value = None if task.start is None else evaluate(instance, task.start)
             return Outcome(StopReason.WORK_LIMIT, task.start, value, task.bound, task.pool_bounds)
-        return _Search(instance, task, task.start, control).run()
+        search = _Search(instance, task, task.start, control)
+        return search.run(search.finished(0))
 
 
-class _Search:
+class _Search(LocalSearch):
     """One run."""
 
+    solver: ClassVar[str] = Keep.name
+
     def __init__(self, instance: Instance, task: Task, start: Placement, control: Control) -> None:
+        super().__init__(instance, task, start, control)
         assert instance.was is not None
-        self.instance, self.task, self.control = instance, task, control
-        self.layout = Layout(instance, start)
-        self.best, self.value = start, evaluate(instance, start)
-        self.current = self.value
-        self.found_any = False
-        self.idle = 0
-        """Changes since the last that was any good."""
-        self.random = SplitMix64(task.seed)
         self.work = float(10 * instance.blocks)
         self.high = instance.block_high
-        self.birth, self.death = lives(instance)
         self.timeless = np.zeros(instance.blocks, dtype=bool)
         """Blocks that must keep off others whatever their lifetimes."""
         self.timeless[instance.part_block[instance.conflicts].reshape(-1)] = True
@@ -88,41 +78,20 @@ class _Search:
             self.once[pool] = max(self.once[pool], base + int(self.high[block]))
         self.least = list(task.pool_bounds) if task.pool_bounds else [0] * len(instance.pools)
 
-    def run(self) -> Outcome:
-        stop = self._finished(0)
-        number = 0
-        while stop is None:
-            number += 1
-            self.idle += 1
-            if number <= FIRST_BUILDS or number % BUILD_EVERY == 0:
-                self._build(number)
-            else:
-                self._put_back()
-            stop = self._finished(number)
-        return Outcome(
-            stop=stop,
-            placement=self.best,
-            value=self.value,
-            bound=self.task.bound,
-            pool_bounds=self.task.pool_bounds,
-            solver=Keep.name if self.found_any else None,
-            work=int(self.work),
-            reproducible=stop.is_repeatable,
-        )
+    def change(self, number: int) -> None:
+        if number <= FIRST_BUILDS or number % BUILD_EVERY == 0:
+            self._build(number)
+        else:
+            self._put_back()
 
-    def _finished(self, number: int) -> StopReason | None:
-        if self.task.goal is Goal.FIT:
-            return StopReason.GOAL_MET
-        if self.value <= self.task.enough:
-            return StopReason.PROVED
-        if not self.rows or self.idle > PATIENCE * (len(self.rows) + FIRST_BUILDS):
-            return StopReason.WORK_LIMIT
-        if self.task.limits.work is not None and self.work >= self.task.limits.work:
-            return StopReason.WORK_LIMIT
-        return self.control.stopped() if number <= FIRST_BUILDS or number % CHECK_EVERY == 0 else None
+    def is_exhausted(self) -> bool:
+        return not self.rows or self.idle > PATIENCE * (len(self.rows) + FIRST_BUILDS)
 
-    def _below(self, count: int) -> int:
-        return self.random.next() * count >> 64
+    def is_acceptable(self, value: Value) -> bool:
+        return value <= self.current
+
+    def looks_at_clock(self, number: int) -> bool:
+        return number <= FIRST_BUILDS or super().looks_at_clock(number)
 
     # Small changes
 
@@ -146,12 +115,12 @@ class _Search:
                 break
             waiting.discard(each)
             down.append(each)
-        if waiting or not self._accept():
+        if waiting or not self.accept():
             self.layout.lift(down)
             self.layout.set_down(old)
 
     def _drawn(self) -> list[tuple[int, int, int]]:
-        return [self.rows[self._below(len(self.rows))] for _ in range(CANDIDATES)]
+        return [self.rows[self.below(len(self.rows))] for _ in range(CANDIDATES)]
 
     def _is_there(self, block: int, pool: int, base: int) -> bool:
         return int(self.layout.pool[block]) == pool and int(self.layout.offset[block]) == base
@@ -215,7 +184,7 @@ class _Search:
     def _build(self, number: int) -> None:
         """All anew: who was below a ceiling goes back there, then the others come, the largest first."""
         known = peaks(self.instance, self.best)
-        part = (FIRST_BUILDS - number) / (FIRST_BUILDS - 1) if number <= FIRST_BUILDS else self._below(1 << 10) / 1024
+        part = (FIRST_BUILDS - number) / (FIRST_BUILDS - 1) if number <= FIRST_BUILDS else self.below(1 << 10) / 1024
         ceiling = [
             least + part * (max(once, peak) - least)
             for least, once, peak in zip(self.least, self.once, known, strict=True)
@@ -225,7 +194,7 @@ class _Search:
         waiting = set(everyone)
         down: list[int] = []
         steps = count(1)
-        noise = {} if number <= FIRST_BUILDS else {row: self._below(1 << 10) for row in self.rows}
+        noise = {} if number <= FIRST_BUILDS else {row: self.below(1 << 10) for row in self.rows}
         for row in sorted(self.rows, key=lambda r: noise.get(r, 0) // 768):
             block, pool, base = row
             group = int(self.instance.pool_class[block])
@@ -245,22 +214,9 @@ class _Search:
             waiting.discard(group)
             down.append(group)
         self.work += WORK_OF_A_BLOCK * self.instance.blocks
-        if waiting or not self._accept():
+        if waiting or not self.accept():
             self.layout.lift(down)
             self.layout.set_down(old)
 
     def _is_late(self, step: int) -> bool:
         return step % CHECK_EVERY == 0 and self.control.stopped() is not None
-
-    def _accept(self) -> bool:
-        """Is the layout no worse than the last?"""
-        self.work += WORK_OF_A_BLOCK * self.instance.blocks + 200
-        value = evaluate(self.instance, Placement(self.layout.pool, self.layout.offset))
-        if value > self.current:
-            return False
-        self.current = value
-        if value < self.value:
-            self.best, self.value, self.found_any = self.layout.placement, value, True
-            self.idle = 0
-            self.control.incumbent(self.best)
-        return True

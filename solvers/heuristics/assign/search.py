@@ -2,8 +2,8 @@
 
 Two kinds of change, in turns. The small one lifts what lives beside some class that costs more than it need, or that ends where a peak is,
 and sets it all down again one after the other, each in the pool in which it costs least, peaks included. The large one packs a whole pool
-anew together with some who would gain by being there; who then ends above its capacity has to leave. What is worse than before is undone,
-so the answer is never worse than the start. Work is counted, and what is drawn depends on the seed alone.
+anew together with some who would gain by being there; who then ends above its capacity has to leave. What is worse than before, by more than
+a little at first, is undone; the answer is never worse than the start.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ...fitting.orders import Fit
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
 from ...model.objective import evaluate
-from ...model.outcome import Outcome
+from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
-from ...model.splitmix import SplitMix64
-from ..layout import Layout, Spots, lives
+from ..layout import Spots
+from ..local_search import WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch
 from .from_prices import from_prices
 from .packing import ORDERS, packed
 from .worth import Worth
@@ -32,12 +32,8 @@ SHARE_OF_A_POOL = 8
 """A large change brings in as much as an eighth of those that are there, at most."""
 CANDIDATES = 4
 """Of so many that are drawn, the one with most to gain is looked at."""
-CHECK_EVERY = 16
-WORK_OF_LOOKING = 20
 TOLERANCE = 0.01
 """How much worse than the last a layout may be at first, and still be gone on from."""
-WORK_OF_A_BLOCK = 0.1
-"""What evaluating a placement takes for each block."""
 WORK_OF_PACKING = 2
 """What packing takes for each block."""
 
@@ -62,54 +58,32 @@ class Assign(Solver):
         return _Search(instance, task, start, work, control).run()
 
 
-class _Search:
+class _Search(LocalSearch):
     """One run."""
 
+    solver: ClassVar[str] = Assign.name
+
     def __init__(self, instance: Instance, task: Task, start: Placement, work: int, control: Control) -> None:
-        self.instance, self.task, self.control = instance, task, control
-        self.layout = Layout(instance, start)
-        self.best, self.value = start, evaluate(instance, start)
-        self.current = self.value
-        self.found_any = start is not task.start
-        self.random = SplitMix64(task.seed)
+        super().__init__(instance, task, start, control)
         self.work = float(work)
         self.worth = Worth(instance, self.layout)
         self.movable = [group for group, homes in self.layout.homes.items() if len(homes) > 1]
-        self.birth, self.death = lives(instance)
         self.packings = 0
 
-    def run(self) -> Outcome:
-        stop: StopReason | None = None
-        number = 0
-        while stop is None:
-            number += 1
-            if number % PACK_EVERY == 0:
-                self._pack_one_pool()
-            else:
-                self._move_some()
-            stop = self._finished(number)
-        return Outcome(
-            stop=stop,
-            placement=self.best,
-            value=self.value,
-            bound=self.task.bound,
-            pool_bounds=self.task.pool_bounds,
-            solver=Assign.name if self.found_any else None,
-            work=int(self.work),
-            reproducible=stop.is_repeatable,
-        )
+    def change(self, number: int) -> None:
+        if number % PACK_EVERY == 0:
+            self._pack_one_pool()
+        else:
+            self._move_some()
 
-    def _finished(self, number: int) -> StopReason | None:
-        if self.task.goal is Goal.FIT:
-            return StopReason.GOAL_MET
-        if self.value <= self.task.enough:
-            return StopReason.PROVED
-        if not self.movable or (self.task.limits.work is not None and self.work >= self.task.limits.work):
-            return StopReason.WORK_LIMIT
-        return self.control.stopped() if number % CHECK_EVERY == 0 else None
+    def is_exhausted(self) -> bool:
+        return not self.movable
 
-    def _below(self, count: int) -> int:
-        return self.random.next() * count >> 64
+    def is_acceptable(self, value: Value) -> bool:
+        """A little worse than the last is, the less the longer it goes on."""
+        if value > self.current and value[0] > self.current[0] + self._tolerance():
+            return False
+        return value <= self.current or value[0] != self.current[0]
 
     # Small changes
 
@@ -119,27 +93,27 @@ class _Search:
         old = self.layout.lift(chosen)
         lifted = set(chosen)
         heights = self._peaks_without(lifted)
-        skipped = chosen[0] if self._below(8) == 0 else None
+        skipped = chosen[0] if self.below(8) == 0 else None
         for group in self._in_some_order(chosen):
             spots = self._cheapest(group, heights, lifted, skip_best=group == skipped)
             if spots is None:
                 break
             self._set_down(group, spots, heights)
             lifted.discard(group)
-        if lifted or not self._accept():
+        if lifted or not self.accept():
             self.layout.lift(group for group in chosen if group not in lifted)
             self.layout.set_down(old)
 
     def _promising(self) -> int:
         """A class that has something to gain, or that ends at a peak."""
-        if self.worth.counts_peaks and self._below(2):
-            pool = self._below(len(self.instance.pools))
+        if self.worth.counts_peaks and self.below(2):
+            pool = self.below(len(self.instance.pools))
             ends = np.where(self.layout.pool == pool, self.layout.offset + self.instance.block_high, 0)
             top = np.flatnonzero(ends == ends.max())
-            group = int(self.instance.pool_class[top[self._below(len(top))]])
+            group = int(self.instance.pool_class[top[self.below(len(top))]])
             if len(self.layout.homes[group]) > 1:
                 return group
-        drawn = [self.movable[self._below(len(self.movable))] for _ in range(CANDIDATES)]
+        drawn = [self.movable[self.below(len(self.movable))] for _ in range(CANDIDATES)]
         return max(drawn, key=self._gain)
 
     def _gain(self, group: int) -> tuple[float, ...]:
@@ -153,10 +127,10 @@ class _Search:
         block = self.layout.members[group][0]
         near = (self.birth < self.death[block]) & (self.death > self.birth[block])
         classes = np.unique(self.instance.pool_class[near])
-        count = FEWEST + self._below(MOST - FEWEST + 1)
+        count = FEWEST + self.below(MOST - FEWEST + 1)
         found = {group: None}
         for _ in range(min(2 * count, 2 * len(classes))):
-            other = int(classes[self._below(len(classes))])
+            other = int(classes[self.below(len(classes))])
             if len(self.layout.homes[other]) > 1:
                 found.setdefault(other)
             if len(found) >= count:
@@ -165,12 +139,12 @@ class _Search:
 
     def _in_some_order(self, groups: list[int]) -> list[int]:
         """By what a byte of room gains, with some noise; by size; or as drawn."""
-        kind = self._below(4)
+        kind = self.below(4)
         if kind == 0:
             return sorted(groups, key=lambda g: -max(self.layout.high[b] for b in self.layout.members[g]))
         if kind == 1:
             return groups
-        noise = {group: 1 + self._below(1 << 10) / (1 << 10) for group in groups}
+        noise = {group: 1 + self.below(1 << 10) / (1 << 10) for group in groups}
         return sorted(groups, key=lambda g: tuple(-most * noise[g] for most in self.worth.spread(g)))
 
     def _peaks_without(self, lifted: set[int]) -> list[int]:
@@ -191,7 +165,7 @@ class _Search:
                 break
             if not self.layout.is_open(group, pool, lifted):
                 continue
-            spots = self.layout.room(group, pool, Fit.BEST if self._below(4) == 0 else Fit.LOWEST)
+            spots = self.layout.room(group, pool, Fit.BEST if self.below(4) == 0 else Fit.LOWEST)
             self.work += (WORK_OF_LOOKING + 2 * self.layout.work_of_look) * len(self.layout.members[group])
             if spots is not None:
                 found.append((self.worth.added(group, pool, spots, heights), place, spots))
@@ -212,13 +186,13 @@ class _Search:
         self.packings += 1
         pool = self.packings % len(self.instance.pools)
         inside = self.layout.blocks_in(pool)
-        joining = self._would_join(pool, 1 + self._below(1 + len(inside) // SHARE_OF_A_POOL))
+        joining = self._would_join(pool, 1 + self.below(1 + len(inside) // SHARE_OF_A_POOL))
         moved = sorted({*self.instance.pool_class[inside].tolist(), *joining})
         blocks = np.array(sorted(block for group in moved for block in self.layout.members[group]), dtype=np.int64)
         if not len(blocks):
             return
-        order = ORDERS[self._below(len(ORDERS))]
-        answer = packed(self.instance, pool, blocks, order, Fit.BEST if self._below(4) == 0 else Fit.LOWEST)
+        order = ORDERS[self.below(len(ORDERS))]
+        answer = packed(self.instance, pool, blocks, order, Fit.BEST if self.below(4) == 0 else Fit.LOWEST)
         self.work += WORK_OF_PACKING * len(blocks) + 500
         if answer is None:
             return
@@ -241,7 +215,7 @@ class _Search:
             self._set_down(group, found, heights)
             lifted.discard(group)
             down.append(group)
-        if lifted or not self._accept():
+        if lifted or not self.accept():
             self.layout.lift(down)
             self.layout.set_down(old)
 
@@ -251,7 +225,7 @@ class _Search:
         for _ in range(4 * most):
             if len(found) >= most:
                 break
-            drawn = [self.movable[self._below(len(self.movable))] for _ in range(CANDIDATES)]
+            drawn = [self.movable[self.below(len(self.movable))] for _ in range(CANDIDATES)]
             gaining = [group for group in drawn if self._gains_by(group, pool)]
             if gaining:
                 group = max(gaining, key=self._gain)
@@ -268,23 +242,9 @@ class _Search:
             and self.worth.least[group][pool] < self.worth.least[group][here]
         )
 
-    def _accept(self) -> bool:
-        """Is the layout worth going on from? A little worse than the last is, the less the longer it goes on."""
-        self.work += WORK_OF_A_BLOCK * self.instance.blocks + 200
-        value = evaluate(self.instance, Placement(self.layout.pool, self.layout.offset))
-        if value > self.current and value[0] > self.current[0] + self._tolerance():
-            return False
-        if value > self.current and value[0] == self.current[0]:
-            return False
-        self.current = value
-        if value < self.value:
-            self.best, self.value, self.found_any = self.layout.placement, value, True
-            self.control.incumbent(self.best)
-        return True
-
     def _tolerance(self) -> int:
         """How much worse in the first term the next layout may be."""
         limit = self.task.limits.work
         left = 1.0 - self.work / limit if limit else 1.0 / (1.0 + self.work / 1e6)
-        draw = self._below(1 << 16) / (1 << 16)
+        draw = self.below(1 << 16) / (1 << 16)
         return int(self.value[0] * max(left, 0.0) * draw * TOLERANCE)
