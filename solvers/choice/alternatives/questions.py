@@ -30,6 +30,17 @@ class Answering(ABC):
     rate: ClassVar[int]
     """Work for each second that CP-SAT counts."""
 
+    _chosen: list[list[Any]]
+    """Of each group, which alternative is chosen."""
+    _cost: Any
+    _level: Any
+    """What loads come to."""
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+        self._base: Any = None
+        """The model that each question adds to a copy of."""
+
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         """In the child."""
         budget = engine.Budget(
@@ -40,6 +51,38 @@ class Answering(ABC):
     @abstractmethod
     def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
         """The answer within the budget."""
+
+    def _begin(self) -> Any:
+        """A new model of who is chosen, and of what that costs."""
+        choices, model = self._choices, engine.new_model()
+        self._base = model
+        self._chosen = [[model.new_bool_var("") for _ in of_group] for of_group in choices.costs]
+        for literals in self._chosen:
+            model.add_exactly_one(literals)
+        for (g, a), (h, b) in choices.requires:
+            model.add_implication(self._chosen[g][a], self._chosen[h][b])
+        for (g, a), (h, b) in choices.forbids:
+            model.add_bool_or([self._chosen[g][a].negated(), self._chosen[h][b].negated()])
+        flat = [literal for literals in self._chosen for literal in literals]
+        self._cost = engine.weighted_sum(flat, [price for of_group in choices.costs for price in of_group])
+        return model
+
+    def _best(
+        self, model: Any, question: Question, budget: engine.Budget, control: Control
+    ) -> tuple[tuple[Choice, int] | None, engine.Reply]:
+        """The best choice found, and what of the cost or the level it is; and how CP-SAT ended."""
+        model.minimize(self._cost if question.for_cost else self._level)
+        for literals, alternative in zip(self._chosen, question.near or (), strict=False):
+            for a, literal in enumerate(literals):
+                model.add_hint(literal, a == alternative)
+        best: list[tuple[Choice, int]] = []
+
+        def on_solution(value: engine.ReadValue) -> None:
+            choice = tuple(next(a for a, literal in enumerate(group) if value(literal)) for group in self._chosen)
+            best[:] = [(choice, self._choices.cost(choice) if question.for_cost else value(self._level))]
+
+        reply = engine.solve(model, budget, control, on_solution)
+        return (best[0] if best else None), reply
 
 
 class Questions(Answering):
@@ -52,12 +95,11 @@ class Questions(Answering):
     rate = WORK_PER_DETERMINISTIC_SECOND
 
     def __init__(self, choices: Choices, *, is_divisible: bool = False) -> None:
-        self._choices = choices
+        super().__init__(choices)
         self._is_divisible = is_divisible
         """Are bytes in several memories as they come, whatever block they are of?"""
         in_parts = choices.memories is not None and not is_divisible
         self._divisible = Questions(choices, is_divisible=True) if in_parts else None
-        self._base: Any = None
         self._sums: list[Any] = []
         """Of each load, what is not always there."""
 
@@ -104,39 +146,19 @@ class Questions(Answering):
         if question.fixed is not None:
             for g, a in enumerate(question.fixed):
                 model.add(self._chosen[g][a] == 1)
-        model.minimize(self._cost if question.for_cost else self._level)
-        if question.near is not None:
-            for literals, alternative in zip(self._chosen, question.near, strict=True):
-                for a, literal in enumerate(literals):
-                    model.add_hint(literal, a == alternative)
-        best: list[tuple[Choice, int]] = []
-
-        def on_solution(value: engine.ReadValue) -> None:
-            choice = tuple(next(a for a, literal in enumerate(group) if value(literal)) for group in self._chosen)
-            best[:] = [(choice, choices.cost(choice) if question.for_cost else value(self._level))]
-
-        reply = engine.solve(model, budget, control, on_solution)
+        best, reply = self._best(model, question, budget, control)
         bound = reply.bound
         if reply.answer is engine.Answer.OPTIMAL and best:
-            bound = best[0][1]
+            bound = best[1]
         elif reply.stopped is not None:  # where it ended early it may have no bound, and says 0
             trivial = sum(min(of_group) for of_group in choices.costs) if question.for_cost else self._least
             bound = trivial if bound is None or not best else max(bound, trivial)
-        return Answer(best[0][0] if best else None, bound, reply.stopped, reply.work)
+        return Answer(best[0] if best else None, bound, reply.stopped, reply.work)
 
     def _build(self) -> None:
-        choices, model = self._choices, engine.new_model()
-        self._base, self._either = model, dict[tuple[Pick, ...], Any]()
-        self._chosen = [[model.new_bool_var("") for _ in of_group] for of_group in choices.costs]
-        for literals in self._chosen:
-            model.add_exactly_one(literals)
-        for (g, a), (h, b) in choices.requires:
-            model.add_implication(self._chosen[g][a], self._chosen[h][b])
-        for (g, a), (h, b) in choices.forbids:
-            model.add_bool_or([self._chosen[g][a].negated(), self._chosen[h][b].negated()])
-        flat = [literal for literals in self._chosen for literal in literals]
-        self._cost = engine.weighted_sum(flat, [price for of_group in choices.costs for price in of_group])
-        if choices.memories is None:
+        self._begin()
+        self._either = dict[tuple[Pick, ...], Any]()
+        if self._choices.memories is None:
             self._add_loads()
         else:
             self._add_memories()

@@ -14,7 +14,7 @@ from ...exact.cpsat import engine
 from ...exact.cpsat.places import places
 from ...model.instance import Instance, Term
 from ...model.solver import Control
-from .instance import Answer, Choice, Choices, Pick, Question
+from .instance import Answer, Choices, Pick, Question
 from .questions import Answering
 
 LARGEST = 1 << 61
@@ -118,8 +118,8 @@ class Together(Answering):
     rate = engine.RATE_OF_SEVERAL_TERMS
 
     def __init__(self, joint: Joint) -> None:
-        self._joint, self._choices = joint, joint.choices
-        self._base: Any = None
+        super().__init__(joint.choices)
+        self._joint = joint
 
     def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
         """The answer within the budget."""
@@ -136,38 +136,18 @@ class Together(Answering):
         impossible = [cut.picks for cut in question.cuts if cut.least is None]
         for picks in [*impossible, *(tuple(enumerate(each)) for each in question.left_aside)]:
             model.add_bool_or([self._chosen[g][a].negated() for g, a in picks])
-        model.minimize(self._cost if question.for_cost else self._level)
-        for literals, alternative in zip(self._chosen, question.near or (), strict=False):
-            for a, literal in enumerate(literals):
-                model.add_hint(literal, a == alternative)
-        best: list[tuple[Choice, int]] = []
-
-        def on_solution(value: engine.ReadValue) -> None:
-            choice = tuple(next(a for a, literal in enumerate(group) if value(literal)) for group in self._chosen)
-            best[:] = [(choice, choices.cost(choice) if question.for_cost else value(self._level))]
-
-        reply = engine.solve(model, budget, control, on_solution)
+        best, reply = self._best(model, question, budget, control)
         if reply.answer is engine.Answer.INFEASIBLE:
             return Answer(None, None, None, reply.work)
-        if reply.answer is engine.Answer.OPTIMAL:
-            return Answer(best[0][0], best[0][1], None, reply.work)
+        if reply.answer is engine.Answer.OPTIMAL and best:
+            return Answer(*best, None, reply.work)
         least = sum(min(of_group) for of_group in choices.costs) if question.for_cost else 0
         is_known = reply.bound is not None and (best or not question.for_cost)  # without a solution it may say 0
         bound = max(reply.bound or 0, least) if is_known else least
-        return Answer(best[0][0] if best else None, bound, reply.stopped, reply.work)
+        return Answer(best[0] if best else None, bound, reply.stopped, reply.work)
 
     def _build(self) -> None:
-        joint, choices = self._joint, self._choices
-        model = self._base = engine.new_model()
-        self._chosen = [[model.new_bool_var("") for _ in of_group] for of_group in choices.costs]
-        for literals in self._chosen:
-            model.add_exactly_one(literals)
-        for (g, a), (h, b) in choices.requires:
-            model.add_implication(self._chosen[g][a], self._chosen[h][b])
-        for (g, a), (h, b) in choices.forbids:
-            model.add_bool_or([self._chosen[g][a].negated(), self._chosen[h][b].negated()])
-        flat = [literal for literals in self._chosen for literal in literals]
-        self._cost = engine.weighted_sum(flat, [price for of_group in choices.costs for price in of_group])
+        joint, model = self._joint, self._begin()
         self._add_parts()
         self._add_value()
         for tie in joint.ties:
