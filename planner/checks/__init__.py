@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..facts.constants import spell_out_constants
+from ..facts.figures import figures
 from ..model.deadline import look
 from ..model.errors import Finding
 from ..model.problem import Problem
-from .colocations import check_colocations
+from .colocations import NO_GROUPS, check_colocations
 from .memories import check_constants, check_speeds
 from .names import Names, check_names
 from .pairs import check_pairs
@@ -54,6 +55,10 @@ def _examine(problem: Problem) -> Report:
     look(CHECKING)
     check_speeds(problem, report)
     if report:
+        return report
+    if problem.facts.rows and figures(problem) is not None:
+        # No more is said of it than numbers, and those that it shares with its neighbour need not be gone through again.
+        check_totals(problem, NO_GROUPS, report)
         return report
     check_constants(problem, names, report)
     if report:

@@ -156,10 +156,10 @@ def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
 
 def _buffers(problem: Problem, names: Names, report: Report) -> None:
     index = names.buffers
-    known = {} if problem.facts.neighbour is None else problem.facts.neighbour.written
+    known = problem.facts.rows or (None,) * len(problem.buffers)
     for i, buffer in enumerate(in_time(problem.buffers, "checking", "buffer")):
         id_ = buffer.id
-        if id(buffer) in known and id_ not in index:
+        if known[i] is not None and id_ not in index:
             index[id_] = i
             continue
         if (type(id_) is not int and type(id_) is not str) or id_ == "":

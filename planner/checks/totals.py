@@ -21,20 +21,20 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     padding: dict[int, int] = {}
     """By a buffer's alignment: the most that aligning it can cost in any pool."""
     of_pools = {pool.alignment for pool in problem.pools}
-    of_buffers = {buffer.alignment for buffer in problem.buffers}
+    alignments = [buffer.alignment for buffer in problem.buffers]
+    of_buffers = {*alignments}
     greatest = max(of_pools, default=1)
     is_exact = len(of_pools) * len(of_buffers) <= MOST_ALIGNMENTS
     for alignment in of_buffers:
         padding[alignment] = (
             max((lcm(other, alignment) for other in of_pools), default=alignment) if is_exact else greatest * alignment
         )
-    stacked = sum(buffer.size + padding[buffer.alignment] for buffer in problem.buffers)
+    together = sum([buffer.size for buffer in problem.buffers])
+    stacked = together + sum(map(padding.__getitem__, alignments))
     if groups.members:
         stacked += sum(_height(problem, groups, members) for members in groups.members.values())
-    floor = max(
-        (b.fixed.offset + b.size for b in problem.buffers if b.fixed is not None and b.fixed.offset is not None),
-        default=0,
-    )
+    fixed = [b.fixed.offset + b.size for b in problem.buffers if b.fixed is not None and b.fixed.offset is not None]
+    floor = max(fixed, default=0)
     if weighs_moves(problem):
         sizes = {buffer.id: buffer.size for buffer in problem.buffers}
         floor = max([floor, *(was.offset + sizes[was.buffer] for was in problem.was)])
@@ -59,8 +59,8 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     if accessed >= MAX_ADDRESS:
         text = "what the accesses cost adds up to 2^62 or more (picoseconds, or uses times rank); scale the counts down"
         report.add(Code.TOO_LARGE, ("buffers",), text)
-    spilled = sum(buffer.size for buffer in problem.buffers) * max((pool.rank for pool in problem.pools), default=0)
-    moved = sum(buffer.size for buffer in problem.buffers) if any(adds.moved for adds in linear) else 0
+    spilled = together * max((pool.rank for pool in problem.pools), default=0)
+    moved = together if any(adds.moved for adds in linear) else 0
     if any(adds.priced for adds in linear) and accessed + moved + problem.peak_price * worst >= MAX_ADDRESS:
         text = "times costs and sizes of the pools this adds up to 2^62 or more; scale it down"
         report.add(Code.TOO_LARGE, ("objective", "peak_price"), text)

@@ -45,38 +45,34 @@ def _computed(problem: Problem) -> str:
     every_pool = [problem.pools[p].name for p in by_rank]
     lists = _Lists(problem, every_pool)
     pools = [[p.name, p.size, p.alignment, p.base, merged(p.reserved), p.cost, p.rank] for p in problem.pools]
+    head: list[Any] = [_VERSION, pools]
     rest: list[Any] = [
         *_constraints(problem.constraints),
         [str(term) for term in problem.terms],
         *_of_memories(problem),
         *([] if problem.variants is None else [_variants(problem.variants, lists)]),
     ]
-    if problem.facts.neighbour is None:
-        canonical = _written(
-            [
-                _VERSION,
-                pools,
-                [_buffer(buffer, lists) for buffer in in_time(problem.buffers, "checking", "buffer")],
-                *rest,
-            ]
-        )
+    neighbour = problem.facts.neighbour
+    if neighbour is None:
+        buffers = [_buffer(buffer, lists) for buffer in in_time(problem.buffers, "checking", "buffer")]
+        canonical = _written([*head, buffers, *rest])
     else:
-        problem.facts.written = _of_neighbours(problem, problem.facts.neighbour, lists)
-        buffers = f"[{','.join(problem.facts.written)}]"
-        canonical = f"[{','.join([_written(_VERSION), _written(pools), buffers, *map(_written, rest)])}]"
+        problem.facts.written = written = _of_neighbours(problem, neighbour, lists)
+        canonical = f"{_written(head)[:-1]},[{','.join(written)}],{_written(rest)[1:]}"
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
-def _written(content: Any) -> str:
-    return json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+_written = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
 
 
-def _of_neighbours(problem: Problem, known: Neighbour, lists: _Lists) -> tuple[str, ...]:
+def _of_neighbours(problem: Problem, neighbour: Neighbour, lists: _Lists) -> tuple[str, ...]:
     """What each buffer adds, once more for those that the neighbour has."""
-    texts = map(known.written.get, map(id, problem.buffers))
+    known = neighbour.written
     return tuple(
-        _written(_buffer(buffer, lists)) if text is None else text
-        for buffer, text in zip(problem.buffers, texts, strict=True)
+        [
+            _written(_buffer(problem.buffers[i], lists)) if row is None else known[row]
+            for i, row in enumerate(problem.facts.rows)
+        ]
     )
 
 
@@ -157,7 +153,7 @@ class _Lists:
 
     def __init__(self, problem: Problem, every_pool: list[str]) -> None:
         self._every_pool = tuple(every_pool)
-        self._is_long = sum(len(buffer.pools or ()) for buffer in problem.buffers) > MOST_NAMES
+        self._is_long = sum([len(buffer.pools or ()) for buffer in problem.buffers]) > MOST_NAMES
         self._of_id: dict[int, tuple[str, ...] | int | None] = {}
         self._number: dict[tuple[str, ...], int] = {}
 

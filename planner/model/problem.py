@@ -5,13 +5,13 @@ Lifetimes are half-open here, whatever the file said; `lifetimes` remembers what
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from solvers.model.instance import Term
+from solvers.model.instance import Ints, Term
 
 BufferId: TypeAlias = int | str
 """Ids compare by type and value: 1 is not "1" (Python agrees, and booleans never get this far)."""
@@ -208,15 +208,36 @@ class Was:
 DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)
 
 
+class Figures(NamedTuple):
+    """Sizes, alignments and lifetimes of all buffers of a problem that says no more of them, in arrays."""
+
+    size: Ints
+    alignment: Ints
+    pieces: Ints
+    """In how many ranges of time each lives; one that is never live has none."""
+    start: Ints
+    """Of each of these, those of one buffer in order and side by side."""
+    end: Ints
+    owner: Ints
+    """Whose it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A problem that was found sound, whose buffers nobody can change: where another with the same pools has the very same buffer, what was found of
-    it need not be found out again."""
+    """A problem that was found sound, whose buffers nobody can change: where another with pools of the same names has the very same buffer, what was
+    found of it need not be found out again."""
 
-    buffers: tuple[Buffer, ...]
-    pools: tuple[Pool, ...]
-    written: Mapping[int, str]
-    """By the identity of each buffer: what it adds to the digest."""
+    buffers: tuple[Buffer, ...] = ()
+    pools: tuple[Pool, ...] = ()
+    rows: Mapping[int, int] = field(default_factory=dict)
+    """By the identity of each buffer: where it stands."""
+    written: tuple[str, ...] = ()
+    """What each buffer adds to the digest."""
+    figures: Figures | None = None
+
+    def rows_of(self, buffers: tuple[Buffer, ...]) -> list[int | None]:
+        """Where the very same buffers stand here; None: nowhere."""
+        return [*map(self.rows.get, map(id, buffers))]
 
 
 @dataclass(slots=True)
@@ -232,8 +253,11 @@ class Facts:
     """The same problem with that written out."""
     neighbour: Neighbour | None = None
     """A problem of which this one may be a variant."""
+    rows: Sequence[int | None] = ()
+    """Of each buffer: where the neighbour has the very same one."""
     written: tuple[str, ...] = ()
     """What each buffer adds to the digest, where there is a neighbour."""
+    figures: Figures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,10 +297,18 @@ _NOTHING = (None,) * 6
 
 def is_simple(problem: Problem) -> bool:
     """True if all that counts is the peak of one pool, and nothing restricts buffers but sizes, lifetimes and alignments."""
+    return has_one_peak(problem) and are_plain(problem.buffers)
+
+
+def has_one_peak(problem: Problem) -> bool:
+    """True if all that counts is the peak of one pool, whatever its buffers say."""
     if len(problem.pools) != 1 or problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None:
         return False
     (pool,) = problem.pools
-    if pool.reserved or pool.read_only or pool.cost != 1 or problem.constraints != NO_CONSTRAINTS:
-        return False
-    is_plain = [*map(_SAID, problem.buffers)].count(_NOTHING) == len(problem.buffers)
-    return is_plain and None not in map(_LIVE, problem.buffers)
+    return not (pool.reserved or pool.read_only or pool.cost != 1 or problem.constraints != NO_CONSTRAINTS)
+
+
+def are_plain(buffers: Sequence[Buffer]) -> bool:
+    """True if they say no more than their sizes, lifetimes and alignments."""
+    is_plain = [*map(_SAID, buffers)].count(_NOTHING) == len(buffers)
+    return is_plain and None not in map(_LIVE, buffers)

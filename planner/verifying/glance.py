@@ -13,46 +13,41 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
-from ..facts.intervals import merged
+from ..facts.figures import figures
 from ..facts.sweep import Integers, Pieces, all_apart, exact_array
 from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
-from ..model.problem import Problem, is_simple
+from ..model.problem import Figures, Problem
 
 
 def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     """True if the plan keeps every rule of the problem, and all that it says of itself holds. `digest` is the problem's."""
-    if not is_simple(problem) or len(plan.certificates) != 1 or plan.problem_digest != digest:
+    known = figures(problem)
+    if known is None or len(plan.certificates) != 1 or plan.problem_digest != digest:
         return False
-    found = _placed(problem, plan.placements)
+    found = _placed(problem, known, plan.placements)
     if found is None or not len(found.owner) or not all_apart(found):
         return False
-    peak = max(place.offset + place.size for place in plan.placements)
+    peak = max([place.offset + place.size for place in plan.placements])
     (pool,) = problem.pools
     if pool.size is not None and peak > pool.size:
         return False
     return _proves(problem, found, plan.certificates[0], peak) and _says(problem, plan, peak)
 
 
-def _placed(problem: Problem, places: tuple[Placement, ...]) -> Pieces | None:
+def _placed(problem: Problem, known: Figures, places: tuple[Placement, ...]) -> Pieces | None:
     """What is in use when; None if a buffer is not where it may be."""
     (pool,) = problem.pools
-    buffers = problem.buffers
-    if [place.id for place in places] != [buffer.id for buffer in buffers]:
+    if [place.id for place in places] != [buffer.id for buffer in problem.buffers]:
         return None
-    if {place.pool for place in places} != {pool.name} or [p.size for p in places] != [b.size for b in buffers]:
+    if {place.pool for place in places} != {pool.name} or [place.size for place in places] != known.size.tolist():
         return None
-    low, size = exact_array([place.offset for place in places]), exact_array([buffer.size for buffer in buffers])
+    low = exact_array([place.offset for place in places])
     address = low + (pool.base or 0)
-    alignments = exact_array([buffer.alignment for buffer in buffers])
-    if (low < 0).any() or (address % pool.alignment).any() or (address % alignments).any():
+    if (low < 0).any() or (address % pool.alignment).any() or (address % known.alignment).any():
         return None
-    lives = [live if len(live) == 1 else merged(live) for live in (buffer.live or () for buffer in buffers)]
-    start = exact_array([start for live in lives for start, _ in live])
-    end = exact_array([end for live in lives for _, end in live])
-    owner = np.repeat(np.arange(len(buffers)), [*map(len, lives)])
-    there = np.flatnonzero((start < end) & (size[owner] > 0))
-    owner = owner[there]
-    return Pieces(low[owner], (low + size)[owner], start[there], end[there], owner)
+    there = np.flatnonzero(known.size[known.owner] > 0)
+    owner = known.owner[there]
+    return Pieces(low[owner], (low + known.size)[owner], known.start[there], known.end[there], owner)
 
 
 def _proves(problem: Problem, pieces: Pieces, certificate: PlanCertificate, peak: int) -> bool:

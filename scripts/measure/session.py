@@ -25,6 +25,15 @@ from planner.generate import Request, generate
 from planner.model.problem import Pool, Problem
 
 Call: TypeAlias = tuple[tuple[Pool, ...], tuple[Buffer, ...]]
+PROBLEMS = (
+    ("transformer", 60),
+    ("transformer", 300),
+    ("convnet", 100),
+    ("unet", 150),
+    ("recurrent", 100),
+    ("training", 200),
+    ("random", 20),
+)
 FRESH = "import pickle, sys\nfrom memplan import plan_memory\nplan_memory(*pickle.load(sys.stdin.buffer))"
 
 
@@ -38,7 +47,7 @@ def main() -> None:
         "| problem | change | again | fresh calls, s | in a session, s | share | afresh | a process each, s |\n"
         "|---|---|---|---|---|---|---|---|"
     )
-    for kind, count in (("transformer", 60), ("transformer", 300), ("convnet", 100), ("training", 200), ("random", 20)):
+    for kind, count in PROBLEMS:
         problem = generate(kind, Request(count, 1))
         for change in CHANGES:
             calls = list(_search(problem, arguments.calls, change, arguments.back))
@@ -101,7 +110,18 @@ def _count(buffers: tuple[Buffer, ...], i: int, chance: random.Random) -> tuple[
     return (*buffers[:i], *more, *buffers[i + 1 - len(more) :])
 
 
-CHANGES = {"size": _size, "lifetime": _lifetime, "one more or less": _count}
+def _fusion(buffers: tuple[Buffer, ...], i: int, chance: random.Random) -> tuple[Buffer, ...]:
+    """Two operators become one: what was between them is gone, and what the first read is needed for longer."""
+    ((start, end),) = buffers[i].live or ((0, 1),)
+    inputs = [k for k, buffer in enumerate(buffers) if k != i and (buffer.live or ((0, 1),))[0][1] == start + 1]
+    if not inputs or len(buffers) < 10:
+        return _count(buffers, i, chance)
+    k = chance.choice(inputs)
+    longer = replace(buffers[k], live=(((buffers[k].live or ((0, 1),))[0][0], end),))
+    return tuple(longer if j == k else buffer for j, buffer in enumerate(buffers) if j != i)
+
+
+CHANGES = {"size": _size, "lifetime": _lifetime, "one more or less": _count, "fusion": _fusion}
 
 
 def _search(problem: Problem, calls: int, change: str, back: float) -> Iterator[Call]:

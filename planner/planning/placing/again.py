@@ -6,9 +6,7 @@ Where that reaches no higher than what is live at one time, it is as good as any
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from itertools import repeat
-from math import gcd, lcm
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,9 +18,9 @@ from solvers.model.instance import ADDRESS_LIMIT, Ints, Term
 from solvers.model.outcome import Proof
 
 from ...facts.digest import digest
-from ...facts.intervals import merged
+from ...facts.figures import figures
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, Run, TermValue, gap_to
-from ...model.problem import Problem, is_simple
+from ...model.problem import BufferId, Figures, Problem
 from ...model.versions import machine, versions
 
 NONE = np.zeros(0, dtype=np.int64)
@@ -30,19 +28,19 @@ SOLVER = "greedy"
 """Whose way of placing this is."""
 
 
-def placed_again(problem: Problem, before: Iterable[Placement], seed: int) -> Plan | None:
+def placed_again(problem: Problem, before: Mapping[BufferId, Placement], seed: int) -> Plan | None:
     """A plan that is proven to be optimal, if this finds one. `before` says where buffers were; new ones come last. It is still to be verified."""
-    if not is_simple(problem):
+    known = figures(problem)
+    if known is None:
         return None
     begun = time.monotonic()
     (pool,) = problem.pools
-    size = np.array([buffer.size for buffer in problem.buffers], dtype=np.int64)
-    lives = _Lives(problem, size)
-    moduli = {buffer.alignment: lcm(pool.alignment, buffer.alignment) for buffer in problem.buffers}
-    grain = gcd(*moduli.values())
-    if not len(lives.part) or (pool.base or 0) % lcm(*moduli.values()) or max(moduli.values()) >= ADDRESS_LIMIT:
+    size = known.size
+    lives = _Lives(known)
+    modulus = np.lcm(pool.alignment, known.alignment)
+    if not len(lives.part) or int(modulus.max()) >= ADDRESS_LIMIT or ((pool.base or 0) % modulus).any():
         return None
-    padding = -size % grain
+    padding = -size % int(np.gcd.reduce(modulus))
     kernels = active().kernels
     load, section = kernels.max_live(lives.start, lives.end, (size + padding)[lives.part], lives.sections)
     assert section is not None, "something is live"
@@ -50,12 +48,11 @@ def placed_again(problem: Problem, before: Iterable[Placement], seed: int) -> Pl
     least = load - int(padding[live].max())
     if pool.size is not None and least > pool.size:
         return None
-    offset = kernels.greedy_place(
-        lives.sections, _columns(problem, lives, size, moduli), _order(problem, before, size), Fit.LOWEST
-    )
+    ids = [buffer.id for buffer in problem.buffers]
+    had = [before.get(id_) for id_ in ids]
+    offset = kernels.greedy_place(lives.sections, _columns(lives, size, modulus), _order(had, size), Fit.LOWEST)
     if offset is None or int((offset + size).max()) != least:
         return None
-    ids = [buffer.id for buffer in problem.buffers]
     return Plan(
         status=PlanStatus.OPTIMAL,
         stop=StopReason.PROVED,
@@ -64,7 +61,14 @@ def placed_again(problem: Problem, before: Iterable[Placement], seed: int) -> Pl
         gap=gap_to(least, least),
         objective=Objective(least, least, (TermValue(Term.SUM_OF_PEAKS, least, least),)),
         pools=(PoolUse(pool.name, pool.size, least, least),),
-        placements=tuple(map(Placement, ids, repeat(pool.name), offset.tolist(), size.tolist())),
+        placements=tuple(
+            [
+                old
+                if old is not None and old.offset == low and old.size == bytes_ and old.pool == pool.name
+                else Placement(id_, pool.name, low, bytes_)
+                for id_, old, low, bytes_ in zip(ids, had, offset.tolist(), size.tolist(), strict=True)
+            ]
+        ),
         solver=SOLVER,
         seed=seed,
         reproducible=False,
@@ -72,11 +76,7 @@ def placed_again(problem: Problem, before: Iterable[Placement], seed: int) -> Pl
         problem_digest=digest(problem),
         certificates=(
             PlanCertificate(
-                Proof.LIVE_TOGETHER,
-                least,
-                pool.name,
-                int(lives.times[section]),
-                tuple(ids[i] for i in sorted(live.tolist())),
+                Proof.LIVE_TOGETHER, least, pool.name, int(lives.times[section]), tuple(ids[i] for i in live.tolist())
             ),
         ),
         run=Run(round(time.monotonic() - begun, 6), (), machine()),
@@ -86,22 +86,17 @@ def placed_again(problem: Problem, before: Iterable[Placement], seed: int) -> Pl
 class _Lives:
     """When blocks live, in ranks of time."""
 
-    def __init__(self, problem: Problem, size: Ints) -> None:
-        lives = [live if len(live) == 1 else merged(live) for live in (buffer.live or () for buffer in problem.buffers)]
-        start = np.array([start for live in lives for start, _ in live], dtype=np.int64)
-        end = np.array([end for live in lives for _, end in live], dtype=np.int64)
-        part = np.repeat(np.arange(len(lives)), [*map(len, lives)])
-        there = np.flatnonzero((start < end) & (size[part] > 0))
-        self.part = part[there]
-        self.times, rank = np.unique(np.concatenate([start[there], end[there]]), return_inverse=True)
+    def __init__(self, known: Figures) -> None:
+        there = np.flatnonzero(known.size[known.owner] > 0)
+        self.part = known.owner[there]
+        self.times, rank = np.unique(np.concatenate([known.start[there], known.end[there]]), return_inverse=True)
         rank = np.ascontiguousarray(rank.reshape(-1), dtype=np.int64)
         self.start, self.end = rank[: len(there)], rank[len(there) :]
         self.sections = max(len(self.times) - 1, 0)
 
 
-def _columns(problem: Problem, lives: _Lives, size: Ints, moduli: Mapping[int, int]) -> Columns:
+def _columns(lives: _Lives, size: Ints, modulus: Ints) -> Columns:
     """The problem as kernels take it."""
-    modulus = np.array([moduli[buffer.alignment] for buffer in problem.buffers], dtype=np.int64)
     zeros = np.zeros(len(size), dtype=np.int64)
     highest = int(size.sum() + modulus.sum()) - size  # of no consequence: all stacked reach no higher
     return Columns(
@@ -121,9 +116,8 @@ def _columns(problem: Problem, lives: _Lives, size: Ints, moduli: Mapping[int, i
     )
 
 
-def _order(problem: Problem, before: Iterable[Placement], size: Ints) -> Ints:
+def _order(had: Sequence[Placement | None], size: Ints) -> Ints:
     """By the offsets that they had, of equal ones the larger first."""
-    offset = {place.id: place.offset for place in before}
-    had = np.array([offset.get(buffer.id, ADDRESS_LIMIT) for buffer in problem.buffers], dtype=np.int64)
-    order: Ints = np.lexsort((-size, had))
+    offset = np.array([ADDRESS_LIMIT if old is None else old.offset for old in had], dtype=np.int64)
+    order: Ints = np.lexsort((-size, offset))
     return order

@@ -13,8 +13,8 @@ from solvers.model.solver import Goal
 from ...checks import require_sound
 from ...facts.digest import digest
 from ...model.errors import echo
-from ...model.plan import Plan
-from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, Neighbour, Pool, Problem
+from ...model.plan import Placement, Plan
+from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, BufferId, Neighbour, Pool, Problem
 from ...options.capacity import planned_problem
 from ...options.options import Options, bad_option, require_valid
 from ...verifying.glance import is_plainly_right
@@ -23,7 +23,7 @@ from .solving import plan
 from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of
 
 MOST_BYTES = 64 << 20
-NOTHING = Neighbour((), (), {})
+NOTHING = Neighbour()
 PLAN_BYTES, PLACEMENT_BYTES = 4096, 240
 """What a plan takes by itself, and for each of its placements and buffers named in certificates."""
 
@@ -50,8 +50,8 @@ class Session:
         self._lock = Lock()
         self._before = NOTHING
         """The last problem, of which the next may be a variant,"""
-        self._plan: Plan | None = None
-        """and the last plan that had placements."""
+        self._places: dict[BufferId, Placement] = {}
+        """and where the last plan that had placements put its buffers."""
 
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """As `plan` of the library. Raises what it raises."""
@@ -84,8 +84,8 @@ class Session:
         planned = replace(
             planned_problem(problem, options.capacity, options.prefer, options.stability)
         )  # a copy that nobody else knows
-        before = self._before
-        planned.facts.neighbour = before if before.pools == planned.pools else replace(NOTHING, pools=planned.pools)
+        before = self._before if _named_alike(self._before.pools, planned.pools) else NOTHING
+        planned.facts.neighbour, planned.facts.rows = before, before.rows_of(planned.buffers)
         require_sound(planned)
         planned.facts.is_sound = True
         changes = any(each is not None for each in (options.capacity, options.prefer, options.stability))
@@ -100,20 +100,21 @@ class Session:
             if again is None and not known.reproducible:
                 return known
             self._keep(key, known, ())
-        if _cannot_change(planned, planned.facts.neighbour):
-            written = dict(zip(map(id, planned.buffers), planned.facts.written, strict=False))  # or nothing was written
-            self._before = Neighbour(planned.buffers, planned.pools, written)
-            self._plan = known if known.placements else self._plan
+        if _cannot_change(planned):
+            facts, buffers = planned.facts, planned.buffers
+            rows = dict(zip(map(id, buffers), range(len(buffers)), strict=True))
+            self._before = Neighbour(buffers, planned.pools, rows, facts.written, facts.figures)
+            if known.placements:
+                self._places = {place.id: place for place in known.placements}
             self._keep(same, known, (problem.buffers,))
         return known
 
     def _again(self, problem: Problem, options: Options) -> Plan | None:
         """A plan like the one before, verified and proven to be optimal; None: that one is of no help."""
-        before = self._plan
         is_usual = options.solver == AUTO and options.goal is Goal.MINIMISE and options.max_cost is None
-        if self.afresh or before is None or not is_usual:
+        if self.afresh or not self._places or not is_usual:
             return None
-        made = placed_again(problem, before.placements, options.seed)
+        made = placed_again(problem, self._places, options.seed)
         return made if made is not None and is_plainly_right(problem, made, digest(problem)) else None
 
     def _known(self, key: Hashable | None) -> Plan | None:
@@ -164,12 +165,19 @@ def _key(buffers: tuple[object, ...], besides: tuple[object, ...]) -> Hashable:
     return tuple(map(id, buffers)), repr(besides)
 
 
-def _cannot_change(problem: Problem, known: Neighbour) -> bool:
+def _named_alike(pools: tuple[Pool, ...], others: tuple[Pool, ...]) -> bool:
+    """True if what buffers say of pools means the same, which are there and in which order; how large they are may differ."""
+    return [(pool.name, pool.rank, pool.read_only) for pool in pools] == [
+        (other.name, other.rank, other.read_only) for other in others
+    ]
+
+
+def _cannot_change(problem: Problem) -> bool:
     """True if there are no lists in its buffers and pools, which somebody might change; those of the neighbour have none."""
     try:
         hash(problem.pools)
-        for buffer in problem.buffers:
-            if id(buffer) not in known.written:
+        for buffer, row in zip(problem.buffers, problem.facts.rows, strict=True):
+            if row is None:
                 hash(buffer)
     except TypeError:
         return False

@@ -1,0 +1,52 @@
+"""What is known of a neighbour's buffers, in arrays, with what has changed: the same arrays as from nothing."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner import Buffer, Pool, Problem
+from planner.facts.figures import figures
+from planner.model.problem import Neighbour
+
+
+def made_up(name: str, chance: random.Random) -> Buffer:
+    starts = sorted(chance.sample(range(20), chance.randrange(4)))
+    live = tuple((start, start + chance.randrange(3)) for start in starts)  # some touch, some are empty
+    return Buffer(name, chance.randrange(50), chance.choice((1, 4, 8)), live=live)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_changed_is_put_among_what_is_known(seed: int) -> None:
+    chance = random.Random(seed)
+    before = Problem(tuple(made_up(f"b{i}", chance) for i in range(12)))
+    for turn in range(20):
+        buffers = [each for each in before.buffers if chance.random() < 0.9]
+        chance.shuffle(buffers)
+        for i in range(chance.randrange(3)):
+            buffers.insert(chance.randrange(len(buffers) + 1), made_up(f"new {turn} {i}", chance))
+        after = Problem(tuple(buffers), pools=(Pool("default", chance.choice((None, 100))),))
+        rows = {id(buffer): row for row, buffer in enumerate(before.buffers)}
+        after.facts.neighbour = Neighbour(before.buffers, before.pools, rows, figures=figures(before))
+        after.facts.rows = after.facts.neighbour.rows_of(after.buffers)
+        found, expected = figures(after), figures(replace(after))
+        assert found is not None
+        assert expected is not None
+        for one, other in zip(found, expected, strict=True):
+            assert np.array_equal(one, other)
+        before = after
+
+
+def test_what_says_more_than_numbers_has_none() -> None:
+    one = Buffer("a", 4, live=((0, 2),))
+    before = Problem((one,))
+    for other in (Buffer("b", 4), replace(one, max_offset=8), replace(one, pools=("default",))):
+        after = Problem((one, other))
+        assert figures(after) is None
+        after.facts.neighbour = Neighbour(before.buffers, before.pools, {id(one): 0}, figures=figures(before))
+        after.facts.rows = after.facts.neighbour.rows_of(after.buffers)
+        assert figures(after) is None
+    assert figures(replace(before, pools=(Pool("a"), Pool("b")))) is None
