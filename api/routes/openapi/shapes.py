@@ -78,6 +78,7 @@ PARTS: dict[str, Schema] = {
     "Frontier": record(
         format={"const": "memplan-frontier/1"},
         complete=YES_OR_NO,
+        within=GAP,
         infeasible=YES_OR_NO,
         stop=STOP,
         reproducible=YES_OR_NO,

@@ -10,8 +10,9 @@ export class FrontierCurve extends Curve {
     super("Points of the frontier of memory and cost", [
       ["spot proven", "a plan, proven"],
       ["spot", "a plan"],
-      ["line bound", "proven bound for each cost"],
+      ["line bound", "proven: no plan of that cost needs less"],
     ]);
+    this.within = null; // proven of all points together: how much better another plan may be
   }
 
   // One more point, as its event tells it. What it beats goes, but for what is being looked at.
@@ -27,10 +28,16 @@ export class FrontierCurve extends Curve {
   replace(document) {
     this.inBytes = document.in_bytes;
     this.warnings = document.warnings;
+    this.within = document.within;
     this.points = document.points.map((point) => ({ ...point, part: point.plan }));
     this.#sort();
     const why = document.stop.replaceAll("_", " ");
-    this.tell(document.complete ? "all of the frontier, proven" : document.infeasible ? "nothing fits" : `not proven to be all (${why})`);
+    const known = this.within === null ? "" : `: any plan is matched by one of these but for ${percent(this.within)}, proven`;
+    this.tell(document.complete ? "all of the frontier, proven" : document.infeasible ? "nothing fits" : `not proven to be all (${why})${known}`);
+  }
+
+  figures() {
+    return this.within === null ? [] : [["any plan is matched", this.within ? `but for ${percent(this.within)}` : "proven"]];
   }
 
   get first() {
@@ -46,13 +53,15 @@ export class FrontierCurve extends Curve {
   }
 
   extent() {
-    const up = this.points.flatMap((point) => [point.memory, point.memory_bound ?? point.memory]);
-    return { across: this.points.map((point) => Number(point.cost)), up };
+    const spots = this.points.map((point) => ({ ...point, cost: Number(point.cost), least: point.cost_bound === null ? null : Number(point.cost_bound) }));
+    this.floor = floor(spots, this.within);
+    const up = [...this.points.map((point) => point.memory), ...this.floor.map(([, memory]) => memory)];
+    return { across: [...spots.map(({ cost }) => cost), ...this.floor.map(([cost]) => cost)], up };
   }
 
   lines() {
     const x = (point) => this.x(Number(point.cost));
-    this.line("bound", steps(this.points.map((point) => [x(point), this.y(point.memory_bound ?? 0)]), this.right));
+    this.line("bound", steps(this.floor.map(([cost, memory]) => [this.x(cost), this.y(memory)])));
     this.line("peak", steps(this.points.map((point) => [x(point), this.y(point.memory)]), this.right));
   }
 
@@ -67,6 +76,35 @@ export class FrontierCurve extends Curve {
   #sort() {
     this.points.sort((a, b) => Number(a.cost) - Number(b.cost));
   }
+}
+
+// From each cost on to the next: no plan that costs so much needs less memory, by what is proven of each point and of all of them.
+function floor(spots, within) {
+  const matched = (amount) => (amount > 0 ? amount / (1 + within) : amount);
+  const claims = spots.map(({ cost, memory_bound: bound }) => [cost, bound ?? 0]);
+  claims.push(...spots.filter(({ least }) => least !== null).map(({ least, memory }) => [least, memory]));
+  const reach = within === null ? [] : spots.map(({ cost, memory }) => [matched(cost), matched(memory)]);
+  const costs = [...new Set([...claims, ...reach].map(([cost]) => cost))].sort((a, b) => a - b);
+  const upTo = running(costs.toReversed(), claims, Math.max); // at each cost and all that are less, nothing needs less than this
+  const since = running(costs, reach, Math.min); // and at each cost and all that are greater, than this
+  return costs.flatMap((cost, i) => {
+    const beyond = i + 1 < costs.length ? upTo.get(costs[i + 1]) : since.get(cost) === undefined ? upTo.get(cost) : undefined;
+    const known = [since.get(cost), beyond].filter((value) => value !== undefined);
+    return known.length ? [[cost, Math.max(...known)]] : [];
+  });
+}
+
+// The best of the values at each cost and at those before it.
+function running(costs, values, best) {
+  const at = new Map(costs.map((cost) => [cost, []]));
+  for (const [cost, value] of values) at.get(cost).push(value);
+  let held;
+  return new Map(
+    costs.map((cost) => {
+      for (const value of at.get(cost)) held = held === undefined ? value : best(held, value);
+      return [cost, held];
+    }),
+  );
 }
 
 // No worse in both, and not the same point.

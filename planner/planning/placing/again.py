@@ -1,4 +1,4 @@
-"""The plan of a simple problem much like one before: all blocks placed once more, in the order of the addresses that they had.
+"""The plan of a simple problem much like one before: all blocks placed once more, in the order of the addresses that they had, a few times at most.
 
 Where that reaches no higher than what is live at one time, it is as good as any plan; else nothing is said.
 """
@@ -24,6 +24,8 @@ from ...model.problem import BufferId, Figures, Problem
 from ...model.versions import machine, versions
 
 NONE = np.zeros(0, dtype=np.int64)
+TRIES = 4
+"""What reached too high is placed first the next time."""
 SOLVER = "greedy"
 """Whose way of placing this is."""
 
@@ -50,8 +52,16 @@ def placed_again(problem: Problem, before: Mapping[BufferId, Placement], seed: i
         return None
     ids = [buffer.id for buffer in problem.buffers]
     had = [before.get(id_) for id_ in ids]
-    offset = kernels.greedy_place(lives.sections, _columns(lives, size, modulus), _order(had, size), Fit.LOWEST)
-    if offset is None or int((offset + size).max()) != least:
+    columns, order = _columns(lives, size, modulus), _order(had, size)
+    for _ in range(TRIES):
+        offset = kernels.greedy_place(lives.sections, columns, order, Fit.LOWEST)
+        if offset is None:
+            return None
+        is_high = (offset + size)[order] > least
+        if not is_high.any():
+            break
+        order = np.concatenate([order[is_high], order[~is_high]])
+    else:
         return None
     return Plan(
         status=PlanStatus.OPTIMAL,

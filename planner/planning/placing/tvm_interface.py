@@ -69,9 +69,9 @@ def placements_of(answer: Plan) -> list[TensorPlacement]:
 def problem_of(pools: Iterable[Pool | tuple[str, int | None]], buffers: Iterable[Buffer | BufferInfo]) -> Problem:
     """The Problem that they describe. Raises BadInput for names of tensors that are not there."""
     given = tuple(buffers)
-    known = tuple(buffer for buffer in given if isinstance(buffer, Buffer))
+    known = [buffer for buffer in given if isinstance(buffer, Buffer)]
     if len(known) == len(given):
-        return Problem(known, _pools(pools))
+        return Problem(tuple(known), _pools(pools))
     report = Report()
     lists = [(b.id, ()) if isinstance(b, Buffer) else (b.name_hint, b.conflicts) for b in given]
     constraints = from_lists(lists, report)
