@@ -134,6 +134,25 @@ def test_points_come_while_more_are_looked_for_and_stay(visiting: Visiting) -> N
     assert page.get_by_role("radio").count() > 2
 
 
+def test_how_much_better_another_plan_may_be_is_said_and_drawn(visiting: Visiting, service: Served) -> None:
+    """Of a frontier of which two points were asked for: below the line of all points together there is no plan."""
+    job = service.client.post("/v1/pareto?points=2", json=MANY, headers={"Prefer": "respond-async"}).json()["id"]
+    page = visiting().open(f"/#{job}")
+    expect(page.locator(".curve [role=status]")).to_contain_text("not proven to be all", timeout=120_000)
+    within = service.client.get(f"/v1/jobs/{job}/plan").json()["within"]
+    assert within > 0
+    share = f"{within * 100:.{2 if within < 0.1 else 1}f} %"
+    said = f"2 points · not proven to be all (no more were asked for): any plan is matched by one of these but for {share}, proven"
+    expect(page.locator(".curve [role=status]")).to_have_text(said)
+    expect(page.locator(".figures > div").first).to_have_text(f"frontierwithin {share}, proven")
+    bound = "() => document.querySelector('.curve polyline.bound').getAttribute('points').split(' ').map((at) => at.split(',').map(Number))"
+    spot = "() => [...document.querySelectorAll('.curve g.spot circle:last-child')].map((at) => [+at.getAttribute('cx'), +at.getAttribute('cy')])"
+    line, points = page.evaluate(bound), page.evaluate(spot)
+    assert line[0][0] < points[0][0], "what is cheaper is ruled out only as far as is proven"
+    for x, y in points:  # no point lies under the line: pixels grow downwards
+        assert max(low for at, low in line if at <= x + 0.01) >= y - 0.01
+
+
 def test_that_nothing_fits_is_said(visiting: Visiting) -> None:
     page = visiting().open()
     page.fill("[name=capacity]", "100")

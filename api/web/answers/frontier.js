@@ -10,7 +10,7 @@ export class FrontierCurve extends Curve {
     super("Points of the frontier of memory and cost", [
       ["spot proven", "a plan, proven"],
       ["spot", "a plan"],
-      ["line bound", "proven: no plan of that cost needs less"],
+      ["line bound", "proven: no plan lies below"],
     ]);
     this.within = null; // proven of all points together: how much better another plan may be
   }
@@ -31,13 +31,13 @@ export class FrontierCurve extends Curve {
     this.within = document.within;
     this.points = document.points.map((point) => ({ ...point, part: point.plan }));
     this.#sort();
-    const why = document.stop.replaceAll("_", " ");
+    const why = document.stop === "proved" ? "no more were asked for" : document.stop.replaceAll("_", " ");
     const known = this.within === null ? "" : `: any plan is matched by one of these but for ${percent(this.within)}, proven`;
     this.tell(document.complete ? "all of the frontier, proven" : document.infeasible ? "nothing fits" : `not proven to be all (${why})${known}`);
   }
 
   figures() {
-    return this.within === null ? [] : [["any plan is matched", this.within ? `but for ${percent(this.within)}` : "proven"]];
+    return this.within === null ? [] : [["frontier", this.within ? `within ${percent(this.within)}, proven` : "all of it, proven"]];
   }
 
   get first() {

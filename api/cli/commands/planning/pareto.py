@@ -106,7 +106,7 @@ def _show(found: Frontier, *, in_bytes: bool) -> None:
     count = len(found.points)
     whole = "all of the frontier, proven"
     if not found.is_complete:
-        why = found.stop.value.replace("_", " ")
+        why = "no more were asked for" if found.stop is StopReason.PROVED else found.stop.value.replace("_", " ")
         known = (
             "" if found.within is None else f": any plan is matched by one of these but for {found.within:.2%}, proven"
         )
