@@ -57,10 +57,10 @@ from .verifying.verify import verify
 
 if TYPE_CHECKING:
     from .options.solver_list import SolverInfo, end_solver_processes, solver_list
-    from .planning.placing.arrays import ArrayPlan, plan_arrays
-    from .planning.placing.model_export import export_model
-    from .planning.placing.session import Session
-    from .planning.placing.tvm_interface import BufferInfo, TensorPlacement, plan_memory
+    from .planning.doors.arrays import ArrayPlan, plan_arrays
+    from .planning.doors.model_export import export_model
+    from .planning.doors.session import Session
+    from .planning.doors.tvm_interface import BufferInfo, TensorPlacement, plan_memory
     from .planning.shapes import ShapedProblem, ShapesPlan, plan_shapes, verify_shapes
     from .planning.sharing import Sharing, share, verify_sharing
     from .planning.sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep
@@ -153,9 +153,9 @@ __all__ = [
 ]
 
 _LATER = {
-    "ArrayPlan": "planning.placing.arrays",
+    "ArrayPlan": "planning.doors.arrays",
     "BadProof": "verifying.proofs.replay",
-    "BufferInfo": "planning.placing.tvm_interface",
+    "BufferInfo": "planning.doors.tvm_interface",
     "MemoryReport": "reporting.report",
     "NoProof": "verifying.proving.prove",
     "PlanProof": "verifying.proving.prove",
@@ -163,7 +163,7 @@ _LATER = {
     "check_proof": "verifying.proofs.replay",
     "prove": "verifying.proving.prove",
     "memory_report": "reporting.report",
-    "Session": "planning.placing.session",
+    "Session": "planning.doors.session",
     "Sharing": "planning.sharing",
     "Sweep": "planning.sweeping",
     "SweepPoint": "planning.sweeping",
@@ -171,11 +171,11 @@ _LATER = {
     "sweep": "planning.sweeping",
     "verify_sweep": "planning.sweeping",
     "SolverInfo": "options.solver_list",
-    "TensorPlacement": "planning.placing.tvm_interface",
+    "TensorPlacement": "planning.doors.tvm_interface",
     "end_solver_processes": "options.solver_list",
-    "export_model": "planning.placing.model_export",
-    "plan_arrays": "planning.placing.arrays",
-    "plan_memory": "planning.placing.tvm_interface",
+    "export_model": "planning.doors.model_export",
+    "plan_arrays": "planning.doors.arrays",
+    "plan_memory": "planning.doors.tvm_interface",
     "ShapedProblem": "planning.shapes",
     "ShapesPlan": "planning.shapes",
     "plan_shapes": "planning.shapes",

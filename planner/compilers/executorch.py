@@ -19,8 +19,8 @@ from ..model.errors import Code
 from ..model.plan import Plan
 from ..model.problem import DEFAULT_TERMS, Buffer, Fixed, Lifetimes, Pool, Problem
 from ..options.options import Options
+from ..planning.doors.tvm_interface import placements_of
 from ..planning.placing.solving import plan
-from ..planning.placing.tvm_interface import placements_of
 
 FIRST = 1
 """The memory where tensors are that nobody put elsewhere; 0 is for constants."""

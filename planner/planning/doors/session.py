@@ -18,8 +18,8 @@ from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, BufferId, Ne
 from ...options.capacity import planned_problem
 from ...options.options import Options, bad_option, require_valid
 from ...verifying.glance import is_plainly_right
+from ..placing.solving import plan
 from .again import placed_again
-from .solving import plan
 from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of
 
 MOST_BYTES = 64 << 20

@@ -16,7 +16,7 @@ from ...model.errors import Code, Finding, NoPlan
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Buffer, BufferId, Interval, Pool, Problem
 from ...options.options import Options
-from .solving import plan
+from ..placing.solving import plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from ...model.errors import BadInput, Code, Finding
 from ...model.plan import PlanStatus
 from ...options.options import Options, bad_option, require_valid
 from ...verifying.arrays import most_live, wrong_in_arrays
-from .lifting import status_of
-from .path import REPORT, cannot_solve, limits_of
-from .watching import Clock
+from ..placing.lifting import status_of
+from ..placing.path import REPORT, cannot_solve, limits_of
+from ..placing.watching import Clock
 
 ELSEWHERE = ("capacity", "explain", "prefer", "stability", "max_cost", "verbose")
 """Options that ask for what only `plan` answers."""

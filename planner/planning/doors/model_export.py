@@ -10,7 +10,7 @@ from ...checks import require_sound
 from ...facts.variants import require_nothing_to_choose
 from ...model.errors import CannotSolve, Code, Finding
 from ...model.problem import Problem
-from .lowering import lower
+from ..placing.lowering import lower
 
 ModelFormat: TypeAlias = Literal["lp", "mps", "cpsat"]
 
