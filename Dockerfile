@@ -10,7 +10,7 @@ RUN apt-get update && apt-get install --no-install-recommends -y g++ && rm -rf /
 WORKDIR /source
 COPY requirements/ requirements/
 RUN python -m venv /build && /build/bin/pip install --no-cache-dir --require-hashes --only-binary :all: -r requirements/build.txt
-RUN python -m venv --without-pip /opt/memplan && /build/bin/pip --python /opt/memplan/bin/python install --no-cache-dir --require-hashes --only-binary :all: -r requirements/postgresql.txt
+RUN python -m venv --without-pip /opt/memplan && /build/bin/pip --python /opt/memplan/bin/python install --no-cache-dir --require-hashes --only-binary :all: -r requirements/postgresql.txt -r requirements/cluster.txt
 COPY pyproject.toml CMakeLists.txt README.md LICENSE ./
 COPY api/ api/
 COPY memplan/ memplan/

@@ -20,6 +20,7 @@ from planner.model.errors import Code
 from .errors import HttpCode, Refusal
 from .jobs.dispatch import EmbeddedRunner, Runner, SubmittingRunner
 from .jobs.hub import Hub
+from .jobs.processes.cluster import ClusterPool
 from .jobs.processes.pool import ProcessPool, Reply, Task, WorkerLate
 from .process import machine
 from .process.garbage import Trimmer, keep_little
@@ -145,6 +146,8 @@ class Service:
     readers: ProcessPool
     solvers: ProcessPool | None
     """None where workers elsewhere solve."""
+    cluster: ClusterPool | None
+    """Carries out batches, where there is one."""
     hub: Hub
     runner: Runner
     metrics: Metrics
@@ -177,12 +180,14 @@ class Service:
             solvers = (
                 None if store.shared else ProcessPool(shares.workers, settings, "solver", started=settings.workers)
             )
-            runner = SubmittingRunner() if solvers is None else EmbeddedRunner(store, solvers)
+            cluster = None if solvers is None or settings.cluster is None else ClusterPool(settings.cluster, settings)
+            runner = SubmittingRunner() if solvers is None else EmbeddedRunner(store, solvers, cluster)
             service = cls(
                 settings,
                 store,
                 readers,
                 solvers,
+                cluster,
                 Hub(),
                 runner,
                 metrics,
@@ -196,6 +201,8 @@ class Service:
         service._ready_turn = asyncio.Lock()
         store.listen(service.hub.tell)
         await asyncio.gather(*(processes.start() for processes in service._crews))
+        if cluster is not None:
+            await cluster.start()
         await runner.start()
         keep_little()
         service._trimmer = asyncio.create_task(service._trim(), name="trimmer")
@@ -210,6 +217,8 @@ class Service:
         self.metrics.watch_streams(self.streams.total)
         for processes in self._crews:
             self.metrics.watch_team(f"{processes.name}s", processes)
+        if self.cluster is not None:
+            self.metrics.watch_cluster(self.cluster)
         self.metrics_port = self.resources.enter_context(
             self.metrics.served(self.settings.host, self.settings.metrics_port)
         )
@@ -237,6 +246,8 @@ class Service:
         await self.runner.close()
         await asyncio.gather(*self._spawned, return_exceptions=True)
         await asyncio.gather(*(processes.close() for processes in self._crews))
+        if self.cluster is not None:
+            await self.cluster.close()
         await asyncio.to_thread(self.resources.close)
         log.info("stopped")
 
@@ -311,6 +322,8 @@ class Service:
             found["solvers"] = (await self.read("ready")).header["solvers"]
         except Exception as error:  # noqa: BLE001 - not ready, whatever the reason
             found["solvers"] = {"auto": f"{type(error).__name__}: {error}"[:200]}
+        if self.cluster is not None:
+            found["cluster"] = self.cluster.lost
         return found
 
     async def _trim(self) -> None:

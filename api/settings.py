@@ -60,6 +60,10 @@ class Settings(BaseSettings):
         description="Solver processes; by default one for each core that the machine or container allows, but two at least: one is left to what is short. "
         "With `1` the second one is started once something short would wait for something long.",
     )
+    cluster: str | None = Field(
+        default=None,
+        description="A Dask cluster that carries out batches: its scheduler's address (`tcp://…:8786`) or scheduler file. All else stays with the solver processes.",
+    )
     readers: Count = Field(
         default=2,
         description="Processes that read, check and verify what was sent. With `1` a second one is started likewise.",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import structlog
 
+from .jobs.processes.cluster import ClusterPool
 from .jobs.processes.pool import ProcessPool
 from .jobs.queue.consumer import QueueWorker
 from .process import logs
@@ -40,10 +41,16 @@ async def work(settings: Settings, on_ready: Callable[[int, int | None], None]) 
         metrics = Metrics()
         metrics.watch_store(store)
         metrics.watch_team("solvers", processes)
+        cluster = None if settings.cluster is None else ClusterPool(settings.cluster, settings)
+        if cluster is not None:
+            metrics.watch_cluster(cluster)
+            resources.push_async_callback(cluster.close)
+            await cluster.start()
         port = resources.enter_context(metrics.served(settings.host, settings.metrics_port))
         resources.push_async_callback(processes.close)
         await processes.start()
-        worker = QueueWorker(conninfo, store, processes, settings.stalled_seconds, settings.shutdown_seconds)
+        limits = settings.stalled_seconds, settings.shutdown_seconds
+        worker = QueueWorker(conninfo, store, processes, *limits, cluster)
         resources.push_async_callback(worker.close)
         worker.start()
         log.info("started", solvers=processes.size, metrics_port=port)

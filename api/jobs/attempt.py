@@ -18,7 +18,7 @@ from ..errors import HttpCode, OutOfMemory, Refusal
 from ..process.garbage import forget_frames
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
-from .processes.pool import LATE_SECONDS, ProcessPool, Reply, Task, WorkerDied, WorkerLate
+from .processes.pool import LATE_SECONDS, Crew, Reply, Task, WorkerDied, WorkerLate
 from .requests.posted_problem import as_failure
 
 MOST_DEATHS = 3
@@ -102,7 +102,7 @@ class Attempt:
         header = {"task": "read_and_solve", **posted.header}
         return cls(store, endings, posted.owner, posted.body, Task(header, (posted.body,), seconds=posted.seconds))
 
-    async def run(self, processes: ProcessPool) -> bool:
+    async def run(self, processes: Crew) -> bool:
         """To the end. Is that noted, so far as it must be?"""
         try:
             self.reply.set_result(await self._work(processes))
@@ -117,7 +117,7 @@ class Attempt:
             self.task.let_go()
         return self.job is None or await self._endings.note(self, self.job)
 
-    async def _work(self, processes: ProcessPool) -> Reply:
+    async def _work(self, processes: Crew) -> Reply:
         """The worker's answer; of one that took too long, or more memory than there is, the best that it had told."""
         try:
             return await processes.do(self.task)
@@ -137,7 +137,7 @@ class Attempt:
             log.warning("out of memory", job=self.job and self.job.id)
             return await self._cut_short(processes, refusal, StopReason.MEMORY_LIMIT, refusal)
 
-    async def _cut_short(self, processes: ProcessPool, why: Exception, stop: StopReason, otherwise: Refusal) -> Reply:
+    async def _cut_short(self, processes: Crew, why: Exception, stop: StopReason, otherwise: Refusal) -> Reply:
         """Ends with what is known: to begin anew would take as much again. Raises `otherwise` if nothing is."""
         try:
             best = await self._best()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
 import structlog
 
 from ..store import Store, StoreUnavailable
-from ..store.records import NewJob
+from ..store.records import NewJob, Where
 from ..store.turns import is_short
 from .attempt import MOST_DEATHS, Attempt, Endings, Posted
+from .processes.cluster import ClusterPool
 from .processes.pool import ProcessPool
 
 MOMENT_SECONDS = 0.25
@@ -48,9 +50,11 @@ class Runner(Protocol):
 class EmbeddedRunner:
     """The only one of its store: as many jobs at a time as there are solver processes."""
 
-    def __init__(self, store: Store, processes: ProcessPool) -> None:
+    def __init__(self, store: Store, processes: ProcessPool, cluster: ClusterPool | None = None) -> None:
         self._store = store
         self._processes = processes
+        self._cluster = None if cluster is None else ClusterJobs(store, cluster)
+        self._where = None if cluster is None else Where.HERE
         self._endings = Endings(store)
         self._running: dict[Attempt, asyncio.Task[bool]] = {}
         self._wake = asyncio.Event()
@@ -68,15 +72,21 @@ class EmbeddedRunner:
         for job in left:
             log.warning("job was running when the service ended", job=job.id, state=job.state.value, deaths=job.deaths)
         self._dispatcher = asyncio.create_task(self._dispatch(), name="dispatcher")
+        if self._cluster is not None:
+            self._cluster.start()
 
     def wake(self) -> None:
         self._is_empty = False
         self._wake.set()
+        if self._cluster is not None:
+            self._cluster.wake()
 
     def stop_job(self, id_: str) -> None:
         for attempt in self._running:
             if attempt.job is not None and attempt.job.id == id_:
                 attempt.stop()
+        if self._cluster is not None:
+            self._cluster.stop_job(id_)
 
     def at_once(self, new: NewJob, problem: bytes) -> Attempt | None:
         has_room = self._has_room and (is_short(new.about.options) or self._has_room_for_long)
@@ -127,7 +137,8 @@ class EmbeddedRunner:
             await asyncio.gather(self._dispatcher, return_exceptions=True)
         for attempt in self._running:
             attempt.put_back()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        elsewhere = [] if self._cluster is None else [self._cluster.close()]
+        await asyncio.gather(*self._running.values(), *elsewhere, return_exceptions=True)
 
     async def _dispatch(self) -> None:
         while True:
@@ -136,7 +147,7 @@ class EmbeddedRunner:
                 while self._has_room:
                     self._is_empty = True  # unless somebody says otherwise in the meantime
                     short = not self._has_room_for_long
-                    claim = await asyncio.to_thread(self._store.claim, short=short)
+                    claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where)
                     if claim is None:
                         self._is_empty &= not short
                         self._queue_is_next = False
@@ -163,6 +174,64 @@ class EmbeddedRunner:
         self._hand_on()
         died = attempt.reply.done() and attempt.reply.exception() is not None
         if died or not self._is_empty:  # a job whose worker died is queued again
+            self._wake.set()
+
+
+class ClusterJobs:
+    """Jobs for the cluster: as many at a time as it has room for."""
+
+    def __init__(self, store: Store, cluster: ClusterPool) -> None:
+        self._store = store
+        self._cluster = cluster
+        cluster.on_room = self.wake
+        self._endings = Endings(store)
+        self._running: dict[Attempt, asyncio.Task[None]] = {}
+        self._wake = asyncio.Event()
+        self._dispatcher: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._dispatcher = asyncio.create_task(self._dispatch(), name="cluster's dispatcher")
+
+    def wake(self) -> None:
+        """There may be a new job, or more room."""
+        self._wake.set()
+
+    def stop_job(self, id_: str) -> None:
+        for attempt in self._running:
+            if attempt.job is not None and attempt.job.id == id_:
+                attempt.stop()
+
+    async def close(self) -> None:
+        """Jobs go back into the queue with the best they have."""
+        self._endings.closing = True
+        if self._dispatcher is not None:
+            self._dispatcher.cancel()
+            await asyncio.gather(self._dispatcher, return_exceptions=True)
+        for attempt in self._running:
+            attempt.put_back()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def _dispatch(self) -> None:
+        while True:
+            self._wake.clear()
+            try:
+                while len(self._running) < self._cluster.size:
+                    claim = await asyncio.to_thread(self._store.claim, where=Where.CLUSTER)
+                    if claim is None:
+                        break
+                    attempt = Attempt.at(claim, self._store, self._endings)
+                    self._running[attempt] = asyncio.create_task(self._carry_out(attempt))
+            except StoreUnavailable as error:
+                log.error("no job can be taken on", reason=str(error))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._wake.wait()
+
+    async def _carry_out(self, attempt: Attempt) -> None:
+        try:
+            await attempt.run(self._cluster)
+        finally:
+            del self._running[attempt]
             self._wake.set()
 
 

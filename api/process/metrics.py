@@ -28,6 +28,12 @@ class Team(Protocol):
     deaths: int
 
 
+class Cluster(Team, Protocol):
+    """A cluster, likewise."""
+
+    lost: str | None
+
+
 class Metrics:
     """The figures of a process, in a registry of their own."""
 
@@ -56,6 +62,12 @@ class Metrics:
         self._busy.labels(name).set_function(lambda: team.busy)
         self._size.labels(name).set_function(lambda: team.size)
         self._deaths.labels(name).set_function(lambda: team.deaths)
+
+    def watch_cluster(self, cluster: Cluster) -> None:
+        """The same of a cluster, and whether its scheduler answers."""
+        self.watch_team("cluster", cluster)
+        up = Gauge("memplan_cluster_up", "Does the cluster's scheduler answer?", registry=self.registry)
+        up.set_function(lambda: cluster.lost is None)
 
     def watch_streams(self, count: Callable[[], int]) -> None:
         """Tell how many event streams are open."""

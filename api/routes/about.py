@@ -87,7 +87,10 @@ async def healthz() -> dict[str, str]:
 
 @router.get("/readyz", summary="Can it plan?", responses=NOT_READY)
 async def readyz(service: Behind) -> dict[str, Any]:
-    """Really solves five buffers with each solver, and writes to the store; what was found is used again for some seconds."""
+    """Really solves five buffers with each solver, and writes to the store; what was found is used again for some seconds.
+
+    Where a cluster carries out batches, `cluster` says how it is. Without it all else goes on, and batches wait: that is no reason to be unready.
+    """
     if service.closing.is_set():
         raise Refusal(503, HttpCode.STOPPING, "the service is stopping")
     found = await service.readiness()
@@ -97,7 +100,10 @@ async def readyz(service: Behind) -> dict[str, Any]:
     if broken:
         text = f"not everything works: {'; '.join(broken)}"[:500]
         raise Refusal(503, HttpCode.NOT_READY, text, headers={"Retry-After": "5"}, members={"checks": found})
-    return {"status": "ready", "solvers": sorted(found["solvers"])}
+    ready = {"status": "ready", "solvers": sorted(found["solvers"])}
+    if "cluster" in found:
+        ready["cluster"] = "ready" if found["cluster"] is None else found["cluster"]
+    return ready
 
 
 FIGURES: dict[int | str, dict[str, Any]] = {

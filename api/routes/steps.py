@@ -21,7 +21,7 @@ from ..jobs.requests.doors import PLANS, Door, RequestOptions
 from ..service import Service
 from ..settings import Settings
 from ..store import KeyReused, QueueFull, StoreUnavailable
-from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
+from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan, Where
 from .http.body import PROBLEM_TYPES, format_of, read_body, require_type
 from .http.parameters import QUERIES, RequestQuery
 from .http.sending import until_gone
@@ -147,7 +147,8 @@ async def enqueue(
     line: int | None = None,
 ) -> Added:
     """A job for it. Raises Refusal if there are too many already."""
-    new = NewJob(asked.owner, asked.about, urgent, batch, line)
+    is_for_cluster = batch is not None and service.settings.cluster is not None
+    new = NewJob(asked.owner, asked.about, urgent, batch, line, Where.CLUSTER if is_for_cluster else Where.HERE)
     limits = limits_of(service.settings)
     try:
         added = await asyncio.to_thread(service.store.add, new, asked.body, limits, once, answer)

@@ -15,10 +15,10 @@ from .intake import Intake
 from .kept_plans import put
 from .lookups import Lookups
 from .pruning import forget_old, shrink
-from .records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary
+from .records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary, Where
 from .rows import gap_of, job_of, plan_row
 from .tables import job_plans, jobs, problems
-from .turns import Turns
+from .turns import Turns, of
 
 
 class DatabaseStore(Intake, Lookups):
@@ -45,12 +45,14 @@ class DatabaseStore(Intake, Lookups):
         with self.write() as connection:
             connection.execute(delete(jobs).where(jobs.c.id == id_))
 
-    def claim(self, id_: str | None = None, delivery: int | None = None, *, short: bool = False) -> Claim | None:
-        if id_ is None and self._is_empty():
+    def claim(
+        self, id_: str | None = None, delivery: int | None = None, *, short: bool = False, where: Where | None = None
+    ) -> Claim | None:
+        if id_ is None and self._is_empty(where):
             return None
         with self.write() as connection:
             if id_ is None:
-                row = self._turns.next(connection, short=short)
+                row = self._turns.next(connection, short=short, where=where)
             else:
                 this = and_(jobs.c.state == JobState.QUEUED.value, jobs.c.id == id_, jobs.c.delivery == delivery)
                 row = connection.execute(select(jobs).where(this).with_for_update()).one_or_none()
@@ -67,9 +69,9 @@ class DatabaseStore(Intake, Lookups):
             best = connection.execute(select(job_plans.c.data).where(job_plans.c.job == row.id)).scalar_one_or_none()
             return Claim(job_of(self._row(connection, row.id)), problem, best)
 
-    def _is_empty(self) -> bool:
+    def _is_empty(self, where: Where | None) -> bool:
         """Mostly no job waits, and finding that out must not keep others from writing."""
-        queued = jobs.c.state == JobState.QUEUED.value
+        queued = and_(jobs.c.state == JobState.QUEUED.value, of(where))
         with self.read() as connection:
             return connection.execute(select(jobs.c.id).where(queued).limit(1)).one_or_none() is None
 
@@ -198,7 +200,8 @@ class DatabaseStore(Intake, Lookups):
         self._change(connection, row, {**queued, "delivery": delivery}, (EventKind.STATE, queued))
 
     def _bury(self, connection: Connection, row: Row[Any], why: str, most: int) -> Job:
-        deaths = row.deaths + 1
+        # Who does not stop in time is killed, which says nothing of the job.
+        deaths = row.deaths + (not row.cancelling)
         connection.execute(update(jobs).where(jobs.c.id == row.id).values(deaths=deaths))
         if row.cancelling:
             self._end(connection, row, End(JobState.CANCELLED, self._summary(connection, row)), has_plan=row.has_plan)

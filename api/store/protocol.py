@@ -23,6 +23,7 @@ from .records import (
     PlanHead,
     QueueLimits,
     StoredPlan,
+    Where,
 )
 
 
@@ -68,8 +69,10 @@ class Store(Protocol):
     def remove(self, id_: str) -> None:
         """Forget a job."""
 
-    def claim(self, id_: str | None = None, delivery: int | None = None, *, short: bool = False) -> Claim | None:
-        """Take on the next job, or the next short one; or that one, if it is queued and this delivery is the one that counts."""
+    def claim(
+        self, id_: str | None = None, delivery: int | None = None, *, short: bool = False, where: Where | None = None
+    ) -> Claim | None:
+        """Take on the next job, or the next short one, or the next for there; or that one, if it is queued and this delivery is the one that counts."""
 
     def improve(self, id_: str, attempt: int, best: int | None, bound: int | None, seconds: float) -> bool:
         """Note a better best or bound."""

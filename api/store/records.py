@@ -91,6 +91,15 @@ class PlanHead:
     """Bytes."""
 
 
+class Where(StrEnum):
+    """Who is to carry out a job."""
+
+    HERE = "here"
+    """The solver processes of the service or of a worker."""
+    CLUSTER = "cluster"
+    """A Dask cluster; processes where there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewJob:
     """A job that is to be queued."""
@@ -102,6 +111,7 @@ class NewJob:
     batch: str | None = None
     line: int | None = None
     """Its place in the batch."""
+    where: Where = Where.HERE
 
 
 @dataclass(frozen=True, slots=True)

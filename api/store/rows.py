@@ -51,7 +51,7 @@ def values_of(new: NewJob) -> dict[str, Any]:
         "id": new_id(),
         "owner": new.owner,
         "state": JobState.QUEUED.value,
-        "priority": priority_of(new.about.options, urgent=new.urgent),
+        "priority": priority_of(new.about.options, urgent=new.urgent, where=new.where),
         "about": asdict(new.about),
         "created": time.time(),
         "started": None,

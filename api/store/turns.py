@@ -7,15 +7,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import ColumnElement, Connection, Row, func, select, true
 
-from .records import UNFINISHED, JobState
+from .records import UNFINISHED, JobState, Where
 from .tables import jobs
 
 SHORT_SECONDS = 10.0
 """A job with such a time limit is short: one worker is left to those, however many others wait."""
 URGENT, SHORT = 2, 1
 """What a job's priority is the sum of."""
+ON_CLUSTER = -4
+"""The same of what a cluster is to carry out, so that its priority is below 0: the two kinds wait in lines of their own, and an index leads to each."""
 MOST_AHEAD = 1000
 """Counting more would take longer than adding a job, and changes nothing for the others."""
 
@@ -26,8 +28,15 @@ def is_short(options: Mapping[str, Any]) -> bool:
     return limit is not None and limit <= SHORT_SECONDS
 
 
-def priority_of(options: Mapping[str, Any], *, urgent: bool) -> int:
-    return URGENT * urgent + SHORT * is_short(options)
+def priority_of(options: Mapping[str, Any], *, urgent: bool, where: Where = Where.HERE) -> int:
+    return URGENT * urgent + SHORT * is_short(options) + ON_CLUSTER * (where is Where.CLUSTER)
+
+
+def of(where: Where | None) -> ColumnElement[bool]:
+    """Jobs that are to be carried out there; None: anywhere."""
+    if where is None:
+        return true()
+    return jobs.c.priority < 0 if where is Where.CLUSTER else jobs.c.priority >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +44,18 @@ class Turn:
     """When it is a job's turn among those that are delivered to workers elsewhere."""
 
     is_short: bool
+    where: Where
     rank: int
     """The greatest comes first."""
 
 
 def turn_of(connection: Connection, owner: str, priority: int) -> Turn:
     """Behind as many of others' as its owner has unfinished already, of those that go before it or are alike: so who has few waits for few."""
-    ahead = select(jobs.c.id).where(jobs.c.owner == owner, jobs.c.state.in_(UNFINISHED), jobs.c.priority >= priority)
+    where = Where.CLUSTER if priority < 0 else Where.HERE
+    mine = [jobs.c.owner == owner, jobs.c.state.in_(UNFINISHED), of(where)]
+    ahead = select(jobs.c.id).where(*mine, jobs.c.priority >= priority)
     count = connection.execute(select(func.count()).select_from(ahead.limit(MOST_AHEAD).subquery())).scalar_one()
-    return Turn(bool(priority & SHORT), priority - (URGENT + SHORT + 1) * count)
+    return Turn(bool(priority & SHORT), where, priority - (URGENT + SHORT + 1) * count)
 
 
 class Turns:
@@ -53,13 +65,13 @@ class Turns:
         self._served: dict[str, int] = {}
         self._numbers = itertools.count(1)
 
-    def next(self, connection: Connection, *, short: bool) -> Row[Any] | None:
-        """The job whose turn it is, locked against others; of short ones alone, if so said."""
+    def next(self, connection: Connection, *, short: bool, where: Where | None = None) -> Row[Any] | None:
+        """The job whose turn it is, locked against others; of short ones alone, or of those for there, if so said."""
         running = jobs.c.state == JobState.RUNNING.value
-        counts = select(jobs.c.owner, func.count()).where(running).group_by(jobs.c.owner)
+        counts = select(jobs.c.owner, func.count()).where(running, of(where)).group_by(jobs.c.owner)
         busy = {row[0]: row[1] for row in connection.execute(counts)}
         for owner in sorted(_waiting(connection), key=lambda who: (busy.get(who, 0), self._served.get(who, 0))):
-            row = _first(connection, owner, short=short)
+            row = _first(connection, owner, short=short, where=where)
             if row is not None:
                 self._served[owner] = next(self._numbers)
                 return row
@@ -79,12 +91,19 @@ def _waiting(connection: Connection) -> Iterator[str]:
         yield owner
 
 
-def _first(connection: Connection, owner: str, *, short: bool) -> Row[Any] | None:
+def _first(connection: Connection, owner: str, *, short: bool, where: Where | None) -> Row[Any] | None:
     """Said like this, the index leads to the one row that is wanted, and those that wait are not sorted."""
     mine = [jobs.c.state == JobState.QUEUED.value, jobs.c.owner == owner]
-    for priority in (URGENT + SHORT, SHORT) if short else (URGENT + SHORT, URGENT, SHORT, 0):
+    for priority in _priorities(short=short, where=where):
         turn = select(jobs).where(*mine, jobs.c.priority == priority).order_by(jobs.c.id).limit(1)
         row = connection.execute(turn.with_for_update(skip_locked=True)).one_or_none()
         if row is not None:
             return row
     return None
+
+
+def _priorities(*, short: bool, where: Where | None) -> list[int]:
+    """In the order in which one's jobs have their turn."""
+    found = (URGENT + SHORT, SHORT) if short else (URGENT + SHORT, URGENT, SHORT, 0)
+    bases = {None: (0, ON_CLUSTER), Where.HERE: (0,), Where.CLUSTER: (ON_CLUSTER,)}[where]
+    return [base + each for base in bases for each in found]

@@ -6,12 +6,15 @@ memory are held to there too, and what a solver does harms no other.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import resource
 import select
 import socket
 import threading
 from collections import deque
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +53,28 @@ def connect(where: str) -> Any:
     require_distributed()
     from distributed import Client
 
-    known = {"scheduler_file": where} if Path(where).is_file() else {"address": where}
     try:
-        return Client(**known, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+        return Client(**_known(where), timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
-        message = f"no scheduler answers at {where}: {error}"
-        raise BadInput(Finding(Code.UNAVAILABLE, "/options/cluster", message)) from error
+        raise _nobody(where, error) from error
+
+
+async def connected(where: str, seconds: float) -> Any:
+    """The same on the event loop that runs, which does not wait for Dask to be imported; what Dask logs of a lost scheduler is left out."""
+    client = (await asyncio.to_thread(import_module, "distributed")).Client
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    try:
+        return await client(**_known(where), timeout=seconds, set_as_default=False, asynchronous=True)
+    except (OSError, ValueError) as error:
+        raise _nobody(where, error) from error
+
+
+def _known(where: str) -> dict[str, str]:
+    return {"scheduler_file": where} if Path(where).is_file() else {"address": where}
+
+
+def _nobody(where: str, error: Exception) -> BadInput:
+    return BadInput(Finding(Code.UNAVAILABLE, "/options/cluster", f"no scheduler answers at {where}: {error}"))
 
 
 def require_there(client: Any) -> None:
@@ -86,6 +105,14 @@ def lost_by(error: Exception) -> str:
 def threads(client: Any) -> int:
     """Of all workers together."""
     found: int = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
+    return found
+
+
+def threads_here() -> int:
+    """Of the worker that this runs on."""
+    from distributed import get_worker
+
+    found: int = get_worker().state.nthreads
     return found
 
 

@@ -109,6 +109,10 @@ def pods() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
             yield manifest, container
 
 
+def runs_dask(container: dict[str, Any]) -> bool:
+    return "command" in container
+
+
 def divided() -> Iterator[tuple[str, str, int, float, int]]:
     """Where memplan runs: its name, its command, the memory and the cores that its container has, and what its folders may take of the memory."""
     for name, service in own_services().items():
@@ -117,6 +121,8 @@ def divided() -> Iterator[tuple[str, str, int, float, int]]:
         command = (service.get("command") or ["serve"])[0]
         yield f"compose: {name}", command, size(service["mem_limit"]), cores, sum(map(size, folders))
     for manifest, container in pods():
+        if runs_dask(container):
+            continue
         limits = container["resources"]["limits"]
         name = f"kubernetes: {manifest['metadata']['name']}"
         yield name, container["args"][0], size(limits["memory"]), float(limits["cpu"]), 0
@@ -152,6 +158,7 @@ def test_kubernetes_has_services_workers_and_a_migration() -> None:
     assert {(manifest["kind"], container["args"][0]) for manifest, container in pods()} == {
         ("Deployment", "serve"),
         ("Deployment", "worker"),
+        ("Deployment", "scheduler"),
         ("Job", "migrate"),
     }
 
@@ -166,28 +173,68 @@ def test_pods_run_with_limits_as_the_images_user_and_name_only_what_there_is(
     assert (spec["securityContext"]["runAsUser"], spec["securityContext"]["runAsGroup"]) == (int(user), int(group))
     assert container["securityContext"]["readOnlyRootFilesystem"]
     assert not container["securityContext"]["allowPrivilegeEscalation"]
-    assert container["args"][0] in COMMANDS
+    assert runs_dask(container) or container["args"][0] in COMMANDS
+    assert spec["enableServiceLinks"] is False, "a service that is called memplan would be told of in MEMPLAN_PORT"
     assert {"requests", "limits"} == set(container["resources"])
     assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in spec["volumes"]}
     assert any(mount["mountPath"] == "/tmp" for mount in container["volumeMounts"])
     known = {(m["kind"], m["metadata"]["name"]) for m in MANIFESTS}
-    for source in container["envFrom"]:
+    for source in container.get("envFrom", ()):
         ((kind, reference),) = source.items()
         assert ({"configMapRef": "ConfigMap", "secretRef": "Secret"}[kind], reference["name"]) in known
 
 
 def test_probes_ask_for_paths_that_there_are() -> None:
     paths = {getattr(route, "path", None) for route in about.router.routes}
+    dask = {"/health"}
     probes = [
         (container, probe["httpGet"])
         for _, container in pods()
         for name, probe in container.items()
         if name.endswith("Probe")
     ]
-    assert len(probes) == 5
+    assert len(probes) == 9
     for container, asked in probes:
-        assert asked["path"] in paths
+        assert asked["path"] in (dask if runs_dask(container) else paths)
         assert asked["port"] in {port["name"] for port in container["ports"]}
+
+
+def dask_pods() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """By what Dask is to be there."""
+    return {container["args"][0]: (manifest, container) for manifest, container in pods() if runs_dask(container)}
+
+
+@pytest.mark.parametrize("part", ["scheduler", "worker"])
+def test_dask_takes_the_arguments_of_the_cluster_s_pods(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    module = pytest.importorskip(f"distributed.cli.dask_{part}")
+    _, container = dask_pods()[part]
+    entry = read_dockerfile()[-1].only("ENTRYPOINT").words
+    assert container["command"] == [*entry[:-1], str(Path(entry[-1]).with_name("dask"))]
+    given = module.main.make_context(part, list(container["args"][1:])).params
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    assert given["dashboard_address"] == f":{ports['health']}"
+    if part == "scheduler":
+        assert given["port"] == str(ports["scheduler"])
+        return
+    assert str(given["local_directory"]) in {mount["mountPath"] for mount in container["volumeMounts"]}
+    limits = container["resources"]["limits"]
+    assert given["nthreads"] == int(limits["cpu"]), "each thread has a process that takes a core"
+    monkeypatch.setattr(machine, "memory", lambda: Memory(64 << 30, 64 << 30, size(limits["memory"])))
+    settings = Settings(workers=given["nthreads"])
+    assert share_out(settings, service=False, readers=0, workers=given["nthreads"]).sum <= size(limits["memory"])
+
+
+def test_whoever_is_to_reach_the_scheduler_finds_it_and_nobody_else_does() -> None:
+    (service,) = [m for m in MANIFESTS if m["kind"] == "Service" and m["metadata"]["name"] == "memplan-scheduler"]
+    (port,) = service["spec"]["ports"]
+    (told,) = [m["data"] for m in MANIFESTS if "MEMPLAN_CLUSTER" in m.get("data", {})]
+    address = f"tcp://{service['metadata']['name']}:{port['port']}"
+    assert told["MEMPLAN_CLUSTER"] == dask_pods()["worker"][1]["args"][1] == address
+    (policy,) = [m["spec"] for m in MANIFESTS if m["kind"] == "NetworkPolicy"]
+    _, parts = policy["podSelector"]["matchExpressions"]
+    made = {manifest["spec"]["template"]["metadata"]["labels"]["part"] for manifest, _ in dask_pods().values()}
+    assert set(parts["values"]) == made
+    assert policy["ingress"] == [{"from": [{"podSelector": {"matchLabels": {"app": "memplan"}}}]}]
 
 
 def test_what_kubernetes_sets_are_settings_and_can_be_used_together() -> None:
@@ -230,6 +277,7 @@ def test_selectors_find_the_pods_they_are_for() -> None:
 
 def test_files_are_where_their_comments_say() -> None:
     assert {path.name for path in Path(DOCKER / "kubernetes").iterdir()} == {
+        "cluster.yaml",
         "migrate.yaml",
         "service.yaml",
         "settings.yaml",

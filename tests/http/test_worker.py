@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import time
@@ -98,3 +99,16 @@ def test_without_workers_a_plan_becomes_a_job_that_waits(postgresql: Server, tmp
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT count(*) FROM procrastinate_jobs").fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM procrastinate_workers").fetchone() == (0,)
+
+
+def test_what_plan_many_has_planned_is_answered_from_the_shared_store(postgresql: Server, tmp_path: Path) -> None:
+    url, problem = postgresql.new_database(), tmp_path / "three.json"
+    problem.write_text(json.dumps(THREE))
+    limit = ("--time-limit", "10")
+    done = run("plan-many", str(problem), "-o", str(tmp_path / "out"), "--store", url, *limit)
+    assert json.loads(done.stdout)["sources"] == {"solved": 1}
+    with serving(tmp_path / "data", store_url=url) as service:
+        found = service.plan(THREE)
+    assert (found.status_code, found.headers["x-cache"]) == (200, "hit"), "there is no worker to plan it"
+    (plan,) = (tmp_path / "out").rglob("*.plan.json")
+    assert found.json()["placements"] == json.loads(plan.read_bytes())["placements"]

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 
@@ -124,6 +124,10 @@ class Slot:
 
     def do(self, task: Task) -> Reply:
         """Blocks until it is done. Raises WorkerDied, WorkerFault and Refusal."""
+        return answer_in(self.hear(task))
+
+    def hear(self, task: Task) -> Reply:
+        """How it ended, as the worker says it. Raises WorkerDied, and OutOfMemory where it has died of that."""
         try:
             connection = self.start()
         except (EOFError, OSError) as error:
@@ -139,7 +143,7 @@ class Slot:
                     reply = Reply(*unpack(connection.recv_bytes()))
                     if reply.header.get("number") == number:
                         if reply.header["kind"] in ENDS:
-                            return self._end(reply)
+                            return reply
                         task.on_message(reply)
                 now = time.monotonic()
                 if task.cancelled.is_set() and told is None:
@@ -193,20 +197,22 @@ class Slot:
         died.code = code
         return died
 
-    def _end(self, reply: Reply) -> Reply:
-        match reply.header["kind"]:
-            case "refused":
-                raise as_refusal(reply.header)
-            case "out_of_memory":
-                raise OutOfMemory
-            case "fault":
-                log.error("fault in a worker", trace=reply.header["trace"])
-                raise WorkerFault(reply.header["trace"])
-            case _:
-                return reply
-
 
 ENDS = ("done", "refused", "fault", "out_of_memory")
+
+
+def answer_in(reply: Reply) -> Reply:
+    """The end of a task. Raises what it is if it is no answer: WorkerFault, Refusal."""
+    match reply.header["kind"]:
+        case "refused":
+            raise as_refusal(reply.header)
+        case "out_of_memory":
+            raise OutOfMemory
+        case "fault":
+            log.error("fault in a worker", trace=reply.header["trace"])
+            raise WorkerFault(reply.header["trace"])
+        case _:
+            return reply
 
 
 def hand_over(task: Task, connection: Connection) -> None:
@@ -214,6 +220,14 @@ def hand_over(task: Task, connection: Connection) -> None:
     for part in task.parts:
         connection.send_bytes(part)
     task.parts = ()
+
+
+class Crew(Protocol):
+    """Whoever does tasks: processes of this machine, or a cluster."""
+
+    async def do(self, task: Task) -> Reply:
+        """Raises WorkerDied, WorkerFault and Refusal."""
+        ...
 
 
 class ProcessPool:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from ...store import Store, StoreUnavailable
-from ...store.databases.deliveries import QUEUE, QUEUES, SHORT_QUEUE, SOLVE
+from ...store.databases.deliveries import CLUSTER_QUEUE, QUEUE, QUEUES, SHORT_QUEUE, SOLVE
 from ...store.records import Claim, JobState
 from ..attempt import AGAIN_SECONDS, Attempt, Endings
-from ..processes.pool import ProcessPool
+from ..processes.cluster import ClusterPool
+from ..processes.pool import Crew, ProcessPool
 
 if TYPE_CHECKING:
     from procrastinate import App, JobContext
@@ -75,11 +76,18 @@ class QueueWorker:
     """As many jobs at a time as there are solver processes."""
 
     def __init__(
-        self, conninfo: str, store: Store, processes: ProcessPool, stalled_seconds: float, shutdown_seconds: float
+        self,
+        conninfo: str,
+        store: Store,
+        processes: ProcessPool,
+        stalled_seconds: float,
+        shutdown_seconds: float,
+        cluster: ClusterPool | None = None,
     ) -> None:
         self._conninfo = conninfo
         self._store = store
         self._processes = processes
+        self._cluster = cluster
         self._stalled = stalled_seconds
         self._shutdown_seconds = shutdown_seconds
         self._endings = Endings(store)
@@ -133,23 +141,46 @@ class QueueWorker:
     async def _take_turns(self, app: App) -> None:
         """As two workers of the queue where there are several solver processes: one of these is left to what is short."""
         size, name = self._processes.size, f"{socket.gethostname()}-{os.getpid()}"
-        shares = [(name, list(QUEUES), size)]
+        queues = QUEUES if self._cluster is None else (QUEUE, SHORT_QUEUE)
+        shares = [self._turns(app, name, queues, size - 1 if size > 1 else 1)]
         if size > 1:
-            shares = [(name, list(QUEUES), size - 1), (f"{name}-short", [SHORT_QUEUE], 1)]
-        await together(
-            app.run_worker_async(
-                queues=queues,
-                name=each,
-                concurrency=count,
-                fetch_job_polling_interval=LOOK_SECONDS,
-                abort_job_polling_interval=CANCEL_SECONDS,
-                shutdown_graceful_timeout=0,  # jobs are told at once, and are put back within a second
-                delete_jobs="always",  # the store knows how they ended
-                install_signal_handlers=False,
-                update_heartbeat_interval=self._stalled / BEATS,
-                stalled_worker_timeout=FORGOTTEN_SECONDS,
-            )
-            for each, queues, count in shares
+            shares.append(self._turns(app, f"{name}-short", (SHORT_QUEUE,), 1))
+        if self._cluster is not None:
+            shares.append(self._turns_on(self._cluster, app, f"{name}-cluster"))
+        await together(shares)
+
+    async def _turns_on(self, cluster: ClusterPool, app: App, name: str) -> None:
+        """As one worker of the queue more each time the cluster has grown."""
+        workers: list[asyncio.Task[None]] = []
+        size = 0
+        try:
+            while True:
+                if (more := cluster.size - size) > 0:
+                    turns = self._turns(app, f"{name}{len(workers)}", (CLUSTER_QUEUE,), more)
+                    workers.append(asyncio.create_task(turns))
+                    size += more
+                grown = asyncio.create_task(asyncio.sleep(LOOK_SECONDS))
+                done, _ = await asyncio.wait((*workers, grown), return_when=asyncio.FIRST_COMPLETED)
+                for ended in done:
+                    ended.result()
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+
+    async def _turns(self, app: App, name: str, queues: Sequence[str], count: int) -> None:
+        """So many jobs of these queues at a time."""
+        await app.run_worker_async(
+            queues=list(queues),
+            name=name,
+            concurrency=count,
+            fetch_job_polling_interval=LOOK_SECONDS,
+            abort_job_polling_interval=CANCEL_SECONDS,
+            shutdown_graceful_timeout=0,  # jobs are told at once, and are put back within a second
+            delete_jobs="always",  # the store knows how they ended
+            install_signal_handlers=False,
+            update_heartbeat_interval=self._stalled / BEATS,
+            stalled_worker_timeout=FORGOTTEN_SECONDS,
         )
 
     def _app(self) -> App:
@@ -173,7 +204,10 @@ class QueueWorker:
 
         assert context.job.id is not None
         turn = Turn()
-        work = asyncio.create_task(self._attempt(turn, id_, context.job.id))
+        crew: Crew = self._processes
+        if self._cluster is not None and context.job.queue == CLUSTER_QUEUE:
+            crew = self._cluster
+        work = asyncio.create_task(self._attempt(turn, id_, context.job.id, crew))
         while True:
             try:
                 return await asyncio.shield(work)
@@ -183,7 +217,7 @@ class QueueWorker:
                 by_user = context.abort_reason() is AbortReason.USER_REQUEST
                 turn.call_off(Attempt.stop if by_user else Attempt.put_back)
 
-    async def _attempt(self, turn: Turn, id_: str, delivery: int) -> None:
+    async def _attempt(self, turn: Turn, id_: str, delivery: int, crew: Crew) -> None:
         claim = await self._claim(id_, delivery)
         if claim is None:
             return
@@ -191,7 +225,7 @@ class QueueWorker:
         turn.begin(attempt := Attempt.at(claim, self._store, self._endings))
         self._attempts.add(attempt)
         try:
-            if not await attempt.run(self._processes):
+            if not await attempt.run(crew):
                 raise StoreUnavailable("the end of the attempt could not be noted")
         finally:
             self._attempts.remove(attempt)

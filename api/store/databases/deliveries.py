@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreUnavailable
+from ..records import Where
 from ..turns import Turn
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 QUEUE = "memplan"
 SHORT_QUEUE = "memplan_short"
 """What will be over soon: some workers look here alone."""
-QUEUES = (QUEUE, SHORT_QUEUE)
+CLUSTER_QUEUE = "memplan_cluster"
+"""What a cluster is to carry out: workers that have one leave it to that."""
+QUEUES = (QUEUE, SHORT_QUEUE, CLUSTER_QUEUE)
 SOLVE = "memplan.solve"
 """The one kind of task there is; it is told the job's id."""
 STEPS = "memplan_queue_steps"
@@ -37,7 +40,7 @@ class Deliveries:
         from procrastinate.jobs import Job
 
         new = Job(
-            queue=SHORT_QUEUE if turn.is_short else QUEUE,
+            queue=CLUSTER_QUEUE if turn.where is Where.CLUSTER else SHORT_QUEUE if turn.is_short else QUEUE,
             task_name=SOLVE,
             task_kwargs={"id_": id_},
             priority=turn.rank,

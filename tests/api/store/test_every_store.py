@@ -171,6 +171,15 @@ def test_a_job_that_kills_three_workers_is_given_up_with_its_best_plan(store: St
     assert "killed by signal 9" in now.failure["detail"]
 
 
+def test_a_job_whose_worker_is_killed_since_it_did_not_stop_in_time_is_not_blamed(store: Store) -> None:
+    job = add(store)
+    store.claim()
+    store.cancel(job.id, job.owner)
+    after = store.died(job.id, 1, "it did not stop when it was told to", 1)
+    assert after is not None
+    assert (after.state, after.deaths) == (JobState.CANCELLED, 0)
+
+
 def test_a_job_that_was_put_back_is_not_blamed(store: Store) -> None:
     job = add(store)
     for attempt in range(1, 6):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from api.store import Store
 from api.store.opening import open_store
-from api.store.records import About, NewJob, QueueLimits
+from api.store.records import About, NewJob, QueueLimits, Where
 
 LIMITS = QueueLimits(1000, 1000, 1 << 30)
 
@@ -26,8 +27,8 @@ def queue(store: Store, owner: str, name: str, seconds: float = 600.0, *, urgent
     store.add(NewJob(owner, about, urgent), b"{}", LIMITS)
 
 
-def taken(store: Store, *, short: bool = False) -> str | None:
-    claim = store.claim(short=short)
+def taken(store: Store, *, short: bool = False, where: Where | None = None) -> str | None:
+    claim = store.claim(short=short, where=where)
     return None if claim is None else claim.job.about.name
 
 
@@ -61,3 +62,15 @@ def test_room_that_is_kept_for_short_ones_is_not_for_long_ones(store: Store) -> 
     queue(store, "b", "short", 2.0)
     assert taken(store, short=True) == "short"
     assert taken(store) == "long"
+
+
+def test_what_a_cluster_is_to_carry_out_waits_in_a_line_of_its_own(store: Store) -> None:
+    about = About("key", "digest", "line", 3, {"time_limit": 600.0}, (), None)
+    for owner in ("a", "b", "a"):
+        store.add(NewJob(owner, replace(about, name=f"line of {owner}"), where=Where.CLUSTER), b"{}", LIMITS)
+    queue(store, "a", "here")
+    assert taken(store, where=Where.HERE) == "here"
+    assert taken(store, where=Where.HERE) is None
+    assert {taken(store, where=Where.CLUSTER) for _ in range(2)} == {"line of a", "line of b"}
+    assert taken(store, where=Where.CLUSTER, short=True) is None
+    assert taken(store) == "line of a", "where there is no cluster, anybody carries it out"

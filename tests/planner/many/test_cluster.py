@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,37 +20,11 @@ from planner.generate import Request, generate
 from planner.many import Entry, Farm, Manifest, ProblemFile, collect, plan_many
 from planner.many.cluster import ClusterPlace, lost_by, room_for
 from solvers.sandbox.parent_death import kill_group
+from tests.dask_processes import free_port, scheduler_at, worker_of
 
 pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[3]
 OPTIONS = Options(time_limit=20, workers=1)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def scheduler_at(address: str) -> subprocess.Popen[bytes]:
-    return started("dask_scheduler", "--port", address.rsplit(":", 1)[1], "--no-dashboard", "--no-show")
-
-
-def worker_of(address: str, folder: Path) -> subprocess.Popen[bytes]:
-    local = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(folder))
-    return started("dask_worker", address, *local)
-
-
-def started(*command: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
-    return subprocess.Popen(
-        [sys.executable, "-m", f"distributed.cli.{command[0]}", *command[1:]],
-        env=environment,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
 
 
 @pytest.fixture(scope="module")

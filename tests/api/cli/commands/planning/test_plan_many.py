@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from api.cli.commands.planning.shared_answers import SharedAnswers, as_the_service_has_them, key_of
@@ -21,6 +22,7 @@ from planner.many import Entry, Farm, collect, plan_many
 from planner.many.worker import Reader, WasRead
 from solvers.model.solver import Goal
 from tests.api.processes import run
+from tests.postgresql import Server
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +92,37 @@ def sources(done: subprocess.CompletedProcess[bytes]) -> dict[str, int]:
     return said
 
 
-def test_runs_share_a_store_of_answers(folder: Path, tmp_path: Path) -> None:
-    store = ("--store", f"sqlite:///{tmp_path}/answers.db")
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Of an empty store."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/answers.db"
+    server: Server = request.getfixturevalue("postgresql")
+    return server.new_database()
+
+
+def take_away(url: str) -> None:
+    """The store cannot be reached any more."""
+    if url.startswith("sqlite"):
+        database = Path(url.removeprefix("sqlite:///"))
+        database.rename(database.with_name("gone.db"))
+        return
+    server, _, name = url.rpartition("/")
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+
+
+def test_runs_share_a_store_of_answers(folder: Path, tmp_path: Path, url: str) -> None:
+    store = ("--store", url)
     assert sources(run("plan-many", str(folder), "-o", str(tmp_path / "one"), *store)) == {"solved": 4}
     assert sources(run("plan-many", str(folder), "-o", str(tmp_path / "two"), *store)) == {"store": 4}
     plans = [{path.name: path.read_bytes() for path in (tmp_path / out).rglob("*.plan.json")} for out in ("one", "two")]
     assert plans[0] == plans[1]
     assert sources(run("plan-many", str(folder), "-o", str(tmp_path / "three"), *store, "--seed", "4")) == {"solved": 4}
+
+
+def test_a_store_that_cannot_be_opened_ends_the_run(folder: Path, tmp_path: Path) -> None:
     unwritable = run("plan-many", str(folder), "-o", str(tmp_path / "four"), "--store", "sqlite:////nowhere/x.db")
     assert (unwritable.returncode, b"the store cannot be opened" in unwritable.stderr) == (2, True)
 
@@ -115,14 +141,13 @@ def test_what_the_store_has_is_looked_over(folder: Path, tmp_path: Path) -> None
 
 
 def test_a_store_that_is_lost_is_done_without(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    database = tmp_path / "answers.db"
-    answers = SharedAnswers(f"sqlite:///{database}")
+    answers = SharedAnswers(url)
     options = as_the_service_has_them(Options(workers=1))
     farm = Farm(options, processes=1, answers=answers)
     monkeypatch.chdir(tmp_path)
-    database.rename(tmp_path / "gone.db")
+    take_away(url)
     out = tmp_path / "out"
     out.mkdir()
     found: list[Entry] = []

@@ -1,0 +1,296 @@
+"""A Dask cluster as a pool of worker processes: Dask places tasks and repeats what was lost with a worker; there a process like ours does each.
+
+So deadlines, memory and cancelling are held to where the work is, by the same code as here. What a task tells before it is done comes with its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import structlog
+
+from planner.many.cluster import AHEAD, REPEATS, connected, lost_by, require_distributed, threads_here
+from planner.model.errors import BadInput
+
+from ...errors import OutOfMemory
+from ...process.memory_budget import share_out
+from ...settings import Settings, WrongSettings, read_settings
+from .pool import Reply, Slot, Task, WorkerDied, WorkerLate, answer_in
+
+LOOK_SECONDS = 1.0
+"""How often the scheduler is asked how many threads there are."""
+ANSWER_SECONDS = 15.0
+"""A scheduler that has said nothing for so long is gone."""
+TICK_SECONDS = 0.1
+"""How soon a cancel is passed on."""
+STOP_SECONDS = 10.0
+"""Whoever was told to stop and has not answered after so long is not waited for."""
+CLOSED = "closed"
+NOBODY = "no scheduler answers"
+REMEMBERED = 10_000
+"""Tickets that a worker knows to have been called off before it had them."""
+
+log = structlog.get_logger("memplan.cluster")
+Ending = tuple[Reply, Reply | None]
+"""How a task ended, and the best that it had told before."""
+
+
+@dataclass(eq=False, slots=True)
+class _UnderWay:
+    task: Task
+    future: Any
+    given_up: asyncio.Future[None]
+    told: float | None = None
+    """When it was to stop."""
+
+
+class ClusterPool:
+    """Workers of a cluster that may come and go, as may its scheduler: what is under way then is sent again."""
+
+    def __init__(self, where: str, settings: Settings) -> None:
+        """Raises WrongSettings if nothing could talk to a cluster."""
+        try:
+            require_distributed()
+        except BadInput as error:
+            raise WrongSettings(f"cluster: {error.findings[0].message}") from None
+        self.on_room: Callable[[], None] = lambda: None
+        """Called when there is more of it than before."""
+        self.name = "cluster"
+        self.deaths = 0
+        self.size = 0
+        """So many tasks at a time are worth sending."""
+        self.lost: str | None = NOBODY
+        """None: somebody answers."""
+        self._why: str | None = None
+        """What is said of that to whoever runs the service."""
+        self._where = where
+        # What is secret is nobody's business there, and what memory there is is not this machine's.
+        there: dict[str, Any] = {"tokens": {}, "metrics_tokens": (), "store_url": None, "memory": None, "workers": None}
+        self._settings = settings.model_copy(update=there).model_dump_json()
+        self._client: Any = None
+        self._is_there = asyncio.Event()
+        self._name, self._numbers = uuid.uuid4().hex, itertools.count(1)
+        self._under_way: dict[str, _UnderWay] = {}
+        self._busy = 0
+        self._attending: list[asyncio.Task[None]] = []
+
+    @property
+    def busy(self) -> int:
+        return self._busy
+
+    async def start(self) -> None:
+        """Begin to look for the scheduler; nobody waits for it."""
+        self._attending = [
+            asyncio.create_task(self._attend(), name="cluster"),
+            asyncio.create_task(self._call_off(), name="cluster cancels"),
+        ]
+
+    async def do(self, task: Task) -> Reply:
+        """As soon as the cluster has room, however often that takes. Raises what a worker process's end is told as."""
+        self._busy += 1
+        try:
+            while True:
+                client = await self._reached(task)
+                ending = await self._at(client, task)
+                if ending is not None:
+                    break
+        finally:
+            self._busy -= 1
+        reply, best = ending
+        if best is not None:
+            await asyncio.to_thread(task.on_message, best)
+        return self._end(reply)
+
+    async def close(self) -> None:
+        """Leave. What is under way there is nobody's any more, and ends."""
+        for task in self._attending:
+            task.cancel()
+        await asyncio.gather(*self._attending, return_exceptions=True)
+        self._why = CLOSED
+        await self._leave(CLOSED)
+
+    def _end(self, reply: Reply) -> Reply:
+        match reply.header["kind"]:
+            case "died" | "late":
+                self.deaths += 1
+                raise (WorkerLate if reply.header["kind"] == "late" else WorkerDied)(reply.header["why"])
+            case _:
+                return answer_in(reply)
+
+    async def _reached(self, task: Task) -> Any:
+        """The client, once there is one."""
+        while not self._is_there.is_set():
+            if task.cancelled.is_set():
+                raise WorkerDied("it was called off while no cluster answered")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TICK_SECONDS):
+                    await self._is_there.wait()
+        return self._client
+
+    async def _at(self, client: Any, task: Task) -> Ending | None:
+        """How it ended; None if the scheduler was lost with it."""
+        ticket = f"memplan-{self._name}-{next(self._numbers)}"
+        arguments = (ticket, dict(task.header), list(task.parts), task.seconds, self._settings)
+        future = client.submit(do_there, *arguments, key=ticket, pure=False, retries=REPEATS)
+        this = _UnderWay(task, future, asyncio.get_running_loop().create_future())
+        self._under_way[ticket] = this
+        result = asyncio.ensure_future(_ending(future))
+        try:
+            await asyncio.wait((result, this.given_up), return_when=asyncio.FIRST_COMPLETED)
+            if not result.done():
+                return Reply({"kind": "died", "why": "it was called off before it had begun"}), None
+            return result.result()
+        finally:
+            del self._under_way[ticket]
+            result.cancel()
+            this.given_up.cancel()
+            future.release()
+
+    async def _attend(self) -> None:
+        """Knows whether the scheduler is there, and how many threads there are."""
+        while True:
+            if self._client is not None and self._client.status != "running":
+                await self._leave("the scheduler is gone")
+            try:
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    if self._client is None:
+                        self._client = await connected(self._where, ANSWER_SECONDS)
+                    threads = await self._client.nthreads()
+            except Exception as error:  # noqa: BLE001 - whatever a scheduler that is gone makes of a question
+                await self._leave(_reason(error))
+            else:
+                self._has(sum(threads.values()))
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _has(self, threads: int) -> None:
+        if self.lost is not None:
+            log.info("cluster reached", threads=threads)
+        self.lost = self._why = None
+        self._is_there.set()
+        before, self.size = self.size, AHEAD * threads
+        if self.size > before:
+            self.on_room()
+
+    async def _leave(self, why: str) -> None:
+        if self._why != why:
+            log.warning("no cluster", reason=why)
+        client, self._client = self._client, None
+        self.lost, self._why, self.size = NOBODY, why, 0
+        self._is_there.clear()
+        if client is not None:
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    await client.close()
+
+    async def _call_off(self) -> None:
+        """Passes on that tasks are to stop: wherever they are, they answer with the best they have."""
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            now = time.monotonic()
+            new = {ticket: each for ticket, each in self._under_way.items() if each.told is None}
+            new = {ticket: each for ticket, each in new.items() if each.task.cancelled.is_set()}
+            for each in new.values():
+                each.told = now
+            begun = await self._told_to_stop(list(new)) if new else set()
+            for ticket, each in list(self._under_way.items()):
+                is_late = each.told is not None and now - each.told > STOP_SECONDS
+                if (is_late or (ticket in new and ticket not in begun)) and not each.given_up.done():
+                    each.given_up.set_result(None)
+
+    async def _told_to_stop(self, tickets: Sequence[str]) -> set[str]:
+        """Which of them have been begun."""
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                found = await self._client.run(stop_there, tickets, on_error="ignore")
+        except Exception:  # noqa: BLE001 - whoever cannot be told any more has nobody to answer to
+            return set()
+        return {ticket for begun in found.values() for ticket in begun}
+
+
+async def _ending(future: Any) -> Ending | None:
+    """Waits for it."""
+    try:
+        found: Ending = await future.result()
+    except Exception as error:  # noqa: BLE001 - whatever became of the workers that had it
+        if future.status == "cancelled":
+            return None
+        return Reply({"kind": "died", "why": lost_by(error)}), None
+    return found
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, BadInput):
+        return error.findings[0].message
+    return "the scheduler does not answer" if isinstance(error, TimeoutError) else lost_by(error)
+
+
+# From here on: what runs on the cluster's workers.
+
+_lock = threading.Lock()
+_idle: dict[str, deque[Slot]] = {}
+"""Processes that wait for the next task, by the settings that they have."""
+_running: dict[str, Task] = {}
+_called_off: deque[str] = deque(maxlen=REMEMBERED)
+
+
+def do_there(
+    ticket: str, header: Mapping[str, Any], parts: Sequence[bytes], seconds: float | None, settings: str
+) -> Ending:
+    """Have a process of this worker's do the task."""
+    told: list[Reply] = []
+    task = Task(header, parts, seconds=seconds, on_message=partial(_keep, told))
+    with _lock:
+        if ticket in _called_off:
+            return Reply({"kind": "died", "why": "it was called off before it had begun"}), None
+        _running[ticket] = task
+        idle = _idle.setdefault(settings, deque())
+        slot = idle.popleft() if idle else None
+    try:
+        if slot is None:
+            slot = Slot(_settings_here(settings))
+        reply = slot.hear(task)
+    except (WorkerDied, WrongSettings) as error:
+        reply = Reply({"kind": "late" if isinstance(error, WorkerLate) else "died", "why": str(error)})
+    except OutOfMemory:
+        reply = Reply({"kind": "out_of_memory"})
+    finally:
+        with _lock:
+            del _running[ticket]
+            if slot is not None:
+                idle.append(slot)
+    return reply, told[0] if told else None
+
+
+def stop_there(tickets: Sequence[str]) -> list[str]:
+    """Those of them that have been begun here; they end soon. The others are not begun any more."""
+    with _lock:
+        begun = [ticket for ticket in tickets if ticket in _running]
+        _called_off.extend(ticket for ticket in tickets if ticket not in _running)
+        for ticket in begun:
+            _running[ticket].cancelled.set()
+    return begun
+
+
+def _keep(told: list[Reply], reply: Reply) -> None:
+    """The best so far, with all points that were told of."""
+    if reply.header["kind"] == "plan":
+        points = [*(told[0].header.get("points", ()) if told else ()), *reply.header.get("points", ())]
+        told[:] = [Reply({**reply.header, "points": points} if points else reply.header, reply.payload)]
+
+
+def _settings_here(document: str) -> Settings:
+    """With this machine's memory, divided between the threads of this worker. Raises WrongSettings."""
+    threads = threads_here()
+    settings = Settings.model_validate_json(document)
+    settings = settings.model_copy(update={"memory": read_settings().memory, "workers": threads})
+    return share_out(settings, service=False, readers=0, workers=threads).applied(settings)

@@ -1,0 +1,81 @@
+"""What a worker of a cluster does with a task: in a process of its own that is told to stop, killed, and there for the next."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from api.jobs.processes import cluster
+from api.jobs.processes.cluster import do_there, stop_there
+from api.jobs.processes.pool import Slot
+from api.jobs.requests.options import as_document
+from api.settings import Settings
+from planner import Options, read_plan
+from tests.api.jobs.rigs import EASY, FOREVER, SECONDS, SLOW
+from tests.forked import forking_workers
+
+
+def asked(options: Options) -> dict[str, Any]:
+    return {"task": "solve", "kind": "plan", "format": None, "options": as_document(options), "notes": []}
+
+
+def until(holds: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + SECONDS
+    while not (found := holds()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return found
+
+
+def test_a_task_there_is_stopped_killed_and_followed_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_settings_here", Settings.model_validate_json)
+    idle: dict[str, deque[Slot]] = {}
+    monkeypatch.setattr(cluster, "_idle", idle)
+    settings = Settings().model_dump_json()
+    slots: list[Slot] = []
+    with forking_workers(), ThreadPoolExecutor(1) as threads:
+
+        def begun(ticket: str) -> Future[Any]:
+            running = threads.submit(do_there, ticket, asked(FOREVER), [SLOW], 600.0, settings)
+            until(lambda: ticket in cluster._running)
+            return running
+
+        reply, _ = do_there("easy", asked(Options(workers=1)), [EASY], 60.0, settings)
+        assert (reply.header["kind"], reply.header["status"]) == ("done", "optimal")
+        try:
+            slots += idle[settings]
+            running = begun("stopped")
+            assert stop_there(["stopped", "later"]) == ["stopped"]
+            reply, _ = running.result(SECONDS)
+            assert reply.header["kind"] in ("done", "died")  # the latter where the machine is too busy to end in time
+            if reply.header["kind"] == "done":
+                assert (reply.header["stop"], bool(read_plan(reply.payload).placements)) == ("cancelled", True)
+            reply, best = do_there("later", asked(FOREVER), [SLOW], 600.0, settings)
+            assert (reply.header["why"], best) == ("it was called off before it had begun", None)
+
+            running = begun("killed")
+            os.kill(until(lambda: slots[0].pid), signal.SIGKILL)
+            reply, _ = running.result(SECONDS)
+            assert reply.header["kind"] == "died"
+            reply, _ = do_there("again", asked(Options(workers=1)), [EASY], 60.0, settings)
+            assert reply.header["kind"] == "done"
+            assert [len(each) for each in idle.values()] == [1]
+        finally:
+            for slot in slots:
+                slot.close()
+
+
+def test_what_a_worker_is_told_of_the_service_is_no_secret() -> None:
+    pytest.importorskip("distributed")
+    settings = Settings(tokens={"me": "0" * 64}, metrics_tokens=("me",), store_url="postgresql" + "://me:secret@x/y")
+    told = cluster.ClusterPool("tcp://127.0.0.1:1", settings)._settings
+    assert "secret" not in told
+    assert "0" * 64 not in told
+    Settings.model_validate_json(told)
