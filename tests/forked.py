@@ -80,6 +80,7 @@ class Kind(StrEnum):
     MEMPLAN = "memplan"
     WORKER = "worker"
     ZYGOTE = "zygote"
+    COMPANION = "companion"
 
 
 class Closing(Protocol):
@@ -163,6 +164,19 @@ class Started(Forked):
         self.send_signal(signal.SIGKILL)
 
 
+class Piped(Started):
+    """With its standard input and output."""
+
+    def __init__(self, arguments: Sequence[str], parent: Parent, kind: Kind) -> None:
+        (its_in, our_in), (our_out, its_out) = os.pipe(), os.pipe()
+        self.stdin, self.stdout = os.fdopen(our_in, "wb"), os.fdopen(our_out, "rb")
+        try:
+            super().__init__(arguments, (its_in, its_out, 2), os.environ, parent=parent, kind=kind)
+        finally:
+            os.close(its_in)
+            os.close(its_out)
+
+
 def _worker(parent: Parent, line: socket.socket) -> Started:
     """In place of api.jobs.processes.pool.start_worker."""
     with Path(os.devnull).open("r+b") as nothing:
@@ -196,6 +210,19 @@ def forking_workers(parent: Parent | None = None) -> Iterator[None]:
         yield
     finally:
         process_pool.start_worker = usual
+
+
+@contextlib.contextmanager
+def forking_companions() -> Iterator[None]:
+    """This process's companions are forked meanwhile."""
+    from solvers.sandbox import companion
+
+    usual = companion.start_process
+    companion.start_process = lambda serving: Piped([serving], _parent(), Kind.COMPANION)  # type: ignore[assignment,return-value]
+    try:
+        yield
+    finally:
+        companion.start_process = usual
 
 
 def children_of(pid: int) -> list[int]:
@@ -366,6 +393,8 @@ def _become(order: dict[str, object], files: list[int], path: str) -> NoReturn:
     from solvers.sandbox import launcher
 
     launcher.start_zygote = functools.partial(_zygote, parent)  # type: ignore[assignment]
+    if order["kind"] == Kind.COMPANION:
+        _accompany()
     if order["kind"] == Kind.WORKER:
         os.setpgid(0, 0)
         from api.jobs.processes.worker import main as work
@@ -375,6 +404,18 @@ def _become(order: dict[str, object], files: list[int], path: str) -> NoReturn:
 
     with forking_workers(parent) if sys.argv[1:2] in (["serve"], ["worker"]) else contextlib.nullcontext():
         memplan()
+    sys.exit()
+
+
+def _accompany() -> NoReturn:
+    """As solvers.sandbox.companion.start_process has it."""
+    from solvers.sandbox.companion import serve
+
+    os.setsid()
+    module, function = sys.argv[1].split(":")
+    sys.path[0] = str(ROOT)
+    sys.argv[1:] = [str(os.getppid())]
+    serve(getattr(importlib.import_module(module), function))
     sys.exit()
 
 

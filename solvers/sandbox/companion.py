@@ -21,18 +21,7 @@ class Companion:
     """Such a process, seen from its parent. `serving` names the function that answers, as `module:function`."""
 
     def __init__(self, serving: str) -> None:
-        module, function = serving.split(":")
-        code = f"from solvers.sandbox.companion import serve; from {module} import {function}; serve({function})"
-        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-        # Without the current folder on the path: what lies there by chance must not stand in for a module. In a session of its own
-        # Ctrl-C at the terminal does not reach it: its parent decides.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", code, str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": path},
-        )
+        self._process = start_process(serving)
 
     def fileno(self) -> int:
         """Readable when an answer is there, or the process gone."""
@@ -61,6 +50,22 @@ class Companion:
                 except OSError:  # what was not sent yet has nobody to read it
                     continue
         return self._process.returncode if code is None else code
+
+
+def start_process(serving: str) -> subprocess.Popen[bytes]:
+    """One that answers with that function."""
+    module, function = serving.split(":")
+    code = f"from solvers.sandbox.companion import serve; from {module} import {function}; serve({function})"
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    # Without the current folder on the path: what lies there by chance must not stand in for a module. In a session of its own
+    # Ctrl-C at the terminal does not reach it: its parent decides.
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", code, str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
 
 
 def serve(answer: Callable[[Any, Callable[[object], None]], None]) -> None:

@@ -12,7 +12,7 @@ from tests.judge import judge
 from tests.oracle import solve
 from tests.strategies import effort, problems
 
-LIMITS = Options(time_limit=10.0, work_limit=1_000_000, workers=1)
+LIMITS = Options(time_limit=60.0, work_limit=1_000_000, workers=1)
 
 
 def check(problem: Problem, solver: str) -> Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -37,22 +37,22 @@ def test_all_meetings_are_found_and_no_other(those: list[Piece]) -> None:
     assert set(meetings(Pieces.of(those))) == {pair for pair in every_pair(those) if pair[0] != pair[1]}
 
 
-@pytest.mark.parametrize(
-    ("pairs", "per_range"), [(0, 100), (0, 0), (100, 0)], ids=["by neighbours", "by ranges", "by pairs"]
-)
-@pytest.mark.parametrize("at_once", [1, 4, 1 << 18])
-@pytest.mark.parametrize("unit", [1, 1 << 58, 1 << 70])
+WAYS = {"by neighbours": (0, 100), "by ranges": (0, 0), "by pairs": (100, 0)}
+"""PAIRS_PER_PIECE and PIECES_PER_RANGE with which it looks so."""
+
+
 @effort(60, 3000)
-@given(those=pieces())
-def test_all_apart_says_whether_there_is_any(
-    pairs: int, per_range: int, at_once: int, unit: int, those: list[Piece]
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep, "PAIRS_PER_PIECE", pairs)
-        patch.setattr(sweep, "PIECES_PER_RANGE", per_range)
-        patch.setattr(sweep, "PAIRS_AT_ONCE", at_once)
-        scaled = [(unit * low, unit * high, start, end, owner) for low, high, start, end, owner in those]
-        assert all_apart(Pieces.of(scaled)) is not bool(every_pair(those))
+@given(pieces())
+def test_all_apart_says_whether_there_is_any(those: list[Piece]) -> None:
+    wanted = not every_pair(those)
+    for unit in (1, 1 << 58, 1 << 70):
+        scaled = Pieces.of([(unit * low, unit * high, start, end, owner) for low, high, start, end, owner in those])
+        for (way, (pairs, per_range)), at_once in product(WAYS.items(), (1, 4, 1 << 18)):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(sweep, "PAIRS_PER_PIECE", pairs)
+                patch.setattr(sweep, "PIECES_PER_RANGE", per_range)
+                patch.setattr(sweep, "PAIRS_AT_ONCE", at_once)
+                assert all_apart(scaled) is wanted, (way, at_once, unit)
 
 
 def test_touching_in_time_or_in_space_is_not_meeting() -> None:

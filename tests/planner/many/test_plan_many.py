@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from planner import (
 )
 from planner.generate import Request, generate
 from planner.many import Entry, EntryStatus, Farm, Manifest, collect, places, plan_many
+from tests.forked import forking_companions
 
 QUICK = Farm(Options(time_limit=20, workers=1), processes=2)
 ROOT = Path(__file__).parents[3]
@@ -39,6 +41,13 @@ def written(folder: Path, name: str, problem: Problem) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(write_problem(problem))
     return path
+
+
+@pytest.fixture(autouse=True)
+def _forked() -> Iterator[None]:
+    """Those of tests/api/cli and of the killed command start as they do for users."""
+    with forking_companions():
+        yield
 
 
 @pytest.fixture
