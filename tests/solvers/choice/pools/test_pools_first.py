@@ -10,6 +10,7 @@ from planner.generate import Request, generate
 from planner.model.problem import Problem
 from planner.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from tests.oracle import solve
 from tests.property.test_solvers_alone import check
 from tests.strategies import effort, problems
 
@@ -20,7 +21,7 @@ WORK = 3_000_000
 @given(problems(max_buffers=5))
 def test_no_better_than_the_best_and_never_a_wrong_bound(problem: Problem) -> None:
     assume(lower(problem).instance.has_choice)
-    check("pools_first", problem)
+    check("pools_first", problem, solve(problem))
 
 
 def planned(kind: str, buffers: int, seed: int, prefer: Preference, **options: object) -> Plan:
