@@ -1,4 +1,4 @@
-"""Which pairs of parts must not share addresses."""
+"""Which pairs of parts must not share addresses, and which blocks no such pair connects."""
 
 from __future__ import annotations
 
@@ -80,3 +80,33 @@ def pair_keys(instance: Instance, pairs: Ints) -> Ints:
     low, high = pairs.min(axis=1, initial=1 << 40), pairs.max(axis=1, initial=0)
     keys: Ints = low * np.int64(max(len(instance.part_block), 1)) + high
     return keys
+
+
+def components(instance: Instance) -> Ints:
+    """A number per block: blocks with different numbers neither are live at a common time nor meet in a pair. For one pool."""
+    label = np.arange(instance.blocks, dtype=np.int64)
+    block = instance.part_block[instance.rect_part]
+    order = np.argsort(instance.rect_start, kind="stable")
+    reach = np.maximum.accumulate(instance.rect_end[order])
+    fresh = (
+        np.concatenate([[True], instance.rect_start[order][1:] >= reach[:-1]])
+        if len(order)
+        else np.zeros(0, dtype=bool)
+    )
+    run = np.cumsum(fresh) - 1
+    anchors = block[order][fresh]
+    links = np.stack([anchors[run], block[order]], axis=1) if len(order) else np.zeros((0, 2), dtype=np.int64)
+    extra = instance.part_block[instance.conflicts]
+    return _connected(label, np.concatenate([links, extra]))
+
+
+def _connected(label: Ints, links: Ints) -> Ints:
+    """The least member of each connected set, by hooking and pointer jumping."""
+    while True:
+        a, b = label[links[:, 0]], label[links[:, 1]]
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        if (low == high).all():
+            return label
+        np.minimum.at(label, high, low)
+        while not (label == label[label]).all():
+            label = label[label]

@@ -11,9 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from ..bounds.one_pool import pool_bound
-from ..fitting.components import components
 from ..geometry.presolve import Piece, cut, scaled, unit
-from ..model.conflicts import live_pair_count
+from ..model.conflicts import components, live_pair_count
 from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
 from ..model.outcome import Certificate, Proof
 

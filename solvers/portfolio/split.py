@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..fitting.components import components
 from ..geometry.presolve import Piece, restrict
+from ..model.conflicts import components
 from ..model.errors import StopReason
 from ..model.instance import Instance, Ints, Placement, Term
 from ..model.linear_terms import LINEAR

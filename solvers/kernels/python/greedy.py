@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...fitting.components import components
 from ...fitting.measures import measure
 from ...fitting.neighbours import neighbours
 from ...fitting.orders import ORDERS, Fit, ordered
 from ...fitting.placing import Partial, PoolPolicy, place_all, place_components
+from ...model.conflicts import components
 from ...model.instance import ADDRESS_LIMIT, Instance, Ints
 from ..columns import Columns
 from ..interface import Report

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.fitting.components import components
 from solvers.geometry.presolve import Piece, by_pool, cut, restrict, scaled, unit
+from solvers.model.conflicts import components
 from solvers.model.instance import Instance, PoolSpec
 from tests.support import Block, make_instance, plain
 
