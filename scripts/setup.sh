@@ -52,7 +52,7 @@ newest_python() {
     echo "${found#* * }"
 }
 
-fingerprint() { "$1" "$ROOT/scripts/fingerprint.py" "${@:2}"; }
+fingerprint() { "$1" "$ROOT/scripts/steps/fingerprint.py" "${@:2}"; }
 
 set_up() {
     local venv=$1 set=$2 python=${3:-} files=() arguments=() file
@@ -107,7 +107,7 @@ pip_install() {
     local python=$1 log status=0
     shift
     log=$(mktemp)
-    CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-$python;$ROOT/scripts/compile_once.py} MEMPLAN_COMPILED=${MEMPLAN_COMPILED:-$ROOT/.compiled} \
+    CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-$python;$ROOT/scripts/steps/compile_once.py} MEMPLAN_COMPILED=${MEMPLAN_COMPILED:-$ROOT/.compiled} \
         PIP_DISABLE_PIP_VERSION_CHECK=1 "$python" -m pip install --no-input "$@" >"$log" 2>&1 || status=$?
     [ "$status" = 0 ] || { cat "$log" >&2; }
     rm -f "$log"

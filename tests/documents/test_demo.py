@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, "scripts/serve_example.py"]
+COMMAND = [sys.executable, "scripts/steps/serve_example.py"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "MEMPLAN_WORKERS": "1"}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPILED = Path(os.environ.get("MEMPLAN_COMPILED") or ROOT / ".compiled")
-LAUNCHER = ROOT / "scripts" / "compile_once.py"
+LAUNCHER = ROOT / "scripts" / "steps" / "compile_once.py"
 
 
 def compiling_once(python: str = sys.executable, launcher: Path = LAUNCHER, kept: Path = COMPILED) -> dict[str, str]:

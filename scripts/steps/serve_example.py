@@ -21,7 +21,7 @@ from typing import IO
 from api.cli.terminal.tables.plan import print_report
 from planner.formats import read_plan, read_problem
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "keyword_spotting.json"
 PLAN = ROOT / "out" / "keyword_spotting.plan.json"
 ADDRESS = re.compile(r"memplan is served at (\S+)")

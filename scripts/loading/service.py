@@ -14,7 +14,7 @@ queue   with nothing to do, with solvers at work, and with 10 000 jobs waiting b
         and how quickly those jobs were queued
 
 --soak keeps it busy with requests of all kinds instead, for an hour unless another time is said, and tells of each process how much it grew: memory,
-descriptors, threads; and what is left of a burst of large bodies. Exit code 1: something grows (scripts/load_soak.py says by how much it may).
+descriptors, threads; and what is left of a burst of large bodies. Exit code 1: something grows (scripts/loading/soak.py says by how much it may).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from itertools import count
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from scripts import load_soak
-from scripts.load_client import HEAD, Answers, Client, run_punctually, since, variants
-from scripts.load_system import STORES, System, served
+from scripts.loading import soak as soaking
+from scripts.loading.client import HEAD, Answers, Client, run_punctually, since, variants
+from scripts.loading.system import STORES, System, served
 
 RATES = {"fresh": 50.0, "kept": 300.0, "queue": 20.0}
 QUEUED = re.compile(r'^memplan_jobs\{state="queued"\} (\S+)', re.MULTILINE)
@@ -138,8 +138,8 @@ PARTS = {"fresh": fresh, "kept": kept, "queue": queue}
 def soak(store: str, minutes: float, rate: float | None) -> int:
     """An exit code: 1 if a process grows."""
     with served(store) as system:
-        grown = asyncio.run(load_soak.soak(Client(system), minutes, rate))
-    print("\n".join((load_soak.HEAD, *(each.row() for each in grown))))
+        grown = asyncio.run(soaking.soak(Client(system), minutes, rate))
+    print("\n".join((soaking.HEAD, *(each.row() for each in grown))))
     return 0 if all(each.is_bounded for each in grown) else 1
 
 
