@@ -1,4 +1,4 @@
-"""Problems that mind where an older plan had their buffers."""
+"""What the option `stability` makes of a problem: one that counts what moves from where an older plan had it."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ from .arguments.bounds import check_proofs, rests_on_searches
 from .arguments.certificates import objections
 from .choice import check_choice
 from .claims import check_claims, refuted
+from .counterexamples import counterexamples
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import check_each, pieces, placed_buffers
-from .plain import plain_placements
 
 
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
@@ -49,7 +49,7 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
     look(VERIFYING)
     report.extend(check_proofs(places, plan))
     look(VERIFYING)
-    report.extend(_check_against_plain_plans(places, plan))
+    report.extend(_check_against_counterexamples(places, plan))
     for certificate, wrong in objections(places, plan.certificates):
         report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
     return tuple(report.listed)
@@ -101,27 +101,27 @@ def _check_placements(problem: Problem, where: list[Placement | None], report: P
     _check_relations(problem, where, report)
 
 
-def _check_against_plain_plans(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
+def _check_against_counterexamples(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
     """Searches can only be believed, but not where they say that there is nothing, or nothing as low, and it is plain that there is."""
     problem = places.problem
     subset = None if plan.shortage is None else plan.shortage.subset
     if plan.status is PlanStatus.INFEASIBLE and rests_on_searches(places, plan):
-        if _plain_plan(places) is not None:
+        if _counterexample(places) is not None:
             text = "the status is infeasible, but there is a plan: place the buffers one after the other"
             yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
     elif plan.status is PlanStatus.UNKNOWN and plan.certificates:
-        found = _plain_plan(places)
+        found = _counterexample(places)
         for text in () if found is None else refuted(problem, plan, found):
             yield VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, text)
     some = sorted({places.index[id_] for id_ in subset or () if id_ in places.index})
-    if subset and len(some) == len(subset) and _plain_plan(places, some) is not None:
+    if subset and len(some) == len(subset) and _counterexample(places, some) is not None:
         text = "the shortage's subset can be placed: its buffers fit one after the other"
         yield VerifyFinding(FindingKind.WRONG_SHORTAGE, text, subset)
 
 
-def _plain_plan(places: Places, among: Sequence[int] | None = None) -> list[Placement | None] | None:
+def _counterexample(places: Places, among: Sequence[int] | None = None) -> list[Placement | None] | None:
     """Placements that keep every rule, if some are plain to see."""
-    for found in plain_placements(places, among):
+    for found in counterexamples(places, among):
         report = PlanFindings()
         _check_placements(places.problem, found, report)
         if not report.listed:

@@ -1,4 +1,4 @@
-"""What a file places over each other at a common time shares on purpose, and does so in every plan."""
+"""Buffers that a file places over each other while both are needed share their bytes on purpose, and so they do in every plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By what a file's content shows of what format it is. Each says yes to files of one format alone, after a look at little of them."""
+"""What a file's content shows of its format. Each function says yes to files of one format alone, after a look at little of them."""
 
 from __future__ import annotations
 

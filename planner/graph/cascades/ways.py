@@ -1,4 +1,4 @@
-"""All groups that are worth a thought: for each run of operators the stripes of which none is better in memory and cycles."""
+"""All groups of operators that are worth considering: of each run of operators the stripes that nothing beats in memory and cycles at once."""
 
 from __future__ import annotations
 

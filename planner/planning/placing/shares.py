@@ -1,4 +1,4 @@
-"""Several plans within the limits of one. What is known of them takes no part of these."""
+"""Several plans within the limits of one: each takes an equal share, and one that was made before takes none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How high buffers must reach that may not share addresses: the least end, whatever their order, as far as sums can tell."""
+"""How high the pool must be for buffers that may not share addresses: no order of them ends lower."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A certificate's weights, and what buffers weigh by them: the bytes of each at some times, each times the weight of a pool at that time."""
+"""The weights of a certificate: what buffers weigh by them, which is their bytes at some times, each times the weight of a pool at that time."""
 
 from __future__ import annotations
 

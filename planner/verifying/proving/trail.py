@@ -1,4 +1,4 @@
-"""What a search for a refutation has found on its way down, why, and by which steps: all that a branch which fails needs to tell what it rests on."""
+"""What a search for a refutation has found so far, why, and by which steps: a branch that fails keeps those that it rests on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in small tensors of numbers, where that is known: shapes are computed from them. Sums of symbols are numbers too."""
+"""The values of small tensors of numbers, where they are known: shapes are computed from them. Sums of symbols are numbers too."""
 
 from __future__ import annotations
 

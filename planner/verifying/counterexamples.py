@@ -1,4 +1,4 @@
-"""A plan that is plain to see, of a problem that is said to have none: one group after the other where it fits first.
+"""Plans that are easy to find, of a problem that is said to have none: one group of buffers after the other where it fits first.
 
 It need not find a plan where there is one. What it finds is checked as any plan is, so it cannot be wrong about what there is.
 """
@@ -21,7 +21,7 @@ MOST_RANGES = 200
 Order = Callable[[int], tuple[int, ...]]
 
 
-def plain_placements(places: Places, among: Sequence[int] | None = None) -> Iterator[list[Placement | None]]:
+def counterexamples(places: Places, among: Sequence[int] | None = None) -> Iterator[list[Placement | None]]:
     """Placements of the buffers (None: of all), None for others; those that find no place end an attempt."""
     buffers = range(len(places.problem.buffers)) if among is None else among
     problem = places.problem
