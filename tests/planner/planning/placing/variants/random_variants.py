@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 from planner.checks import check
 from planner.facts.variants import broken_rules, costs_of_choice, weighted_cost, with_choice
+from planner.generate import Request, generate
 from planner.model.errors import BadInput
 from planner.model.plan import PlanStatus
 from planner.model.problem import (
@@ -21,6 +23,7 @@ from planner.model.problem import (
     MoreLife,
     Pool,
     Problem,
+    ReusePenalty,
     VariantGroup,
     Variants,
 )
@@ -29,42 +32,54 @@ from planner.planning.placing.solving import plan
 from solvers.model.instance import Term
 
 STEPS = 6
+PINNED_STEPS = 5
+
+
+def _live(chance: random.Random, steps: int) -> tuple[Interval, ...]:
+    start = chance.randrange(steps)
+    return ((start, start + chance.randint(1, 3)),)
+
+
+def _groups(
+    chance: random.Random, fewest: int, alternative: Callable[[str, str], Alternative]
+) -> tuple[VariantGroup, ...]:
+    """Up to three groups of up to three alternatives, which are made by the names of group and alternative."""
+    return tuple(
+        VariantGroup(f"g{g}", tuple(alternative(f"g{g}", f"a{a}") for a in range(chance.randint(fewest, 3))))
+        for g in range(chance.randint(1, 3))
+    )
 
 
 def random_problem(seed: int) -> Problem | None:
     """One with everything that variants may say; None where it contradicts itself."""
     chance = random.Random(seed)
 
-    def live() -> tuple[Interval, ...]:
-        start = chance.randrange(STEPS)
-        return ((start, start + chance.randint(1, 3)),)
-
     base = [
-        Buffer(f"b{i}", chance.randint(1, 12), live=live(), alignment=chance.choice([1, 1, 4]))
+        Buffer(f"b{i}", chance.randint(1, 12), live=_live(chance, STEPS), alignment=chance.choice([1, 1, 4]))
         for i in range(chance.randint(1, 3))
     ]
-    groups = []
-    for g in range(chance.randint(1, 3)):
-        alternatives = []
-        for a in range(chance.randint(1, 3)):
-            buffers = tuple(
-                Buffer(f"g{g}.{i}", chance.randint(1, 12), live=live()) for i in range(chance.randint(0, 2))
-            )
-            constraints = Constraints()
-            if buffers and chance.random() < 0.3:
-                constraints = Constraints(colocations=(Colocation(buffers[0].id, "b0", chance.randint(0, 4)),))
-            elif buffers and chance.random() < 0.2:
-                constraints = Constraints(exclusions=((buffers[0].id, "b0"),))
-            more = (MoreLife("b0", live()),) if chance.random() < 0.3 else ()
-            costs = (chance.randint(-3, 9), chance.randint(0, 2))
-            alternatives.append(Alternative(f"a{a}", costs, buffers, constraints, more))
-        groups.append(VariantGroup(f"g{g}", tuple(alternatives)))
+
+    def alternative(group: str, name: str) -> Alternative:
+        buffers = tuple(
+            Buffer(f"{group}.{i}", chance.randint(1, 12), live=_live(chance, STEPS))
+            for i in range(chance.randint(0, 2))
+        )
+        constraints = Constraints()
+        if buffers and chance.random() < 0.3:
+            constraints = Constraints(colocations=(Colocation(buffers[0].id, "b0", chance.randint(0, 4)),))
+        elif buffers and chance.random() < 0.2:
+            constraints = Constraints(exclusions=((buffers[0].id, "b0"),))
+        more = (MoreLife("b0", _live(chance, STEPS)),) if chance.random() < 0.3 else ()
+        costs = (chance.randint(-3, 9), chance.randint(0, 2))
+        return Alternative(name, costs, buffers, constraints, more)
+
+    groups = _groups(chance, 1, alternative)
     picks = [(group.name, each.name) for group in groups for each in group.alternatives]
     requires = tuple((chance.choice(picks), chance.choice(picks)) for _ in range(chance.randint(0, 1)))
     forbids = tuple((chance.choice(picks), chance.choice(picks)) for _ in range(chance.randint(0, 2)))
     pool = Pool("p", size=chance.choice([None, None, 20, 30]), alignment=chance.choice([1, 1, 3]))
     terms = (CostTerm("cycles"), CostTerm("energy", 2))
-    problem = Problem(tuple(base), (pool,), variants=Variants(tuple(groups), terms, requires, forbids))
+    problem = Problem(tuple(base), (pool,), variants=Variants(groups, terms, requires, forbids))
     return None if check(problem) else problem
 
 
@@ -98,6 +113,49 @@ def random_problem_of_kind(kind: str, seed: int) -> Problem | None:
         }[kind]
         problem = replace(problem, constraints=related, pools=chance.choice([problem.pools, several]))
     return None if check(problem) else problem
+
+
+def pinned_problem(seed: int) -> Problem | None:
+    """One with buffers that are pinned, of the problem and of alternatives; some are tied, exclude each other, or live longer. None where it contradicts itself."""
+    chance = random.Random(seed)
+
+    def buffer(name: str, pinned: float) -> Buffer:
+        made = Buffer(name, chance.randint(1, 9), live=_live(chance, PINNED_STEPS))
+        return replace(made, fixed=Fixed("p", chance.randrange(16))) if chance.random() < pinned else made
+
+    base = [buffer(f"b{i}", 0.5) for i in range(chance.randint(2, 4))]
+
+    def alternative(group: str, name: str) -> Alternative:
+        own = tuple(buffer(f"{group}.{i}", 0.25) for i in range(chance.randint(0, 2)))
+        given = Constraints()
+        kind = chance.random()
+        if kind < 0.15 and own:
+            given = Constraints(colocations=(Colocation(own[0].id, "b0", chance.randint(0, 3)),))
+        elif kind < 0.25:
+            given = Constraints(colocations=(Colocation("b1", "b0", 0),))
+        elif kind < 0.4 and own:
+            given = Constraints(exclusions=((own[0].id, "b0"),))
+        elif kind < 0.55 and own:
+            given = Constraints(conflicts=((own[0].id, "b1"),))
+        elif kind < 0.65 and own:
+            given = Constraints(reuse_penalties=(ReusePenalty(own[0].id, "b1", 3),))
+        more = (MoreLife(f"b{chance.randrange(2)}", _live(chance, PINNED_STEPS)),) if chance.random() < 0.3 else ()
+        return Alternative(name, (chance.randint(0, 9),), own, given, more)
+
+    groups = _groups(chance, 2, alternative)
+    pool = Pool("p", chance.choice((None, 40)), chance.choice((1, 1, 2)))
+    problem = Problem(tuple(base), (pool,), variants=Variants(groups, (CostTerm("cycles"),)))
+    return None if check(problem) else problem
+
+
+def larger_pinned_problem(pins: int, seed: int) -> Problem:
+    """24 buffers in a choice, of which some of the problem's own are pinned somewhere."""
+    problem = generate("variants", Request(24, seed, parameters={"groups": 6, "alternatives": 3}))
+    chance = random.Random(seed)
+    buffers = list(problem.buffers)
+    for i in chance.sample(range(len(buffers)), pins):
+        buffers[i] = replace(buffers[i], fixed=Fixed(problem.pools[0].name, 16 * chance.randrange(600)))
+    return replace(problem, buffers=tuple(buffers))
 
 
 def every_choice(problem: Problem) -> list[tuple[int, int]]:

@@ -9,8 +9,12 @@ from planner.planning.placing.solving import pareto
 from planner.planning.placing.variants import choices
 from planner.planning.placing.variants.choices import lower_choices
 from planner.verifying.verify import verify
-from tests.planner.planning.placing.variants.pinned_variants import larger_pinned_problem, pinned_problem
-from tests.planner.planning.placing.variants.random_variants import best_of, every_choice
+from tests.planner.planning.placing.variants.random_variants import (
+    best_of,
+    every_choice,
+    larger_pinned_problem,
+    pinned_problem,
+)
 
 
 def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
