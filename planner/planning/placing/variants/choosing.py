@@ -16,7 +16,7 @@ from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Goal, Limits, Silent
 
 from ....facts.digest import digest
-from ....facts.variants import costs_of_choice, with_choice
+from ....facts.variants import costs_of_choice, weighted_cost, with_choice
 from ....model.deadline import OutOfTime
 from ....model.errors import BadInput
 from ....model.plan import (
@@ -41,6 +41,7 @@ from ....verifying.verify import verify
 from ..path import cannot_solve, limits_of
 from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value, tops_at
+from .plain import least_cost, plain_choices
 from .windows import lowered
 
 PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
@@ -116,7 +117,7 @@ class Choosing:
                 on_progress(Progress(self._clock.seconds, value, None, lambda: self._lift(point, goal, None)))
 
         run = self._search(None, on_point)
-        found = self._asked(run.fastest if goal is ChoiceGoal.SPEED else run.smallest)
+        found = self._found(run.fastest if goal is ChoiceGoal.SPEED else run.smallest, on_point)
         if not found.points:
             return self._nothing(found)
         point = found.points[0] if goal is ChoiceGoal.SPEED else found.points[-1]
@@ -135,7 +136,7 @@ class Choosing:
 
         search = self._search(points, on_point)
         search.begin_with(known)
-        found = self._asked(search.frontier)
+        found = self._found(search.frontier, on_point)
         plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
         return Frontier(
             points=plans,
@@ -175,6 +176,23 @@ class Choosing:
             self._master.close()
             if self._exact is not None:
                 self._exact.close()
+
+    def _found(self, question: Callable[[], Found], on_point: OnPoint) -> Found:
+        """The answer; where the limits left none, what is found without asking."""
+        found = self._asked(question)
+        if found.points or found.is_impossible or found.stop is StopReason.CANCELLED:
+            return found
+        plain: dict[tuple[int, int], Point] = {}
+        for choice in plain_choices(self._problem):
+            cost = weighted_cost(self._variants, costs_of_choice(self._variants, choice))
+            if self._options.max_cost is None or cost <= self._options.max_cost:
+                placed = self._place(choice)
+                if placed.value is not None:
+                    plain[placed.value, cost] = Point(choice, placed.value, cost, 0, least_cost(self._problem))
+        points = [point for point in plain.values() if not any(other.dominates(point) for other in plain.values())]
+        for point in points:
+            on_point(point)
+        return replace(found, points=tuple(sorted(points, key=lambda point: point.cost)))
 
     def _search(self, points: int | None, on_point: OnPoint) -> Search:
         demand = Demand(most_value(self._problem), self._options.max_cost, points)

@@ -297,3 +297,37 @@ def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatc
     for point in seen:
         assert point.bound <= min(value for cost, value in every if cost <= point.cost)
         assert point.cost_bound <= min(cost for cost, value in every if value <= point.value)
+
+
+def test_where_no_question_was_answered_there_is_a_plan_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine that is busy with others: of the smallest alternatives, or of the cheapest, whichever fits and breaks no rule."""
+
+    def no_answer(*_: object) -> points.Frontier:
+        return points.Frontier((), is_complete=False, stop=StopReason.TIME_LIMIT, work=0)
+
+    for name in ("fastest", "smallest", "frontier"):
+        monkeypatch.setattr(search.Search, name, no_answer)
+    cases = [problem for seed in range(40) if (problem := random_problem(seed)) is not None]
+    placed = 0
+    for problem in cases:
+        every = every_choice(problem)
+        whole = pareto(problem, OPTIONS)
+        assert not whole.is_complete
+        assert whole.stop is StopReason.TIME_LIMIT
+        for prefer in Preference.SIZE, Preference.SPEED:
+            options = replace(OPTIONS, prefer=prefer)
+            made = plan(problem, options)
+            assert made.status in (PlanStatus.FEASIBLE, PlanStatus.OPTIMAL, PlanStatus.UNKNOWN)
+            assert (made.status is PlanStatus.UNKNOWN) == (not whole.points)
+            if made.choice is None:
+                continue
+            placed += 1
+            assert not verify(problem, made)
+            assert made.choice.cost_bound is not None
+            assert all(made.choice.cost_bound <= cost for cost, _ in best_of(every))
+            best = min(known(whole.points), key=lambda each: each if prefer is Preference.SPEED else each[::-1])
+            assert known((made,)) == [best]
+        for most_cost in {cost - 1 for cost, _ in known(whole.points)}:
+            limited = plan(problem, replace(OPTIONS, max_cost=most_cost))
+            assert limited.choice is None or limited.choice.cost <= most_cost
+    assert placed > len(cases) / 2
