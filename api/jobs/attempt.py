@@ -18,8 +18,8 @@ from ..errors import HttpCode, OutOfMemory, Refusal
 from ..process.garbage import forget_frames
 from ..store import Store, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
+from .processes.messages import as_failure
 from .processes.pool import LATE_SECONDS, Crew, Reply, Task, WorkerDied, WorkerLate
-from .requests.posted_problem import as_failure
 
 MOST_DEATHS = 3
 """A job that has killed so many workers is given up."""

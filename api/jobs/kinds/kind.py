@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from planner.facts.digest import digest
 from planner.formats.documents import Source
 from planner.formats.tables.problems import Format
-from planner.model.problem import Problem
+from planner.model.problem import Pair, Problem
+from planner.model.versions import versions
 from planner.options.options import Options
 from planner.planning.placing.watching import Progress
 from solvers.model.errors import StopReason
+from solvers.model.registry import SOLVERS
 
 from ...errors import HttpCode, Refusal
 from ...settings import Settings
@@ -114,6 +117,26 @@ def answer(
     """The bytes, and what the service must know of them. What lasts is given to whoever asks for the same again."""
     worth = {"status": status, "stop": stop, "best": best, "bound": bound, "gap": gap}
     return {"etag": etag_of(data), **worth, "lasting": lasting}, data
+
+
+def answer_key(
+    kind: str,
+    digest: str,
+    identity: Any,
+    listed: Sequence[Pair],
+    options: Mapping[str, Any],
+    notes: Sequence[str],
+) -> str:
+    """Under which an answer is kept. Equal for whoever must get an equal answer: the problem, the options and versions that count, and what is said besides."""
+    counting = {name: value for name, value in options.items() if name != "workers"}
+    content = [kind, digest, identity, listed, counting, notes, all_versions()]
+    return hashlib.sha256(json.dumps(content, allow_nan=False).encode("ascii")).hexdigest()
+
+
+@cache
+def all_versions() -> dict[str, str]:
+    """Of everything that may have a part in a plan."""
+    return versions(SOLVERS)
 
 
 def etag_of(data: bytes) -> str:

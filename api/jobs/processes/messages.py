@@ -6,6 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from planner.model.errors import Code, Finding
+
+from ...errors import HttpCode, Refusal
+
 
 def pack(header: Mapping[str, Any], payload: bytes | bytearray | memoryview = b"") -> bytes:
     """One message."""
@@ -18,3 +22,34 @@ def unpack(message: bytes) -> tuple[dict[str, Any], bytes]:
     line, _, payload = message.partition(b"\n")
     header: dict[str, Any] = json.loads(line)
     return header, payload
+
+
+def as_message(refusal: Refusal) -> dict[str, Any]:
+    """A refusal on its way to the service."""
+    return {
+        "kind": "refused",
+        "status": int(refusal.status),
+        "code": refusal.code.value,
+        "detail": refusal.detail,
+        "findings": [[found.code.value, found.pointer, found.message] for found in refusal.findings],
+        "more": refusal.more,
+        "headers": refusal.headers,
+    }
+
+
+def as_refusal(header: Mapping[str, Any]) -> Refusal:
+    """A refusal that has come from a worker."""
+    code = header["code"]
+    return Refusal(
+        header["status"],
+        Code(code) if code in tuple(Code) else HttpCode(code),
+        header["detail"],
+        findings=[Finding(Code(kind), pointer, message) for kind, pointer, message in header["findings"]],
+        more=header["more"],
+        headers=header["headers"],
+    )
+
+
+def as_failure(refusal: Refusal) -> dict[str, Any]:
+    """A refusal as a job keeps it."""
+    return {name: value for name, value in as_message(refusal).items() if name not in ("kind", "headers")}

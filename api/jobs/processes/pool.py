@@ -22,11 +22,9 @@ from typing import Any, Protocol
 
 import structlog
 
-from planner.model.errors import Code, Finding
-
-from ...errors import HttpCode, OutOfMemory, Refusal
+from ...errors import OutOfMemory
 from ...settings import Settings
-from .messages import pack, unpack
+from .messages import as_refusal, pack, unpack
 from .waiting_line import WaitingLine
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -286,19 +284,6 @@ class ProcessPool:
         loop = asyncio.get_running_loop()
         await asyncio.gather(*(loop.run_in_executor(None, slot.close) for slot in self._slots))
         self._threads.shutdown(wait=False)
-
-
-def as_refusal(header: Mapping[str, Any]) -> Refusal:
-    """A refusal that has come from a worker."""
-    code = header["code"]
-    return Refusal(
-        header["status"],
-        Code(code) if code in tuple(Code) else HttpCode(code),
-        header["detail"],
-        findings=[Finding(Code(kind), pointer, message) for kind, pointer, message in header["findings"]],
-        more=header["more"],
-        headers=header["headers"],
-    )
 
 
 def exit_in_words(code: int) -> str:

@@ -25,8 +25,7 @@ from ...process.memory_budget import limit_this_process
 from ...settings import Settings
 from ..kinds.kind import Answer
 from ..kinds.plans import described
-from ..requests.posted_problem import as_message
-from .messages import pack, unpack
+from .messages import as_message, pack, unpack
 from .tasks import FIVE_BUFFERS, do
 
 TOLD_SECONDS = 0.1

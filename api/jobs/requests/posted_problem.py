@@ -13,11 +13,10 @@ from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.problem import Problem
 
-from ...errors import Refusal, too_large, unsupported
+from ...errors import too_large, unsupported
 from ...settings import Settings
 from ..kinds import kind_of
-from ..kinds.kind import Asked, Kind, Subject
-from .answer_key import answer_key
+from ..kinds.kind import Asked, Kind, Subject, answer_key
 from .doors import PLANS, Door, RequestOptions
 from .options import as_document, clipped, from_body, merged
 
@@ -116,21 +115,3 @@ def separate(data: bytes, format_: str | None) -> tuple[bytes, Any]:
     if not isinstance(solve, dict):
         raise BadInput(Finding(Code.WRONG_TYPE, "/solve", "must be an object with options"))
     return json.dumps(document).encode("ascii"), solve
-
-
-def as_failure(refusal: Refusal) -> dict[str, Any]:
-    """A refusal as a job keeps it."""
-    return {name: value for name, value in as_message(refusal).items() if name not in ("kind", "headers")}
-
-
-def as_message(refusal: Refusal) -> dict[str, Any]:
-    """A refusal on its way to the service."""
-    return {
-        "kind": "refused",
-        "status": int(refusal.status),
-        "code": refusal.code.value,
-        "detail": refusal.detail,
-        "findings": [[found.code.value, found.pointer, found.message] for found in refusal.findings],
-        "more": refusal.more,
-        "headers": refusal.headers,
-    }

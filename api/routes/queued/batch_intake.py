@@ -16,10 +16,10 @@ from planner.model.errors import Code
 
 from ...errors import HttpCode, Refusal, too_large
 from ...jobs.attempt import MOST_DEATHS
+from ...jobs.processes.messages import as_failure
 from ...jobs.processes.pool import WorkerDied, WorkerFault
 from ...jobs.requests.doors import RequestOptions
 from ...jobs.requests.options import as_document, options_of
-from ...jobs.requests.posted_problem import as_failure
 from ...process.garbage import forget_frames
 from ...service import Service
 from ...settings import Settings

@@ -11,8 +11,8 @@ from planner.many.worker import WasRead
 from planner.model.errors import BadInput, Code, Finding, PlannerError
 from planner.options.options import Options
 
+from ....jobs.kinds.kind import answer_key
 from ....jobs.kinds.plans import PlanKind, described
-from ....jobs.requests.answer_key import answer_key
 from ....jobs.requests.options import as_document
 from ....routes.http.guard import ANYBODY
 from ....settings import Settings
