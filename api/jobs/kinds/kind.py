@@ -91,9 +91,9 @@ class Kind(ABC):
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
         """The answer. `begun` is when its time began, `best` what an earlier attempt had come to."""
 
+    @abstractmethod
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
-        """The answer of a run that was killed when this was the best it had told; for kinds that tell of anything."""
-        raise NotImplementedError(self.name)
+        """The answer of a run that was killed when this was the best it had told. Raises Refusal where that is no answer."""
 
     def part(self, answer: bytes, name: str) -> bytes:
         """One of the plans that the answer is made of. Raises Refusal."""
@@ -146,8 +146,13 @@ def etag_of(data: bytes) -> str:
 
 def stop_in_words(stop: StopReason) -> str:
     """That a run was ended from outside, as a warning of what it had found."""
+    return f"{end_in_words(stop)}: this is the best that was known by then"
+
+
+def end_in_words(stop: StopReason) -> str:
+    """That a run was ended from outside."""
     when = "when it ran out of memory" if stop is StopReason.MEMORY_LIMIT else "after its time limit"
-    return f"the run was ended from outside, {when}: this is the best that was known by then"
+    return f"the run was ended from outside, {when}"
 
 
 def no_such_part(name: str) -> Refusal:

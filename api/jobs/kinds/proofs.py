@@ -12,10 +12,11 @@ from planner.formats.documents import PROVED_FORMAT
 from planner.options.capacity import planned_problem
 from planner.planning.placing.watching import Progress
 from planner.verifying.proving.prove import prove, require_provable
+from solvers.model.errors import StopReason
 
 from ...errors import HttpCode, Refusal
 from ...settings import Settings
-from .kind import Answer, Asked, Kind, Line, Subject, answer, no_such_part
+from .kind import Answer, Asked, Line, Subject, answer, end_in_words, no_such_part
 from .plans import PlanKind, as_written, described
 
 MOST_PROOF_BYTES = 1 << 24
@@ -63,7 +64,8 @@ class ProofKind(PlanKind):
             lasting=bool(fields["lasting"]) and text is not None,
         )
 
-    cut_short = Kind.cut_short
+    def cut_short(self, best: bytes, stop: StopReason) -> Answer:
+        raise Refusal(503, HttpCode.NO_PLAN, f"{end_in_words(stop)}, and nothing of a proof is kept before its end")
 
     def part(self, answer: bytes, name: str) -> bytes:
         document: dict[str, Any] = json.loads(answer)

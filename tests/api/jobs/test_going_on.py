@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from api.errors import HttpCode, Refusal
 from api.jobs.kinds import KINDS, kind_of
 from api.jobs.kinds.kind import Answer, Asked, Line
 from api.settings import Settings
@@ -125,6 +126,12 @@ def test_what_is_there_is_an_answer_when_the_run_is_ended(name: str) -> None:
     assert (head["stop"], head["lasting"]) == ("time_limit", False)
     assert moments(data) == moments(told.answers[0][1])
     assert any("ended from outside" in text for text in json.loads(data)["warnings"])
+
+
+def test_of_a_proof_nothing_is_an_answer_before_its_end() -> None:
+    with pytest.raises(Refusal, match="after its time limit, and nothing of a proof is kept") as refused:
+        kind_of("proof").cut_short(b"", StopReason.TIME_LIMIT)
+    assert (refused.value.status, refused.value.code) == (503, HttpCode.NO_PLAN)
 
 
 @pytest.mark.parametrize("name", CASES)
