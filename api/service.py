@@ -8,10 +8,10 @@ import fcntl
 import os
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 import structlog
 
@@ -33,10 +33,10 @@ from .store.records import About, Kept, StoredPlan
 PRUNE_SECONDS = 60.0
 KEEP_SECONDS = 0.25
 """So long a plan waits for others to be written to the store together."""
-REMEMBERED = 10_000
+REMEMBERED_PROBLEMS = 10_000
 REMEMBERED_BYTES = 64 << 20
-PLAN_BYTES = 2000
-"""Of what is remembered of a plan besides its data."""
+OVERHEAD_BYTES = 2000
+"""Of each thing that is remembered, besides what can be long in it."""
 TRIM_SECONDS = 2.0
 SHORT_PART = 4
 """Memory is short where less than one part in so many is left."""
@@ -44,6 +44,7 @@ DAY = 86_400.0
 
 log = structlog.get_logger("memplan.service")
 Result = TypeVar("Result")
+Value = TypeVar("Value")
 
 
 class DataFolder:
@@ -76,65 +77,45 @@ class DataFolder:
         self._lock.close()
 
 
-class Memory:
-    """What was understood of bodies that were sent before, so that they need not be read again."""
+class Recent(Generic[Value]):
+    """What was used lately of each token, by a key: as much as there is room for. A token finds its own alone, since how soon an answer comes must not tell what others have sent."""
 
-    def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, str], About] = OrderedDict()
+    def __init__(self, size_of: Callable[[Value], int], most: int | None = None) -> None:
+        """`size_of`: bytes, roughly, of one value. `most`: so many values, however small."""
+        self._size_of = size_of
+        self._most = most
+        self._values: OrderedDict[tuple[str, str], Value] = OrderedDict()
         self._bytes = 0
 
-    def get(self, owner: str, fingerprint: str) -> About | None:
-        """A token's own alone: how soon an answer comes must not tell what others have sent."""
-        found = self._known.get((owner, fingerprint))
+    def get(self, owner: str, key: str) -> Value | None:
+        found = self._values.get((owner, key))
         if found is not None:
-            self._known.move_to_end((owner, fingerprint))
+            self._values.move_to_end((owner, key))
         return found
 
-    def put(self, owner: str, fingerprint: str, about: About) -> None:
-        self.forget(owner, fingerprint)
-        self._known[owner, fingerprint] = about
-        self._bytes += size_of(about)
-        while len(self._known) > REMEMBERED or self._bytes > REMEMBERED_BYTES:
-            self.forget(*next(iter(self._known)))
+    def put(self, owner: str, key: str, value: Value) -> None:
+        self._forget((owner, key))
+        self._values[owner, key] = value
+        self._bytes += self._size_of(value)
+        while self._bytes > REMEMBERED_BYTES or (self._most is not None and len(self._values) > self._most):
+            self._forget(next(iter(self._values)))
 
     def clear(self) -> None:
-        self._known.clear()
+        self._values.clear()
         self._bytes = 0
 
-    def forget(self, owner: str, fingerprint: str) -> None:
-        before = self._known.pop((owner, fingerprint), None)
-        self._bytes -= 0 if before is None else size_of(before)
+    def _forget(self, which: tuple[str, str]) -> None:
+        before = self._values.pop(which, None)
+        self._bytes -= 0 if before is None else self._size_of(before)
 
 
-def size_of(about: About) -> int:
-    """Bytes, roughly; what can be long is counted."""
-    return 2000 + 4 * (len(repr(about.options)) + len(about.name or "") + sum(map(len, about.notes)))
+def about_bytes(about: About) -> int:
+    """Of what was understood of a body."""
+    return OVERHEAD_BYTES + 4 * (len(repr(about.options)) + len(about.name or "") + sum(map(len, about.notes)))
 
 
-class KeptPlans:
-    """Plans of the store that were asked for lately. One that was kept under a key is right for ever, so none grows stale."""
-
-    def __init__(self) -> None:
-        self._plans: OrderedDict[tuple[str, str], StoredPlan] = OrderedDict()
-        self._bytes = 0
-
-    def get(self, owner: str, key: str) -> StoredPlan | None:
-        plan = self._plans.get((owner, key))
-        if plan is not None:
-            self._plans.move_to_end((owner, key))
-        return plan
-
-    def put(self, owner: str, key: str, plan: StoredPlan) -> None:
-        before = self._plans.pop((owner, key), None)
-        self._bytes += PLAN_BYTES + len(plan.data)
-        self._bytes -= 0 if before is None else PLAN_BYTES + len(before.data)
-        self._plans[owner, key] = plan
-        while self._bytes > REMEMBERED_BYTES:
-            self._bytes -= PLAN_BYTES + len(self._plans.popitem(last=False)[1].data)
-
-    def clear(self) -> None:
-        self._plans.clear()
-        self._bytes = 0
+def plan_bytes(plan: StoredPlan) -> int:
+    return OVERHEAD_BYTES + len(plan.data)
 
 
 @dataclass(slots=True)
@@ -151,8 +132,10 @@ class Service:
     hub: Hub
     runner: Runner
     metrics: Metrics
-    memory: Memory
-    plans: KeptPlans
+    problems: Recent[About]
+    """What bodies that were sent lately turned out to be, so that they need not be read again."""
+    plans: Recent[StoredPlan]
+    """Plans of the store that were asked for lately. One that was kept under a key is right for ever, so none grows stale."""
     closing: asyncio.Event
     resources: contextlib.ExitStack
     """What must be closed at the very end."""
@@ -191,8 +174,8 @@ class Service:
                 Hub(),
                 runner,
                 metrics,
-                Memory(),
-                KeptPlans(),
+                Recent(about_bytes, REMEMBERED_PROBLEMS),
+                Recent(plan_bytes),
                 closing=asyncio.Event(),
                 resources=resources,
             )
@@ -335,7 +318,7 @@ class Service:
                 log.warning(
                     "memory is short", mib=machine.resident() >> 20, most_mib=self.settings.service_memory >> 20
                 )
-                self.memory.clear()
+                self.problems.clear()
                 self.plans.clear()
             await asyncio.to_thread(trimmer.trim)
 

@@ -93,7 +93,7 @@ async def fingerprint_of(
 
 def known(service: Service, got: Received) -> Asked | None:
     """What was sent before need not be read again."""
-    about = service.memory.get(got.posted.owner, got.fingerprint)
+    about = service.problems.get(got.posted.owner, got.fingerprint)
     return None if about is None else got.asked(about)
 
 
@@ -103,7 +103,7 @@ async def understand(service: Service, got: Received) -> Asked:
         return asked
     posted = got.posted
     about = about_in((await service.read("read", posted.body, owner=posted.owner, **posted.header)).header)
-    service.memory.put(posted.owner, got.fingerprint, about)
+    service.problems.put(posted.owner, got.fingerprint, about)
     return got.asked(about)
 
 
@@ -119,7 +119,7 @@ async def begin_early(service: Service, got: Received) -> tuple[Asked, Attempt] 
     except asyncio.CancelledError:
         attempt.stop()
         raise
-    service.memory.put(got.posted.owner, got.fingerprint, about)
+    service.problems.put(got.posted.owner, got.fingerprint, about)
     return got.asked(about), attempt
 
 

@@ -15,6 +15,7 @@ from planner.formats.documents import Source
 from planner.formats.tables.problems import Format
 from planner.model.problem import Pair, Problem
 from planner.model.versions import versions
+from planner.options.capacity import planned_problem
 from planner.options.options import Options
 from planner.planning.placing.watching import Progress
 from solvers.model.errors import StopReason
@@ -45,6 +46,10 @@ class Subject:
     def of(cls, problem: Problem, warnings: tuple[str, ...]) -> Subject:
         """A problem that is nothing more."""
         return cls(problem, warnings, None, digest(problem))
+
+    def planned(self, options: Options) -> Problem:
+        """The problem with the sizes and the objective that are asked for. Raises PlannerError."""
+        return planned_problem(self.problem, options.capacity, options.prefer, options.stability)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from planner.formats.answers.write_map import write_map
 from planner.model.errors import Code, Finding, PlannerError
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem
-from planner.options.capacity import planned_problem
 from planner.planning.sharing import Sharing
 from solvers.model.errors import StopReason
 from solvers.sharing.solver import SHARERS
@@ -32,7 +31,7 @@ class PlanKind(Kind):
     name = "plan"
 
     def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        planned_problem(subject.problem, asked.options.capacity, asked.options.prefer, asked.options.stability)
+        subject.planned(asked.options)
         require_solver(asked.options.solver)
 
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
@@ -45,7 +44,7 @@ class PlanKind(Kind):
 
     def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
         return drawn(
-            planned_problem(subject.problem, asked.options.capacity, asked.options.prefer, asked.options.stability),
+            subject.planned(asked.options),
             read_plan(answer),
             wanted,
         )
@@ -57,7 +56,7 @@ class SharingKind(PlanKind):
     name = "sharing"
 
     def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
-        planned_problem(subject.problem, asked.options.capacity, asked.options.prefer, asked.options.stability)
+        subject.planned(asked.options)
         if asked.options.solver not in ("auto", *SHARERS):
             text = f"there is no such solver for storage objects; known are auto, {', '.join(SHARERS)}"
             raise refused_findings([Finding(Code.UNKNOWN_SOLVER, "/options/solver", text)])

@@ -19,7 +19,6 @@ from planner.generate import Request, generate
 from planner.model.deadline import time_limit
 from planner.model.errors import PlannerError
 from planner.model.problem import Buffer, Problem
-from planner.options.capacity import planned_problem
 from planner.options.options import Options
 from planner.planning.shapes import ShapesPlan
 from planner.planning.sharing import Sharing
@@ -129,7 +128,7 @@ def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: L
     """Is this plan a plan of this problem, and are its claims possible?"""
     options = options_of(PLANS.loose.model_validate(header["query"]))
     subject, plan = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_answer)
-    problem = planned_problem(subject.problem, options.capacity, options.prefer, options.stability)
+    problem = subject.planned(options)
     findings: list[dict[str, Any]]
     believed: Sequence[str] = ()
     if isinstance(plan, ShapesPlan):
@@ -148,7 +147,7 @@ def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: L
 def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
     """The arguments of a plan, in words."""
     _kind, subject, asked = _again(header, parts[0])
-    problem = planned_problem(subject.problem, asked.options.capacity, asked.options.prefer, asked.options.stability)
+    problem = subject.planned(asked.options)
     plan = read_plan(parts[1])
     document = json.loads(parts[1])
     answer = {
@@ -168,7 +167,7 @@ def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Lin
     """A picture of somebody's plan, and of what is wrong with it; or what there is to draw, for a page that draws it itself."""
     options = options_of(PLANS.loose.model_validate(header["query"]))
     subject, plan = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_plan)
-    problem = planned_problem(subject.problem, options.capacity, options.prefer, options.stability)
+    problem = subject.planned(options)
     try:
         drawn = memory_map(problem, plan, planner.verify(problem, plan))
     except PlannerError as error:
