@@ -17,16 +17,16 @@ from planner.formats.tables.problems import JSON
 
 from ..errors import HttpCode, Refusal
 from ..jobs.processes.tasks import as_json
+from .http.parameters import TheService
 from .openapi.examples import shown
 from .openapi.shapes import TEXT
-from .plans import Behind
 
 router = APIRouter(tags=["about"])
 NOT_READY: dict[int | str, dict[str, Any]] = {200: shown("All is well.", {"status": "ready"})}
 
 
 @router.get("/v1/solvers", summary="List the solvers", responses={200: shown("The solvers.", {"solvers": []})})
-async def solvers(service: Behind) -> Response:
+async def solvers(service: TheService) -> Response:
     """What each solver takes, and whether it can be asked for here."""
     return Response(await asyncio.to_thread(_solvers, service.settings.allowed_solvers), media_type=JSON)
 
@@ -57,7 +57,7 @@ FORMATS_ANSWER: dict[int | str, dict[str, Any]] = {200: shown("The formats.", {"
 
 
 @router.get("/v1/formats", summary="Which formats are read", responses=FORMATS_ANSWER)
-async def formats(service: Behind) -> dict[str, Any]:
+async def formats(service: TheService) -> dict[str, Any]:
     """What a problem may be written in: the name for `?format=`, endings of files, and as what it is sent."""
     told = ("name", "title", "endings", "media_types", "is_text")
     read = [FORMATS[name] for name in FORMATS if name in service.settings.formats]
@@ -86,7 +86,7 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get("/readyz", summary="Can it plan?", responses=NOT_READY)
-async def readyz(service: Behind) -> dict[str, Any]:
+async def readyz(service: TheService) -> dict[str, Any]:
     """Really solves five buffers with each solver, and writes to the store; what was found is used again for some seconds.
 
     Where a cluster carries out batches, `cluster` says how it is. Without it all else goes on, and batches wait: that is no reason to be unready.
@@ -112,7 +112,7 @@ FIGURES: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/metrics", summary="Figures for Prometheus", response_class=Response, responses=FIGURES)
-async def metrics(request: Request, service: Behind) -> Response:
+async def metrics(request: Request, service: TheService) -> Response:
     """In Prometheus's text format, of all tokens' jobs together: for whoever may see that. On the port of their own, if they have one, and then not here."""
     if service.settings.metrics_port is not None:
         raise Refusal(404, HttpCode.NOT_FOUND, "metrics are served on a port of their own (metrics_port)")

@@ -15,9 +15,8 @@ from planner.options.preference import Preference, Stability
 from ..jobs.processes.pool import Reply
 from ..service import Service
 from .http.body import FORM, PROBLEM_TYPES, boundary_of, format_of, read_body, require_type
-from .http.parameters import PLAN_QUERY
+from .http.parameters import PLAN_QUERY, TheService
 from .openapi.examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
-from .plans import Behind
 from .steps import while_there
 
 router = APIRouter(tags=["checks"])
@@ -45,7 +44,7 @@ class VerifyQuery(FormatQuery):
 
 
 @router.post("/v1/verify", summary="Verify a plan", responses=VERIFY_ANSWERS, openapi_extra=VERIFY_BODY)
-async def verify(request: Request, service: Behind, query: Annotated[VerifyQuery, Query()]) -> Response:
+async def verify(request: Request, service: TheService, query: Annotated[VerifyQuery, Query()]) -> Response:
     """Every rule of the problem and every claim of the plan, checked again in exact integers."""
     reply = await look_at_both(request, service, "verify", query)
     return Response(reply.payload, media_type=JSON)
@@ -61,7 +60,7 @@ async def look_at_both(request: Request, service: Service, task: str, query: Ver
 
 
 @router.post("/v1/validate", summary="Check a problem", responses=VALIDATE_ANSWERS, openapi_extra=PROBLEM_BODY)
-async def validate(request: Request, service: Behind, query: Annotated[FormatQuery, Query()]) -> Response:
+async def validate(request: Request, service: TheService, query: Annotated[FormatQuery, Query()]) -> Response:
     """Is it a sound problem? If not, the answer says what is wrong, and where."""
     kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)

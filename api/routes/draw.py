@@ -1,4 +1,4 @@
-"""Pictures of plans: POST /v1/draw for any plan, GET /v1/jobs/{id}/drawing for a job's; and what else the page needs to draw."""
+"""Memory maps of plans, as pictures or as data: POST /v1/draw for any plan, GET /v1/jobs/{id}/drawing for a job's."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.tables.problems import JSON, USUAL, format_named
+from planner.formats.tables.problems import JSON
 
-from ..errors import HttpCode, Refusal
 from .checks import VerifyQuery, look_at_both
-from .http.sending import Stream, in_pieces, loaded
-from .openapi.examples import DRAWING_ANSWERS, PROBLEM_ANSWERS, VERIFY_BODY
-from .plans import Behind
+from .http.parameters import TheService
+from .http.sending import loaded
+from .openapi.examples import DRAWING_ANSWERS, VERIFY_BODY
 from .queued.jobs import Part, answer_of, job_of
 from .steps import failure_of, while_there
 
@@ -41,7 +40,7 @@ class DrawQuery(VerifyQuery):
 
 
 @router.post("/v1/draw", summary="Draw a plan", responses=DRAWING_ANSWERS, openapi_extra=VERIFY_BODY)
-async def draw(request: Request, service: Behind, query: Annotated[DrawQuery, Query()]) -> Response:
+async def draw(request: Request, service: TheService, query: Annotated[DrawQuery, Query()]) -> Response:
     """Its memory map: time across, address up. A plan that is wrong is drawn too, with what is wrong marked."""
     reply = await look_at_both(request, service, "draw", query, **{"as": query.wanted})
     return drawing(reply.payload, query.wanted)
@@ -50,7 +49,7 @@ async def draw(request: Request, service: Behind, query: Annotated[DrawQuery, Qu
 @router.get("/v1/jobs/{id}/drawing", summary="Draw a job's plan", responses=DRAWING_ANSWERS)
 async def drawn(
     request: Request,
-    service: Behind,
+    service: TheService,
     id: str,  # noqa: A002 - the name in the path
     wanted: Annotated[Wanted, Query(alias="as", description=WHAT)] = "svg",
     part: Part = None,
@@ -67,18 +66,6 @@ async def drawn(
     header = {**job.about.header, "as": wanted, "part": part}
     reply = await while_there(request, service.read("draw_job", problem, answer, owner=job.owner, **header))
     return drawing(reply.payload, wanted)
-
-
-@router.get("/v1/jobs/{id}/problem", summary="A job's problem", responses=PROBLEM_ANSWERS)
-async def problem(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
-    """As it was sent, options and all."""
-    job = await job_of(request, service, id)
-    size = await asyncio.to_thread(service.store.problem_size, job.id)
-    if size is None:
-        raise Refusal(404, HttpCode.NOT_FOUND, "the problem is not kept any more")
-    pieces = in_pieces(size, partial(service.store.problem_piece, job.id))
-    kind = format_named(job.about.format or USUAL).media_types[0]
-    return Stream(pieces, KEPT | {"Content-Length": str(size)}, kind)
 
 
 def drawing(data: bytes, wanted: Wanted) -> Response:

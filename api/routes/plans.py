@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,6 +24,7 @@ from .http.parameters import (
     Prefer,
     Preferences,
     RequestQuery,
+    TheService,
     once_of,
 )
 from .openapi.examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
@@ -49,20 +49,15 @@ NOBODY = Response(status_code=499)
 """For a client that is gone."""
 
 
-async def service_of(request: Request) -> Service:
-    """The service behind the routes. Asynchronous, so that no thread is asked for it."""
-    service: Service = request.app.state.service
-    return service
-
-
-Behind = Annotated[Service, Depends(service_of)]
-
-
 @router.post(
     "/v1/plans", summary="Plan a problem", responses=PLAN_ANSWERS, openapi_extra=PROBLEM_BODY | PLAN_PARAMETERS
 )
 async def make_plan(
-    request: Request, service: Behind, query: PlanOptions, prefer: Prefer = None, idempotency_key: IdempotencyKey = None
+    request: Request,
+    service: TheService,
+    query: PlanOptions,
+    prefer: Prefer = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """The plan, when it is done within the service's budget for waiting (`sync_seconds`); otherwise a job that goes on."""
     return await answered(request, service, query, prefer, idempotency_key)
@@ -87,7 +82,11 @@ async def answered(
     openapi_extra=PROBLEM_BODY | PLAN_PARAMETERS,
 )
 async def explain(
-    request: Request, service: Behind, query: PlanOptions, prefer: Prefer = None, idempotency_key: IdempotencyKey = None
+    request: Request,
+    service: TheService,
+    query: PlanOptions,
+    prefer: Prefer = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Why no plan can be better, or which buffers cannot be placed together; as a job where that takes long."""
     query = query.model_copy(update={"explain": True})

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..jobs.requests.doors import PARETO, PROOF, SHAPES, SWEEP, Door
-from .http.parameters import QUERIES, IdempotencyKey, Prefer, RequestQuery
+from .http.parameters import QUERIES, IdempotencyKey, Prefer, RequestQuery, TheService
 from .openapi.examples import (
     FRONTIER_ANSWERS,
     PROVABLE_BODY,
@@ -20,7 +20,7 @@ from .openapi.examples import (
     SWEEP_BODY,
     VARIANTS_BODY,
 )
-from .plans import Behind, answered
+from .plans import answered
 
 router = APIRouter(tags=["plans"])
 Described = dict[str, Any]
@@ -32,7 +32,7 @@ def offer(door: Door, summary: str, description: str, body: Described, answers: 
 
     async def study(
         request: Request,
-        service: Behind,
+        service: TheService,
         query: RequestQuery = asked,
         prefer: Prefer = None,
         idempotency_key: IdempotencyKey = None,

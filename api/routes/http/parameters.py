@@ -1,4 +1,4 @@
-"""Options in a request's query, and the preferences in its headers."""
+"""What routes are given: the service behind them, the options in a request's query, the preferences in its headers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,19 @@ from planner.options.options import OptionKind
 from ...errors import HttpCode, Refusal, refused
 from ...jobs.requests.doors import DOORS, FIELDS, OFFERED, PLANS, Door, RequestOptions
 from ...jobs.requests.options import wrong_options
+from ...service import Service
 from ...store.records import Once
 
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+async def service_of(request: Request) -> Service:
+    """The service behind the routes. Asynchronous, so that no thread is asked for it."""
+    service: Service = request.app.state.service
+    return service
+
+
+TheService = Annotated[Service, Depends(service_of)]
 
 
 class RequestQuery(RequestOptions):

@@ -15,9 +15,9 @@ from planner.formats.tables.problems import JSON
 
 from ...errors import HttpCode, Refusal
 from ..http.answers import json_response, matches
+from ..http.parameters import TheService
 from ..openapi.examples import PROBLEM, shown
 from ..openapi.shapes import OBJECT
-from ..plans import Behind
 
 router = APIRouter(tags=["page"])
 FOLDER = Path(__file__).resolve().parents[2] / "web"
@@ -118,7 +118,7 @@ async def examples() -> Response:
 
 
 @router.get("/v1/examples/{name}", summary="An example", responses={200: shown("The problem.", PROBLEM, JSON, OBJECT)})
-async def example(service: Behind, name: str) -> Response:
+async def example(service: TheService, name: str) -> Response:
     """In memplan/1, ready to be sent to /v1/plans."""
     found = EXAMPLES.get(name)
     if found is None:

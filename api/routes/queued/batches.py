@@ -24,10 +24,9 @@ from ...store.ids import new_id
 from ...store.records import NONE_ENDED, Job, JobState
 from ..http.answers import job_document
 from ..http.body import LINES, format_of, require_type
-from ..http.parameters import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, once_of
+from ..http.parameters import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, TheService, once_of
 from ..http.sending import Following, in_pieces
 from ..openapi.examples import BATCH_ANSWERS, BATCH_BODY
-from ..plans import Behind
 from ..steps import failure_of
 from .batch_intake import BatchIntake
 from .jobs import ID, not_found
@@ -47,7 +46,7 @@ HAVE = "Lines whose answers are not wanted again, as in `0-511,600`: those that 
     openapi_extra=BATCH_BODY | PLAN_PARAMETERS,
 )
 async def add(
-    request: Request, service: Behind, query: PlanOptions, idempotency_key: IdempotencyKey = None
+    request: Request, service: TheService, query: PlanOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """A problem on each line, each perhaps with its `solve`. Every line becomes a job as it arrives; answers come in the order of finishing, the first ones while lines are still sent."""
     require_type(request, LINES)
@@ -70,7 +69,7 @@ async def add(
 @router.get("/v1/batches/{id}", summary="A batch's answers", response_class=Response, responses=BATCH_ANSWERS)
 async def answers(
     request: Request,
-    service: Behind,
+    service: TheService,
     id: str,  # noqa: A002 - the name in the path
     have: Annotated[str, Query(description=HAVE)] = "",
 ) -> Response:

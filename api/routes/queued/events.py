@@ -15,9 +15,9 @@ from ...errors import HttpCode, Refusal
 from ...service import Service
 from ...store import StoreUnavailable
 from ...store.records import Event, EventKind, Job
+from ..http.parameters import TheService
 from ..http.sending import Following
 from ..openapi.examples import EVENT_ANSWERS
-from ..plans import Behind
 from .jobs import job_of
 
 router = APIRouter(tags=["jobs"])
@@ -26,7 +26,7 @@ QUIET_SECONDS = 15.0
 
 
 @router.get("/v1/jobs/{id}/events", summary="Follow a job", response_class=Response, responses=EVENT_ANSWERS)
-async def follow(request: Request, service: Behind, id: str) -> Response:  # noqa: A002 - the name in the path
+async def follow(request: Request, service: TheService, id: str) -> Response:  # noqa: A002 - the name in the path
     """`state`, `incumbent`, `bound` and at last `done`; from the one after `Last-Event-ID` on, or from the beginning."""
     job = await job_of(request, service, id)
     after = last_seen(request)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner.formats.tables.problems import JSON, TEXT
+from planner.formats.tables.problems import JSON, TEXT, USUAL, format_named
 
 from ...errors import HttpCode, Refusal
 from ...service import Service
@@ -20,17 +20,17 @@ from ...store import Store
 from ...store.records import Job, JobFilter, JobState
 from ..http.answers import job_response, json_response, listed_job, not_modified, plan_headers, plan_response
 from ..http.body import Bodies
-from ..http.parameters import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, once_of
+from ..http.parameters import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, TheService, once_of
 from ..http.sending import Stream, in_pieces, loaded
 from ..openapi.examples import (
     JOB_ANSWERS,
     JOBS_ANSWERS,
     NEW_JOB_ANSWERS,
     PLAN_ANSWERS,
+    PROBLEM_ANSWERS,
     PROBLEM_BODY,
     PROOF_ANSWERS,
 )
-from ..plans import Behind
 from ..steps import enqueue, failure_of, look_up, receive, stop_job, understand, while_there
 
 router = APIRouter(tags=["jobs"])
@@ -68,7 +68,7 @@ class JobsQuery(BaseModel):
     openapi_extra=PROBLEM_BODY | PLAN_PARAMETERS,
 )
 async def add(
-    request: Request, service: Behind, query: PlanOptions, idempotency_key: IdempotencyKey = None
+    request: Request, service: TheService, query: PlanOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """The same as a plan with `Prefer: respond-async`."""
     got = await receive(request, service, query)
@@ -79,7 +79,7 @@ async def add(
 
 
 @router.get("/v1/jobs", summary="List jobs", responses=JOBS_ANSWERS)
-async def listed(request: Request, service: Behind, query: Annotated[JobsQuery, Query()]) -> Response:
+async def listed(request: Request, service: TheService, query: Annotated[JobsQuery, Query()]) -> Response:
     """The newest first."""
     wanted = JobFilter(request.state.owner, query.state, query.batch, query.before, query.limit)
     jobs = await asyncio.to_thread(service.store.jobs, wanted)
@@ -88,13 +88,13 @@ async def listed(request: Request, service: Behind, query: Annotated[JobsQuery, 
 
 
 @router.get("/v1/jobs/{id}", summary="One job", responses=JOB_ANSWERS)
-async def one(request: Request, service: Behind, id: str) -> Response:  # noqa: A002 - the name in the path
+async def one(request: Request, service: TheService, id: str) -> Response:  # noqa: A002 - the name in the path
     """Its state, times, best, bound and gap."""
     return job_response(await job_of(request, service, id))
 
 
 @router.get("/v1/jobs/{id}/plan", summary="A job's plan", responses=PLAN_ANSWERS)
-async def plan(request: Request, service: Behind, id: str, part: Part = None) -> Response:  # noqa: A002
+async def plan(request: Request, service: TheService, id: str, part: Part = None) -> Response:  # noqa: A002
     """The best plan so far. Once the job has ended, it is the answer."""
     job = await job_of(request, service, id)
     if part is not None:
@@ -118,7 +118,7 @@ async def plan(request: Request, service: Behind, id: str, part: Part = None) ->
 
 
 @router.get("/v1/jobs/{id}/proof", summary="A job's proof", response_class=Response, responses=PROOF_ANSWERS)
-async def proof(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
+async def proof(request: Request, service: TheService, id: str) -> Response:  # noqa: A002
     """The proof alone, as `memplan verify --proof` takes it; of jobs that were asked for at /v1/proof."""
     job = await job_of(request, service, id)
     if job.about.kind != "proof":
@@ -151,8 +151,20 @@ def _answer_data(store: Store, id_: str) -> bytes | None:
     return None if found is None else found.data
 
 
+@router.get("/v1/jobs/{id}/problem", summary="A job's problem", responses=PROBLEM_ANSWERS)
+async def problem(request: Request, service: TheService, id: str) -> Response:  # noqa: A002
+    """As it was sent, options and all."""
+    job = await job_of(request, service, id)
+    size = await asyncio.to_thread(service.store.problem_size, job.id)
+    if size is None:
+        raise Refusal(404, HttpCode.NOT_FOUND, "the problem is not kept any more")
+    pieces = in_pieces(size, partial(service.store.problem_piece, job.id))
+    headers = {"Cache-Control": "private, no-cache", "Content-Length": str(size)}
+    return Stream(pieces, headers, format_named(job.about.format or USUAL).media_types[0])
+
+
 @router.delete("/v1/jobs/{id}", summary="Stop a job", responses=JOB_ANSWERS)
-async def stop(request: Request, service: Behind, id: str) -> Response:  # noqa: A002
+async def stop(request: Request, service: TheService, id: str) -> Response:  # noqa: A002
     """It keeps the best plan that was found. A job that has ended stays as it is."""
     job = await stop_job(service, await job_of(request, service, id))
     if job is None:
