@@ -6,8 +6,7 @@ import { Pane } from "./pane/pane.js";
 import { ProblemForm } from "./aside/problem_form.js";
 import { notices, Refused, token } from "./service/requests.js";
 import { FileSource, JobSource } from "./service/sources.js";
-import { element } from "./text.js";
-import { showError } from "./errors.js";
+import { element, showError } from "./text.js";
 import { setUpTheme } from "./theme.js";
 
 const place = (id) => document.getElementById(id);

@@ -1,8 +1,7 @@
 // The service's jobs, newest first: their states, and buttons to look at them, compare them and stop them.
 
 import { ask, asJson, Refused } from "../service/requests.js";
-import { ago, element, grouped, name, plural, visible } from "../text.js";
-import { showError } from "../errors.js";
+import { ago, element, grouped, name, plural, showError, visible } from "../text.js";
 
 const SOON = 1500;
 const LATER = 8000;

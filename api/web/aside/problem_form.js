@@ -1,8 +1,7 @@
 // What is to be planned, and how: a problem that is pasted, dropped, chosen or made up, and options; sent as a job.
 
 import { PROBLEM, asJson, asText, token } from "../service/requests.js";
-import { bytes, element, name } from "../text.js";
-import { showError } from "../errors.js";
+import { bytes, element, name, showError } from "../text.js";
 
 const SHOWN = 200_000; // longer texts are kept aside, since a text field is slow with them
 const PLAN = /^\s*\{\s*"format"\s*:\s*"memplan-plan\//;

@@ -15,8 +15,8 @@ export class Comparison {
       [first, second],
       [second, first],
     ]) {
-      pane.addEventListener("move", () => this.link.checked && this.#follow(pane, other), { signal });
-      pane.addEventListener("pool", () => this.#match(pane, other), { signal });
+      pane.maps.addEventListener("move", () => this.link.checked && this.#follow(pane.maps, other.maps), { signal });
+      pane.maps.addEventListener("pool", () => this.#match(pane.maps, other.maps), { signal });
       pane.addEventListener("map", () => this.#level(), { signal });
       pane.addEventListener("loaded", () => this.#show(), { signal });
     }
@@ -29,20 +29,21 @@ export class Comparison {
     this.root.remove();
   }
 
-  #follow(pane, other) {
-    if (pane.pool === other.pool) other.view.window.set(pane.view.window.now, true);
+  #follow(maps, other) {
+    if (maps.pool === other.pool) other.view.window.set(maps.view.window.now, true);
   }
 
-  #match(pane, other) {
-    if (this.link.checked) other.select(pane.pool);
+  #match(maps, other) {
+    if (this.link.checked) other.select(maps.pool);
     this.#level();
   }
 
   // The same scale of addresses in both, so that heights can be compared.
   #level() {
-    const tops = this.panes.map((pane) => pane.data?.layers.find((layer) => layer.pool.name === pane.pool)?.top ?? 0);
-    if (this.panes[0].pool !== this.panes[1].pool || !tops.every(Boolean)) return;
-    for (const pane of this.panes) pane.view.window.extend(pane.data.right, Math.max(...tops));
+    const maps = this.panes.map((pane) => pane.maps);
+    const tops = maps.map((each) => each.layer?.top ?? 0);
+    if (maps[0].pool !== maps[1].pool || !tops.every(Boolean)) return;
+    for (const each of maps) each.view.window.extend(each.data.right, Math.max(...tops));
   }
 
   #show() {

@@ -2,16 +2,13 @@
 
 import { follow } from "../service/events.js";
 import { Refused } from "../service/requests.js";
-import { bytes, element, grouped, name, visible } from "../text.js";
+import { element, grouped, name, showError, visible } from "../text.js";
 import { Convergence } from "./convergence.js";
-import { FindBox } from "./find.js";
 import { MapData } from "../map/data.js";
-import { MapView } from "../map/view.js";
-import { facts } from "../map/tip.js";
 import { partsOf } from "../answers/kinds.js";
 import { figures, remarks } from "./figures.js";
+import { PoolMaps } from "./pool_maps.js";
 import { save } from "./downloads.js";
-import { showError } from "../errors.js";
 
 const REDRAW = 1000; // milliseconds between maps of a plan that gets better, at least
 let numbers = 0;
@@ -24,11 +21,7 @@ export class Pane extends EventTarget {
     this.over = new AbortController();
     this.job = null;
     this.plan = null;
-    this.data = null;
-    this.pool = null;
     this.#build();
-    this.view.addEventListener("choose", ({ detail }) => this.#showChosen(detail));
-    this.view.addEventListener("move", () => this.dispatchEvent(new Event("move")));
   }
 
   // Runs until the plan is there, or the pane is closed.
@@ -45,15 +38,20 @@ export class Pane extends EventTarget {
     this.over.abort();
     clearTimeout(this.waiting);
     clearInterval(this.clock);
-    this.view.close();
+    this.maps.close();
     this.parts?.close();
     this.root.remove();
   }
 
   // In other colours.
   redraw() {
-    this.view.redraw();
+    this.maps.redraw();
     this.parts?.redraw();
+  }
+
+  // What is drawn, once there is something.
+  get data() {
+    return this.maps.data;
   }
 
   get title() {
@@ -67,24 +65,9 @@ export class Pane extends EventTarget {
     this.which.hidden = !letter;
   }
 
-  // Show a pool; another pane may want more address space above it, so that heights compare.
-  select(pool, top = 0) {
-    const layer = this.data?.layers.find((each) => each.pool.name === pool);
-    if (!layer) return;
-    this.pool = pool;
-    for (const tab of this.tabs.children) {
-      const isIt = tab.pool === pool;
-      tab.setAttribute("aria-selected", String(isIt));
-      tab.tabIndex = isIt ? 0 : -1;
-    }
-    this.view.show(this.data, layer, Math.max(layer.top, top));
-    this.legend.replaceChildren(...this.#legend(layer));
-  }
-
   #build() {
-    const button = (text, act, label) =>
-      element("button", { type: "button", onclick: () => this.#trying(act), "aria-label": label ?? text }, text);
-    this.view = new MapView();
+    const button = (...what) => this.#button(...what);
+    this.maps = new PoolMaps(button);
     this.convergence = new Convergence();
     this.parts = null; // of an answer that is made of several plans
     this.whole = element("div", { className: "whole" });
@@ -102,30 +85,13 @@ export class Pane extends EventTarget {
     this.wholeSavers = [];
     this.away = element("button", { type: "button", className: "away", "aria-label": "Close this plan", title: "Close" }, "×");
     this.away.addEventListener("click", () => this.dispatchEvent(new Event("away")));
-    this.tabs = element("div", { className: "tabs", role: "tablist", "aria-label": "Pools" });
-    this.tabs.addEventListener("keydown", (event) => this.#tabKey(event));
-    this.find = new FindBox((text) => this.data?.named(text) ?? [], (layer, box) => this.#goTo(layer, box));
-    const near = (factor) => () => this.view.window.zoom(factor, factor);
-    const tools = element(
-      "div",
-      { className: "tools" },
-      ...this.find.parts,
-      button("−", near(1.5), "Zoom out"),
-      button("+", near(1 / 1.5), "Zoom in"),
-      button("All", () => this.view.window.fit(), "Show all of it"),
-    );
-    this.legend = element("div", { className: "legend" });
-    this.chosen = element("dl", { className: "chosen" });
-    this.#showChosen(null);
     this.error = element("div", { className: "error", role: "alert", hidden: true });
     this.alerts = element("div", { className: "remarks" });
     this.remarks = element("div", { className: "remarks" });
     this.busy = element("p", { className: "soft busy", role: "status", hidden: true });
-    this.stage = element("div", { className: "stage", hidden: true });
-    this.stage.append(element("div", { className: "bar" }, this.tabs, tools), this.view.root, this.legend, this.chosen);
     const acts = element("div", { className: "acts" }, this.stop, ...this.savers, this.away);
     const head = element("header", {}, element("div", { className: "title" }, this.which, this.heading, this.badge), acts);
-    const parts = [head, this.figures, this.error, this.alerts, this.whole, this.busy, this.convergence.root, this.stage, this.remarks];
+    const parts = [head, this.figures, this.error, this.alerts, this.whole, this.busy, this.convergence.root, this.maps.root, this.remarks];
     this.root = element("section", { className: "pane", "aria-labelledby": `pane-${this.number}` }, ...parts);
     this.#show();
   }
@@ -153,10 +119,9 @@ export class Pane extends EventTarget {
     this.whole.replaceChildren(this.parts.root);
     const [title, what] = this.parts.constructor.names;
     const kind = this.job.kind;
-    const saver = (text, act, label) => element("button", { type: "button", onclick: () => this.#trying(act), "aria-label": label }, text);
     this.wholeSavers = [
-      saver(title, async () => save(new Blob([await this.source.whole()]), this.title, `${kind}.json`), `Download ${what} as JSON`),
-      saver("Picture", async () => save(await this.source.curvePicture(), `${this.title} ${kind}`, "svg"), `Download the picture of ${what} as SVG`),
+      this.#button(title, async () => save(new Blob([await this.source.whole()]), this.title, `${kind}.json`), `Download ${what} as JSON`),
+      this.#button("Picture", async () => save(await this.source.curvePicture(), `${this.title} ${kind}`, "svg"), `Download the picture of ${what} as SVG`),
     ];
     this.savers[0].before(...this.wholeSavers);
   }
@@ -281,76 +246,21 @@ export class Pane extends EventTarget {
   }
 
   #take(document) {
-    this.data = new MapData(document);
-    const pools = this.data.layers.map((layer) => layer.pool);
-    this.tabs.replaceChildren(...pools.map((pool) => this.#tab(pool)));
+    const data = new MapData(document);
+    const [pool, ...others] = data.layers.map((layer) => layer.pool);
     this.convergence.inBytes = document.in_bytes;
-    if (document.in_bytes && pools.length === 1) {
-      pools[0].bound = Math.max(Number(pools[0].bound), this.plan?.bound ?? this.job?.bound ?? 0); // a plan that is not the last knows less
+    if (document.in_bytes && pool && !others.length) {
+      pool.bound = Math.max(Number(pool.bound), this.plan?.bound ?? this.job?.bound ?? 0); // a plan that is not the last knows less
     }
-    this.stage.hidden = !this.data.layers.some((layer) => layer.count);
-    const fullest = this.data.layers.find((layer) => layer.count) ?? this.data.layers[0];
-    this.select(pools.some((pool) => pool.name === this.pool) ? this.pool : fullest.pool.name);
+    this.maps.take(data);
     this.#show();
     this.dispatchEvent(new Event("map"));
   }
 
-  #goTo(layer, box) {
-    if (layer.pool.name !== this.pool) {
-      this.select(layer.pool.name);
-      this.dispatchEvent(new Event("pool"));
-    }
-    this.view.goTo(box);
-  }
-
-  #tab(pool) {
-    const use = pool.peak === null ? "empty" : `${bytes(pool.peak)}${pool.size === null ? "" : ` of ${bytes(pool.size)}`}`;
-    const tab = element("button", { type: "button", role: "tab", tabIndex: -1 }, name(pool.name), " ", element("small", {}, use));
-    tab.pool = pool.name;
-    tab.addEventListener("click", () => {
-      this.select(pool.name);
-      this.dispatchEvent(new Event("pool"));
-    });
-    return tab;
-  }
-
-  #tabKey(event) {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const tabs = [...this.tabs.children];
-    const next = tabs[tabs.indexOf(document.activeElement) + step];
-    if (!next) return;
-    event.preventDefault();
-    next.focus();
-    next.click();
-  }
-
-  // What the map shows, with what it is of above it, and what its lines and colours mean below.
+  // What the maps show, with the title and the figures above.
   #png() {
     const figures = [...this.figures.children].slice(0, 6).map((each) => [...each.children].map((part) => part.textContent).join(" "));
-    const layer = this.data.layers.find((each) => each.pool.name === this.pool);
-    const heads = [visible(this.title), figures.join("  ·  "), `pool ${visible(this.pool)}`];
-    return this.view.picture(heads, this.#legend(layer).map((each) => [each.firstElementChild?.className ?? "", each.textContent]));
-  }
-
-  #legend(layer) {
-    const { kinds } = this.data.document;
-    const entry = (mark, text) => element("span", {}, element("i", { className: mark }), text);
-    const lines = [entry("line live", "bytes in use")];
-    if (Number(layer.pool.bound)) lines.push(entry("line bound", `proven bound ${bytes(layer.pool.bound)}`));
-    if (layer.pool.size !== null) lines.push(entry("line end", `end of the pool ${bytes(layer.pool.size)}`));
-    const named = kinds.some((kind) => kind.name !== null);
-    const boxes = named ? kinds.slice(0, 12).map((kind) => entry(`k${kind.colour}`, kind.name === null ? "no kind" : visible(kind.name))) : [];
-    if (named && kinds.length > 12) boxes.push(element("span", {}, `and ${grouped(kinds.length - 12)} more kinds`));
-    return [...lines, ...boxes];
-  }
-
-  #showChosen(about) {
-    if (about === null) {
-      this.chosen.replaceChildren(element("div", { className: "soft" }, "Click a buffer, or press n on the map, to keep its figures here."));
-      return;
-    }
-    const called = [element("dt", {}, "buffer"), element("dd", {}, name(about.id))];
-    this.chosen.replaceChildren(...[called, ...facts(about)].map((pair) => element("div", {}, ...pair)));
+    return this.maps.picture([visible(this.title), figures.join("  ·  ")]);
   }
 
   #show() {
@@ -361,7 +271,7 @@ export class Pane extends EventTarget {
     this.badge.textContent = isEnding ? "stopping" : state;
     this.badge.className = `badge ${state}`;
     this.stop.hidden = !job || job.finished !== null;
-    const hasPicture = data !== null && !this.stage.hidden;
+    const hasPicture = data !== null && !this.maps.root.hidden;
     const isThere = !this.#isMapped && this.parts === null && job.links.plan !== null;
     this.savers.forEach((each, i) => (each.hidden = i ? !hasPicture : !this.#hasPlans || (data === null && !isThere)));
     this.figures.replaceChildren(...figures(job, plan, data, this.parts?.figures() ?? []));
@@ -386,6 +296,11 @@ export class Pane extends EventTarget {
     const isGrave = (each) => each.classList.contains("bad");
     this.alerts.replaceChildren(...said.filter(isGrave));
     this.remarks.replaceChildren(...said.filter((each) => !isGrave(each)));
+  }
+
+  // What goes wrong is told in the pane.
+  #button(text, act, label = text) {
+    return element("button", { type: "button", onclick: () => this.#trying(act), "aria-label": label }, text);
   }
 
   async #trying(act) {

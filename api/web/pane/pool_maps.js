@@ -1,0 +1,131 @@
+// The maps of a plan's pools: a tab for each, tools above the map, what its lines and colours mean below, and the buffer that is chosen.
+
+import { bytes, element, grouped, name, visible } from "../text.js";
+import { facts } from "../map/tip.js";
+import { MapView } from "../map/view.js";
+import { FindBox } from "./find.js";
+
+const KINDS = 12; // in the legend, at most
+
+// Says "move" when the map's window does, and "pool" when another one was chosen here.
+export class PoolMaps extends EventTarget {
+  // `button(text, act, label)` makes a button, and says so if what it does fails.
+  constructor(button) {
+    super();
+    this.data = null;
+    this.pool = null; // the name of the one that is shown
+    this.view = new MapView();
+    this.view.addEventListener("choose", ({ detail }) => this.#showChosen(detail));
+    this.view.addEventListener("move", () => this.dispatchEvent(new Event("move")));
+    this.tabs = element("div", { className: "tabs", role: "tablist", "aria-label": "Pools" });
+    this.tabs.addEventListener("keydown", (event) => this.#tabKey(event));
+    const find = new FindBox((text) => this.data?.named(text) ?? [], (layer, box) => this.#goTo(layer, box));
+    const near = (factor) => () => this.view.window.zoom(factor, factor);
+    const tools = element(
+      "div",
+      { className: "tools" },
+      ...find.parts,
+      button("−", near(1.5), "Zoom out"),
+      button("+", near(1 / 1.5), "Zoom in"),
+      button("All", () => this.view.window.fit(), "Show all of it"),
+    );
+    this.legend = element("div", { className: "legend" });
+    this.chosen = element("dl", { className: "chosen" });
+    this.#showChosen(null);
+    const bar = element("div", { className: "bar" }, this.tabs, tools);
+    this.root = element("div", { className: "stage", hidden: true }, bar, this.view.root, this.legend, this.chosen);
+  }
+
+  close() {
+    this.view.close();
+  }
+
+  // In other colours.
+  redraw() {
+    this.view.redraw();
+  }
+
+  // A plan's map: the pool that was shown stays, if it is there.
+  take(data) {
+    this.data = data;
+    const pools = data.layers.map((layer) => layer.pool);
+    this.tabs.replaceChildren(...pools.map((pool) => this.#tab(pool)));
+    this.root.hidden = !data.layers.some((layer) => layer.count);
+    const fullest = data.layers.find((layer) => layer.count) ?? data.layers[0];
+    this.select(pools.some((pool) => pool.name === this.pool) ? this.pool : fullest.pool.name);
+  }
+
+  // Show a pool.
+  select(pool) {
+    const layer = this.data?.layers.find((each) => each.pool.name === pool);
+    if (!layer) return;
+    this.pool = pool;
+    for (const tab of this.tabs.children) {
+      const isIt = tab.pool === pool;
+      tab.setAttribute("aria-selected", String(isIt));
+      tab.tabIndex = isIt ? 0 : -1;
+    }
+    this.view.show(this.data, layer, layer.top);
+    this.legend.replaceChildren(...this.#legend(layer));
+  }
+
+  // What the map shows, with these lines and the pool's name above it and its legend below, as PNG.
+  picture(heads) {
+    const legend = this.#legend(this.layer).map((each) => [each.firstElementChild?.className ?? "", each.textContent]);
+    return this.view.picture([...heads, `pool ${visible(this.pool)}`], legend);
+  }
+
+  // The one that is shown.
+  get layer() {
+    return this.data?.layers.find((each) => each.pool.name === this.pool);
+  }
+
+  #goTo(layer, box) {
+    if (layer.pool.name !== this.pool) this.#choose(layer.pool.name);
+    this.view.goTo(box);
+  }
+
+  #choose(pool) {
+    this.select(pool);
+    this.dispatchEvent(new Event("pool"));
+  }
+
+  #tab(pool) {
+    const use = pool.peak === null ? "empty" : `${bytes(pool.peak)}${pool.size === null ? "" : ` of ${bytes(pool.size)}`}`;
+    const tab = element("button", { type: "button", role: "tab", tabIndex: -1 }, name(pool.name), " ", element("small", {}, use));
+    tab.pool = pool.name;
+    tab.addEventListener("click", () => this.#choose(pool.name));
+    return tab;
+  }
+
+  #tabKey(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const tabs = [...this.tabs.children];
+    const next = tabs[tabs.indexOf(document.activeElement) + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+    next.click();
+  }
+
+  #legend(layer) {
+    const { kinds } = this.data.document;
+    const entry = (mark, text) => element("span", {}, element("i", { className: mark }), text);
+    const lines = [entry("line live", "bytes in use")];
+    if (Number(layer.pool.bound)) lines.push(entry("line bound", `proven bound ${bytes(layer.pool.bound)}`));
+    if (layer.pool.size !== null) lines.push(entry("line end", `end of the pool ${bytes(layer.pool.size)}`));
+    if (!kinds.some((kind) => kind.name !== null)) return lines;
+    const boxes = kinds.slice(0, KINDS).map((kind) => entry(`k${kind.colour}`, kind.name === null ? "no kind" : visible(kind.name)));
+    if (kinds.length > KINDS) boxes.push(element("span", {}, `and ${grouped(kinds.length - KINDS)} more kinds`));
+    return [...lines, ...boxes];
+  }
+
+  #showChosen(about) {
+    if (about === null) {
+      this.chosen.replaceChildren(element("div", { className: "soft" }, "Click a buffer, or press n on the map, to keep its figures here."));
+      return;
+    }
+    const called = [element("dt", {}, "buffer"), element("dd", {}, name(about.id))];
+    this.chosen.replaceChildren(...[called, ...facts(about)].map((pair) => element("div", {}, ...pair)));
+  }
+}
