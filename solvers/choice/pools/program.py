@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ...bounds.weighted_sections import LiveHeights, homes_of_classes
+from ...geometry.presolve import restrict
 from ...model.instance import Bools, Instance, Ints, Placement, Term
 from ...model.linear_terms import choice_cost, moved_column, peak_price
 
@@ -162,13 +163,16 @@ def _rows(
     for pool, sections in enumerate(open_to):
         for section in sections.tolist():
             pools_at.setdefault(section, []).append(pool)
-    group_of = number.tolist()
+    home = _settled(instance, number, homes)
+    constant, spare = _constant(instance, home, steps)
+    others = np.flatnonzero(home < 0)
+    group_of = number[others].tolist()
     found: list[tuple[int, Row]] = []
-    spare = [0] * len(instance.pools)
     seen = set[tuple[int, int, tuple[tuple[int, int], ...]]]()
-    for section, heights in LiveHeights(instance).over(sorted(pools_at)):
+    rest = restrict(instance, others, range(len(instance.pools)), squeeze=False).instance
+    for section, heights in LiveHeights(rest).over(sorted(pools_at)):
         for pool in pools_at[section]:
-            always, units = 0, dict[int, int]()
+            always, units = int(constant[pool, section]), dict[int, int]()
             for block, height in heights.items():
                 group = group_of[block]
                 if pool in homes[group]:
@@ -190,6 +194,30 @@ def _rows(
             break
         kept.append(row)
     return tuple(sorted(kept, key=lambda row: (row.section, row.pool))), spare
+
+
+def _settled(instance: Instance, number: Ints, homes: tuple[tuple[int, ...], ...]) -> Ints:
+    """(n) The pool of blocks that take as much of it whatever is chosen: of one home and one part, which nobody may lie on top of; -1 of others."""
+    only = np.array([pools[0] if len(pools) == 1 else -1 for pools in homes], dtype=np.int64)
+    varies = np.bincount(instance.part_block, minlength=instance.blocks) != 1
+    varies[instance.part_block[instance.exclusions.reshape(-1)]] = True
+    settled: Ints = np.where(varies, -1, only[number])
+    return settled
+
+
+def _constant(instance: Instance, home: Ints, steps: list[int]) -> tuple[Ints, list[int]]:
+    """(P, sections) what these blocks take, rounded up to each pool's step; and the most that rounding adds to one of them."""
+    taken = np.zeros((len(steps), instance.sections + 1), dtype=np.int64)
+    spare = [0] * len(steps)
+    block = instance.part_block[instance.rect_part]
+    height = (instance.part_high - instance.part_low)[instance.rect_part]
+    for pool, step in enumerate(steps):
+        mine = home[block] == pool
+        whole = -(-height[mine] // step) * step
+        np.add.at(taken[pool], instance.rect_start[mine], whole)
+        np.subtract.at(taken[pool], instance.rect_end[mine], whole)
+        spare[pool] = int((whole - height[mine]).max(initial=0))
+    return np.cumsum(taken, axis=1), spare
 
 
 def _maximal_sections(instance: Instance, chosen: Bools) -> Ints:
