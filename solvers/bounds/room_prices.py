@@ -64,13 +64,14 @@ class Market:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self._sections = np.array(peak_sections(instance), dtype=np.int64)
+        self.sections = np.array(peak_sections(instance), dtype=np.int64)
+        """What prices are of, in each pool."""
         classes, number = np.unique(instance.pool_class, return_inverse=True)
         number = number.reshape(-1)
         shape = outline(instance)
         self._class = number[shape.block]
-        self._first = np.searchsorted(self._sections, shape.start)
-        self._last = np.searchsorted(self._sections, shape.end)
+        self._first = np.searchsorted(self.sections, shape.start)
+        self._last = np.searchsorted(self.sections, shape.end)
         self._height = (shape.high - shape.low).astype(np.float64)
         self._cost = costs_by_pool(instance, number, len(classes))
         self._row = np.arange(len(classes))
@@ -81,10 +82,10 @@ class Market:
 
     def haggle(self, goal: int | None, task: Task, control: Control) -> tuple[Floats, int, StopReason]:
         """The best prices that were found, the work it took, and why it ended."""
-        offer = _Offer(self._free, self._capacity, len(self._sections), damped=any(self._free))
+        offer = _Offer(self._free, self._capacity, len(self.sections), damped=any(self._free))
         best, kept = -np.inf, offer.prices()
         idle, work = 0, 0.0
-        cost_of_round = 20 + WORK_PER_RECT * len(self._instance.pools) * (len(self._height) + len(self._sections))
+        cost_of_round = 20 + WORK_PER_RECT * len(self._instance.pools) * (len(self._height) + len(self.sections))
         stop: StopReason | None = None
         for number in range(ROUNDS):
             averaged = number % AVERAGE_EVERY == AVERAGE_EVERY - 1 and any(self._free)
@@ -114,7 +115,7 @@ class Market:
 
     def _load(self, chosen: Bools) -> Floats:
         """What these rects take at each section."""
-        count, height = len(self._sections), self._height[chosen]
+        count, height = len(self.sections), self._height[chosen]
         begun = np.bincount(self._first[chosen], height, count + 1)
         ended = np.bincount(self._last[chosen], height, count + 1)
         load: Floats = np.cumsum(begun - ended)[:count]
@@ -154,7 +155,7 @@ class Market:
             for at in np.flatnonzero(line).tolist():
                 number = int(line[at]) if fits else int(line[at]) * most // total
                 if number:
-                    found.append((pool, int(self._sections[at]), number, denominator))
+                    found.append((pool, int(self.sections[at]), number, denominator))
         return tuple(found)
 
 

@@ -9,11 +9,17 @@ import numpy as np
 
 from ...geometry.presolve import restrict
 from ...model.errors import StopReason
-from ...model.instance import Instance, Ints, Placement, Term
+from ...model.instance import Bools, Instance, Ints, Placement, Term
 from ...model.outcome import Value
 from ...model.solver import Control, Goal, Task
 from ...portfolio.roster import PACKERS
 from ...portfolio.separate_pools import solve_separate_pools
+
+WORK_OF_PIECE = 30_000
+WORK_OF_PIECE_PER_BLOCK = 300
+"""What packing some blocks beside others may take."""
+BLOCKS_PER_WORK = 100
+"""What finding out who is beside them takes, besides."""
 
 
 class Packed(NamedTuple):
@@ -31,6 +37,9 @@ class Packing:
     def __init__(self, instance: Instance, task: Task, control: Control) -> None:
         self.work = 0
         self._instance, self._task, self._control = instance, task, _Quietly(control)
+        block = instance.part_block[instance.rect_part]
+        self._starts = np.full(instance.blocks, instance.sections, dtype=np.int64)
+        np.minimum.at(self._starts, block, instance.rect_start)
         self._known: dict[tuple[int, bool, bytes], Packed] = {}
 
     def pack(self, pool: Ints, counted: frozenset[int], work: int) -> tuple[Placement | None, list[int]]:
@@ -45,6 +54,64 @@ class Packing:
             else:
                 offset[blocks] = found
         return (None if unfit else Placement(pool, offset)), unfit
+
+    def beside(self, pool: int, moving: Ints, pool_of: Ints, offset: Ints, top: int | None) -> tuple[Ints, Ints] | None:
+        """Those of the moving blocks that `pool_of` has in this pool, packed below the top beside everybody else there; None: that was not found.
+
+        Who begins not much earlier or later may be moved as well, as far again as the moving ones reach: what stays where it is leaves gaps that
+        hardly anything fits into. The answer is the blocks that were packed, and where each begins.
+        """
+        instance = self._instance
+        mine = moving[pool_of[moving] == pool]
+        here = pool_of == pool
+        first, last = int(self._starts[mine].min()), int(self._starts[mine].max())
+        margin = last - first + 1
+        free = here & (self._starts >= first - margin) & (self._starts <= last + margin)
+        blocks = np.flatnonzero(here & (free | self._meets(free)))
+        piece = restrict(instance, blocks, [pool]).instance
+        fixed = ~free[blocks]
+        lowest, highest = piece.lowest.copy(), piece.highest.copy()
+        lowest[fixed, 0] = highest[fixed, 0] = offset[blocks[fixed]]
+        capacity = piece.pools[0].capacity
+        if top is not None and (capacity is None or top < capacity):
+            room = top - piece.block_high
+            room -= (room - piece.residue[:, 0]) % piece.modulus[:, 0]
+            highest[:, 0] = np.minimum(highest[:, 0], room)
+            capacity = top
+        if (lowest > highest).any():
+            return None
+        piece = replace(
+            piece,
+            lowest=lowest,
+            highest=highest,
+            pools=(replace(piece.pools[0], capacity=capacity),),
+            terms=(Term.SUM_OF_PEAKS,),
+            apart=piece.apart[:0],
+            penalties=piece.penalties[:0],
+            was=None,
+        )
+        work = WORK_OF_PIECE + WORK_OF_PIECE_PER_BLOCK * len(blocks)
+        task = Task(replace(self._task.limits, work=work, workers=1), Goal.FIT, self._task.seed)
+        outcome = solve_separate_pools(piece, task, self._control, PACKERS, by_name=False)
+        self.work += outcome.work + instance.blocks // BLOCKS_PER_WORK
+        if outcome.placement is None:
+            return None
+        return blocks[~fixed], outcome.placement.offset[~fixed]
+
+    def _meets(self, free: Bools) -> Bools:
+        """(n) Who is live together with one of these blocks, or is in conflict with one."""
+        i = self._instance
+        block = i.part_block[i.rect_part]
+        mine = free[block]
+        begun = np.bincount(i.rect_start[mine], minlength=i.sections + 1)
+        ended = np.bincount(i.rect_end[mine], minlength=i.sections + 1)
+        covered = np.concatenate([[0], np.cumsum(np.cumsum(begun - ended) > 0)])
+        meets = np.zeros(i.blocks, dtype=bool)
+        meets[block[covered[i.rect_end] > covered[i.rect_start]]] = True
+        first, second = i.part_block[i.conflicts[:, 0]], i.part_block[i.conflicts[:, 1]]
+        meets[second[free[first]]] = True
+        meets[first[free[second]]] = True
+        return meets
 
     def _packed(self, pool: int, blocks: Ints, low: bool, work: int) -> Packed:
         key = pool, low, blocks.tobytes()

@@ -244,3 +244,13 @@ def pools_of_classes(number: Ints, placement: Placement) -> Pools:
     pools = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)
     pools[number] = placement.pool
     return tuple(pools.tolist())
+
+
+def classes_in_time(program: Program) -> list[int]:
+    """The classes that have a choice, in the order in which they are first live."""
+    first: dict[int, int] = {}
+    for number, row in enumerate(program.rows):
+        for group, _ in row.members:
+            first.setdefault(group, number)
+    free = [group for group, homes in enumerate(program.homes) if len(homes) > 1]
+    return sorted(free, key=lambda group: (first.get(group, len(program.rows)), group))

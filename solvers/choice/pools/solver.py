@@ -6,12 +6,14 @@ its answer is then packed. Where that fails, the program is asked again with the
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
-from ...bounds.room_prices import costs_by_pool
+from ...bounds.priced_room import can_price
+from ...bounds.room_prices import Market, costs_by_pool
 from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
@@ -20,21 +22,30 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from .asking import Asking
+from .cutting import Pieces, prices_of_rows
 from .packing import Packing
 from .peaks import Choice, PeakSearch
 from .program import Program, class_numbers, pools_of_classes, program_of
 from .question import Answer, Question
+from .windows import Windows
 
 STRETCHES = (1, 4, 15, 30, 60, 120)
 """By how many thousandths a pool's rows are stretched, step by step, after it could not be packed."""
-MOST_BLOCKS = 4_000
-"""With more, the program as a whole takes too long."""
+LARGE = 4_000
+"""With more, the program as a whole takes too long, and is cut in time."""
+MOST_BLOCKS = 40_000
+"""With more, even one sweep takes too long."""
+SECONDS_PER_BLOCK = 2e-4
+"""What making the program of a large one takes at most; who has less time is left alone."""
 WORK_OF_PACKING = 300_000
 WORK_OF_PACKING_A_BLOCK = 300
 SHARE = 2, 3
 """Of what is left a question may take so much: packing, and later questions, need some of it, too."""
 SHARE_BESIDE_PEAKS = 1, 4
 """Where peaks are weighed, which is far harder, they are then searched for."""
+SHARE_OF_PRICES = 1, 8
+SHARE_OF_WINDOWS = 3, 5
+"""Of a large instance's work. The rest is the bound's, and then the windows' again."""
 MOST_WORK = 4_000_000
 """Where there is no limit."""
 
@@ -48,14 +59,24 @@ class PoolsFirst(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits; nothing where there is no choice of pools."""
-        if not instance.has_choice or instance.blocks > MOST_BLOCKS:
+        is_late = _is_late(instance, task)
+        if not instance.has_choice or instance.blocks > MOST_BLOCKS or is_late:
             value = None if task.start is None else evaluate(instance, task.start)
-            return Outcome(StopReason.WORK_LIMIT, task.start, value, task.bound)
+            stop = StopReason.TIME_LIMIT if is_late else StopReason.WORK_LIMIT
+            return Outcome(stop, task.start, value, task.bound, reproducible=stop.is_repeatable)
         run = _Run(instance, task, control)
         try:
             return run.run()
         finally:
             run.asking.close()
+
+
+def _is_late(instance: Instance, task: Task) -> bool:
+    """Is there less time left than it takes to write down the program of a large instance?"""
+    deadline = task.limits.deadline
+    if deadline is None or instance.blocks <= LARGE:
+        return False
+    return deadline - time.monotonic() < SECONDS_PER_BLOCK * instance.blocks
 
 
 class _Run:
@@ -74,11 +95,52 @@ class _Run:
         self.number = class_numbers(instance)
 
     def run(self) -> Outcome:
+        if self.instance.blocks > LARGE:
+            self._by_windows()
+            return self._outcome()
         for index in range(len(self.program.terms)):
             self._minimise(index)
             if self.infeasible or self._is_over():
                 break
         return self._outcome()
+
+    def _by_windows(self) -> None:
+        """The first term's bound piece by piece, and every term lowered window by window."""
+        program = self.program
+        if not program.terms or not program.rows:
+            return
+        if can_price(self.instance):
+            market = Market(self.instance)
+            limits = replace(self.task.limits, work=self._share(*SHARE_OF_PRICES))
+            prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
+            found, packing = settled(self.instance, market.asked(prices))
+            self.packing.work += work + packing
+            self._take(found)
+            self._improve(0, self._share(*SHARE_OF_WINDOWS))
+            if not self._is_over():
+                pieces = Pieces(program, self.asking, prices_of_rows(program, market.sections, prices))
+                bound = pieces.bound(self._share(*SHARE) or MOST_WORK)
+                stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
+                self._learn(0, Answer(None, None, bound, stop))
+        for index in range(len(program.terms)):
+            self._improve(index, self._left())
+
+    def _improve(self, index: int, work: int | None) -> None:
+        """Window by window, as far as that goes: with the peaks as they are, nothing is to be gained where only they count."""
+        if self.best is None or self._is_over() or not any(map(any, self.program.terms[index].of_homes)):
+            return
+        terms = self.program.terms[: index + 1]
+        tops = tuple(
+            peak if any(term.of_peaks[p] or term.is_largest for term in terms) else None
+            for p, peak in enumerate(peaks(self.instance, self.best))
+        )
+        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+
+        def better() -> bool:
+            self._take(windows.placement)
+            return not self._is_over()
+
+        windows.improve(index, tops, MOST_WORK if work is None else work, better)
 
     @property
     def work(self) -> int:

@@ -10,6 +10,7 @@ from planner.generate import Request, generate
 from planner.model.problem import Problem
 from planner.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from solvers.choice.pools import cutting, solver, windows
 from tests.oracle import solve
 from tests.property.test_solvers_alone import check
 from tests.strategies import effort, problems
@@ -22,6 +23,17 @@ WORK = 3_000_000
 def test_no_better_than_the_best_and_never_a_wrong_bound(problem: Problem) -> None:
     assume(lower(problem).instance.has_choice)
     check("pools_first", problem, solve(problem))
+
+
+@effort(20, 5_000)
+@given(problems(max_buffers=6))
+def test_the_same_piece_by_piece_and_window_by_window(problem: Problem) -> None:
+    assume(lower(problem).instance.has_choice)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solver, "LARGE", 0)
+        patch.setattr(cutting, "PIECE", 2)
+        patch.setattr(windows, "WINDOWS", (2,))
+        check("pools_first", problem, solve(problem))
 
 
 def planned(kind: str, buffers: int, seed: int, prefer: Preference, **options: object) -> Plan:
@@ -49,3 +61,14 @@ def test_the_same_plan_with_any_number_of_workers() -> None:
 def test_what_is_too_much_for_memory_costs_the_engine_and_not_the_plan() -> None:
     made = planned("pools", 120, 3, Preference.SPEED, memory_limit_bytes=64 << 20)
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
+
+
+def test_cut_in_time_hardly_anything_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    best = planned("pools", 300, 11, Preference.SPEED).objective.value
+    monkeypatch.setattr(solver, "LARGE", 100)
+    monkeypatch.setattr(cutting, "PIECE", 150)
+    cut = planned("pools", 300, 11, Preference.SPEED).objective
+    assert best is not None
+    assert cut.value is not None
+    assert cut.bound is not None
+    assert 0.995 * best <= cut.bound <= best <= cut.value <= 1.005 * best

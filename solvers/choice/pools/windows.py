@@ -1,0 +1,201 @@
+"""Improves a placement one window of time after the other: who begins to live there is chosen anew, by the same program, and packed beside all others.
+
+Everybody else stays where he is, so each step is small however large the instance is, and what comes of it is a placement again. Windows overlap,
+and move from sweep to sweep, so that what one window's border was in the way of, another has in its middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...model.instance import Instance, Ints, Placement
+from .asking import Asking
+from .packing import Packing
+from .program import Costs, Pools, Program, Row, classes_in_time
+from .question import Question
+
+WINDOWS = (100, 150, 200, 300)
+"""How many classes are chosen anew at once: in the first sweep, in the next, and so on."""
+STEP = 5, 8
+"""The next window begins that part of one later."""
+STRETCHES = (4, 15, 40, 100, 200)
+"""By how many thousandths the rows of a pool are longer, in turn, after what was chosen could not be packed into it."""
+WORK_PER_CLASS = 400
+"""What a question may take: with more it rarely finds more."""
+WORK_PER_ENTRY = 1
+
+
+@dataclass(slots=True)
+class State:
+    """Where everybody is now."""
+
+    pools: list[int]
+    """Of each class."""
+    offset: Ints
+    """Of each block."""
+    loads: list[int]
+    """What each row counts."""
+
+
+class Windows:
+    """Of one placement. `number` is the class of each block."""
+
+    def __init__(
+        self, instance: Instance, program: Program, number: Ints, asking: Asking, packing: Packing, start: Placement
+    ) -> None:
+        self._instance, self._program, self._number = instance, program, number
+        self._asking, self._packing = asking, packing
+        self._rows_of: list[list[int]] = [[] for _ in program.homes]
+        for n, row in enumerate(program.rows):
+            for group, _ in row.members:
+                self._rows_of[group].append(n)
+        self._order = classes_in_time(program)
+        self._apart: dict[int, list[int]] = {}
+        for a, b in program.apart:
+            self._apart.setdefault(a, []).append(b)
+            self._apart.setdefault(b, []).append(a)
+        order = np.argsort(number, kind="stable")
+        self._blocks = np.split(order, np.cumsum(np.bincount(number, minlength=len(program.homes)))[:-1])
+        pools = [0] * len(program.homes)
+        for group, pool in zip(number.tolist(), start.pool.tolist(), strict=True):
+            pools[group] = pool
+        loads = [
+            row.always + sum(units for group, units in row.members if pools[group] == row.pool) for row in program.rows
+        ]
+        self._now = State(pools, start.offset.copy(), loads)
+
+    @property
+    def placement(self) -> Placement:
+        """Where everybody is now."""
+        return Placement(np.array(self._now.pools, dtype=np.int64)[self._number], self._now.offset.copy())
+
+    @property
+    def work(self) -> int:
+        return self._asking.work + self._packing.work
+
+    def improve(self, index: int, tops: tuple[int | None, ...], work: int, on_better: Callable[[], bool]) -> None:
+        """Lower a term, the earlier ones no worse, below these peaks: sweep after sweep, until none gains anything or so much work is done.
+
+        `on_better` is called after each step that gained something; false ends it all.
+        """
+        end = self.work + work
+        idle = number = 0
+        while idle < 2 or number < len(WINDOWS):
+            groups = list(self._windows(number))
+            gained = False
+            for done, members in enumerate(groups):
+                left = end - self.work
+                if left <= 0 or self._asking.stop is not None:
+                    return
+                if self._anew(index, members, tops, max(2 * left // (len(groups) - done), 1)):
+                    gained = True
+                    if not on_better():
+                        return
+            idle = 0 if gained else idle + 1
+            number += 1
+
+    def _windows(self, sweep: int) -> Iterator[list[int]]:
+        window = WINDOWS[min(sweep, len(WINDOWS) - 1)]
+        step = max(window * STEP[0] // STEP[1], 1)
+        first = 0 if sweep % 2 == 0 else -step // 2
+        for begin in range(first, max(len(self._order) - window + step, 1), step):
+            members = self._order[max(begin, 0) : begin + window]
+            if members:
+                yield members
+
+    def _anew(self, index: int, members: list[int], tops: tuple[int | None, ...], work: int) -> bool:
+        """Choose and pack the members of a window anew; was something gained?"""
+        end = self.work + work
+        part, near = self._part(index, members)
+        costs = [_cost(term, part.homes, near) for term in part.terms]
+        stretch = [0] * len(part.rooms)
+        while self.work < end:
+            question = Question(
+                index,
+                held=tuple(costs[:index]),
+                most=costs[index] - 1,
+                stretch=tuple(stretch),
+                tops=tops,
+                are_peaks=True,
+                near=near if not any(stretch) else None,
+            )
+            pools = self._asking.ask(part, question, min(end - self.work, WORK_PER_CLASS * len(members))).pools
+            if pools is None:
+                return False
+            chosen = dict(zip(members, pools, strict=True))
+            missed = self._pack(chosen, tops)
+            if not missed:
+                return True
+            for p in missed:
+                further = [step for step in STRETCHES if step > stretch[p]]
+                if not further:
+                    return False
+                stretch[p] = further[0]
+        return False
+
+    def _part(self, index: int, members: list[int]) -> tuple[Program, Pools]:
+        """The program of these classes, everybody else staying; and where they are now."""
+        program, now = self._program, self._now
+        number_of = {group: number for number, group in enumerate(members)}
+        homes: list[tuple[int, ...]] = []
+        for group in members:
+            taken = {now.pools[other] for other in self._apart.get(group, ()) if other not in number_of}
+            homes.append(tuple(p for p in program.homes[group] if p not in taken))
+        rows = []
+        for n in sorted({n for group in members for n in self._rows_of[group]}):
+            row = program.rows[n]
+            mine = [(number_of[group], units) for group, units in row.members if group in number_of]
+            always = now.loads[n] - sum(units for at, units in mine if now.pools[members[at]] == row.pool)
+            rows.append(Row(row.pool, row.section, always, tuple((at, u) for at, u in mine if row.pool in homes[at])))
+        self._packing.work += WORK_PER_ENTRY * sum(len(row.members) for row in rows)
+        terms = []
+        for term in program.terms[: index + 1]:
+            of_homes = []
+            for group, pools in zip(members, homes, strict=True):
+                due = dict(zip(program.homes[group], term.of_homes[group], strict=True))
+                of_homes.append(tuple(due[p] for p in pools))
+            terms.append(Costs(tuple(of_homes), (0,) * len(program.rooms)))
+        apart = tuple((number_of[a], number_of[b]) for a, b in program.apart if a in number_of and b in number_of)
+        near = tuple(now.pools[group] for group in members)
+        return Program(tuple(homes), program.rooms, tuple(rows), tuple(terms), apart), near
+
+    def _pack(self, chosen: dict[int, int], tops: tuple[int | None, ...]) -> list[int]:
+        """Pack these classes into these pools, and remember where; the pools that they do not fit into."""
+        now = self._now
+        coming = sorted({pool for group, pool in chosen.items() if now.pools[group] != pool})
+        moving = np.sort(np.concatenate([self._blocks[group] for group in chosen]))
+        pool_of = np.array(now.pools, dtype=np.int64)[self._number]
+        for group, pool in chosen.items():
+            pool_of[self._blocks[group]] = pool
+        offset = now.offset.copy()
+        missed = []
+        for pool in coming:
+            found = self._packing.beside(pool, moving, pool_of, now.offset, tops[pool] if tops else None)
+            if found is None:
+                missed.append(pool)
+            else:
+                blocks, bases = found
+                offset[blocks] = bases
+        if missed:
+            return missed
+        now.offset = offset
+        for group, pool in chosen.items():
+            old = now.pools[group]
+            if old == pool:
+                continue
+            now.pools[group] = pool
+            for n in self._rows_of[group]:
+                row = self._program.rows[n]
+                if row.pool in (old, pool):
+                    units = dict(row.members)[group]
+                    now.loads[n] += units if row.pool == pool else -units
+        return []
+
+
+def _cost(term: Costs, homes: tuple[tuple[int, ...], ...], pools: Pools) -> int:
+    """What the term counts for this choice, without peaks."""
+    chosen = zip(homes, term.of_homes, pools, strict=True)
+    return sum(costs[mine.index(pool)] for mine, costs, pool in chosen)
