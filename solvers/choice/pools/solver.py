@@ -117,7 +117,7 @@ class _Run:
             self.packing.work += work + packing
             self._take(found)
             self._improve(0, self._share(*SHARE_OF_WINDOWS))
-            if not self._is_over():
+            if not self._is_over() and not any(program.terms[0].of_peaks):  # a peak is one of all pieces
                 pieces = Pieces(program, self.asking, prices_of_rows(program, market.sections, prices))
                 bound = pieces.bound(self._share(*SHARE) or MOST_WORK)
                 stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
@@ -169,7 +169,9 @@ class _Run:
             choices = self._choices(index, tuple(stretch))
             missed = self._pack_best(index, choices)
             if not missed or not self._stretch(stretch, missed):
-                return
+                break
+        if not self._is_settled(index):
+            self._improve(index, self._share(*SHARE_OF_WINDOWS))
 
     def _choices(self, index: int, stretch: tuple[int, ...]) -> list[Choice]:
         """The program's best choices of pools, best first, as far as they are better than what is known."""
