@@ -28,7 +28,7 @@ export class FrontierCurve extends Curve {
   replace(document) {
     this.inBytes = document.in_bytes;
     this.warnings = document.warnings;
-    this.within = document.within;
+    this.within = document.within ?? null;
     this.points = document.points.map((point) => ({ ...point, part: point.plan }));
     this.#sort();
     const why = document.stop === "proved" ? "no more were asked for" : document.stop.replaceAll("_", " ");
