@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import gcd, lcm
 
 from ..checks.report import Report, bad_input, quoted
+from ..model.deadline import PREPARING, in_time
 from ..model.errors import Code, echo
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem
 from .aliases.places import Places
@@ -63,7 +64,7 @@ def _placed(program: Program, pools: Sequence[Pool], options: GraphOptions) -> G
     facts = _facts(flow, options)
     outcomes: dict[int, Applied | Refused] = {}
     for least, rules in PASSES:
-        for i, step in enumerate(flow.steps):
+        for i, step in enumerate(in_time(flow.steps, PREPARING, "operator")):
             rule = rules.get(step.operator.kind)
             if rule is None:
                 continue
@@ -166,7 +167,7 @@ def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, 
             kind="output" if tensor.is_output and tensor.kind is not TensorKind.MUTABLE else tensor.kind.value,
             device=tensor.device,
         )
-        for id_, tensor in flow.tensors.items()
+        for id_, tensor in in_time(flow.tensors.items(), PREPARING, "tensor")
         if id_ not in facts.outside
     )
     constraints = Constraints(colocations=colocations)

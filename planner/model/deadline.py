@@ -23,6 +23,8 @@ LEAST_SECONDS = 0.05
 """Of the processor, after that: what has not had so much of it is small, and the machine is busy with others."""
 LOOK_EVERY = 2048
 """Entries: some milliseconds."""
+PREPARING = "preparing"
+"""What is done with a problem before it is solved."""
 
 Item = TypeVar("Item")
 

@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ from typing import Any
 import httpx
 
 from tests.http.absurd import absurd_attacks
+from tests.http.doors import door_attacks, form_attacks
 from tests.http.hostile import Attack, connected, floods, head, large_bodies, many, sent, whole
 from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served
 
@@ -314,6 +315,11 @@ def scenes(most: int) -> Iterator[Scene]:
     yield tokens_scene(60, 300_000)
     yield small_print_scene()
     yield absurd_scene(1.0)
+    yield doors_scene(door_attacks())
+
+
+def doors_scene(attacks: Iterable[Attack]) -> Scene:
+    return Scene("doors that make much of little", tuple(attacks), BOTH)
 
 
 def absurd_scene(share: float) -> Scene:
@@ -325,3 +331,4 @@ def quick_scenes() -> Iterator[Scene]:
     yield tokens_scene(6, 1000)
     yield small_print_scene()
     yield absurd_scene(0.01)
+    yield doors_scene(form_attacks())

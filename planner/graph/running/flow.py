@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...checks.report import bad_input, quoted
+from ...model.deadline import PREPARING, in_time
 from ...model.errors import Code
 from ...model.problem import BufferId
 from ..operators import OperatorKind, Tensor, TensorKind
@@ -93,12 +94,13 @@ class _Running:
         flow = self._flow
         entries = Region(False, [self._entry(name) for name in self._program.entries])
         whole = Part(0, entries.end, [entries])
-        for id_, tensor in flow.tensors.items():
+        for id_, tensor in in_time(flow.tensors.items(), PREPARING, "tensor"):
+            events = self._events.pop(id_, ())  # nobody needs them any more, and of large programs they are many
             if tensor.kind is TensorKind.MUTABLE and id_ not in flow.elsewhere:
                 flow.lives[id_] = Life(((0, whole.end),))
             else:
-                flow.lives[id_] = life_of(whole, self._events.get(id_, ()))
-            flow.writes[id_] = {event.tick for event in self._events.get(id_, ()) if event.is_written}
+                flow.lives[id_] = life_of(whole, events)
+            flow.writes[id_] = {event.tick for event in events if event.is_written}
         return flow
 
     def _views_of_elsewhere(self) -> dict[BufferId, BufferId]:
@@ -134,7 +136,7 @@ class _Running:
     def _function(self, name: str, inside: list[Region]) -> dict[BufferId, tuple[BufferId, ...]]:
         """Runs it, and answers with transfers that nobody has waited for: by their result, and by views of that, what they need."""
         begun: dict[BufferId, tuple[BufferId, ...]] = {}
-        for node in self._listing.nodes[name]:
+        for node in in_time(self._listing.nodes[name], PREPARING, "operator"):
             match node:
                 case Step():
                     self._transfers(node, begun)

@@ -14,6 +14,7 @@ from math import lcm
 from typing import NamedTuple, TypeAlias
 
 from ...checks.report import Report, quoted
+from ...model.deadline import PREPARING, in_time
 from ...model.errors import Code
 from ...model.problem import BufferId
 from ..operators import Operator, OperatorKind, Tensor, TensorKind, functions_of
@@ -146,7 +147,9 @@ class _Lowering:
         listing.homes[name] = home
         there = listing.tensors.get(home)
         if there is None:
-            listing.tensors[home] = replace(tensor, id=home, pools=self._pools(tensor))
+            pools = self._pools(tensor)
+            is_same = tensor.id == home and tensor.pools == pools
+            listing.tensors[home] = tensor if is_same else replace(tensor, id=home, pools=pools)
             return
         self.join(home, tensor, report)
 
@@ -179,13 +182,14 @@ class _Lowering:
         is_entry = name in self.program.entries
         elsewhere = set() if is_entry else {*function.inputs, *self._owned(function)}
         given_back = set(function.outputs) if is_entry else set()
-        for tensor in function.tensors:
+        for tensor in in_time(function.tensors, PREPARING, "tensor"):
             if (name, tensor.id) not in self.memory.homes:
-                own = self._own_name(name, tensor.id)
-                self._settle((name, tensor.id), own, replace(tensor, is_output=tensor.id in given_back), report)
+                own, is_output = self._own_name(name, tensor.id), tensor.id in given_back
+                said = tensor if tensor.is_output == is_output else replace(tensor, is_output=is_output)
+                self._settle((name, tensor.id), own, said, report)
                 if tensor.id in elsewhere:
                     self.memory.elsewhere.add(own)
-        for index, operator in self.numbered[name]:
+        for index, operator in in_time(self.numbered[name], PREPARING, "operator"):
             self.nodes[name].append(self._node(name, index, operator, report))
 
     def _owned(self, function: Function) -> tuple[BufferId, ...]:
@@ -216,7 +220,9 @@ class _Lowering:
             return Fork(test, arms)
         if operator.kind is OperatorKind.LOOP:
             return self._loop(name, index, operator, inputs, outputs, report)
-        step = self._step(name, index, replace(operator, inputs=inputs, outputs=outputs))
+        if inputs != operator.inputs or outputs != operator.outputs:
+            operator = replace(operator, inputs=inputs, outputs=outputs)
+        step = self._step(name, index, operator)
         for j, workspace in enumerate(operator.workspaces):
             id_ = self._made(name, index, operator, f"workspace{j}")
             tensor = Tensor(id_, (workspace.size,), 8, alignment=workspace.alignment, pools=workspace.pools)

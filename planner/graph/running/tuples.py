@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from ...model.deadline import PREPARING, in_time
 from ...model.problem import BufferId
 from ..operators import Operator, OperatorKind, Tensor
 from ..program import Function
@@ -24,13 +25,15 @@ def taken_apart(
     function: Function, shared: Mapping[BufferId, Tensor]
 ) -> tuple[Function, tuple[tuple[int, Operator], ...]]:
     """The function without tuples, and its operators with the number that each has in the original."""
+    if all(tensor.items is None for tensor in function.tensors):
+        return function, tuple(enumerate(function.operators))  # as nearly always: large programs are not copied
     tensors = {tensor.id: tensor for tensor in function.tensors}
 
     def flat(ids: Iterable[BufferId]) -> tuple[BufferId, ...]:
         return tuple(leaf.id for id_ in ids for leaf in leaves(tensors.get(id_) or shared[id_]))
 
     numbered: list[tuple[int, Operator]] = []
-    for i, operator in enumerate(function.operators):
+    for i, operator in enumerate(in_time(function.operators, PREPARING, "operator")):
         if operator.kind in (OperatorKind.TUPLE, OperatorKind.ITEM):
             sources, results = flat(operator.inputs), flat(operator.outputs)
             if operator.kind is OperatorKind.ITEM:

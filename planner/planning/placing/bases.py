@@ -11,12 +11,9 @@ import numpy as np
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
 from ...facts.colocation import Congruence
-from ...model.deadline import in_time
+from ...model.deadline import PREPARING, in_time
 from ...model.errors import BadInput, Code, Finding
 from ...model.problem import Buffer, Pool, Problem
-
-LOWERING = "preparing"
-"""What lowering is, in users' words."""
 
 
 class Blocks(NamedTuple):
@@ -62,7 +59,7 @@ class Bases:
             of_value = _rules(pool, values)
             if len(values):
                 modulus[:, p], residue[:, p] = of_value[0][which], of_value[1][which]
-            for block, parts in in_time(self._blocks.members.items(), LOWERING):
+            for block, parts in in_time(self._blocks.members.items(), PREPARING):
                 rule: Congruence | None = Congruence()
                 for i in parts:
                     rule = rule and rule.and_also(_rule(pool, self._buffers[i].alignment, int(part_low[i])))
@@ -78,7 +75,7 @@ class Bases:
 
     def _allowed(self) -> Bools:
         allowed = np.ones(self._shape, dtype=bool)
-        for i, buffer in in_time(self._special, LOWERING, "buffer"):
+        for i, buffer in in_time(self._special, PREPARING, "buffer"):
             if buffer.pools is not None:
                 here = np.zeros(len(self._pools), dtype=bool)
                 here[[self._pool_index[name] for name in buffer.pools]] = True

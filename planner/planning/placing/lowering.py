@@ -16,10 +16,10 @@ from ...facts.colocation import groups
 from ...facts.constants import spell_out_constants
 from ...facts.costs import WEIGHS_ACCESS, costs_of, weighs_moves
 from ...facts.intervals import merged
-from ...model.deadline import in_time, look
+from ...model.deadline import PREPARING, in_time, look
 from ...model.plan import Plan
 from ...model.problem import BufferId, Pair, Problem
-from .bases import LOWERING, Bases, Blocks
+from .bases import Bases, Blocks
 
 MOST_PAIRS = 1 << 22
 """So many are written down before those that are there several times are dropped."""
@@ -96,7 +96,7 @@ class _Lowering:
             self.index = {b.id: i for i, b in enumerate(self.buffers)}
         self.was = self._places_that_were()
         members = self._group()
-        look(LOWERING)
+        look(PREPARING)
         first = np.zeros(self.blocks, dtype=np.int64)
         first[self.part_block[::-1]] = np.arange(len(self.buffers) - 1, -1, -1)
         height = np.zeros(self.blocks, dtype=np.int64)
@@ -104,14 +104,14 @@ class _Lowering:
         blocks = Blocks(self.part_block, self.part_low, first, members, height)
         bases = Bases(self.problem, blocks, self.special, self.pool_index)
         modulus, residue, allowed = bases.rules()
-        look(LOWERING)
+        look(PREPARING)
         ends_before = [offset + self.buffers[i].size for i, _, offset in self.was]
         lowest, highest = bases.bounds(modulus, residue, ends_before)
         pool_class = self._pool_classes()
         allowed &= highest >= lowest
-        look(LOWERING)
+        look(PREPARING)
         rect_part, rect_start, rect_end, times = self._rects()
-        look(LOWERING)
+        look(PREPARING)
         hint, hinted = self._hints()
         id_of = [str(self.buffers[i].id) for i in first.tolist()]
         names = sorted(range(self.blocks), key=id_of.__getitem__)
@@ -197,7 +197,7 @@ class _Lowering:
                 i = root[i]
             return i
 
-        for group in in_time(self.problem.constraints.same_pool, LOWERING, "same_pool"):
+        for group in in_time(self.problem.constraints.same_pool, PREPARING, "same_pool"):
             blocks = [find(int(self.part_block[self.index[id_]])) for id_ in group]
             for other in blocks[1:]:
                 a, b = sorted((find(blocks[0]), find(other)))
@@ -213,7 +213,7 @@ class _Lowering:
         parts: list[int] = []
         starts: list[int] = []
         ends: list[int] = []
-        for i, buffer in enumerate(in_time(self.buffers, LOWERING, "buffer")):
+        for i, buffer in enumerate(in_time(self.buffers, PREPARING, "buffer")):
             if buffer.size and buffer.live:
                 for start, end in buffer.live if len(buffer.live) == 1 else merged(buffer.live):
                     if end > start:
@@ -276,7 +276,7 @@ class _Lowering:
         waiting = 0
         every_two: dict[int, tuple[Ints, ...]] = {}
         """Of so many: most groups are of a few."""
-        for group in in_time(self.problem.constraints.different_pool, LOWERING, "different_pool"):
+        for group in in_time(self.problem.constraints.different_pool, PREPARING, "different_pool"):
             blocks = self.part_block[[self.index[id_] for id_ in group[:enough]]]
             if len(blocks) not in every_two:
                 every_two[len(blocks)] = np.triu_indices(len(blocks), 1)

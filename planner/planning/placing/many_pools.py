@@ -18,7 +18,7 @@ from ...facts.costs import access_cost, cost_of_moves, is_used
 from ...facts.digest import digest
 from ...facts.intervals import merged
 from ...facts.places import Places
-from ...model.deadline import in_time, look
+from ...model.deadline import look
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ...model.problem import Buffer, BufferId, Constraints, Problem
 from .by_birth import plan_by_birth
@@ -26,6 +26,8 @@ from .lifting import unproven_plan
 from .lowering import FEW_POOLS, MOST_PLACES
 
 LOOKING = "looking at the pools of"
+LOOK_EVERY = 128
+"""Buffers: each may have to be held against all pools."""
 SPARE_POOLS = 8
 """Beside the pools that the quick plan needs, solvers get as many more to choose from."""
 SOLVER = "greedy"
@@ -146,7 +148,9 @@ class ManyPools:
     def _refusal(self) -> _Bound | None:
         """Proof that nothing fits, where it is easy to see."""
         places, problem = self._places, self.problem
-        for i, buffer in enumerate(in_time(problem.buffers, LOOKING, "buffer")):
+        for i, buffer in enumerate(problem.buffers):
+            if i % LOOK_EVERY == 0:
+                look(LOOKING)
             if places.is_homeless(i):
                 certificate = PlanCertificate(Proof.SINGLE_BLOCK, buffer.size, buffers=(buffer.id,))
                 return _Bound((certificate,), is_infeasible=True)

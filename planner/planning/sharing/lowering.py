@@ -8,11 +8,10 @@ import numpy as np
 
 from solvers.sharing.arrangement import Arrangement
 
-from ...model.deadline import in_time
+from ...model.deadline import PREPARING, in_time
 from ...model.errors import CannotSolve, Code, Finding
 from ...model.problem import Buffer, Constraints, Pool, Problem
 from ...model.storage import Kind, Sharing
-from ..placing.bases import LOWERING
 from ..placing.lowering import Lowered, lower
 from .kinds import kinds_of, need
 
@@ -45,7 +44,7 @@ def lower_sharing(problem: Problem) -> LoweredSharing:
     constraints = problem.constraints
     stripped = replace(
         problem,
-        buffers=tuple(map(bare, in_time(problem.buffers, LOWERING, "buffer"), kinds)),
+        buffers=tuple(map(bare, in_time(problem.buffers, PREPARING, "buffer"), kinds)),
         pools=tuple(Pool(name) for name in number.values()) or (Pool("0"),),
         constraints=Constraints(constraints.conflicts, constraints.exclusions, constraints.colocations),
         terms=Problem(()).terms,

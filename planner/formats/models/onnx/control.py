@@ -209,13 +209,13 @@ def _turned(written: Written, outputs: list[Value], carried: list[Type]) -> list
 
 def _results(node: Node, names: tuple[str, ...], types: list[Type], scope: Scope, into: Written) -> tuple[str, ...]:
     """Memory for what it gives out, where nobody asked for it too."""
-    made = []
+    made: list[str] = []
     for j, type_ in enumerate(types):
         name = names[j] if j < len(names) else ""
         value = into.value(name or f"{_name(node)}.out{j}", type_, TensorKind.INTERMEDIATE)
         if name:
             scope.values[name] = value
-        made.append(into.own[value])
+        made += into.used([value])
     return tuple(made)
 
 

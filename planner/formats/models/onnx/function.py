@@ -14,7 +14,7 @@ from .rules.site import Type
 from .values import content_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ....planning.shapes.expression import Values as Point
     from .model import Declared
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 class Value:
     """What a name of the file stands for."""
 
-    __slots__ = ("_content", "is_constant", "name", "owner", "type")
+    __slots__ = ("_content", "home", "is_constant", "name", "owner", "type")
 
     def __init__(
         self, name: str, type_: Type, owner: Written, content: Any = None, *, is_constant: bool = False
     ) -> None:
         self.name, self.type, self.owner = name, type_, owner
+        self.home: str | None = None
+        """What its tensor is called where it is made. It stands here, so that functions do not refer to their values: in a circle, all would stay for long."""
         self.is_constant = is_constant
         """Part of the model: it needs no memory that could be planned."""
         self._content = content
@@ -57,7 +59,6 @@ class Written:
     """Bytes, as expressions."""
     taken: dict[Value, str] = field(default_factory=dict)
     """What it takes from around it, and what that is called here."""
-    own: dict[Value, str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     """Of operators."""
 
@@ -79,7 +80,7 @@ class Written:
     def value(self, name: str, type_: Type, kind: TensorKind, content: Any = None) -> Value:
         """A tensor, and what stands for it."""
         made = Value(name, type_, self, content)
-        self.own[made] = self.tensor(name, type_, kind)
+        made.home = self.tensor(name, type_, kind)
         return made
 
     def constant(self, name: str, type_: Type, content: Any) -> Value:
@@ -91,12 +92,12 @@ class Written:
         if value.is_constant:
             return None
         if value.owner is self:
-            return self.own[value]
+            return value.home
         if value not in self.taken:
             self.taken[value] = self.tensor(value.name, value.type, TensorKind.INPUT)
         return self.taken[value]
 
-    def used(self, values: list[Value | None]) -> tuple[str, ...]:
+    def used(self, values: Sequence[Value | None]) -> tuple[str, ...]:
         """What they are called here."""
         names = (self.use(value) for value in values if value is not None)
         return tuple(name for name in names if name is not None)

@@ -16,7 +16,7 @@ def operators_of(
 ) -> Iterator[Operator]:
     """The steps that the node stands for, mostly one."""
     read = into.used(inputs)
-    made = tuple(into.own[value] for value in outputs)
+    made = into.used(outputs)
     name = site.node.name or site.node.outputs[0] or site.node.operator
     first = inputs[0] if inputs else None
     source = None if first is None or first.is_constant else into.use(first)

@@ -9,6 +9,7 @@ from typing import Any
 from ....checks.report import Place, bad_input, quoted
 from ....graph.operators import TensorKind
 from ....graph.program import Function
+from ....model.deadline import PREPARING, tick
 from ....model.errors import Code
 from ....planning.shapes.expression import ExpressionError
 from . import dims as d
@@ -58,7 +59,7 @@ class Lowering:
         for j, said, type_ in given:
             self.define(scope, said.name, (*graph.place, "input", j))
             scope.values[said.name] = main.value(said.name, type_, TensorKind.INPUT)
-            main.inputs.append(main.own[scope.values[said.name]])
+            main.inputs += main.used([scope.values[said.name]])
         self.nodes(graph.nodes, scope, main)
         outputs = [self._output(graph, j, scope, main) for j in range(len(graph.outputs))]
         self.symbols.require_all_known()
@@ -102,6 +103,7 @@ class Lowering:
 
     def nodes(self, nodes: Iterable[Node], scope: Scope, into: Written) -> None:
         for node in nodes:
+            tick(PREPARING)
             self._count += 1
             if self._count > MOST_NODES:
                 text = f"a run comes by more than {MOST_NODES} nodes"
@@ -231,7 +233,7 @@ class Lowering:
         for j, (said, (type_, value)) in enumerate(zip(graph.inputs, given, strict=True)):
             self.define(inner, said.name, (*graph.place, "input", j))
             inner.values[said.name] = written.value(said.name, type_, TensorKind.INPUT, value)
-            written.inputs.append(written.own[inner.values[said.name]])
+            written.inputs += written.used([inner.values[said.name]])
         self.nodes(graph.nodes, inner, written)
         outputs = []
         for j, said in enumerate(graph.outputs):
