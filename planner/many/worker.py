@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -123,9 +124,12 @@ class Reader:
         self.problem: Problem | None = None
         self.warnings: tuple[str, ...] = ()
         self.sha256 = ""
+        self.seconds = 0.0
+        """What reading took, which counts in the time limit."""
 
     def read(self, data: bytes, name: str, format_: str | None) -> WasRead | WasRefused:
         """Which problem the file holds."""
+        begun = time.monotonic()
         self.problem = None
         self.sha256 = hashlib.sha256(data).hexdigest()
         try:
@@ -134,7 +138,9 @@ class Reader:
             return WasRefused(self.sha256, str(error), _says_it_is_none(error.findings[0]))
         self.problem, self.warnings = problem, tuple(warnings)
         listed = problem.constraints.listed
-        return WasRead(self.sha256, digest(problem), len(problem.buffers), self.warnings, listed)
+        found = WasRead(self.sha256, digest(problem), len(problem.buffers), self.warnings, listed)
+        self.seconds = time.monotonic() - begun
+        return found
 
 
 _reader = Reader()
@@ -160,6 +166,7 @@ def _says_it_is_none(finding: Finding) -> bool:
 
 
 def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
+    begun = time.monotonic() - _reader.seconds
     problem = _reader.problem
     assert problem is not None
     old = _old(asked)
@@ -169,7 +176,7 @@ def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
     start = old if options.stability is not None or _is_of(old, problem) else None
     try:
         known = _known(asked, problem)
-        made = plan(problem, options, start=start) if known is None else known
+        made = plan(problem, options, start=start, begun=begun) if known is None else known
     except PlannerError as error:
         return WasRefused(_reader.sha256, str(error), is_no_problem=False)
     reason = None if made.shortage is None else made.shortage.message

@@ -19,6 +19,7 @@ import pytest
 from planner import (
     BadInput,
     Options,
+    Plan,
     Problem,
     Stability,
     plan,
@@ -30,6 +31,7 @@ from planner import (
 )
 from planner.generate import Request, generate
 from planner.many import Entry, EntryStatus, Farm, Manifest, collect, places, plan_many
+from planner.many.worker import Make, Reader, WasMade, WasRead, work
 from tests.forked import forking_companions
 
 QUICK = Farm(Options(time_limit=20, workers=1), processes=2)
@@ -340,3 +342,23 @@ def test_files_that_would_have_one_name_are_refused(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(here)
     with pytest.raises(BadInput, match="would both be called"):
         collect([str(elsewhere), "."], tmp_path / "out")
+
+
+def test_what_reading_took_counts_in_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    began: list[float] = []
+
+    def plans(problem: Problem, options: Options, start: Plan | None = None, begun: float | None = None) -> Plan:
+        assert begun is not None
+        began.append(begun)
+        return plan(problem, options, start=start)
+
+    reader = Reader()
+    monkeypatch.setattr("planner.many.worker._reader", reader)
+    monkeypatch.setattr("planner.many.worker.plan", plans)
+    assert isinstance(reader.read(write_problem(generate("transformer", Request(20))), "", None), WasRead)
+    assert reader.seconds > 0
+    reader.seconds = 1000.0
+    said: list[object] = []
+    work(Make(Options(time_limit=60.0, work_limit=1000, workers=1), None, None), said.append)
+    assert isinstance(said[0], WasMade)
+    assert began[0] < time.monotonic() - 1000
