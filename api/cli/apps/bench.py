@@ -5,11 +5,22 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
-from ..default_command import DefaultCommand
 from ..planner_options import TakesLimits, said
+from .parameters import Json
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
+DEFAULT = "run"
+
+
+class DefaultCommand(TyperGroup):
+    """A group of commands of which one need not be named: takes what is neither a command nor a request for help as arguments of `run`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = [DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
 
 bench_app = typer.Typer(
     name="bench",

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options, said
-from .parameters import Baseline, Format, Json, Plan, Problem
+from .parameters import Baseline, Format, Json, Plan, Problem, ProblemOrModel
 
 
 def convert(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A problem or a model; - reads the standard input.")],
+    file: ProblemOrModel,
     out: Annotated[str, typer.Option("--out", "-o", metavar="OUT", help="A file; - writes to the standard output.")],
     to: Annotated[
         str | None,

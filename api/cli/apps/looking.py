@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options, said
-from .parameters import Baseline, Format, Json, Plan, Problem, ReportTables
+from .parameters import Baseline, Format, Json, Plan, Problem, ProblemOrModel, ReportTables
 
 
 def verify(
@@ -111,7 +111,7 @@ def draw(
 
 def inspect(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A problem or a model; - reads the standard input.")],
+    file: ProblemOrModel,
     plot: Annotated[
         str | None,
         typer.Option(

@@ -7,8 +7,13 @@ from typing import Annotated, Literal
 import typer
 
 Problem = Annotated[str, typer.Argument(metavar="PROBLEM", help="The problem; - reads the standard input.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")]
+ProblemOrModel = Annotated[
+    str, typer.Argument(metavar="FILE", help="A problem or a model; - reads the standard input.")
+]
 Plan = Annotated[str, typer.Argument(metavar="PLAN", help="Its plan; - reads the standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also on a terminal; errors too.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
 Format = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="The input's format: {formats}; by default recognised."),

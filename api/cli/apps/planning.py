@@ -7,14 +7,12 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import options
-from .parameters import Format, Json, ReportTables
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
+from .parameters import File, Format, Json, Quiet, ReportTables
 
 
 def plan(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
+    file: File,
     out: Annotated[str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the plan to this file.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -100,7 +98,7 @@ def plan(
 
 def pareto(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
+    file: File,
     out: Annotated[
         str | None,
         typer.Option(
@@ -137,7 +135,7 @@ def pareto(
 
 def share(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
+    file: File,
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="OUT", help="Write the sharing to this file.")
     ] = None,
@@ -171,7 +169,7 @@ def share(
 
 def sweep(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
+    file: File,
     capacity: Annotated[
         list[str],
         typer.Option(
@@ -224,7 +222,7 @@ def sweep(
 
 def shapes(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The problem; - reads the standard input.")],
+    file: File,
     mode: Annotated[
         Literal["expressions", "buckets", "maximum"],
         typer.Option(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import IO
 
 
@@ -38,6 +39,12 @@ def say(line: str) -> None:
         sys.stderr.flush()
     except (AttributeError, OSError, ValueError):
         return
+
+
+def say_warnings(warnings: Iterable[str]) -> None:
+    """A line for each."""
+    for warning in warnings:
+        say(f"warning: {visible(warning)}")
 
 
 def tolerate_narrow_encodings() -> None:

@@ -13,7 +13,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
-from ...terminal.text import say, visible
+from ...terminal.text import say_warnings
 
 
 def run(file: str, out: str, to: str | None, *, input_format: str | None) -> None:
@@ -24,8 +24,7 @@ def run(file: str, out: str, to: str | None, *, input_format: str | None) -> Non
         if out != STANDARD_OUTPUT:
             output.check(file)
         problem, warnings = read_problem(read_bytes(file), name=file, format=input_format)
-        for warning in warnings:
-            say(f"warning: {visible(warning)}")
+        say_warnings(warnings)
         data = row.write(problem)
         if out == STANDARD_OUTPUT:
             write_out(data)

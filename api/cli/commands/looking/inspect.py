@@ -21,7 +21,7 @@ from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
-from ...terminal.text import is_terminal, say, visible
+from ...terminal.text import is_terminal, say_warnings
 
 
 class Request(NamedTuple):
@@ -44,8 +44,7 @@ def run(request: Request, options: Options) -> ExitCode:
         problem, warnings = row.read(source)
         contents = row.contained(source)
         problem = planned_problem(problem, options.capacity, None)
-        for warning in warnings:
-            say(f"warning: {visible(warning)}")
+        say_warnings(warnings)
         plan = planner.plan(problem, options)
         report = memory_report(problem, plan)
         if picture is not None:

@@ -26,7 +26,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.progress import Silent, progress_on
 from ...terminal.reading import STANDARD_INPUT, read_baseline, read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.text import is_terminal, say, visible
+from ...terminal.text import is_terminal, say, say_warnings, visible
 
 EXIT_CODES = {
     PlanStatus.OPTIMAL: ExitCode.OK,
@@ -220,8 +220,7 @@ def deliver(request: Request, problem: Problem, plan: Plan) -> None:
 def say_what_is_wrong(plan: Plan | planner.Sharing, *, quiet: bool) -> None:
     """On stderr, for people who see no tables."""
     if not quiet:
-        for warning in plan.warnings:
-            say(f"warning: {visible(warning)}")
+        say_warnings(plan.warnings)
     if plan.status is PlanStatus.INFEASIBLE:
         reason = "" if plan.shortage is None else f": {visible(plan.shortage.message)}"
         say(f"infeasible{reason}")

@@ -19,7 +19,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.text import is_terminal, say, visible
+from ...terminal.text import is_terminal, say, say_warnings, visible
 
 
 class Request(NamedTuple):
@@ -52,8 +52,7 @@ def run(request: Request, options: Options) -> ExitCode:
         data, begun = read_bytes(request.file), time.monotonic()
         with time_limit(options.time_limit, begun):
             problem, warnings = read_shaped(data, name=request.file, format=request.input_format)
-        for warning in warnings:
-            say(f"warning: {visible(warning)}")
+        say_warnings(warnings)
         shapes = [parse_shape(text) for text in request.at]
         found = plan_shapes(problem, Mode(request.mode), shapes, options, begun=begun)
         wrong = verify_shapes(planned_shapes(problem, options), found)

@@ -23,7 +23,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.text import is_terminal, say, visible
+from ...terminal.text import is_terminal, say_warnings
 
 
 class Request(NamedTuple):
@@ -56,8 +56,7 @@ def run(request: Request, options: Options) -> ExitCode:
         data, begun = read_bytes(request.file), time.monotonic()
         with time_limit(options.time_limit, begun):
             problem, warnings = read_problem(data, name=request.file, format=request.input_format)
-        for warning in warnings:
-            say(f"warning: {visible(warning)}")
+        say_warnings(warnings)
         sizes = parse_ranges(request.capacities, problem, request.step)
         with Interrupt() as interrupt:
             found = sweep(
