@@ -12,9 +12,8 @@ from sqlalchemy import Connection, Row, and_, delete, insert, select, update
 from .databases.sql import Database, Told
 from .errors import Collision
 from .intake import Intake
-from .kept_plans import put
+from .keeping import forget_old, put, shrink
 from .lookups import Lookups
-from .pruning import forget_old, shrink
 from .records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary, Where
 from .rows import gap_of, job_of, plan_row
 from .tables import job_plans, jobs, problems

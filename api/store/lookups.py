@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import func, select, tuple_
 
-from .kept_plans import find
+from .keeping import find
 from .records import (
     UNFINISHED,
     Counts,

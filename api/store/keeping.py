@@ -1,10 +1,33 @@
-"""What is forgotten first when the store holds too much."""
+"""Plans that are kept for whoever asks for the same again, and what is forgotten first when the store holds too much."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, func, select
+from collections.abc import Sequence
 
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
+
+from .records import Kept, StoredPlan
+from .rows import plan_of, plan_values
 from .tables import job_plans, jobs, plans, problems
+
+_THIS = (plans.c.owner == bindparam("of"), plans.c.key == bindparam("under"))
+_FIND = select(plans).where(*_THIS)
+_DROP = delete(plans).where(*_THIS)
+_PUT = insert(plans)
+"""Made once: every new problem is looked up here."""
+
+
+def find(connection: Connection, owner: str, key: str) -> StoredPlan | None:
+    row = connection.execute(_FIND, {"of": owner, "under": key}).one_or_none()
+    return None if row is None else plan_of(row)
+
+
+def put(connection: Connection, kept: Sequence[Kept]) -> None:
+    """In place of those that were there; of several under one key the last."""
+    last = {(each.owner, each.key): each.plan for each in kept}
+    connection.execute(_DROP, [{"of": owner, "under": key} for owner, key in last])
+    rows = [{"owner": owner, "key": key, **plan_values(plan)} for (owner, key), plan in last.items()]
+    connection.execute(_PUT, rows)
 
 
 def forget_old(connection: Connection, older_than: float) -> int:
