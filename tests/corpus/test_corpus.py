@@ -23,7 +23,7 @@ FILES = tuple(
     for path in sorted((CORPUS / folder).glob("*.*"))
     if path.name not in NOT_INSTANCES
 )
-LIMITS = Options(time_limit=3.0, work_limit=50_000, workers=1)
+LIMITS = Options(time_limit=60.0, work_limit=50_000, workers=1)
 
 pytestmark = pytest.mark.skipif(not FILES, reason=f"corpus: no instances in {CORPUS.name}; set MEMPLAN_CORPUS")
 

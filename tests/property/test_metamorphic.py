@@ -15,7 +15,7 @@ from solvers.model.instance import Term
 from tests.oracle import solve
 from tests.strategies import effort, problems
 
-LIMITS = Options(time_limit=20.0, work_limit=2_000_000, workers=1)
+LIMITS = Options(time_limit=60.0, work_limit=2_000_000, workers=1)
 
 
 def rescaled(problem: Problem, k: int) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 from unittest.mock import patch
@@ -59,6 +60,13 @@ def test_what_is_claimed_of_a_part_holds_of_the_whole(most_places: int, problem:
     assert judge(problem, made, solve(problem)) == []
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _patient() -> Iterator[None]:
+    """Nobody gives up before the solvers' time has come to its end, however busy the machine is."""
+    with time_limit(inf):
+        yield
+
+
 def crowd(pools: int, size: int | None, buffers: list[Buffer], **rest: object) -> Problem:
     return Problem(tuple(buffers), tuple(Pool(f"p{i}", size, rank=i) for i in range(pools)), **rest)  # type: ignore[arg-type]
 
@@ -100,8 +108,7 @@ def test_when_time_is_up_the_rest_goes_to_pools_that_nobody_has_been_in() -> Non
     assert sorted(spots.values()) == sorted((name, 0) for name in order)
     made = ManyPools(problem, lambda: StopReason.TIME_LIMIT)
     assert made.start is not None or not made.part.buffers
-    with time_limit(inf):  # nobody gives up the rest, however busy the machine is
-        whole = plan(problem, Options(time_limit=0.01))
+    whole = plan(problem, Options(time_limit=0.01))
     assert (whole.status, whole.reproducible) == (PlanStatus.OPTIMAL, False)
 
 
