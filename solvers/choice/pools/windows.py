@@ -7,14 +7,13 @@ and move from sweep to sweep, so that what one window's border was in the way of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...model.instance import Instance, Ints, Placement
 from .asking import Asking
 from .packing import Packing
-from .program import Costs, Pools, Program, Row, classes_in_time
+from .program import Costs, Pools, Program, Row, classes_in_time, pools_of_classes
 from .question import Question
 
 WINDOWS = (100, 150, 200, 300)
@@ -26,18 +25,7 @@ STRETCHES = (4, 15, 40, 100, 200)
 WORK_PER_CLASS = 400
 """What a question may take: with more it rarely finds more."""
 WORK_PER_ENTRY = 1
-
-
-@dataclass(slots=True)
-class State:
-    """Where everybody is now."""
-
-    pools: list[int]
-    """Of each class."""
-    offset: Ints
-    """Of each block."""
-    loads: list[int]
-    """What each row counts."""
+"""What making a window's program takes for each number in it."""
 
 
 class Windows:
@@ -59,18 +47,20 @@ class Windows:
             self._apart.setdefault(b, []).append(a)
         order = np.argsort(number, kind="stable")
         self._blocks = np.split(order, np.cumsum(np.bincount(number, minlength=len(program.homes)))[:-1])
-        pools = [0] * len(program.homes)
-        for group, pool in zip(number.tolist(), start.pool.tolist(), strict=True):
-            pools[group] = pool
-        loads = [
-            row.always + sum(units for group, units in row.members if pools[group] == row.pool) for row in program.rows
+        self._pools = list(pools_of_classes(number, start))
+        """Where each class is now,"""
+        self._offset = start.offset
+        """and each block;"""
+        self._loads = [
+            row.always + sum(units for group, units in row.members if self._pools[group] == row.pool)
+            for row in program.rows
         ]
-        self._now = State(pools, start.offset.copy(), loads)
+        """and what each row counts."""
 
     @property
     def placement(self) -> Placement:
         """Where everybody is now."""
-        return Placement(np.array(self._now.pools, dtype=np.int64)[self._number], self._now.offset.copy())
+        return Placement(np.array(self._pools, dtype=np.int64)[self._number], self._offset)
 
     @property
     def work(self) -> int:
@@ -138,17 +128,17 @@ class Windows:
 
     def _part(self, index: int, members: list[int]) -> tuple[Program, Pools]:
         """The program of these classes, everybody else staying; and where they are now."""
-        program, now = self._program, self._now
+        program = self._program
         number_of = {group: number for number, group in enumerate(members)}
         homes: list[tuple[int, ...]] = []
         for group in members:
-            taken = {now.pools[other] for other in self._apart.get(group, ()) if other not in number_of}
+            taken = {self._pools[other] for other in self._apart.get(group, ()) if other not in number_of}
             homes.append(tuple(p for p in program.homes[group] if p not in taken))
         rows = []
         for n in sorted({n for group in members for n in self._rows_of[group]}):
             row = program.rows[n]
             mine = [(number_of[group], units) for group, units in row.members if group in number_of]
-            always = now.loads[n] - sum(units for at, units in mine if now.pools[members[at]] == row.pool)
+            always = self._loads[n] - sum(units for at, units in mine if self._pools[members[at]] == row.pool)
             rows.append(Row(row.pool, row.section, always, tuple((at, u) for at, u in mine if row.pool in homes[at])))
         self._packing.work += WORK_PER_ENTRY * sum(len(row.members) for row in rows)
         terms = []
@@ -159,21 +149,20 @@ class Windows:
                 of_homes.append(tuple(due[p] for p in pools))
             terms.append(Costs(tuple(of_homes), (0,) * len(program.rooms)))
         apart = tuple((number_of[a], number_of[b]) for a, b in program.apart if a in number_of and b in number_of)
-        near = tuple(now.pools[group] for group in members)
+        near = tuple(self._pools[group] for group in members)
         return Program(tuple(homes), program.rooms, tuple(rows), tuple(terms), apart), near
 
     def _pack(self, chosen: dict[int, int], tops: tuple[int | None, ...]) -> list[int]:
         """Pack these classes into these pools, and remember where; the pools that they do not fit into."""
-        now = self._now
-        coming = sorted({pool for group, pool in chosen.items() if now.pools[group] != pool})
+        coming = sorted({pool for group, pool in chosen.items() if self._pools[group] != pool})
         moving = np.sort(np.concatenate([self._blocks[group] for group in chosen]))
-        pool_of = np.array(now.pools, dtype=np.int64)[self._number]
+        pool_of = np.array(self._pools, dtype=np.int64)[self._number]
         for group, pool in chosen.items():
             pool_of[self._blocks[group]] = pool
-        offset = now.offset.copy()
+        offset = self._offset.copy()
         missed = []
         for pool in coming:
-            found = self._packing.beside(pool, moving, pool_of, now.offset, tops[pool] if tops else None)
+            found = self._packing.beside(pool, moving, pool_of, self._offset, tops[pool] if tops else None)
             if found is None:
                 missed.append(pool)
             else:
@@ -181,17 +170,17 @@ class Windows:
                 offset[blocks] = bases
         if missed:
             return missed
-        now.offset = offset
+        self._offset = offset
         for group, pool in chosen.items():
-            old = now.pools[group]
+            old = self._pools[group]
             if old == pool:
                 continue
-            now.pools[group] = pool
+            self._pools[group] = pool
             for n in self._rows_of[group]:
                 row = self._program.rows[n]
                 if row.pool in (old, pool):
                     units = dict(row.members)[group]
-                    now.loads[n] += units if row.pool == pool else -units
+                    self._loads[n] += units if row.pool == pool else -units
         return []
 
 
