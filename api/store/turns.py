@@ -16,10 +16,9 @@ SHORT_SECONDS = 10.0
 """A job with such a time limit is short: one worker is left to those, however many others wait."""
 URGENT, SHORT = 2, 1
 """What a job's priority is the sum of."""
-ON_CLUSTER = -4
+STEP = URGENT + SHORT + 1
+ON_CLUSTER = -STEP
 """The same of what a cluster is to carry out, so that its priority is below 0: the two kinds wait in lines of their own, and an index leads to each."""
-MOST_AHEAD = 1000
-"""Counting more would take longer than adding a job, and changes nothing for the others."""
 
 
 def is_short(options: Mapping[str, Any]) -> bool:
@@ -49,13 +48,32 @@ class Turn:
     """The greatest comes first."""
 
 
-def turn_of(connection: Connection, owner: str, priority: int) -> Turn:
-    """Behind as many of others' as its owner has unfinished already, of those that go before it or are alike: so who has few waits for few."""
-    where = Where.CLUSTER if priority < 0 else Where.HERE
-    mine = [jobs.c.owner == owner, jobs.c.state.in_(UNFINISHED), of(where)]
-    ahead = select(jobs.c.id).where(*mine, jobs.c.priority >= priority)
-    count = connection.execute(select(func.count()).select_from(ahead.limit(MOST_AHEAD).subquery())).scalar_one()
-    return Turn(bool(priority & SHORT), where, priority - (URGENT + SHORT + 1) * count)
+def where_of(priority: int) -> Where:
+    return Where.CLUSTER if priority < 0 else Where.HERE
+
+
+def turn_of(priority: int, now: int | None, mine: int | None) -> Turn:
+    """From the ranks of whoever was taken on last, or is next, and of its owner's last that goes before it or is alike.
+
+    So owners take turns from when they come: who has few waits for few, and who has waited is not passed by all that others bring later.
+    """
+    place = max(0 if now is None else _place(now), 0 if mine is None else _place(mine) + 1)
+    return Turn(bool(priority & SHORT), where_of(priority), priority % STEP - STEP * place)
+
+
+def _place(rank: int) -> int:
+    """How many of each owner's go before it: ranks of one place differ by priority alone."""
+    return (STEP - 1 - rank) // STEP
+
+
+def last_deliveries(connection: Connection, owner: str, priority: int) -> list[int]:
+    """Of the owner's jobs that have not ended and go before such a one or are alike: the last of each priority."""
+    found = []
+    for state, each in itertools.product(UNFINISHED, range(priority, priority - priority % STEP + STEP)):
+        mine = [jobs.c.state == state, jobs.c.owner == owner, jobs.c.priority == each]
+        last = select(jobs.c.delivery).where(*mine).order_by(jobs.c.id.desc()).limit(1)
+        found.append(connection.execute(last).scalar_one_or_none())
+    return [each for each in found if each is not None]
 
 
 class Turns:

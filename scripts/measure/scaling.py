@@ -66,7 +66,8 @@ def cells(cluster: Any, count: int, ahead: int) -> None:
         found = client.run_on_scheduler(os.getpid)
         scheduler, here = psutil.Process(found), psutil.Process()
         workers = [psutil.Process(each) for each in client.run(os.getpid).values()]
-        marks = sorted({count, *(10**power for power in range(3, 9) if 10**power < count)})
+        series = (times * 10**power for power in range(3, 9) for times in (1, 2, 5))
+        marks = sorted({count, *(each for each in series if each < count)})
         before = [seconds(each) for each in (scheduler, here, *workers)]
         begun = time.monotonic()
         waiting: deque[Any] = deque()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,25 @@ class Deliveries:
         assert number is not None
         return number
 
+    def rank_now(self, connection: psycopg.Connection[Any], where: Where) -> int | None:
+        """Of the last that was taken on, among those at work there, or of the next; there is an index for each."""
+        those = "SELECT {} FROM procrastinate_jobs WHERE status = '{}' AND queue_name = ANY(%(queues)s)"
+        wanted = (
+            f"SELECT coalesce(({those.format('min(priority)', 'doing')}), ({those.format('max(priority)', 'todo')}))"
+        )
+        queues = [CLUSTER_QUEUE] if where is Where.CLUSTER else [QUEUE, SHORT_QUEUE]
+        return self._number(connection, wanted, {"queues": queues})
+
+    def least_rank(self, connection: psycopg.Connection[Any], deliveries: Sequence[int]) -> int | None:
+        """Of these, as far as they have not ended."""
+        wanted = "SELECT min(priority) FROM procrastinate_jobs WHERE id = ANY(%(ids)s)"
+        return self._number(connection, wanted, {"ids": list(deliveries)})
+
+    def _number(self, connection: psycopg.Connection[Any], wanted: str, values: dict[str, Any]) -> int | None:
+        with _errors():
+            row = connection.execute(wanted, values).fetchone()
+        return None if row is None else row[0]
+
     def withdraw(self, connection: psycopg.Connection[Any], delivery: int) -> None:
         """If a worker has taken it on, it is told to stop."""
         with _errors():
@@ -76,9 +95,12 @@ class Deliveries:
 
 @contextmanager
 def _errors() -> Iterator[None]:
+    import psycopg
     from procrastinate.exceptions import ConnectorException
 
     try:
         yield
     except ConnectorException as error:
         raise StoreUnavailable(f"the queue does not answer: {type(error.__cause__).__name__}") from error
+    except psycopg.Error as error:
+        raise StoreUnavailable(f"the queue does not answer: {type(error).__name__}") from error

@@ -10,7 +10,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from ..errors import StoreUnavailable
-from ..turns import turn_of
+from ..turns import last_deliveries, turn_of, where_of
 from .deliveries import Deliveries
 from .listener import CHANNEL, Listener
 from .sql import Database, Told, migrate
@@ -75,7 +75,10 @@ class PostgresDatabase(Database):
         self._listeners.append(Listener(self.conninfo, told))
 
     def deliver(self, connection: Connection, id_: str, owner: str, priority: int) -> int:
-        return self._deliveries.add(_driver(connection), id_, turn_of(connection, owner, priority))
+        driver, where = _driver(connection), where_of(priority)
+        now = self._deliveries.rank_now(driver, where)
+        mine = self._deliveries.least_rank(driver, last_deliveries(connection, owner, priority))
+        return self._deliveries.add(driver, id_, turn_of(priority, now, mine))
 
     def withdraw(self, connection: Connection, delivery: int | None) -> None:
         if delivery is not None:

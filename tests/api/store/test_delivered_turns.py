@@ -1,0 +1,99 @@
+"""Whose turn it is among jobs that PostgreSQL delivers to workers elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from api.store import Store
+from api.store.opening import open_store
+from api.store.records import About, End, JobState, NewJob, QueueLimits, Where
+from tests.postgresql import Server
+
+LIMITS = QueueLimits(1000, 1000, 1 << 30)
+
+
+class Queue:
+    """A store, and a worker that takes what is delivered next."""
+
+    def __init__(self, url: str) -> None:
+        self.store: Store = open_store(url)
+        self._line = psycopg.connect(url, autocommit=True)
+
+    def add(
+        self, owner: str, count: int, *, seconds: float = 600.0, urgent: bool = False, where: Where = Where.HERE
+    ) -> None:
+        about = About("key", "digest", owner, 3, {"time_limit": seconds}, (), None)
+        for _ in range(count):
+            self.store.add(NewJob(owner, about, urgent, where=where), b"{}", LIMITS)
+
+    def take(self, count: int, *, ends: bool = True) -> str:
+        """Whose the next ones are."""
+        taken = ""
+        for _ in range(count):
+            found = self._line.execute(
+                "UPDATE procrastinate_jobs SET status = 'doing' WHERE id = (SELECT id FROM procrastinate_jobs WHERE status = 'todo' "
+                "ORDER BY priority DESC, id LIMIT 1) RETURNING id, args->>'id_'"
+            ).fetchone()
+            assert found is not None
+            claim = self.store.claim(found[1], found[0])
+            assert claim is not None
+            taken += claim.job.owner
+            if ends:
+                assert self.store.finish(claim.job.id, claim.job.attempt, End(JobState.CANCELLED))
+                self._line.execute("DELETE FROM procrastinate_jobs WHERE id = %s", (found[0],))
+        return taken
+
+    def close(self) -> None:
+        self._line.close()
+        self.store.close()
+
+
+@pytest.fixture
+def queue(postgresql: Server) -> Iterator[Queue]:
+    made = Queue(postgresql.new_database())
+    yield made
+    made.close()
+
+
+def test_who_comes_later_takes_turns_with_who_has_much_left(queue: Queue) -> None:
+    queue.add("a", 40)
+    assert queue.take(20) == "a" * 20
+    queue.add("b", 10)
+    assert queue.take(20) in ("ab" * 10, "ba" * 10), "b passes no more than half of what a has waited with"
+    queue.add("c", 1)
+    assert "c" in queue.take(2), "and who has one waits for one of each other at most"
+    assert queue.take(9) == "a" * 9
+
+
+def test_who_adds_more_goes_on_behind_their_own(queue: Queue) -> None:
+    for _ in range(5):
+        queue.add("a", 2)
+        queue.add("b", 1)
+    assert sorted(queue.take(10)) == ["a"] * 5 + ["b"] * 5
+    assert queue.take(5) == "a" * 5
+
+
+def test_who_has_some_that_run_waits_for_who_has_none(queue: Queue) -> None:
+    queue.add("a", 4)
+    assert queue.take(4, ends=False) == "aaaa"
+    queue.add("a", 1)
+    queue.add("b", 1)
+    assert queue.take(2) == "ba"
+
+
+def test_what_somebody_waits_for_and_what_is_short_passes_one_s_own(queue: Queue) -> None:
+    queue.add("a", 3)
+    queue.add("b", 1)
+    queue.add("a", 1, seconds=2.0, urgent=True)
+    assert queue.take(1) == "a"
+    assert sorted(queue.take(2)) == ["a", "b"]
+
+
+def test_those_for_a_cluster_have_turns_of_their_own(queue: Queue) -> None:
+    queue.add("a", 30, where=Where.CLUSTER)
+    queue.add("a", 1)
+    queue.add("b", 1)
+    assert sorted(queue.take(4)) in (["a", "a", "a", "b"], ["a", "a", "b"])
