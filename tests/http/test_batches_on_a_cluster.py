@@ -25,7 +25,7 @@ pytest.importorskip("distributed")
 MANIFESTS = list(yaml.safe_load_all((ROOT / "docker/kubernetes/cluster.yaml").read_text(encoding="utf-8")))
 COMMANDS = [m["spec"]["template"]["spec"]["containers"][0]["args"] for m in MANIFESTS if m["kind"] == "Deployment"]
 SCHEDULER = MANIFESTS[0]["data"]["MEMPLAN_CLUSTER"]
-PATIENCE = 2 * SECONDS
+PATIENCE = 3 * SECONDS
 LONG = json.dumps({**json.loads(SLOW), "solve": {"solver": "cbc", "time_limit": 600, "work_limit": 10**12}}).encode()
 """Its proof would take hours, and a first plan is there at once."""
 
@@ -135,6 +135,7 @@ def test_workers_of_a_shared_store_have_batches_carried_out_there(
     try:
         with serving(tmp_path, store_url=variables["MEMPLAN_STORE_URL"], cluster=cluster.address) as service:
             sending = Sending(service)
+            sending.line.settimeout(PATIENCE)
             for number in range(6):
                 sending.send(line(number))
             sending.end()
@@ -158,6 +159,7 @@ def test_a_batch_outlives_whoever_carries_it_out(cluster: Cluster, tmp_path: Pat
         until(lambda: figure(service, 'memplan_workers{processes="cluster"}') == "4.0")  # two for each thread
         assert figure(service, "memplan_cluster_up") == "1.0"
         sending = Sending(service)
+        sending.line.settimeout(PATIENCE)
         for number in range(30):
             sending.send(line(number))
         answers = sending.answers()

@@ -29,6 +29,8 @@ from .pool import Reply, Slot, Task, WorkerDied, WorkerLate, answer_in
 
 LOOK_SECONDS = 1.0
 """How often the scheduler is asked how many threads there are."""
+CONNECT_SECONDS = 10.0
+"""So long one attempt to reach the scheduler takes; there is always another."""
 ANSWER_SECONDS = 15.0
 """A scheduler that has said nothing for so long is gone."""
 TICK_SECONDS = 0.1
@@ -164,7 +166,7 @@ class ClusterPool:
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     if self._client is None:
-                        self._client = await connected(self._where, ANSWER_SECONDS)
+                        self._client = await connected(self._where, CONNECT_SECONDS)
                     threads = await self._client.nthreads()
             except Exception as error:  # noqa: BLE001 - whatever a scheduler that is gone makes of a question
                 await self._leave(_reason(error))

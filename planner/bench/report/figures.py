@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 
@@ -52,3 +53,12 @@ def short_number(value: float) -> str:
 
 def short_percent(value: float) -> str:
     return f"{value * 100:g} %"
+
+
+FIGURE = re.compile(r"(-?[\d\s]*\.?\d+(?:e[+-]?\d+)?)(?: (ms|s|%|MB|of \d+)|;.*)?")
+
+
+def figure_in(text: str) -> float | None:
+    """What a cell is sorted by: its figure, of several terms the first; None where it is a word, or nothing."""
+    found = FIGURE.fullmatch(text)
+    return None if found is None else float("".join(found[1].split())) / (1000 if found[2] == "ms" else 1)

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: tables and charts, no script, no network, light or dark as the reader's system is."""
+"""The report as one page that needs nothing else: tables that can be sorted, and charts; no network, light or dark as the reader's system is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .curves import (
     proven_over_time,
     times_per_instance,
 )
-from .figures import short_number, short_percent, short_seconds
+from .figures import figure_in, short_number, short_percent, short_seconds
 from .markdown import (
     ABOUT_FRONTIERS,
     FRONTIER_HEADINGS,
@@ -32,7 +32,7 @@ from .markdown import (
     with_frontiers,
 )
 from .scales import linear, logarithmic
-from .style import STYLE
+from .style import SCRIPT, STYLE
 
 MOST_ROWS = 60
 """Of instances in the chart of times: the slowest."""
@@ -52,13 +52,13 @@ def html(records: Sequence[Record]) -> str:
         *_charts(records),
         "</div>",
         "<h2>Instances</h2>",
-        _table(INSTANCE_HEADINGS, _instance_rows(records)),
+        _table(INSTANCE_HEADINGS, map(instance_row, per_instance(records))),
         *_frontiers(records),
         *(["<h2>Without an answer</h2>", _list(failed, "failed")] if failed else []),
     ]
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>memplan benchmark</title>'
     body = "\n".join(parts)
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>{body}</body></html>\n'
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>{body}<script>{SCRIPT}</script></body></html>\n'
 
 
 def _frontiers(records: Sequence[Record]) -> Iterable[str]:
@@ -131,23 +131,21 @@ def _figure(title: str, drawn: str, note: str = "") -> str:
     return f"<figure><figcaption>{escape(title)}{said}</figcaption>{drawn}</figure>"
 
 
-def _instance_rows(records: Sequence[Record]) -> Iterable[Sequence[str]]:
-    """An instance is named in the first of its rows alone."""
-    before = None
-    for row in per_instance(records):
-        name, buffers, *rest = instance_row(row)
-        yield (name, buffers, *rest) if name != before else ("", "", *rest)
-        before = name
-
-
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A line above every row that has a name."""
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    body = "".join(
-        f"<tr{' class=named' if row[0] else ''}>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
-        for row in rows
-    )
-    return f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    """A line above every row with another name than the one before; who says the same again is seen once the rows are sorted otherwise."""
+    head = "".join(f"<th><button>{escape(heading)}</button></th>" for heading in headings)
+    body, before = [], None
+    for row in rows:
+        kind = " class=again" if row[0] == before else " class=named"
+        cells = "".join(f"<td{_sorted_by(text)}>{escape(text)}</td>" for text in row)
+        body.append(f"<tr{kind}>{cells}</tr>")
+        before = row[0]
+    return f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+
+
+def _sorted_by(text: str) -> str:
+    worth = figure_in(text)
+    return "" if worth is None else f" data-worth={worth!r}"
 
 
 def _list(items: Sequence[str], kind: str) -> str:

@@ -1,4 +1,4 @@
-"""The style sheet of the report's page. Colours of series: eight that people with any colour vision can tell apart (after Okabe and Ito)."""
+"""The style sheet of the report's page, and the script that sorts its tables. Colours of series: eight that people with any colour vision can tell apart (after Okabe and Ito)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ h1{font-size:1.6rem}h2{font-size:1.15rem;margin:2rem 0 .6rem}
 .how{margin:.1rem 0;color:var(--soft)}.wrong{color:var(--bad);font-weight:600}
 .wide{overflow-x:auto;margin-bottom:.5rem}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13.5px}
 th,td{padding:.25rem .7rem;text-align:right;white-space:nowrap}.named td{border-top:1px solid var(--rule)}
-th{color:var(--soft);font-weight:600}th:first-child,td:first-child{text-align:left;padding-left:0}
+th{color:var(--soft);font-weight:600}th button{all:unset;cursor:pointer}th button:hover,th button:focus-visible{color:var(--ink);text-decoration:underline}
+th[aria-sort] button{color:var(--ink)}th[aria-sort=ascending] button::after{content:" ↑"}th[aria-sort=descending] button::after{content:" ↓"}
+table:not(.sorted) .again td:nth-child(-n+2){color:transparent}table.sorted td{border-top:1px solid var(--rule)}th:first-child,td:first-child{text-align:left;padding-left:0}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,520px),1fr));gap:1.4rem 2.4rem;margin-top:1.6rem;align-items:start}
 figure{margin:0}figcaption{font-weight:600;margin-bottom:.3rem}small{font-weight:400;color:var(--soft)}
 svg{width:100%;height:auto;display:block}.grid{stroke:var(--rule)}.tick,.title{fill:var(--soft);font-size:12px}
@@ -42,3 +44,23 @@ svg{width:100%;height:auto;display:block}.grid{stroke:var(--rule)}.tick,.title{f
 """
     + _SERIES
 )
+
+SCRIPT = """
+for (const table of document.querySelectorAll("table")) table.tHead.addEventListener("click", event => {
+  const head = event.target.closest("th")
+  if (!head) return
+  const falls = head.getAttribute("aria-sort") === "ascending", column = head.cellIndex
+  for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort")
+  head.setAttribute("aria-sort", falls ? "descending" : "ascending")
+  const rows = [...table.tBodies[0].rows].map(row => {
+    const cell = row.cells[column], worth = cell.dataset.worth
+    return {row, text: cell.textContent, worth: worth === undefined ? null : Number(worth)}
+  })
+  const compare = (a, b) => a.worth !== null && b.worth !== null ? a.worth - b.worth : a.text.localeCompare(b.text)
+  const isLast = each => each.worth === null && (each.text === "" || each.text === "–")
+  rows.sort((a, b) => isLast(a) - isLast(b) || (falls ? compare(b, a) : compare(a, b)))
+  table.classList.add("sorted")
+  table.tBodies[0].append(...rows.map(each => each.row))
+})
+"""
+"""Figures by their worth, words by the alphabet, what is missing last."""

@@ -13,10 +13,20 @@ import pytest
 
 from planner.bench import CellStatus, Record, Results, write_reports
 from planner.bench.report.curves import gap_over_time, performance_profile, proven_over_time
-from planner.bench.report.figures import short_number, short_seconds
+from planner.bench.report.figures import (
+    figure_in,
+    megabytes,
+    number,
+    numbers,
+    percent,
+    seconds,
+    short_number,
+    short_seconds,
+)
 from planner.bench.report.html import html
 from planner.bench.report.markdown import markdown
 from planner.bench.report.scales import linear, logarithmic
+from planner.bench.report.style import SCRIPT
 from planner.bench.report.writing import summary
 from planner.bench.results.tallies import contradictions, per_solver
 from tests.planner.bench.made_records import failed, made
@@ -60,7 +70,8 @@ def test_the_page_is_well_formed_and_needs_nothing_else(records: list[Record]) -
     parser = Balanced()
     parser.feed(page)
     assert parser.open == []
-    assert not parser.seen & {"script", "link", "img", "iframe"}
+    assert not parser.seen & {"link", "img", "iframe"}
+    assert re.findall("<script.*?</script>", page, re.DOTALL) == [f"<script>{SCRIPT}</script>"], "its own alone"
     assert "http" not in page
     assert "nan" not in page.lower().replace("finance", "")
     for chart in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
@@ -164,3 +175,23 @@ def test_scales() -> None:
     straight = linear(0.9, short_number)
     assert (straight.high, straight.at(0.5)) == (1.0, 0.5)
     assert [short_number(n) for n in (5, 2000, 3e6, 4e9)] == ["5", "2 k", "3 M", "4 G"]
+
+
+@pytest.mark.parametrize(
+    ("text", "worth"),
+    [
+        (number(1_048_576), 1_048_576.0),
+        (numbers((1_500, 7)), 1_500.0),
+        (percent(0.125), 12.5),
+        (percent(0.000012), 0.001),
+        (seconds(0.0125), 0.0125),
+        (seconds(250.0), 250.0),
+        (megabytes(12_000_000), 12.0),
+        ("3 of 12", 3.0),
+        ("–", None),
+        ("", None),
+        ("nets/12.json", None),
+    ],
+)
+def test_rows_are_sorted_by_what_figures_are_worth(text: str, worth: float | None) -> None:
+    assert figure_in(text) == worth
