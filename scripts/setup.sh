@@ -88,9 +88,9 @@ set_up() {
         echo "$wanted" >"$stamp"
     fi
 
-    # Python files are used where they are; only what is compiled or declared needs a new installation.
+    # Python files are used where they are, and an installation knows where that is: only what is compiled, declared or moved needs a new one.
     stamp=$venv/memplan-project
-    wanted=$(fingerprint "$python" --compiler pyproject.toml CMakeLists.txt 'solvers/**/*.cpp' 'solvers/**/*.hpp')
+    wanted=$(fingerprint "$python" --compiler pyproject.toml CMakeLists.txt 'solvers/**/*.cpp' 'solvers/**/*.hpp' --names {api,memplan,planner,solvers}'/**/*.py')
     if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
         say "Installing memplan, compiling its kernels"
         rm -f "$stamp"

@@ -1,0 +1,39 @@
+"""The set-up is made again when what it stands on has changed: the content of some files, the names of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts.steps import fingerprint
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(fingerprint, "ROOT", tmp_path)
+    monkeypatch.setattr("sys.argv", ["fingerprint", "*.toml", "--names", "**/*.py"])
+    (tmp_path / "project.toml").write_text("a = 1")
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "door.py").write_text("open()")
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    fingerprint.main()
+    return capsys.readouterr().out
+
+
+def test_content_counts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = said(capsys)
+    assert said(capsys) == before
+    (root / "project.toml").write_text("a = 2")
+    assert said(capsys) != before
+
+
+def test_of_some_files_the_name_alone_counts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = said(capsys)
+    (root / "room" / "door.py").write_text("close()")
+    assert said(capsys) == before
+    (root / "room" / "door.py").rename(root / "door.py")
+    assert said(capsys) != before
