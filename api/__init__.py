@@ -1,1 +1,1 @@
-"""How people and programs reach the planner: the command line, and later the HTTP service and its page."""
+"""How people and programs reach the planner: the command, the HTTP service, and its page."""

@@ -2,7 +2,7 @@
 
 requests     what was posted: at which door, with which options, which problem
 kinds        what each kind of job reads, does, answers and draws
-processes    the worker processes: how they are kept, and what they can be asked
+processes    the worker processes, of this machine or of a cluster: how they are kept, and what they can be asked
 attempt      one try at a job, and how its end is noted in the store
 dispatch     who carries jobs out: this process's own workers, or others that share the store
 queue        one of those others: takes jobs from a shared store, and takes over from the dead

@@ -1,4 +1,4 @@
-"""What has the jobs of a store carried out: by this process's own workers, or by others' that share the store."""
+"""Who carries out the jobs of a store: this process's own workers, others that share the store, or besides them a cluster, which takes batches."""
 
 from __future__ import annotations
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+ANYBODY = "anonymous"
+"""The owner of what is asked without a token."""
+
 
 class JobState(StrEnum):
     """How far a job is."""

@@ -1,4 +1,4 @@
-"""Whose turn it is: of those who have jobs waiting, whoever has the fewest that run; of one's jobs those somebody waits for, and short ones, first."""
+"""Which job is next: one of the owner who has the fewest running; of an owner's jobs those that somebody waits for, and short ones, come first."""
 
 from __future__ import annotations
 

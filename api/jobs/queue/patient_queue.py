@@ -1,4 +1,4 @@
-"""The queue with patience for a database that is gone for a while: whatever is asked again before long anyway may fail.
+"""The queue, able to go on when its database is gone for a while: what is asked again before long anyway may fail.
 
 Procrastinate's worker ends at the first failure of most of its questions, but not of all: of a sign of life that failed it takes no note,
 and gives none from then on, so that it is taken for dead while it works. Waiting for a connection must not keep signs of life from being given,

@@ -1,4 +1,4 @@
-"""Lines to clients: a head that does not arrive or an answer that is not taken is not waited for for ever, and what is no HTTP is refused like the rest."""
+"""Connections to clients: deadlines for a request to arrive and for an answer to be taken, how many there may be, and a refusal for what is no HTTP."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from ...errors import HttpCode, Refusal, too_busy, too_large
 from ...process.memory_budget import Budget
 from ...process.metrics import Metrics
 from ...settings import LOOPBACK_NAMES, Settings, is_loopback
+from ...store.records import ANYBODY
 from .body import Bodies
 from .sending import Sender, answer
 
@@ -30,7 +31,6 @@ STREAMED = ("/v1/batches",)
 OPEN_FOLDERS = ("/web/", "/docs/")
 """What the page is made of, and the documentation."""
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-ANYBODY = "anonymous"
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:@/\s]*)(?::[0-9]{0,5})?")
 

@@ -14,11 +14,10 @@ from planner.options.options import Options
 from ....jobs.kinds.kind import answer_key
 from ....jobs.kinds.plans import PlanKind, described
 from ....jobs.requests.options import as_document
-from ....routes.http.guard import ANYBODY
 from ....settings import Settings
 from ....store.errors import StoreUnavailable
 from ....store.opening import open_store, why
-from ....store.records import Kept, StoredPlan, Summary
+from ....store.records import ANYBODY, Kept, StoredPlan, Summary
 from ...terminal.text import say
 
 AT_ONCE = 64
