@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from math import lcm
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from ..facts.colocation import Congruence
 from ..facts.intervals import first_meeting, merged, overlap
 from ..facts.sweep import Piece, Pieces, all_apart, meetings
+from ..model.deadline import tick
 from ..model.errors import Code
 from ..model.problem import Buffer, Pool, Problem
 from .colocations import Groups
@@ -43,7 +45,11 @@ def check_fixed(problem: Problem, names: Names, groups: Groups, homes: Homes, re
             whole = f"buffer {quoted(buffer.id)} at {pin.offset} in pool {quoted(pool.name)} {text}{reason}"
             report.add(Code.CONTRADICTION, ("buffers", pin.by, "fixed", "offset"), whole)
     _check_overlaps(problem, names, groups, pinned, report)
+    is_any_offset_right = all(pool.alignment == 1 for pool in problem.pools)
     for root, members in groups.members.items():
+        tick("checking")
+        if is_any_offset_right and all(problem.buffers[i].alignment == 1 for i in members):
+            continue
         if root not in pinned:
             _check_alignments(problem, groups, members, homes.choices(members), report)
 
@@ -136,10 +142,10 @@ def _share(problem: Problem, pinned: dict[int, Pinned], i: int, j: int) -> bool:
     )
 
 
-def _check_alignments(problem: Problem, groups: Groups, members: list[int], choices: list[int], report: Report) -> None:
+def _check_alignments(
+    problem: Problem, groups: Groups, members: list[int], choices: Iterable[int], report: Report
+) -> None:
     """A group must have an aligned address in at least one of its pools. No pool at all is a matter for the solvers."""
-    if all(problem.buffers[i].alignment == 1 for i in members) and all(p.alignment == 1 for p in problem.pools):
-        return
     culprit: int | None = None
     for p in choices:
         stopped = _first_misfit(problem, groups, members, problem.pools[p])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..model.errors import Code
 from ..model.problem import Problem
 from .colocations import Groups
@@ -55,16 +57,16 @@ class Homes:
         claim = self._fixed.get(self.classes.of(i))
         return None if claim is None else claim[0]
 
-    def choices(self, members: list[int]) -> list[int]:
+    def choices(self, members: list[int]) -> Sequence[int]:
         """The pools that all of the members may be in."""
-        allowed = range(len(self._problem.pools))
         home = self.of(members[0])
-        common = set(allowed) if home is None else {home}
+        common = None if home is None else {home}
         for i in members:
             pools = self._problem.buffers[i].pools
             if pools is not None:
-                common &= {self._names.pools[name] for name in pools}
-        return sorted(common)
+                named = {self._names.pools[name] for name in pools}
+                common = named if common is None else common & named
+        return range(len(self._problem.pools)) if common is None else sorted(common)
 
 
 def check_pool_choice(problem: Problem, names: Names, groups: Groups, report: Report) -> Homes | None:
