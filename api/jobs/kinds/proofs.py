@@ -9,7 +9,6 @@ from typing import Any
 
 import planner
 from planner.formats.documents import PROVED_FORMAT
-from planner.options.capacity import planned_problem
 from planner.planning.placing.watching import Progress
 from planner.verifying.proving.prove import prove, require_provable
 from solvers.model.errors import StopReason
@@ -32,7 +31,7 @@ class ProofKind(PlanKind):
 
     def check(self, subject: Subject, asked: Asked, settings: Settings) -> None:
         super().check(subject, asked, settings)
-        require_provable(planned_problem(subject.problem, asked.options.capacity, asked.options.prefer))
+        require_provable(subject.planned(asked.options))
 
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
         def progress(moment: Progress) -> None:
@@ -45,7 +44,7 @@ class ProofKind(PlanKind):
             return line.cancelled() or (end is not None and time.monotonic() >= end)
 
         plan = planner.plan(subject.problem, options, progress, line.cancelled, begun=begun)
-        found = prove(planned_problem(subject.problem, options.capacity, options.prefer), plan, stopped)
+        found = prove(subject.planned(options), plan, stopped)
         why_not, text = found.why_not and str(found.why_not), found.text
         if text is not None and len(text) > MOST_PROOF_BYTES:
             text, why_not = None, f"it is longer than {MOST_PROOF_BYTES} bytes; the command writes it"
