@@ -89,7 +89,7 @@ class Bases:
     def bounds(self, modulus: Ints, residue: Ints, was: Iterable[int]) -> tuple[Ints, Ints]:
         """The least and the greatest base, by the rules above; `was` are the ends of buffers where an older plan had them."""
         part_block, part_low = self._blocks.part_block, self._blocks.part_low
-        horizon = self._horizon(modulus, was)
+        horizon = self._horizon(modulus, residue, was)
         lowest = residue.copy()
         highest = np.empty_like(residue)
         for p, pool in enumerate(self._pools):
@@ -112,8 +112,8 @@ class Bases:
         highest -= (highest - residue) % modulus
         return lowest, highest
 
-    def _horizon(self, modulus: Ints, was: Iterable[int]) -> int:
-        """An end that no sensible plan exceeds: everything stacked above all that is fixed or reserved."""
+    def _horizon(self, modulus: Ints, residue: Ints, was: Iterable[int]) -> int:
+        """An end that no sensible plan exceeds: everything stacked above all that is fixed or reserved, from where the coarsest may begin."""
         stacked: int = sum(self._blocks.height.tolist())
         if stacked >= ADDRESS_LIMIT:
             raise BadInput(
@@ -128,7 +128,7 @@ class Bases:
         ]
         floor = max([0, *fixed, *was, *(end for pool in self._pools for _, end in pool.reserved)])
         padding: int = sum(modulus.max(axis=1, initial=1).tolist())
-        return min(floor + stacked + padding, ADDRESS_LIMIT - 1)
+        return min(floor + stacked + padding + int(residue.max(initial=0)), ADDRESS_LIMIT - 1)
 
 
 def _rule(pool: Pool, alignment: int, low: int) -> Congruence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from planner import Options, plan
 from planner.facts.colocation import Congruence, groups
 from planner.model.errors import BadInput
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
@@ -30,6 +31,12 @@ def test_buffers_become_blocks_in_input_order() -> None:
 def test_a_pools_base_shifts_the_alignment() -> None:
     i = lower(Problem((Buffer("a", 4, 8),), (Pool("p", None, 4, base=12),))).instance
     assert (i.modulus[0, 0], i.residue[0, 0], i.lowest[0, 0]) == (8, 4, 4)
+
+
+def test_where_the_base_suits_nobody_even_planners_that_share_nothing_find_room() -> None:
+    buffers = tuple(Buffer(name, size, alignment, ((0, 1),)) for name, size, alignment in (("a", 1, 37), ("b", 3, 1)))
+    made = plan(Problem(buffers, (Pool("p", base=5),)), Options(solver="exir_naive"))
+    assert [place.offset for place in made.placements] == [32, 69]  # sizes count rounded up there
 
 
 def test_colocated_members_become_parts_of_one_block() -> None:
