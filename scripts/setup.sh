@@ -90,7 +90,7 @@ set_up() {
 
     # Python files are used where they are, and an installation knows where that is: only what is compiled, declared or moved needs a new one.
     stamp=$venv/memplan-project
-    wanted=$(fingerprint "$python" --compiler pyproject.toml CMakeLists.txt 'solvers/**/*.cpp' 'solvers/**/*.hpp' --names {api,memplan,planner,solvers}'/**/*.py')
+    wanted=$(fingerprint "$python" --compiler pyproject.toml CMakeLists.txt 'solvers/**/*.cpp' 'solvers/**/*.hpp' --packages api memplan planner solvers)
     if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
         say "Installing memplan, compiling its kernels"
         rm -f "$stamp"

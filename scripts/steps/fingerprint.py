@@ -1,6 +1,7 @@
 """Prints a fingerprint of the named files (patterns are relative to the repository's root), so that scripts can tell whether their set-up is current.
 
-With --compiler the C++ compiler counts too: a set-up made without one is made again when there is one. Of files after --names only the names count.
+With --compiler the C++ compiler counts too: a set-up made without one is made again when there is one. Of the modules in
+--packages only the names count.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", action="store_true")
     parser.add_argument("patterns", nargs="+")
-    parser.add_argument("--names", nargs="+", default=[], metavar="PATTERN")
+    parser.add_argument("--packages", nargs="+", default=[], metavar="FOLDER")
     arguments = parser.parse_args()
 
     digest = hashlib.sha256(f"{sys.version} {ROOT}".encode())
@@ -42,9 +43,10 @@ def main() -> None:
         for path in sorted(ROOT.glob(pattern)):
             digest.update(f"\0{path.relative_to(ROOT)}\0".encode())
             digest.update(path.read_bytes())
-    for pattern in arguments.names:
-        for path in sorted(ROOT.glob(pattern)):
-            digest.update(f"\0{path.relative_to(ROOT)}".encode())
+    for folder in arguments.packages:
+        for path in sorted(ROOT.glob(f"{folder}/**/*.py")):
+            if (path.parent / "__init__.py").exists():  # what else lies there was made, such as the site's examples
+                digest.update(f"\0{path.relative_to(ROOT)}".encode())
     print(digest.hexdigest())
 
 

@@ -1,4 +1,4 @@
-"""The set-up is made again when what it stands on has changed: the content of some files, the names of others."""
+"""The set-up is made again when what it stands on has changed: the content of some files, the names of modules."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from scripts.steps import fingerprint
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(fingerprint, "ROOT", tmp_path)
-    monkeypatch.setattr("sys.argv", ["fingerprint", "*.toml", "--names", "**/*.py"])
+    monkeypatch.setattr("sys.argv", ["fingerprint", "*.toml", "--packages", "house"])
     (tmp_path / "project.toml").write_text("a = 1")
-    (tmp_path / "room").mkdir()
-    (tmp_path / "room" / "door.py").write_text("open()")
+    (tmp_path / "house" / "site").mkdir(parents=True)
+    for module in ("__init__.py", "door.py"):
+        (tmp_path / "house" / module).write_text("open()")
     return tmp_path
 
 
@@ -31,9 +32,15 @@ def test_content_counts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys) != before
 
 
-def test_of_some_files_the_name_alone_counts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_modules_the_name_alone_counts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = said(capsys)
-    (root / "room" / "door.py").write_text("close()")
+    (root / "house" / "door.py").write_text("close()")
     assert said(capsys) == before
-    (root / "room" / "door.py").rename(root / "door.py")
+    (root / "house" / "door.py").rename(root / "house" / "gate.py")
     assert said(capsys) != before
+
+
+def test_what_is_made_in_a_package_does_not_count(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = said(capsys)
+    (root / "house" / "site" / "example.py").write_text("plan()")
+    assert said(capsys) == before
