@@ -11,9 +11,16 @@ from ..model.deadline import look
 
 
 def wrong_in_arrays(
-    size: Ints, start: Ints, end: Ints, alignment: Ints, capacity: int | None, offset: Ints, peak: int | None
+    size: Ints,
+    start: Ints,
+    end: Ints,
+    alignment: Ints,
+    capacity: int | None,
+    offset: Ints,
+    peak: int | None,
+    bound: int,
 ) -> str | None:
-    """What is wrong with these offsets, of sizes below 2^62; None: nothing."""
+    """What is wrong with these offsets, of sizes below 2^62, and with what is said of them; None: nothing."""
     if len(offset) != len(size):
         return f"there are {len(offset)} offsets for {len(size)} buffers"
     top = offset + size
@@ -26,6 +33,8 @@ def wrong_in_arrays(
             return f"buffer {int(wrong.argmax())} {what}"
     if peak != int(top.max(initial=0)):
         return f"the peak is {int(top.max(initial=0))}, not {peak}"
+    if bound > peak:
+        return f"the bound {bound} is above the peak {peak}"
     look(VERIFYING)
     some = (size > 0) & (end > start)
     if not all_apart(Pieces(offset[some], top[some], start[some], end[some], np.flatnonzero(some))):

@@ -36,7 +36,7 @@ MOST_TIMES = 64
 LEAST_ROOM = 1 << 16
 LONGEST_ID = 256
 HEADER = re.compile(
-    rb"\x93NUMPY(?:\x01\x00..|\x02\x00....)\{'descr': '(?P<type>[<>|][iu][1248]|[<>]U[0-9]{1,6})', "
+    rb"\x93NUMPY(?:\x01\x00..|\x02\x00....)\{'descr': '(?P<type>[<>|][iu][1248]|[<>]U[1-9][0-9]{0,5})', "
     rb"'fortran_order': (?:False|True), 'shape': \((?:(?P<count>[0-9]{1,15}),)?\), ?\} *\n",
     re.DOTALL,
 )
@@ -129,7 +129,7 @@ def _columns(data: bytes) -> dict[str, Column]:
                 except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
                     text = f"the array {quoted(name)} cannot be read: {_sentence(error)}"
                     raise bad_input(Code.UNREADABLE, ("bytes", member.header_offset), text) from None
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError, NotImplementedError, RuntimeError, IndexError) as error:
+    except (zipfile.BadZipFile, ValueError, EOFError, OSError, RuntimeError, IndexError) as error:
         raise bad_input(Code.UNREADABLE, ("bytes", 0), f"is no .npz file: {_sentence(error)}") from None
     return found
 

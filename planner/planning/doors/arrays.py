@@ -58,7 +58,8 @@ def plan_arrays(
     """An offset for every buffer of one memory, given as columns of integers.
 
     Buffer i has `size[i]` bytes, is needed from `start[i]` until just before `end[i]`, and lies at a multiple of `alignment` (one for all, or
-    one for each). `capacity` is the memory's size; None: unlimited. The answer is the one that `plan` gives, verified like it.
+    one for each). `capacity` is the memory's size; None: unlimited. The offsets are those that `plan` gives, and verified; a bound above `most_live` is
+    the word of a search.
     Raises BadInput for columns or options that make no sense, CannotSolve for a solver that does not exist.
     """
     options = options or Options()
@@ -172,7 +173,8 @@ class _Columns:
         )
         if made.offset is None:
             return made
-        wrong = wrong_in_arrays(self.size, self.start, self.end, self.alignment, self.capacity, made.offset, made.peak)
+        columns = self.size, self.start, self.end, self.alignment
+        wrong = wrong_in_arrays(*columns, self.capacity, made.offset, made.peak, made.bound)
         if wrong is None:
             return made
         text = f"the plan that was made failed verification and is withheld ({wrong}); {REPORT}"

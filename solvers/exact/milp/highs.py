@@ -41,9 +41,8 @@ class HighsBackend:
             path = str(Path(folder, "model.mps"))
             _, variables, _, _ = problem.writeMPS(path, rename=1)
             solver.readModel(path)
-        for option, value in _options(
-            budget
-        ).items():  # not before: with little time left a model would be read in part
+        # Not before: with little time left a model would be read in part.
+        for option, value in _options(budget).items():
             solver.setOptionValue(option, value)
         # HiGHS answers by column number, in the file's order of columns.
         shorts = [solver.getColName(column)[1] for column in range(solver.getNumCol())]

@@ -117,7 +117,14 @@ def test_a_header_that_promises_more_than_there_is() -> None:
     short = member(np.zeros(4, dtype=np.int64)).replace(b"(4,)", b"(9999999999,)"[:4].ljust(4))
     huge = member(np.zeros(4, dtype=np.int64)).replace(b"'shape': (4,), }", b"'shape': (1<<9,)")
     long = member(np.zeros(4, dtype=np.int64))[:-8]
-    for bad in (short, huge, long, b"", b"\x93NUMPY\x07\x00"):
+    empty = (
+        member(np.array(["a"]))[:-4]
+        .replace(b"<U1", b"<U0")
+        .replace(b"(1,), }".ljust(22), b"(999999999999999,), }".ljust(22))
+    )
+    assert b"<U0" in empty
+    assert b"(999999999999999,)" in empty
+    for bad in (short, huge, long, empty, b"", b"\x93NUMPY\x07\x00"):
         assert refusal(archive(size=bad, start=bad, end=bad)).code == "unreadable"
 
 

@@ -114,10 +114,12 @@ def test_a_solver_that_does_not_exist() -> None:
         plan_arrays(SIZE, START, END, options=Options(solver="nobody"))
 
 
-def wrong(offset: list[int], peak: int | None = None, alignment: tuple[int, ...] = (1, 4, 1)) -> str | None:
+def wrong(
+    offset: list[int], peak: int | None = None, alignment: tuple[int, ...] = (1, 4, 1), bound: int = 0
+) -> str | None:
     size, start, end, multiple = (np.array(column) for column in (SIZE, START, END, alignment))
     top = max(at + length for at, length in zip(offset, SIZE, strict=False))
-    return wrong_in_arrays(size, start, end, multiple, 100, np.array(offset), top if peak is None else peak)
+    return wrong_in_arrays(size, start, end, multiple, 100, np.array(offset), top if peak is None else peak, bound)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +140,11 @@ def test_the_verification_knows_every_rule(offset: list[int], what: str | None) 
 
 def test_a_wrong_peak_is_seen() -> None:
     assert "the peak is 84" in (wrong([0, 64, 0], peak=80) or "")
+
+
+def test_a_bound_above_the_peak_is_seen() -> None:
+    assert wrong([0, 64, 0], bound=84) is None
+    assert "above the peak" in (wrong([0, 64, 0], bound=85) or "")
 
 
 def test_what_fails_verification_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
