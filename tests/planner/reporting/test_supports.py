@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from math import lcm
+from typing import Any
+
 import pytest
 
 from planner.model.plan import Placement
 from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem
+from planner.reporting.levels import Levels, Point
 from planner.reporting.supports import Supports
 
 ARENA = Pool("p")
@@ -77,3 +82,76 @@ def test_what_is_fixed_rests_on_the_decision() -> None:
 
 def test_nothing_there() -> None:
     assert ids(Problem((Buffer("a", 0, live=((0, 2),)), Buffer("b", 9)), (ARENA,)), {"a": 5}) == []
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_same_as_who_looks_at_all_pairs(seed: int) -> None:
+    problem, offsets = thrown(random.Random(seed))
+    assert ids(problem, offsets) == by_all_pairs(problem, offsets)
+
+
+def thrown(dice: random.Random) -> tuple[Problem, dict[BufferId, int]]:
+    """Buffers at any address, whether or not that is allowed: some live twice, some colocated, excluded, in conflict or fixed."""
+    buffers, offsets = [], dict[BufferId, int]()
+    for i in range(30):
+        start = dice.randrange(20)
+        live = ((start, start + 1 + dice.randrange(6)), (start + 8, start + 8 + dice.randrange(4)))
+        fixed = Fixed("p", 0) if i == 7 else None
+        buffers.append(Buffer(i, dice.randrange(6), dice.choice((1, 1, 2, 4)), live=live[: 1 + i % 2], fixed=fixed))
+        offsets[i] = dice.randrange(40)
+    pairs = [tuple(dice.sample(range(30), 2)) for _ in range(60)]
+    ties = tuple(Colocation(i, i - 1, offsets[i] - offsets[i - 1]) for i in (*range(11, 15), 21, 22))
+    constraints = Constraints(tuple(pairs[:10]), tuple(pairs[10:]), ties)  # type: ignore[arg-type]
+    return Problem(tuple(buffers), (ARENA,), constraints), offsets
+
+
+def by_all_pairs(problem: Problem, offsets: dict[BufferId, int]) -> list[BufferId]:
+    sized = {b.id: b for b in problem.buffers if b.size}
+    group: dict[BufferId, set[BufferId]] = {id_: {id_} for id_ in offsets}
+    for tie in problem.constraints.colocations:
+        joined = group[tie.buffer] | group[tie.base]
+        group.update(dict.fromkeys(joined, joined))
+    conflicts = {frozenset(pair) for pair in problem.constraints.conflicts}
+    excluded = {frozenset(pair) for pair in problem.constraints.exclusions}
+
+    def meet(a: BufferId, b: BufferId) -> bool:
+        live = any(max(s, t) < min(e, f) for s, e in sized[a].live or () for t, f in sized[b].live or ())
+        return {a, b} in conflicts or ({a, b} not in excluded and live)
+
+    def below(a: BufferId, own: set[BufferId], grain: int) -> set[BufferId]:
+        near = {b for b in sized if b not in own and offsets[a] - grain < offsets[b] + sized[b].size <= offsets[a]}
+        return {b for b in near if meet(a, b)}
+
+    top = max(offsets[id_] + buffer.size for id_, buffer in sized.items())
+    found = {id_ for id_, buffer in sized.items() if offsets[id_] + buffer.size == top}
+    while True:
+        more = set(found)
+        for id_ in found:
+            own = group[id_]
+            if any(problem.buffers[int(i)].fixed for i in own):
+                continue
+            grain = lcm(*(problem.buffers[int(i)].alignment for i in own))
+            more |= {b for member in own if member in sized for b in below(member, own, grain)}
+        if more == found:
+            return sorted(found, key=lambda id_: (-offsets[id_], int(id_)))
+        found = more
+
+
+def test_few_of_many_are_looked_at_for_what_ends_in_a_wide_range() -> None:
+    many = 4000
+    levels = Levels([(8 * i, 8 * i + 8, ((i, i + 2),)) for i in range(many)])
+    looked = Watched(levels._points)
+    levels._points = looked
+    assert set(levels.ending(0, 8 * many, ((900, 901),))) == {8 * 899, 8 * 900}
+    assert not list(levels.ending(0, 8 * many, ((many + 5, many + 6),)))
+    assert looked.count < 100
+
+
+class Watched(list[Point]):
+    """Counts how often one of them was looked at."""
+
+    count = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.count += 1
+        return super().__getitem__(at)
