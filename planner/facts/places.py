@@ -286,6 +286,14 @@ class Places:
             self._rules[key] = whole
         return self._rules[key]
 
+    def least(self, group: Group, pool: str, floor: int, rule: Congruence) -> int:
+        """The least base from the floor on that keeps the rule and at which the group touches no reserved range."""
+        return self._lowest(self._shape(group).solid, self.pools[pool], rule, floor)
+
+    def least(self, group: Group, pool: str, floor: int, rule: Congruence) -> int:
+        """The least base from the floor on that keeps the rule and at which the group touches no reserved range."""
+        return self._lowest(self._shape(group).solid, self.pools[pool], rule, floor)
+
     def greatest(self, group: Group, pool: Pool) -> int | None:
         """The greatest base that the pool's size and the members' greatest offsets allow; None: any."""
         shape = self._shape(group)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ..facts.colocation import Group
 from ..facts.intervals import merged, overlap
 from ..facts.places import Places
+from ..facts.sweep import VERIFYING
+from ..model.deadline import tick
 from ..model.plan import Placement
-from ..model.problem import Interval
 
 MOST_BUFFERS = 400
-"""Of more than this it is only tried whether they can all stand on top of each other."""
+MOST_SPANS = 4000
+"""Of more buffers than this, or more stretches of life, it is only tried whether they can all stand on top of each other."""
 MOST_STACKED = 20_000
 MOST_RANGES = 200
 """With more buffers, or more pools and reserved ranges, nothing is tried: it would take longer than it is worth."""
@@ -27,42 +30,62 @@ def counterexamples(places: Places, among: Sequence[int] | None = None) -> Itera
     problem = places.problem
     if len(buffers) > MOST_STACKED or sum(1 + len(pool.reserved) for pool in problem.pools) > MOST_RANGES:
         return
-    sizes = [buffer.size for buffer in problem.buffers]
-    spans = [merged(buffer.live or ()) for buffer in problem.buffers]
+    rules = _Rules(places)
+    sizes, spans = [buffer.size for buffer in problem.buffers], rules.spans
     orders: tuple[Order, ...] = (
         lambda i: (-sizes[i],),
         lambda i: (spans[i][0][0] if spans[i] else 0, -sizes[i]),
         lambda i: (-sum(end - start for start, end in spans[i]), -sizes[i]),
         lambda i: (-sizes[i] * sum(end - start for start, end in spans[i]),),
     )
-    attempts = [_Attempt(places, spans, stacked=True)]
-    if len(buffers) <= MOST_BUFFERS:
-        attempts += [_Attempt(places, spans, stacked=False) for _ in orders]
+    attempts = [_Attempt(rules, stacked=True)]
+    if len(buffers) <= MOST_BUFFERS and sum(len(spans[i]) for i in buffers) <= MOST_SPANS:
+        attempts += [_Attempt(rules, stacked=False) for _ in orders]
     for number, attempt in enumerate(attempts):
         found = attempt.place(sorted(buffers, key=orders[max(number - 1, 0)]))
         if found is not None:
             yield found
 
 
+class _Rules:
+    """What all attempts have to keep."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        problem, index = places.problem, places.index
+        self.spans = [merged(buffer.live or ()) for buffer in problem.buffers]
+        self._conflicts = {frozenset((index[a], index[b])) for a, b in problem.constraints.conflicts}
+        self._exclusions = {frozenset((index[a], index[b])) for a, b in problem.constraints.exclusions}
+        self._meet: dict[tuple[int, int], bool] = {}
+        self.apart: dict[int, list[int]] = {}
+        """By the first of those that must share a pool: the numbers of the lists of different pools that have one of them."""
+        for number, names in enumerate(problem.constraints.different_pool):
+            for first in {places.tied(index[id_])[0] for id_ in names}:
+                self.apart.setdefault(first, []).append(number)
+
+    def meet(self, a: int, b: int) -> bool:
+        """True if the two may not have an address in common."""
+        key = (a, b) if a < b else (b, a)
+        if key not in self._meet:
+            tick(VERIFYING)
+            pair = frozenset(key)
+            live = pair not in self._exclusions and overlap(self.spans[a], self.spans[b])
+            self._meet[key] = live or pair in self._conflicts
+        return self._meet[key]
+
+
 class _Attempt:
     """What is placed so far."""
 
-    def __init__(self, places: Places, spans: Sequence[tuple[Interval, ...]], *, stacked: bool) -> None:
-        self._places, self._spans, self._stacked = places, spans, stacked
-        problem = places.problem
-        index = places.index
-        self._conflicts = {frozenset((index[a], index[b])) for a, b in problem.constraints.conflicts}
-        self._exclusions = {frozenset((index[a], index[b])) for a, b in problem.constraints.exclusions}
-        self._apart: dict[int, list[tuple[int, ...]]] = {}
-        for names in problem.constraints.different_pool:
-            members = tuple(places.tied(index[id_])[0] for id_ in names)
-            for member in members:
-                self._apart.setdefault(member, []).append(members)
+    def __init__(self, rules: _Rules, *, stacked: bool) -> None:
+        self._rules, self._places, self._stacked = rules, rules.places, stacked
         self._home: dict[int, str] = {}
         """By the first of the buffers that must share a pool."""
-        self._there: dict[str, list[tuple[int, int, int]]] = {name: [] for name in places.pools}
+        self._taken: dict[int, set[str]] = {}
+        """The pools that one of a list of different pools is in, by the list's number."""
+        self._there: dict[str, list[tuple[int, int, int]]] = {name: [] for name in self._places.pools}
         """Of each pool: buffer, begin, end."""
-        self._top = dict.fromkeys(places.pools, 0)
+        self._top = dict.fromkeys(self._places.pools, 0)
 
     def place(self, order: Iterable[int]) -> list[Placement | None] | None:
         """Every buffer's place; None: one found none."""
@@ -73,12 +96,16 @@ class _Attempt:
         for buffer in fixed_first:
             if found[buffer] is not None:
                 continue
+            tick(VERIFYING)
             group = self._places.group(buffer)
             spot = self._spot(buffer)
             if spot is None:
                 return None
             pool, base = spot
-            self._home[self._places.tied(buffer)[0]] = pool
+            first = self._places.tied(buffer)[0]
+            self._home[first] = pool
+            for number in self._rules.apart.get(first, ()):
+                self._taken.setdefault(number, set()).add(pool)
             for member, low in zip(group.members, group.offsets, strict=True):
                 if member in chosen:
                     data = self._places.problem.buffers[member]
@@ -90,45 +117,43 @@ class _Attempt:
     def _spot(self, buffer: int) -> tuple[str, int] | None:
         first = self._places.tied(buffer)[0]
         home = self._home.get(first)
-        for pool in self._places.possible_pools(buffer) if home is None else (home,):
-            taken = {
-                self._home.get(other) for members in self._apart.get(first, ()) for other in members if other != first
-            }
-            base = None if pool in taken else self._base(buffer, pool)
+        if home is not None:
+            base = self._base(buffer, home)
+            return None if base is None else (home, base)
+        taken = [self._taken.get(number, ()) for number in self._rules.apart.get(first, ())]
+        for pool in self._places.possible_pools(buffer):
+            base = None if any(pool in pools for pools in taken) else self._base(buffer, pool)
             if base is not None:
                 return pool, base
         return None
 
     def _base(self, buffer: int, pool: str) -> int | None:
         """The lowest base at which the buffer's group meets nobody; stacked: above all that is there."""
-        group, there = self._places.group(buffer), self._places.pools[pool]
+        group = self._places.group(buffer)
         spot = self._places.spot(group, pool)
         if spot is None:
             return None
-        greatest = self._places.greatest(group, there)
+        greatest = self._places.greatest(group, self._places.pools[pool])
         base = spot.least
-        while True:
-            higher = self._above(group.members, group.offsets, pool, base)
-            if higher == base:
-                return base
-            base = spot.rule.at_least(higher)
-            if spot.fixed is not None or (greatest is not None and base > greatest):
-                return None
-
-    def _above(self, members: Sequence[int], offsets: Sequence[int], pool: str, base: int) -> int:
-        """A base that is out of the way of the first thing in the way; the same if nothing is."""
-        if self._stacked and base < self._top[pool]:
-            return self._top[pool]
-        for member, low in zip(members, offsets, strict=True):
-            begin, end = base + low, base + low + self._places.problem.buffers[member].size
-            for start, stop in self._places.pools[pool].reserved:
-                if max(start, begin) < min(stop, end):
-                    return stop - low
-            for other, start, stop in () if self._stacked else self._there[pool]:
-                if max(start, begin) < min(stop, end) and self._meet(member, other):
-                    return stop - low
+        if self._stacked:
+            base = self._places.least(group, pool, max(base, self._top[pool]), spot.rule)
+        for low, high in () if self._stacked else self._closed(group, pool):
+            if base <= low:
+                break
+            if base < high:
+                base = spot.rule.at_least(high)
+        if (spot.fixed is not None and base != spot.least) or (greatest is not None and base > greatest):
+            return None
         return base
 
-    def _meet(self, a: int, b: int) -> bool:
-        pair = frozenset((a, b))
-        return pair in self._conflicts or (pair not in self._exclusions and overlap(self._spans[a], self._spans[b]))
+    def _closed(self, group: Group, pool: str) -> list[tuple[int, int]]:
+        """Between which bases the group would meet something, in order."""
+        found = []
+        for member, low in zip(group.members, group.offsets, strict=True):
+            size = self._places.problem.buffers[member].size
+            if not size:
+                continue
+            met = ((begin, end) for other, begin, end in self._there[pool] if self._rules.meet(member, other))
+            taken = (*self._places.pools[pool].reserved, *met)
+            found += [(begin - low - size, end - low) for begin, end in taken if begin < end]
+        return sorted(found)

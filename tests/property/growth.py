@@ -141,7 +141,8 @@ def _different_pools(document: Document, count: int) -> None:
 
 
 def _crowd(document: Document, count: int) -> None:
-    """More than there are pools."""
+    """More than there are pools, of which there are many."""
+    _with_pools(document, min(count // 10, 150))
     document["constraints"]["different_pool"] = [[buffer["id"] for buffer in _with_buffers(document, count)]]
 
 
@@ -358,14 +359,19 @@ def _looked_at(asked: Problem, made: Plan) -> dict[str, float]:
     """How long it takes to verify, draw, report and explain a plan, and to say what is wrong with one in which all lies at the bottom."""
     from planner.drawing import memory_map, svg
     from planner.formats.answers.write_map import write_map
+    from planner.model.plan import PlanCertificate, PlanStatus
     from planner.reporting.explain import explain_bound
     from planner.reporting.report import memory_report
     from planner.verifying.verify import verify
+    from solvers.model.outcome import Proof
 
     heap = replace(made, placements=tuple(replace(place, offset=0) for place in made.placements))
+    searched = PlanCertificate(Proof.SEARCH, 0, solver="cpsat")
+    none = replace(heap, status=PlanStatus.INFEASIBLE, placements=(), certificates=(searched,))
     deeds: dict[str, Callable[[], object]] = {
         "verify": lambda: verify(asked, made),
         "verify a wrong one": lambda: verify(asked, heap),
+        "verify that there is none": lambda: verify(asked, none),
         "draw": lambda: svg(memory_map(asked, made)),
         "draw a wrong one": lambda: svg(memory_map(asked, heap)),
         "write the map": lambda: write_map(memory_map(asked, made)),

@@ -144,14 +144,14 @@ def test_few_of_many_are_looked_at_for_what_ends_in_a_wide_range() -> None:
     levels._points = looked
     assert set(levels.ending(0, 8 * many, ((900, 901),))) == {8 * 899, 8 * 900}
     assert not list(levels.ending(0, 8 * many, ((many + 5, many + 6),)))
-    assert looked.count < 100
+    assert looked.looks < 100
 
 
 class Watched(list[Point]):
     """Counts how often one of them was looked at."""
 
-    count = 0
+    looks = 0
 
     def __getitem__(self, at: Any) -> Any:
-        self.count += 1
+        self.looks += 1
         return super().__getitem__(at)
