@@ -286,11 +286,7 @@ class Places:
             self._rules[key] = whole
         return self._rules[key]
 
-    def least(self, group: Group, pool: str, floor: int, rule: Congruence) -> int:
-        """The least base from the floor on that keeps the rule and at which the group touches no reserved range."""
-        return self._lowest(self._shape(group).solid, self.pools[pool], rule, floor)
-
-    def least(self, group: Group, pool: str, floor: int, rule: Congruence) -> int:
+    def lowest(self, group: Group, pool: str, floor: int, rule: Congruence) -> int:
         """The least base from the floor on that keeps the rule and at which the group touches no reserved range."""
         return self._lowest(self._shape(group).solid, self.pools[pool], rule, floor)
 

@@ -136,7 +136,7 @@ class _Attempt:
         greatest = self._places.greatest(group, self._places.pools[pool])
         base = spot.least
         if self._stacked:
-            base = self._places.least(group, pool, max(base, self._top[pool]), spot.rule)
+            base = self._places.lowest(group, pool, max(base, self._top[pool]), spot.rule)
         for low, high in () if self._stacked else self._closed(group, pool):
             if base <= low:
                 break

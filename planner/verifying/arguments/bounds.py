@@ -8,6 +8,8 @@ from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 
 from ...facts.places import Places
+from ...facts.sweep import VERIFYING
+from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import Plan, PlanCertificate, PlanStatus
 from ..findings import FindingKind, VerifyFinding
@@ -104,6 +106,7 @@ class _Proven:
         """Every buffer in the best pool that it can be in; of one that can be in none, whatever is claimed holds."""
         total = 0
         for number, buffer in enumerate(self.places.problem.buffers if has_choice(term) else ()):
+            look(VERIFYING)
             homes = self.places.possible_pools(number)
             costs = [choice_cost(buffer, self.places.pools[pool], term) for pool in homes or self.places.pools]
             total += min(costs) if homes else max(costs, default=0)

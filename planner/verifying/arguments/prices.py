@@ -13,6 +13,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ...facts.places import Places
+from ...facts.sweep import VERIFYING
+from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
 from ..objective import can_be_priced, choice_cost, price_of_peaks
@@ -35,6 +37,7 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
         homes = list(possible or places.allowed_pools(tied))
         if not homes:
             continue
+        look(VERIFYING)
         members = [places.problem.buffers[number] for number in tied]
         mine = weights.get(tied[0], {})
         bound += (min if possible else max)(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from itertools import accumulate
 from math import lcm
 from typing import NamedTuple
 
 from ...facts.intervals import merged
 from ...facts.places import Places
+from ...facts.sweep import VERIFYING
+from ...model.deadline import in_time, look
 from ...model.plan import PlanCertificate
 from ...model.problem import Buffer
 
@@ -53,17 +56,17 @@ def weigh(
     """What the named buffers (none named: all) weigh in each pool, by the first of those that must share a pool."""
     named = set(certificate.buffers) or set(places.index)
     excluded = {places.index[id_] for pair in places.problem.constraints.exclusions for id_ in pair}
-    single, entangled = [], set()
+    single, entangled = [], []
     for number, each in enumerate(places.problem.buffers):
         if each.id in named:
             if number in excluded or len(places.group(number).members) > 1:
-                entangled.add(each.id)
+                entangled.append(number)
             else:
                 single.append(number)
     weights = _weigh_single(places, single, moments)
-    for time, of_pool in moments.items() if entangled else ():
-        for buffer, height in _live_heights(places, entangled, time).items():
-            mine = weights.setdefault(places.tied(buffer)[0], {})
+    for heights, of_pool in _heights(places, entangled, moments):
+        for first, height in in_time(heights.items(), VERIFYING):
+            mine = weights.setdefault(places.tied(first)[0], {})
             for pool, weight in of_pool.items():
                 mine[pool] = mine.get(pool, 0) + weight * height
     return weights
@@ -75,7 +78,7 @@ def _weigh_single(places: Places, buffers: list[int], moments: dict[int, dict[st
     found: dict[int, dict[str, int]] = {}
     for pool in sorted({pool for of_pool in moments.values() for pool in of_pool}):
         sums = [0, *accumulate(moments[time].get(pool, 0) for time in times)]
-        for each in buffers:
+        for each in in_time(buffers, VERIFYING):
             buffer = places.problem.buffers[each]
             weight = 0
             for start, end in merged(buffer.live or ()):
@@ -86,15 +89,62 @@ def _weigh_single(places: Places, buffers: list[int], moments: dict[int, dict[st
     return found
 
 
-def _live_heights(places: Places, named: set[int | str], time: int) -> dict[int, int]:
-    """How many bytes each group takes at the time, by its first member; of an excluded pair only the larger buffer counts."""
-    buffers = places.problem.buffers
-    live = {i for i, buffer in enumerate(buffers) if buffer.id in named and live_at(buffer, time)}
-    for a, b in ((places.index[a], places.index[b]) for a, b in places.problem.constraints.exclusions):
-        if a in live and b in live and not one_group(places, a, b):
-            live.discard(b if buffers[a].size >= buffers[b].size else a)
+def _heights(
+    places: Places, entangled: list[int], moments: dict[int, dict[str, int]]
+) -> Iterator[tuple[dict[int, int], dict[str, int]]]:
+    """How many bytes each group takes, by its first member, and what a byte weighs, for as long as the same buffers are live."""
+    times = sorted(moments) if entangled else []
+    begin: dict[int, list[int]] = {}
+    end: dict[int, list[int]] = {}
+    for i in entangled:
+        for start, stop in merged(places.problem.buffers[i].live or ()):
+            first, last = bisect_left(times, start), bisect_left(times, stop)
+            if first < last:
+                begin.setdefault(first, []).append(i)
+                end.setdefault(last, []).append(i)
+    excluded = _excluded(places) if begin else {}
+    live: set[int] = set()
+    heights: dict[int, int] = {}
+    total: dict[str, int] = {}
+    for number, time in enumerate(times):
+        if number in begin or number in end:
+            if heights and total:
+                yield heights, total
+            look(VERIFYING)
+            live.difference_update(end.get(number, ()))
+            live.update(begin.get(number, ()))
+            heights, total = _live_heights(places, live, excluded), {}
+        for pool, weight in moments[time].items():
+            total[pool] = total.get(pool, 0) + weight
+    if heights and total:
+        yield heights, total
+
+
+def _excluded(places: Places) -> dict[int, dict[int, int]]:
+    """The partners of each buffer in exclusions, but for those that it moves with as one, and which exclusion that is."""
+    found: dict[int, dict[int, int]] = {}
+    for number, pair in enumerate(places.problem.constraints.exclusions):
+        a, b = (places.index[id_] for id_ in pair)
+        if not one_group(places, a, b):
+            found.setdefault(a, {}).setdefault(b, number)
+            found.setdefault(b, {}).setdefault(a, number)
+    return found
+
+
+def _live_heights(places: Places, live: set[int], excluded: dict[int, dict[int, int]]) -> dict[int, int]:
+    """How many bytes each group takes where these are live, by its first member; of an excluded pair only the larger buffer counts."""
+    buffers, exclusions = places.problem.buffers, places.problem.constraints.exclusions
+    both: set[int] = set()
+    for i in in_time(live, VERIFYING):
+        partners = excluded.get(i, {})
+        both.update(partners[other] for other in partners.keys() & live)
+    counted = set(live)
+    for number in sorted(both):
+        a, b = (places.index[id_] for id_ in exclusions[number])
+        if a in counted and b in counted:
+            counted.discard(b if buffers[a].size >= buffers[b].size else a)
     spans: dict[int, list[tuple[int, int]]] = {}
-    for i in sorted(live):
+    for i in sorted(counted):
         group = places.group(i)
         low = places.low(i)
         spans.setdefault(group.members[0], []).append((low, low + buffers[i].size))
