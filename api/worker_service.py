@@ -17,8 +17,8 @@ from .process.memory_budget import share_out
 from .process.metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable
-from .store.databases.postgres import PostgresDatabase
 from .store.opening import is_shared, open_store, why
+from .store.sql.databases.postgres import PostgresDatabase
 
 log = structlog.get_logger("memplan.worker")
 

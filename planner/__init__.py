@@ -47,20 +47,20 @@ from .model.problem import (
     VariantGroup,
     Variants,
 )
-from .options.capacity import with_capacity
-from .options.options import Options
-from .options.preference import Preference, Stability, with_preference
-from .options.stability import with_stability
+from .planning.options.capacity import with_capacity
+from .planning.options.options import Options
+from .planning.options.preference import Preference, Stability, with_preference
+from .planning.options.stability import with_stability
 from .planning.placing.solving import pareto, plan
 from .planning.placing.watching import Progress
 from .verifying.verify import verify
 
 if TYPE_CHECKING:
-    from .options.solver_list import SolverInfo, end_solver_processes, solver_list
     from .planning.doors.arrays import ArrayPlan, plan_arrays
     from .planning.doors.model_export import export_model
     from .planning.doors.session import Session
     from .planning.doors.tvm_interface import BufferInfo, TensorPlacement, plan_memory
+    from .planning.options.solver_list import SolverInfo, end_solver_processes, solver_list
     from .planning.shapes import ShapedProblem, ShapesPlan, plan_shapes, verify_shapes
     from .planning.sharing import Sharing, share, verify_sharing
     from .planning.sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep

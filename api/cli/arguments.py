@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import typer
 
 from planner.model.errors import BadInput
-from planner.options import capacity
-from planner.options.capacity import quoted
+from planner.planning.options import capacity
+from planner.planning.options.capacity import quoted
 
 
 def parse_size(text: str, option: str) -> int:

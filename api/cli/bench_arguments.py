@@ -7,7 +7,7 @@ import re
 import typer
 
 from planner.bench.running.grid import FROM_NAME
-from planner.options.capacity import quoted
+from planner.planning.options.capacity import quoted
 
 from .arguments import parse_size
 

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from planner.formats.tables.settings import Setting
-    from planner.options.options import Declared, Options
+    from planner.planning.options.options import Declared, Options
 
 MEGABYTE = 1_000_000
 INPUT_FORMAT = "input_format"
@@ -32,7 +32,7 @@ class PlannerCommand(TyperCommand):
     """The options' names in the library; None: all of them."""
 
     def get_params(self, ctx: Any) -> Any:
-        from planner.options.options import DECLARED
+        from planner.planning.options.options import DECLARED
 
         known = {param.name for param in self.params}
         rows = [row for name, row in DECLARED.items() if self.takes is None or name in self.takes]
@@ -188,7 +188,7 @@ def said(context: typer.Context) -> dict[str, Any]:
 
 def options(context: typer.Context, **settled: Any) -> Options:
     """What was said, as the library takes it; `settled` is not for the user to say."""
-    from planner.options.options import Options
+    from planner.planning.options.options import Options
 
     return Options(**said(context) | settled)
 
@@ -214,7 +214,7 @@ def parameters(rows: Iterable[Declared]) -> Any:
 
 def on_the_command_line(row: Declared) -> tuple[Any, Any, Callable[[Any], Any], dict[str, Any]]:
     """How an option of its kind is typed: its type, its default, what makes the library's value of it, and what help says besides."""
-    from planner.options.options import OptionKind
+    from planner.planning.options.options import OptionKind
 
     from .arguments import parse_capacities, parse_seconds
 
@@ -251,7 +251,7 @@ def on_the_command_line(row: Declared) -> tuple[Any, Any, Callable[[Any], Any], 
 
 def parse_choice(row: Declared, word: str) -> StrEnum:
     """The choice that was typed."""
-    from planner.options.options import chosen
+    from planner.planning.options.options import chosen
 
     try:
         return chosen(row, word)

@@ -12,7 +12,7 @@ import structlog
 
 from ..store import Store, StoreUnavailable
 from ..store.records import NewJob, Where
-from ..store.turns import is_short
+from ..store.sql.turns import is_short
 from .attempt import MOST_DEATHS, Attempt, Endings, Posted
 from .processes.cluster import ClusterPool
 from .processes.pool import ProcessPool

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from .database import DatabaseStore
-from .databases.sql import Database
 from .errors import StoreUnavailable
+from .sql.databases.database import Database
+from .sql.store import DatabaseStore
 
 
 def open_store(url: str) -> DatabaseStore:
@@ -23,10 +23,10 @@ def is_shared(url: str) -> bool:
 def open_database(url: str) -> Database:
     """The database of that URL."""
     if is_shared(url):
-        from .databases.postgres import PostgresDatabase
+        from .sql.databases.postgres import PostgresDatabase
 
         return PostgresDatabase(_parsed(url))
-    from .databases.sqlite import SqliteDatabase
+    from .sql.databases.sqlite import SqliteDatabase
 
     return SqliteDatabase(_parsed(url))
 

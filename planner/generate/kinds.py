@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from ..model.errors import echo
 from ..model.problem import Lifetimes, Pool, Problem
-from ..options.options import GREATEST, bad_option
+from ..planning.options.options import GREATEST, bad_option
 from . import memories, packing, rectangles, training, variants
 from .convnet import convnet
 from .recurrent import recurrent

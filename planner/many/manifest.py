@@ -12,7 +12,7 @@ from typing import Any
 
 from ..model.errors import BadInput, Code, Finding
 from ..model.versions import MEMPLAN
-from ..options.options import Options
+from ..planning.options.options import Options
 from .lines_file import LinesFile
 
 FORMAT = "memplan-manifest/1"

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ..model.errors import BadInput, Code, Finding
 from ..model.problem import Buffer, Problem
-from ..options.options import Options, bad_option, require_valid
+from ..planning.options.options import Options, bad_option, require_valid
 from ..planning.placing.solving import plan
 from .collecting import ProblemFile
 from .manifest import Entry, EntryStatus, Manifest, settings_of

@@ -15,9 +15,9 @@ from ..formats import read_plan, read_problem, write_plan
 from ..model.errors import Code, Finding, PlannerError
 from ..model.plan import Plan
 from ..model.problem import Pair, Problem
-from ..options.capacity import planned_problem
-from ..options.options import Options
-from ..options.stability import places_of
+from ..planning.options.capacity import planned_problem
+from ..planning.options.options import Options
+from ..planning.options.stability import places_of
 from ..planning.placing.solving import plan
 from ..reporting.difference import difference
 from ..verifying.verify import verify

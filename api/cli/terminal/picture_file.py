@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from planner.options.options import bad_option
+from planner.planning.options.options import bad_option
 
 from .output_file import STANDARD_OUTPUT, OutputFile
 

@@ -15,8 +15,8 @@ from planner.formats import read_plan, read_problem
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Plan
 from planner.model.problem import Problem
-from planner.options.capacity import planned_problem
-from planner.options.preference import Preference, Stability
+from planner.planning.options.capacity import planned_problem
+from planner.planning.options.preference import Preference, Stability
 
 from .output_file import reason
 from .text import is_terminal, say

@@ -15,8 +15,8 @@ from planner.formats.documents import Source
 from planner.formats.tables.problems import Format
 from planner.model.problem import Pair, Problem
 from planner.model.versions import versions
-from planner.options.capacity import planned_problem
-from planner.options.options import Options
+from planner.planning.options.capacity import planned_problem
+from planner.planning.options.options import Options
 from planner.planning.placing.watching import Progress
 from solvers.model.errors import StopReason
 from solvers.model.registry import SOLVERS

@@ -19,8 +19,8 @@ from planner.graph.nested import NestedArena, NestedPlan, arenas_of, nested_plan
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Pool, Problem
-from planner.options.capacity import with_capacity
-from planner.options.options import Options
+from planner.planning.options.capacity import with_capacity
+from planner.planning.options.options import Options
 from planner.planning.placing.shares import Shares
 from solvers.model.errors import StopReason
 

@@ -16,7 +16,7 @@ from planner.formats.documents import Source
 from planner.formats.tables.problems import USUAL, Format
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Plan, PlanStatus, gap_to
-from planner.options.options import bad_option
+from planner.planning.options.options import bad_option
 from planner.planning.shapes import (
     Mode,
     ShapedProblem,

@@ -13,7 +13,7 @@ from planner.formats.answers.sweep import configuration, point_fields, read_swee
 from planner.model.errors import PlannerError
 from planner.model.plan import Plan, PlanStatus, gap_to
 from planner.model.problem import measures_bytes
-from planner.options.capacity import with_capacity
+from planner.planning.options.capacity import with_capacity
 from planner.planning.sweeping import SmallestCapacity, Sweep, SweepPoint, parse_ranges, sweep, swept_problem
 from planner.planning.sweeping.configurations import STEP
 from planner.planning.sweeping.sweep import least_capacity_problem

@@ -19,7 +19,7 @@ from planner.generate import Request, generate
 from planner.model.deadline import time_limit
 from planner.model.errors import PlannerError
 from planner.model.problem import Buffer, Problem
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.shapes import ShapesPlan
 from planner.planning.sharing import Sharing
 from planner.planning.sharing.bounds import notes as notes_on_sharing

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from ...store import Store, StoreUnavailable
-from ...store.databases.deliveries import CLUSTER_QUEUE, QUEUE, QUEUES, SHORT_QUEUE, SOLVE
 from ...store.records import Claim, JobState
+from ...store.sql.databases.deliveries import CLUSTER_QUEUE, QUEUE, QUEUES, SHORT_QUEUE, SOLVE
 from ..attempt import AGAIN_SECONDS, Attempt, Endings
 from ..processes.cluster import ClusterPool
 from ..processes.pool import Crew, ProcessPool

@@ -15,8 +15,8 @@ from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
 
 from ...store import Store
-from ...store.databases.deliveries import QUEUES
 from ...store.records import JobState
+from ...store.sql.databases.deliveries import QUEUES
 from ..attempt import MOST_DEATHS
 
 LOOKS = 6

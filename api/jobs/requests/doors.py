@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from planner.options.options import DECLARED, GREATEST, Declared, OptionKind, chosen
+from planner.planning.options.options import DECLARED, GREATEST, Declared, OptionKind, chosen
 
 Size = Annotated[int, Field(ge=0, le=GREATEST)]
 OFFERED = {row.said: row for row in DECLARED.values() if row.over_http}

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from planner.checks.report import printable
 from planner.model.errors import MAX_ECHO, Code, Finding
-from planner.options.options import DECLARED, Options
+from planner.planning.options.options import DECLARED, Options
 
 from ...errors import Refusal, bad_option, refused_findings
 from ...settings import Settings

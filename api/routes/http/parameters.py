@@ -12,8 +12,8 @@ from starlette.requests import Request
 
 from planner.formats.tables.problems import names
 from planner.model.errors import BadInput
-from planner.options.capacity import parse_capacities
-from planner.options.options import OptionKind
+from planner.planning.options.capacity import parse_capacities
+from planner.planning.options.options import OptionKind
 
 from ...errors import HttpCode, Refusal, refused
 from ...jobs.requests.doors import DOORS, FIELDS, OFFERED, PLANS, Door, RequestOptions

@@ -25,7 +25,7 @@ from ...model.errors import BadInput, CannotSolve
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Buffer, Problem
 from ...model.versions import machine, versions
-from ...options.options import Options
+from ...planning.options.options import Options
 from ...planning.placing.solving import plan
 from ..results.records import CellStatus
 from . import frontiers

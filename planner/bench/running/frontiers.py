@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model.plan import Frontier, Plan, PlanStatus
 from ...model.problem import Problem
-from ...options.options import Options
+from ...planning.options.options import Options
 from ...planning.placing.solving import pareto
 from ..results.records import FrontierPoint
 from .known import Known

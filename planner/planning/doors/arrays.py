@@ -19,8 +19,8 @@ from solvers.portfolio.solve import solve
 from ...model.deadline import finish
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import PlanStatus
-from ...options.options import Options, bad_option, require_valid
 from ...verifying.arrays import most_live, wrong_in_arrays
+from ..options.options import Options, bad_option, require_valid
 from ..placing.lifting import status_of
 from ..placing.path import REPORT, cannot_solve, limits_of
 from ..placing.watching import Clock

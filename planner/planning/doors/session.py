@@ -15,9 +15,9 @@ from ...facts.digest import digest
 from ...model.errors import echo
 from ...model.plan import Placement, Plan
 from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, BufferId, Neighbour, Pool, Problem
-from ...options.capacity import planned_problem
-from ...options.options import Options, bad_option, require_valid
 from ...verifying.glance import is_plainly_right
+from ..options.capacity import planned_problem
+from ..options.options import Options, bad_option, require_valid
 from ..placing.solving import plan
 from .again import placed_again
 from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of

@@ -15,7 +15,7 @@ from ...checks.report import Report
 from ...model.errors import Code, Finding, NoPlan
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Buffer, BufferId, Interval, Pool, Problem
-from ...options.options import Options
+from ..options.options import Options
 from ..placing.solving import plan
 
 

@@ -18,8 +18,8 @@ from ...model.plan import Plan, PlanStatus, Run, TracePoint
 from ...model.problem import Problem
 from ...model.storage import Sharing
 from ...model.versions import cores, machine
-from ...options.options import Options
 from ...verifying.findings import AnswerFinding
+from ..options.options import Options
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
 
 WORK_PER_SECOND = 750_000

@@ -9,8 +9,8 @@ from dataclasses import replace
 from ...facts.digest import digest
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
-from ...options.options import Options
 from ...verifying.verify import verify
+from ..options.options import Options
 from .path import WORK_PER_SECOND
 from .solving import plan
 from .watching import Cancelled

@@ -21,11 +21,11 @@ from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue
 from ...model.plan import Placement as PlanPlacement
 from ...model.problem import Problem
-from ...options.capacity import planned_problem
-from ...options.options import Options, bad_option, require_valid
-from ...options.stability import require_no_stability
 from ...verifying.findings import CLAIMS, VerifyFinding
 from ...verifying.verify import verify
+from ..options.capacity import planned_problem
+from ..options.options import Options, bad_option, require_valid
+from ..options.stability import require_no_stability
 from .lifting import lift
 from .lowering import Lowered, has_many_pools, lower, lower_start, place_blocks
 from .path import AnswerPath, limits_of

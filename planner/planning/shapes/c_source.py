@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ...options.options import bad_option
+from ..options.options import bad_option
 from .answer import Behind, ShapesPlan
 from .expression import NAME, Expression, Kind
 

@@ -14,11 +14,11 @@ from ...model.deadline import time_limit
 from ...model.errors import BadInput, CannotSolve, Code, Finding, NoPlan, echo
 from ...model.plan import Placement, Plan, PlanStatus
 from ...model.problem import Problem
-from ...options.capacity import with_capacity
-from ...options.options import Options, bad_option
-from ...options.preference import with_preference
-from ...options.stability import require_no_stability
 from ...verifying.objective import term_value
+from ..options.capacity import with_capacity
+from ..options.options import Options, bad_option
+from ..options.preference import with_preference
+from ..options.stability import require_no_stability
 from ..placing.lifting import unproven_plan
 from ..placing.shares import Shares
 from ..placing.watching import Cancelled

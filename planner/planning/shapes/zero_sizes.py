@@ -12,7 +12,7 @@ from dataclasses import replace
 from ...facts.digest import digest
 from ...model.plan import Placement, Plan, PlanStatus, PoolUse
 from ...model.problem import Buffer, Colocation, Constraints, Problem
-from ...options.options import Options
+from ..options.options import Options
 from ..placing.solving import plan
 
 

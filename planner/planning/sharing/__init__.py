@@ -11,7 +11,7 @@ from ...model.storage import Sharing
 
 if TYPE_CHECKING:
     from ...model.problem import Problem
-    from ...options.options import Options
+    from ..options.options import Options
     from ..placing.watching import Cancelled, OnLog, OnProgress
     from .findings import SharingFinding
 

@@ -17,9 +17,9 @@ from ...facts.variants import require_nothing_to_choose
 from ...model.deadline import finish
 from ...model.problem import Problem
 from ...model.storage import Assignment, Sharing
-from ...options.capacity import with_capacity
-from ...options.options import Options, bad_option, require_valid
-from ...options.stability import require_no_stability
+from ..options.capacity import with_capacity
+from ..options.options import Options, bad_option, require_valid
+from ..options.stability import require_no_stability
 from ..placing.path import AnswerPath
 from ..placing.watching import Cancelled, Clock, OnLog, OnProgress, Watch
 from .findings import CLAIMS, SharingFinding

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from ...model.errors import echo
 from ...model.problem import Problem
-from ...options.capacity import parse_size, quoted
-from ...options.options import GREATEST, bad_option
+from ..options.capacity import parse_size, quoted
+from ..options.options import GREATEST, bad_option
 
 Capacity: TypeAlias = Mapping[str, int]
 """Bytes of each swept pool, by name."""

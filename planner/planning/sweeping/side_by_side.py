@@ -15,7 +15,7 @@ from ...model.deadline import time_limit
 from ...model.errors import PlannerError
 from ...model.plan import Plan
 from ...model.problem import Problem
-from ...options.options import Options
+from ..options.options import Options
 from ..placing.solving import plan
 from ..placing.watching import Cancelled
 

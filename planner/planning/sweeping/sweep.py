@@ -19,10 +19,10 @@ from ...model.errors import BadInput
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
 from ...model.versions import cores
-from ...options.capacity import with_capacity
-from ...options.options import Options, bad_option, require_valid
-from ...options.preference import with_preference
-from ...options.stability import require_no_stability
+from ..options.capacity import with_capacity
+from ..options.options import Options, bad_option, require_valid
+from ..options.preference import with_preference
+from ..options.stability import require_no_stability
 from ..placing.path import WORK_PER_SECOND
 from ..placing.shares import KnownPlans
 from ..placing.watching import Cancelled

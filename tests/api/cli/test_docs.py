@@ -15,7 +15,7 @@ from api.cli.app import app
 from api.jobs.requests.doors import PLANS
 from api.routes.http.parameters import PLAN_QUERY
 from planner.formats import FORMATS
-from planner.options.options import DECLARED
+from planner.planning.options.options import DECLARED
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGE = (DOCS / "cli.md").read_text("utf-8")

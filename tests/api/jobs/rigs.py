@@ -16,9 +16,9 @@ from api.jobs.queue.consumer import QueueWorker
 from api.jobs.requests.options import as_document
 from api.settings import Settings
 from api.store import Store
-from api.store.databases.postgres import PostgresDatabase
 from api.store.opening import open_store
 from api.store.records import About, Job, JobState, NewJob, QueueLimits
+from api.store.sql.databases.postgres import PostgresDatabase
 from planner import Options
 from planner.formats import write_problem
 from planner.generate import Request, generate

@@ -13,10 +13,10 @@ import psycopg
 import pytest
 
 from api.store import StoreUnavailable
-from api.store.database import DatabaseStore
-from api.store.databases import sqlite
 from api.store.opening import open_store
 from api.store.records import About, JobState, NewJob, QueueLimits
+from api.store.sql.databases import sqlite
+from api.store.sql.store import DatabaseStore
 from tests.postgresql import SECONDS, Server
 
 ABOUT = About("key", "digest", None, 3, {}, (), None)

@@ -8,7 +8,7 @@ import pytest
 
 from planner.model.plan import Choice, Plan, PlanStatus
 from planner.model.problem import Alternative, Buffer, CostTerm, MoreLife, Problem, VariantGroup, Variants
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.placing.solving import plan
 from planner.verifying.findings import FindingKind as Kind
 from planner.verifying.verify import verify

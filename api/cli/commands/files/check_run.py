@@ -16,7 +16,7 @@ from planner.formats.models.tflite.write import offsets_of, planned_offsets, wit
 from planner.model.errors import CannotSolve, Code, Finding
 from planner.model.plan import Plan
 from planner.model.problem import Problem
-from planner.options.options import Options
+from planner.planning.options.options import Options
 
 from ...exit_codes import ExitCode
 from ...terminal.json_output import print_json

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from planner.checks.report import quoted
 from planner.formats import read_problem
 from planner.formats.tables.problems import USUAL, Format, written
-from planner.options.options import bad_option
+from planner.planning.options.options import bad_option
 
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.reading import read_bytes, shown_name

@@ -8,7 +8,7 @@ import typer
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from planner.options.capacity import quoted
+from planner.planning.options.capacity import quoted
 
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.refusals import refusing

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from planner.formats import read_plan, read_problem
 from planner.formats.tables.plans import plan_format
-from planner.options.capacity import planned_problem
-from planner.options.preference import Preference, Stability
+from planner.planning.options.capacity import planned_problem
+from planner.planning.options.preference import Preference, Stability
 from planner.verifying.verify import verify
 
 from ...exit_codes import ExitCode

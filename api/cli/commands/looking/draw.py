@@ -11,9 +11,9 @@ from planner.formats import read_plan, read_program
 from planner.formats.answers.nested import is_nested, read_nested
 from planner.model.plan import Plan
 from planner.model.problem import Problem
-from planner.options.capacity import with_capacity
-from planner.options.options import bad_option
-from planner.options.preference import Preference, Stability
+from planner.planning.options.capacity import with_capacity
+from planner.planning.options.options import bad_option
+from planner.planning.options.preference import Preference, Stability
 from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
 

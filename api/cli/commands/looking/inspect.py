@@ -10,8 +10,8 @@ from planner.drawing import Sheet, profile
 from planner.formats.answers.write_report import write_inspection
 from planner.formats.documents import Source
 from planner.formats.tables.problems import chosen
-from planner.options.capacity import planned_problem
-from planner.options.options import Options
+from planner.planning.options.capacity import planned_problem
+from planner.planning.options.options import Options
 from planner.reporting.report import memory_report
 
 from ...exit_codes import ExitCode

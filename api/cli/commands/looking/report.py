@@ -12,7 +12,7 @@ import typer
 from planner.formats import is_sharing, read_plan, read_sharing
 from planner.model.plan import Plan
 from planner.model.problem import Problem
-from planner.options.preference import Preference, Stability
+from planner.planning.options.preference import Preference, Stability
 from planner.planning.sharing import Sharing, verify_sharing
 from planner.planning.sharing.findings import SharingFinding
 from planner.reporting.report import memory_report

@@ -19,8 +19,8 @@ from planner.formats import (
 )
 from planner.model.errors import MAX_FINDINGS
 from planner.model.problem import Problem
-from planner.options.capacity import planned_problem
-from planner.options.preference import Preference, Stability
+from planner.planning.options.capacity import planned_problem
+from planner.planning.options.preference import Preference, Stability
 from planner.planning.shapes import ShapedProblem
 from planner.planning.sharing import verify_sharing
 from planner.planning.sharing.findings import SharingFinding

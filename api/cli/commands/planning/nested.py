@@ -8,8 +8,8 @@ from planner.formats import read_program
 from planner.formats.answers.nested import write_nested_json
 from planner.graph import nested_plan
 from planner.model.problem import Problem
-from planner.options.capacity import with_capacity
-from planner.options.options import Options
+from planner.planning.options.capacity import with_capacity
+from planner.planning.options.options import Options
 from planner.planning.placing.shares import Shares
 
 from ...exit_codes import ExitCode

@@ -14,7 +14,7 @@ from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Frontier, Plan
 from planner.model.problem import Problem, measures_bytes
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from solvers.model.errors import StopReason
 
 from ...exit_codes import ExitCode

@@ -15,8 +15,8 @@ from planner.formats.tables.plans import USUAL, plan_format
 from planner.model.deadline import time_limit
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem, measures_bytes
-from planner.options.options import Options
-from planner.options.preference import TERMS, Stability
+from planner.planning.options.options import Options
+from planner.planning.options.preference import TERMS, Stability
 from solvers.model.errors import StopReason
 
 from ...exit_codes import ExitCode

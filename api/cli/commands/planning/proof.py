@@ -10,8 +10,8 @@ from typing import Any
 import planner
 from planner.model.plan import Plan
 from planner.model.problem import Problem
-from planner.options.capacity import planned_problem
-from planner.options.options import Options
+from planner.planning.options.capacity import planned_problem
+from planner.planning.options.options import Options
 from planner.verifying.proving.prove import PlanProof, prove, require_provable
 
 from ...terminal.output_file import OutputFile

@@ -5,7 +5,7 @@ from __future__ import annotations
 import planner
 from planner.formats import write_sharing
 from planner.model.problem import Problem
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.sharing import Sharing
 
 from ...exit_codes import ExitCode

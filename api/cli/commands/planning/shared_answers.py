@@ -9,7 +9,7 @@ from dataclasses import replace
 from planner.formats import read_plan
 from planner.many.worker import WasRead
 from planner.model.errors import BadInput, Code, Finding, PlannerError
-from planner.options.options import Options
+from planner.planning.options.options import Options
 
 from ....jobs.kinds.kind import answer_key
 from ....jobs.kinds.plans import PlanKind, described

@@ -13,7 +13,7 @@ from planner.formats.answers.sweep import configuration, write_sweep_json
 from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import PlanStatus
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.sweeping import Sweep, parse_ranges, sweep
 
 from ...exit_codes import ExitCode

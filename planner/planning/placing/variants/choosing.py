@@ -35,9 +35,9 @@ from ....model.plan import (
 )
 from ....model.problem import Problem
 from ....model.versions import machine, versions
-from ....options.options import Options, bad_option
-from ....options.preference import Preference
 from ....verifying.verify import verify
+from ...options.options import Options, bad_option
+from ...options.preference import Preference
 from ..path import cannot_solve, limits_of
 from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value, tops_at

@@ -17,9 +17,9 @@ from psycopg_pool import PoolTimeout
 from api.jobs.queue.consumer import together
 from api.jobs.queue.patient_queue import pool
 from api.store import Store
-from api.store.databases.deliveries import QUEUES
 from api.store.opening import open_store
 from api.store.records import EventKind, JobState
+from api.store.sql.databases.deliveries import QUEUES
 from tests.api.jobs.rigs import FOREVER, SLOW, STALLED_SECONDS, Rig, add, rig, until, with_rig
 from tests.postgresql import Server
 

@@ -17,7 +17,7 @@ from planner.graph.cascades import CascadeOptions, Cutting, Network, Work, casca
 from planner.graph.cascades.demand import Flow
 from planner.graph.cascades.group import Group
 from planner.graph.cascades.paths import Path
-from planner.options.preference import Preference
+from planner.planning.options.preference import Preference
 
 from .networks import random_network
 

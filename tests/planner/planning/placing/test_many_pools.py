@@ -16,7 +16,7 @@ from planner.facts.places import Places
 from planner.model.deadline import time_limit
 from planner.model.plan import PlanStatus
 from planner.model.problem import Buffer, Constraints, Pool, Problem
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.placing import by_birth, lowering, many_pools
 from planner.planning.placing.by_birth import plan_by_birth
 from planner.planning.placing.many_pools import ManyPools

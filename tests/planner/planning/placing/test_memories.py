@@ -18,7 +18,7 @@ from planner.facts.costs import access_cost
 from planner.facts.digest import digest
 from planner.formats import read_problem, write_plan, write_problem
 from planner.generate import Request, generate
-from planner.options.preference import TERMS, fair_price
+from planner.planning.options.preference import TERMS, fair_price
 from planner.reporting.report import memory_report
 from planner.verifying.objective import cost_of_use
 from tests.oracle import solve, use_cost

@@ -28,8 +28,8 @@ from planner.facts.digest import digest
 from planner.generate import Request, generate
 from planner.model.plan import TermValue
 from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty, Was
-from planner.options.capacity import planned_problem
-from planner.options.stability import fair_price, with_stability
+from planner.planning.options.capacity import planned_problem
+from planner.planning.options.stability import fair_price, with_stability
 from planner.reporting.subset import only
 from solvers.model.instance import Term
 from tests.judge import judge

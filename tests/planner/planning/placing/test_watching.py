@@ -6,7 +6,7 @@ import pytest
 
 from planner.generate import Request, generate
 from planner.model.plan import Plan, PlanStatus
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.placing.solving import plan
 from planner.planning.placing.watching import Progress
 from planner.verifying.verify import verify

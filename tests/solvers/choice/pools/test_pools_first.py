@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from planner import Options, Plan, PlanStatus, Preference, plan, verify
 from planner.generate import Request, generate
 from planner.model.problem import Problem
-from planner.options.preference import with_preference
+from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import cutting, solver, windows
 from tests.oracle import solve

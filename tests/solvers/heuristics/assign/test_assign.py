@@ -10,7 +10,7 @@ from hypothesis import given
 
 from planner.generate import Request, generate
 from planner.model.problem import Problem
-from planner.options.preference import Preference, with_preference
+from planner.planning.options.preference import Preference, with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.room_prices import RoomPrices
 from solvers.fitting.orders import Fit

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner import Buffer, CannotSolve, Code, Constraints, Options, PlanStatus, Pool, Problem, StopReason, plan, verify
-from planner.options.solver_list import solver_list
+from planner.planning.options.solver_list import solver_list
 from solvers import sandbox
 from solvers.model import registry
 

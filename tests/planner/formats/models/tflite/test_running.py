@@ -16,7 +16,7 @@ from planner.formats.models.tflite.arena import estimated_tail
 from planner.formats.models.tflite.interpreter import is_installed, run_micro
 from planner.formats.models.tflite.model import read_model
 from planner.formats.models.tflite.write import with_metadata
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from tests.planner.formats.models.tflite import files as f
 from tests.planner.formats.models.tflite.test_reading import MODELS, PEAKS, adding_up, branching
 

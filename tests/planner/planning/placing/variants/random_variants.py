@@ -27,7 +27,7 @@ from planner.model.problem import (
     VariantGroup,
     Variants,
 )
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.placing.solving import plan
 from solvers.model.instance import Term
 

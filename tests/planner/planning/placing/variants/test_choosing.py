@@ -22,8 +22,8 @@ from planner.model.problem import (
     VariantGroup,
     Variants,
 )
-from planner.options.options import Options
-from planner.options.preference import Preference
+from planner.planning.options.options import Options
+from planner.planning.options.preference import Preference
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choosing import Choosing
 from planner.verifying.verify import verify

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from planner.generate import Request, generate
 from planner.model.problem import Pool
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto
 from planner.planning.placing.variants.choices import lower_choices
 from solvers.choice.alternatives.instance import Question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto
 from planner.planning.placing.variants import choices
 from planner.planning.placing.variants.choices import lower_choices

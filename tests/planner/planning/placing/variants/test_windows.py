@@ -9,7 +9,7 @@ import pytest
 from planner.generate import Request, generate
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.placing.solving import plan
 from planner.planning.placing.variants.windows import CLOSE, lowered
 from planner.verifying.verify import verify

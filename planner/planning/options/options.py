@@ -9,7 +9,7 @@ from typing import Any
 
 from solvers.model.solver import Goal, Warm
 
-from ..model.errors import BadInput, Code, Finding, echo
+from ...model.errors import BadInput, Code, Finding, echo
 from .preference import Preference, Stability
 
 GREATEST = 1 << 62

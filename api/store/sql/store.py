@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, insert, select, update
 
-from .databases.sql import Database, Told
-from .errors import Collision
+from ..errors import Collision
+from ..records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary, Where
+from .databases.database import Database, Told
 from .intake import Intake
 from .keeping import forget_old, put, shrink
 from .lookups import Lookups
-from .records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, StoredPlan, Summary, Where
 from .rows import gap_of, job_of, plan_row
 from .tables import job_plans, jobs, problems
 from .turns import Turns, of

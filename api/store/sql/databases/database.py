@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, LargeBinary, Table, delete, func, ins
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from ..errors import Collision, StoreUnavailable
+from ...errors import Collision, StoreUnavailable
 from ..tables import probe
 
 PROBE_BYTES = 1 << 12

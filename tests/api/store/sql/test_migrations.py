@@ -14,10 +14,10 @@ from alembic.migration import MigrationContext
 from procrastinate.schema import SchemaManager
 from sqlalchemy import Connection, create_engine, text
 
-from api.store.databases.deliveries import STEPS, Deliveries
-from api.store.databases.sql import MIGRATIONS
 from api.store.opening import open_store
-from api.store.tables import metadata
+from api.store.sql.databases.database import MIGRATIONS
+from api.store.sql.databases.deliveries import STEPS, Deliveries
+from api.store.sql.tables import metadata
 from tests.postgresql import Server
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..model.errors import echo
-from ..model.plan import Plan
-from ..model.problem import Problem
+from ...model.errors import echo
+from ...model.plan import Plan
+from ...model.problem import Problem
 from .options import GREATEST, bad_option
 from .preference import Preference, Stability, with_preference
 from .stability import with_stability

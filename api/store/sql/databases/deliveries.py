@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import StoreUnavailable
-from ..records import Where
+from ...errors import StoreUnavailable
+from ...records import Where
 from ..turns import Turn
 
 if TYPE_CHECKING:

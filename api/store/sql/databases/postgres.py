@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import URL, Connection, Engine, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-from ..errors import StoreUnavailable
+from ...errors import StoreUnavailable
 from ..turns import last_deliveries, turn_of, where_of
+from .database import Database, Told, migrate
 from .deliveries import Deliveries
 from .listener import CHANNEL, Listener
-from .sql import Database, Told, migrate
 
 if TYPE_CHECKING:
     import psycopg

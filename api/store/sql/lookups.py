@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import func, select, tuple_
 
-from .keeping import find
-from .records import (
+from ..records import (
     UNFINISHED,
     Counts,
     Ended,
@@ -18,6 +17,7 @@ from .records import (
     StoredPlan,
     Summary,
 )
+from .keeping import find
 from .rows import job_of, plan_of
 from .tables import events, job_plans, jobs, problems
 from .transactions import Part

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
-from .records import Kept, StoredPlan
+from ..records import Kept, StoredPlan
 from .rows import plan_of, plan_values
 from .tables import job_plans, jobs, plans, problems
 

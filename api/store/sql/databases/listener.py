@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 if TYPE_CHECKING:
-    from .sql import Told
+    from .database import Told
 
 CHANNEL = "memplan_jobs"
 LOOK_SECONDS = 0.5

@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from .databases.sql import Database
-from .errors import Collision, KeyReused, QueueFull
-from .records import UNFINISHED, Added, End, EventKind, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
+from ..errors import Collision, KeyReused, QueueFull
+from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, NewJob, Once, QueueLimits, StoredPlan
+from .databases.database import Database
 from .rows import job_of, plan_row, values_of
 from .tables import events, job_plans, jobs, once, problems
 from .transactions import Part

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from solvers.model.instance import Term
 
-from ..checks import require_sound
-from ..model.plan import Plan
-from ..model.problem import Problem, Was
+from ...checks import require_sound
+from ...model.plan import Plan
+from ...model.problem import Problem, Was
 from .options import Options, bad_option
 from .preference import Preference, Stability, most_live
 

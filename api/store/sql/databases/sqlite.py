@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from sqlalchemy import URL, Connection, Engine, Integer, Table, create_engine, event, literal_column, select
 
-from ..errors import StoreUnavailable
-from .sql import Database, Told, migrate
+from ...errors import StoreUnavailable
+from .database import Database, Told, migrate
 
 LEAST_FREE = 1 << 20
 """Bytes of room on the disk without which the store counts as full."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, select, true
 
-from .records import UNFINISHED, JobState, Where
+from ..records import UNFINISHED, JobState, Where
 from .tables import jobs
 
 SHORT_SECONDS = 10.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from api.store import intake
-from api.store.intake import SHARE, Room
 from api.store.records import QueueLimits
+from api.store.sql import intake
+from api.store.sql.intake import SHARE, Room
 
 LIMITS = QueueLimits(100, 50, 1000)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from .databases.sql import Database
-from .records import End, EventKind
+from ..records import End, EventKind
+from .databases.database import Database
 from .rows import change, gap_of
 from .tables import jobs
 

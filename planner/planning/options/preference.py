@@ -8,10 +8,10 @@ from enum import StrEnum
 
 from solvers.model.instance import Term
 
-from ..checks import require_sound
-from ..facts.constants import spell_out_constants
-from ..facts.costs import costs_of
-from ..model.problem import Buffer, Problem
+from ...checks import require_sound
+from ...facts.constants import spell_out_constants
+from ...facts.costs import costs_of
+from ...model.problem import Buffer, Problem
 
 
 class Preference(StrEnum):
