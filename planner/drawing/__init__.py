@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from .comparison import compared
-from .convergence import convergence
-from .curves import Axes, Curve, curves
+from .curves.convergence import convergence
+from .curves.frontier import frontier_curve
+from .curves.plot import Axes, Curve, curves
+from .curves.shapes import shapes_curve
+from .curves.sweep import sweep_curve
 from .frame import STANDARD, Sheet
-from .frontier import frontier_curve
 from .memory_map import MemoryMap, PoolMap, ceiling, memory_map
 from .profile import profile
 from .rendering import pdf, png, require_typst
-from .shapes_curve import shapes_curve
 from .style import Theme
 from .svg import nested_maps, svg
-from .sweep_curve import sweep_curve
 
 __all__ = [
     "STANDARD",

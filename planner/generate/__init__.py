@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .kinds import KINDS, Kind, generate
+from .networks.shaped_transformer import shaped_transformer
 from .request import Request
-from .shaped_transformer import shaped_transformer
 
 __all__ = ["KINDS", "Kind", "Request", "generate", "shaped_transformer"]

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from ..model.errors import echo
 from ..model.problem import Lifetimes, Pool, Problem
 from ..planning.options.options import GREATEST, bad_option
-from . import memories, packing, rectangles, training, variants
-from .convnet import convnet
-from .recurrent import recurrent
+from . import memories, packing, rectangles, variants
+from .networks import training
+from .networks.convnet import convnet
+from .networks.recurrent import recurrent
+from .networks.transformer import transformer
+from .networks.unet import unet
 from .request import Request, Sketch, largest_live_sum
-from .transformer import transformer
-from .unet import unet
 
 MOST_BUFFERS = 10_000_000
 LARGEST_PARAMETER = 1 << 40

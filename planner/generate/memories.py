@@ -9,11 +9,11 @@ from solvers.model.instance import Term
 from ..facts.constants import CONSTANT
 from ..model.problem import Buffer, Pool, Speed
 from .chance import Chance
-from .convnet import convnet
+from .networks.convnet import convnet
+from .networks.transformer import transformer
+from .networks.unet import unet
 from .rectangles import random_rectangles
 from .request import Request, Sketch, largest_live_sum
-from .transformer import transformer
-from .unet import unet
 
 LIVE = 16
 """Of random rectangles, by default so many are live at a time, on average."""

@@ -20,9 +20,9 @@ from ..model.plan import Placement, Plan, PlanStatus
 from ..model.problem import Buffer, BufferId, Interval, Problem
 from .arguments.bounds import check_proofs, rests_on_searches
 from .arguments.certificates import objections
+from .arguments.counterexamples import counterexamples
 from .choice import check_choice
 from .claims import check_claims, refuted
-from .counterexamples import counterexamples
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import check_each, pieces, placed_buffers
 

@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT))
 
 from planner.formats import read_problem  # noqa: E402
 from planner.planning.placing.lowering import lower  # noqa: E402
-from solvers.exact.milp import build  # noqa: E402
-from solvers.exact.milp.terms import floors  # noqa: E402
+from solvers.exact.milp.program import build  # noqa: E402
+from solvers.exact.milp.program.terms import floors  # noqa: E402
 from solvers.geometry.presolve import scaled, unit  # noqa: E402
 from solvers.model.instance import Instance, Placement, PoolSpec, Term  # noqa: E402
 from solvers.model.registry import get  # noqa: E402

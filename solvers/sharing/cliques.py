@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..exact.cpsat.cover import cliques_of
+from ..exact.cpsat.program.cover import cliques_of
 from ..kernels import active
 from ..model.instance import Bools, Instance, Ints
 from .interference import block_pairs, conflict_pairs, distinct, merged_spans, neighbours

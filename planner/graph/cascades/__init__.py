@@ -1,9 +1,9 @@
 """Operators with shapes: which of them run together stripe by stripe, or in which tiles each runs, what that needs and what it costs."""
 
-from .cutting import Cutting
-from .group import Group, Inner, Mode, Stripes
 from .operators import Kind, Network, Operator, Padding, Tensor
 from .problem import CascadeOptions, CascadeProblem, cascade_problem
+from .stripes.cutting import Cutting
+from .stripes.group import Group, Inner, Mode, Stripes
 from .tile_problem import TileOptions, TileProblem, tile_problem
 from .tiles import Fetched, Level, TileRates, TileWork, Tiling
 from .work import Cycles, Rates, Work

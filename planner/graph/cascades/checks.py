@@ -8,8 +8,8 @@ from math import prod
 from ...checks.report import Place, Report, bad_input, quoted
 from ...model.errors import Code
 from ...model.problem import BufferId
-from .cutting import LONGEST, Cutting
 from .operators import WITH_KERNEL, Kind, Network, Operator, Padding, Tensor
+from .stripes.cutting import LONGEST, Cutting
 from .windows import pads_of, reaches_of, strides_of
 
 MOST_AXES = 8

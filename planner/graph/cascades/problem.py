@@ -22,12 +22,12 @@ from ...model.problem import (
     Variants,
 )
 from .checks import require_sound_cutting, require_sound_network
-from .cutting import Cutting
 from .demand import Flow
-from .group import Group
 from .operators import Network, label
-from .paths import Path, frontier, stretches
-from .ways import Ways
+from .stripes.cutting import Cutting
+from .stripes.group import Group
+from .stripes.paths import Path, frontier, stretches
+from .stripes.ways import Ways
 from .work import Cycles, Rates
 
 CYCLES = "cycles"

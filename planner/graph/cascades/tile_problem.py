@@ -10,10 +10,10 @@ from ...checks.report import Report, bad_input, quoted
 from ...model.errors import Code
 from ...model.problem import Alternative, Buffer, CostTerm, Lifetimes, Pool, Problem, VariantGroup, Variants
 from .checks import require_sound_cutting, require_sound_network
-from .cutting import Cutting
 from .demand import Flow
 from .operators import Network
 from .problem import CYCLES, labels, new_name, whole_buffer
+from .stripes.cutting import Cutting
 from .tiles import MOST_TILINGS, MOST_TILINGS_IN_ALL, Fetched, Level, TileCycles, TileRates, Tiling, tilings
 
 MOST_LEVELS = 2

@@ -9,9 +9,9 @@ from itertools import product
 from math import isqrt, prod
 from typing import NamedTuple, TypeAlias
 
-from .cutting import block_along, halves
 from .demand import Flow
 from .operators import Operator
+from .stripes.cutting import block_along, halves
 from .windows import Step, Window
 
 MOST_TILES = 4096

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
 from ...exact.cpsat import engine
-from ...exact.cpsat.places import places
+from ...exact.cpsat.program.places import places
 from ...model.instance import Instance, Term
 from ...model.solver import Control
 from .instance import Answer, Choices, Pick, Question

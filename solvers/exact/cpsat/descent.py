@@ -16,9 +16,9 @@ from solvers.model.objective import evaluate
 from solvers.model.outcome import Certificate, Outcome, Proof
 from solvers.model.solver import Control, Goal, Task, Warm
 
-from .cover import cover
 from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, Crowd, ReadValue, solve
-from .model import build
+from .program.cover import cover
+from .program.model import build
 from .single_peak import SinglePeak, first_bound
 
 FIRST_WORK = 100_000

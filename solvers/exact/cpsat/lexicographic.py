@@ -11,10 +11,10 @@ from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome, Value
 from solvers.model.solver import Control, Goal, Task, Warm
 
-from .cover import cover
 from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, ReadValue, Reply, solve
-from .model import Model, build
-from .objective import Costs
+from .program.cover import cover
+from .program.model import Model, build
+from .program.objective import Costs
 
 
 class Lexicographic:

@@ -13,7 +13,7 @@ from solvers.model.needs import is_joint
 from solvers.model.outcome import Value
 from solvers.model.solver import Task
 
-from .places import Places, places
+from .program.places import Places, places
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from typing import Any
 from ...model.errors import StopReason
 from ...model.solver import Control
 from .answer import Answer, Budget
-from .build import TOLERANCE
 from .process import run_owned
+from .program.build import TOLERANCE
 
 VARIABLE = "MEMPLAN_CBC"
 BUNDLED_VERSION = (2, 10, 3)

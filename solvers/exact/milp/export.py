@@ -14,9 +14,9 @@ from pathlib import Path
 
 from ...model.errors import SolverFailed, Unsupported
 from ...model.instance import Instance
-from .build import Question, build, choices_of
-from .model import make_names
-from .terms import floors
+from .program.build import Question, build, choices_of
+from .program.model import make_names
+from .program.terms import floors
 
 FORMATS = ("lp", "mps")
 NAME = "export-model"

@@ -11,7 +11,7 @@ from typing import Any
 from ...model.errors import StopReason
 from ...model.solver import Control
 from .answer import Answer, Budget
-from .build import TOLERANCE
+from .program.build import TOLERANCE
 
 REPORTING_SECONDS = 0.1
 MOST_NODES = (1 << 31) - 1

@@ -16,10 +16,10 @@ from ...model.objective import evaluate, value_of_peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task, Warm
 from .answer import Answer, Backend, Budget
-from .build import Model, Question, build, choices_of, read_placement
-from .model import numbered
-from .pairs import in_twin_order
-from .terms import floors
+from .program.build import Model, Question, build, choices_of, read_placement
+from .program.model import numbered
+from .program.pairs import in_twin_order
+from .program.terms import floors
 
 UNITS_PER_NODE_AND_CHOICE = 10
 """Work that a node costs for every binary: microseconds, measured (docs/experiments.md, "MILP")."""

@@ -16,8 +16,8 @@ from planner.model.errors import BadInput, Code, Finding
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
 from ...terminal.json_output import print_json
-from ...terminal.many_progress import ManyProgress
 from ...terminal.output_file import reason
+from ...terminal.progress.many import ManyProgress
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
 from ...terminal.tables.consoles import console_on, plain

@@ -9,10 +9,10 @@ from pydantic import TypeAdapter
 
 from ....checks import sound_as_read
 from ....checks.report import Report, bad_input
-from ....graph.cascades.cutting import Cutting
-from ....graph.cascades.group import Mode
 from ....graph.cascades.operators import Kind, Network, Operator, Padding, Tensor
 from ....graph.cascades.problem import CascadeOptions, cascade_problem
+from ....graph.cascades.stripes.cutting import Cutting
+from ....graph.cascades.stripes.group import Mode
 from ....graph.cascades.tile_problem import TileOptions, tile_problem
 from ....graph.cascades.tiles import Level, TileRates
 from ....graph.cascades.work import Rates

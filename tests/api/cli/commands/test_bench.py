@@ -10,8 +10,8 @@ import pytest
 import typer
 
 from api.cli.bench_arguments import parse_capacity, parse_seeds, parse_solvers
-from api.cli.terminal.bench_progress import Progress
-from api.cli.terminal.redrawn_line import clock
+from api.cli.terminal.progress.bench import Progress
+from api.cli.terminal.progress.redrawn_line import clock
 from planner.bench import CellStatus, Results
 from planner.formats import write_problem
 from planner.generate import Request, generate

@@ -210,7 +210,7 @@ def chain(length: int, extents: int) -> bytes:
 
 
 def test_a_long_network_is_looked_at_as_far_as_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner.graph.cascades.ways.MOST_EFFORT", 4000)
+    monkeypatch.setattr("planner.graph.cascades.stripes.ways.MOST_EFFORT", 4000)
     problem, warnings = read_problem(chain(40, 100))
     assert len(warnings) == 2
     assert "not all stripes were looked at" in warnings[0]

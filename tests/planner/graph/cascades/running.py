@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.graph.cascades.demand import Flow
-from planner.graph.cascades.group import Group, Mode
 from planner.graph.cascades.operators import Kind, Network, Operator, Padding
-from planner.graph.cascades.paths import Path
 from planner.graph.cascades.problem import CascadeProblem
+from planner.graph.cascades.stripes.group import Group, Mode
+from planner.graph.cascades.stripes.paths import Path
 from planner.model.plan import Plan
 from planner.model.problem import BufferId
 

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 
 import planner.graph.cascades.problem as making
-import planner.graph.cascades.ways as looking
+import planner.graph.cascades.stripes.ways as looking
 from planner import Options, Problem, pareto, plan
 from planner.facts.variants import with_choice
 from planner.graph.cascades import CascadeOptions, Cutting, Network, Work, cascade_problem
 from planner.graph.cascades.demand import Flow
-from planner.graph.cascades.group import Group
-from planner.graph.cascades.paths import Path
+from planner.graph.cascades.stripes.group import Group
+from planner.graph.cascades.stripes.paths import Path
 from planner.planning.options.preference import Preference
 
 from .networks import random_network

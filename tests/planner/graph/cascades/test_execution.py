@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import planner.graph.cascades.problem as making
-import planner.graph.cascades.ways as looking
+import planner.graph.cascades.stripes.ways as looking
 from planner import Options, plan
 from planner.facts.variants import with_choice
-from planner.graph.cascades.cutting import Cutting
 from planner.graph.cascades.demand import Flow
-from planner.graph.cascades.group import Group, Mode
-from planner.graph.cascades.paths import Path
 from planner.graph.cascades.problem import CascadeOptions, CascadeProblem, cascade_problem
+from planner.graph.cascades.stripes.cutting import Cutting
+from planner.graph.cascades.stripes.group import Group, Mode
+from planner.graph.cascades.stripes.paths import Path
 
 from .networks import random_network
 from .running import InMemory, Machine

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from solvers.exact.milp.export import export_in_child
-from solvers.exact.milp.model import make_names
+from solvers.exact.milp.program.model import make_names
 from solvers.model.errors import Unsupported
 from solvers.model.instance import PoolSpec
 from tests.support import make_instance, plain

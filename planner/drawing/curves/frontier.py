@@ -1,0 +1,92 @@
+"""The frontier of memory and cost: how much memory each cost buys, and below it what is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from ...model.errors import BadInput, Code, Finding
+from ...model.plan import Frontier
+from ...model.problem import Problem, measures_bytes
+from ..frame import STANDARD, Sheet
+from ..ticks import grouped, short_bytes
+from .plot import Axes, Curve, curves
+
+
+def frontier_curve(problem: Problem, frontier: Frontier, sheet: Sheet = STANDARD) -> bytes:
+    """The picture. Raises BadInput where there is no point."""
+    spots = [
+        _Spot(plan.choice.cost, plan.objective.value, plan.objective.bound or 0, plan.choice.cost_bound)
+        for plan in frontier.points
+        if plan.choice is not None and plan.objective.value is not None
+    ]
+    if not spots:
+        raise BadInput(Finding(Code.MISSING_FIELD, "/points", "the frontier has no points"))
+    drawn = (
+        Curve("plans", [(spot.cost, float(spot.memory)) for spot in spots], steps=True),
+        Curve("proven: no plan of that cost needs less", _floor(spots, frontier.within), steps=True, dashed=True),
+    )
+    in_bytes = measures_bytes(problem)
+    axes = Axes(
+        "memory by cost", drawn, lambda value: (short_bytes if in_bytes else grouped)(round(value)), in_bytes=in_bytes
+    )
+    whole = "all of it, proven" if frontier.is_complete else "a part of it"
+    if not frontier.is_complete and frontier.within is not None:
+        whole += f"; any plan is matched by one of these but for {frontier.within:.2%}"
+    figures = f"{len(spots)} point{'' if len(spots) == 1 else 's'} of the frontier of memory and cost, {whole}"
+    return curves(problem.name or "Memory and cost", figures, [axes], _cost, sheet)
+
+
+class _Spot(NamedTuple):
+    """What a point is worth, and what is proven of it: what costs no more needs no less than `least`, and what needs no more costs no less than `cheapest`."""
+
+    cost: int
+    memory: int
+    least: int
+    cheapest: int | None
+
+
+def _floor(spots: Sequence[_Spot], within: float | None) -> list[tuple[int, float]]:
+    """From each cost on to the next: no plan that costs so much needs less memory, by what is proven of each point and of all of them."""
+    claims = [(spot.cost, spot.least) for spot in spots]
+    claims += [(spot.cheapest, spot.memory) for spot in spots if spot.cheapest is not None]
+    matched = [] if within is None else [(int(_less(spot.cost, within)), _less(spot.memory, within)) for spot in spots]
+    costs = sorted({cost for cost, _ in (*claims, *matched)})
+    upto = _running(reversed(costs), claims, max)
+    """At each cost and all that are less, nothing needs less than this;"""
+    since = _running(costs, matched, min)
+    """and at each cost and all that are greater, than this."""
+    found = []
+    for cost, end in pairwise(costs):
+        known = [value for value in (since[cost], upto[end]) if value is not None]
+        if known:
+            found.append((cost, max(known)))
+    last = costs[-1]
+    end_value = upto[last] if since[last] is None else since[last]
+    return found if end_value is None else [*found, (last, end_value)]
+
+
+def _running(
+    costs: Iterable[int], values: Iterable[tuple[int, float]], best: Callable[[Iterable[float]], float]
+) -> dict[int, float | None]:
+    """The best of the values at each cost and at those before it."""
+    at: dict[int, list[float]] = {}
+    for cost, value in values:
+        at.setdefault(cost, []).append(value)
+    found: dict[int, float | None] = {}
+    held: list[float] = []
+    for cost in costs:
+        held = [best(those)] if (those := [*held, *at.get(cost, ())]) else []
+        found[cost] = held[0] if held else None
+    return found
+
+
+def _less(amount: int, within: float) -> float:
+    """What is matched by so much."""
+    return amount / (1 + within) if amount > 0 else amount
+
+
+def _cost(cost: int) -> str:
+    """As much of it as has room below the field."""
+    return grouped(cost) if abs(cost) < 10**9 else f"{cost:.6g}"

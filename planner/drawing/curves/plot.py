@@ -1,0 +1,167 @@
+"""Curves over sizes or lengths: one field above the other, steps or lines, a legend below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log2
+
+from ..frame import LEFT, STANDARD, Sheet, cut, line, number, safe, text
+from ..style import CURVES
+from ..ticks import time_ticks, value_ticks
+
+ABOVE, HEIGHT, BETWEEN = 86, 220, 64
+MOST_LINES = 5
+MOST_MARKS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A named row of points, from left to right."""
+
+    name: str
+    points: Sequence[tuple[int, float]]
+    steps: bool = False
+    """True: it stays at a value until the next point."""
+    dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """One field: what is drawn in it, and how values are said."""
+
+    title: str
+    curves: Sequence[Curve]
+    say: Callable[[float], str]
+    marks: Sequence[tuple[int, str]] = ()
+    """Places on the lower axis with something to say of them."""
+    doubling: bool = False
+    """True: equal steps up are doublings."""
+    in_bytes: bool = False
+    """True: round are powers of two, not of ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    axes: Axes
+    sheet: Sheet
+    above: float
+    span: tuple[int, int]
+    values: tuple[float, float]
+    doubling: bool
+    in_bytes: bool
+
+    def x(self, at: int) -> float:
+        first, last = self.span
+        if self.doubling:
+            share = log2(max(at, 1) / max(first, 1)) / (log2(max(last, 1) / max(first, 1)) or 1)
+        else:
+            share = (at - first) / ((last - first) or 1)
+        return LEFT + share * self.sheet.inside
+
+    def y(self, value: float) -> float:
+        low, high = self.values
+        if self.axes.doubling:
+            low, high, value = log2(low), log2(high), log2(max(value, low))
+        return self.above + (high - value) / (high - low) * HEIGHT
+
+    @property
+    def below(self) -> float:
+        return self.above + HEIGHT
+
+
+def curves(
+    title: str,
+    figures: str,
+    fields: Sequence[Axes],
+    say: Callable[[int], str],
+    sheet: Sheet = STANDARD,
+    *,
+    doubling: bool = False,
+    in_bytes: bool = False,
+) -> bytes:
+    """The picture. `say` says what stands on the lower axis; with `doubling` equal steps on it are doublings, and with `in_bytes` it is of bytes."""
+    known = [at for axes in fields for curve in axes.curves for at, _ in curve.points]
+    known += [at for axes in fields for at, _ in axes.marks]
+    span = (min(known, default=0), max(known, default=1))
+    parts: list[str] = []
+    above = float(ABOVE)
+    for axes in fields:
+        field = _Field(axes, sheet, above, span, _values(axes), doubling, in_bytes)
+        parts += _drawn(field, say)
+        above = field.below + BETWEEN + 20 * (len(axes.curves) > 1)
+    return sheet.picture(title, figures, parts, max(above - 16, ABOVE + 40), curves=True)
+
+
+def _values(axes: Axes) -> tuple[float, float]:
+    """From the least to the greatest, with a little air."""
+    known = [value for curve in axes.curves for _, value in curve.points] or [0.0, 1.0]
+    low, high = min(known), max(known)
+    if axes.doubling:
+        low, high = max(low, 1e-9), max(high, 1e-9)
+        return low / 1.1, high * 1.1
+    air = max((high - low) / 12, abs(high) / 200, 1e-9)
+    return max(low - air, 0.0), high + air
+
+
+def _ticks(axes: Axes, low: float, high: float) -> Sequence[float]:
+    """Round values between the two."""
+    if axes.doubling:
+        base = 2 if axes.in_bytes else 10
+        powers = [base**k for k in range(64) if low <= base**k <= high]
+        return powers[:: -(-len(powers) // MOST_LINES) or 1]
+    ticks = (value_ticks if axes.in_bytes else time_ticks)(ceil(low), floor(high), MOST_LINES)
+    # A flat curve has no room for several round values.
+    return ticks or [(low + high) / 2]
+
+
+def _drawn(field: _Field, say: Callable[[int], str]) -> Iterator[str]:
+    axes, sheet = field.axes, field.sheet
+    yield text(LEFT, field.above - 10, axes.title, "ink pool")
+    yield f'<rect class="field" x="{LEFT}" y="{number(field.above)}" width="{sheet.inside}" height="{HEIGHT}"/>'
+    low, high = field.values
+    for value in _ticks(axes, low, high):
+        yield line(LEFT, field.y(value), sheet.right, field.y(value), "grid")
+        yield text(LEFT - 8, field.y(value) + 4, axes.say(value), "soft right")
+    for at in _marks(field):
+        yield line(field.x(at), field.above, field.x(at), field.below, "grid")
+        said = say(at)
+        yield text(min(field.x(at), sheet.width - 4 * len(said)), field.below + 16, said, "soft mid")
+    for at, said in axes.marks:
+        yield line(field.x(at), field.above, field.x(at), field.below, "end")
+        yield text(min(field.x(at) + 5, sheet.right - 6.5 * len(said)), field.above + 14, said, "ink name")
+    for place, curve in enumerate(axes.curves):
+        kind = f"c{place % CURVES}{' dashed' if curve.dashed else ''}"
+        if curve.points:
+            yield f'<path class="curve {kind}" d="{_path(field, curve)}"><title>{safe(curve.name)}</title></path>'
+        if len(curve.points) == 1:
+            at, value = curve.points[0]
+            yield f'<circle class="curve {kind}" cx="{number(field.x(at))}" cy="{number(field.y(value))}" r="3"/>'
+    if len(axes.curves) > 1:
+        yield from _legend(field)
+
+
+def _marks(field: _Field) -> list[int]:
+    first, last = field.span
+    if field.doubling:
+        powers = [1 << k for k in range(63) if first <= 1 << k <= last]
+        return powers[:: -(-len(powers) // (2 * MOST_MARKS)) or 1]
+    return (value_ticks if field.in_bytes else time_ticks)(first, last, MOST_MARKS)
+
+
+def _path(field: _Field, curve: Curve) -> str:
+    (first, value), *later = curve.points
+    path = [f"M{number(field.x(first))} {number(field.y(value))}"]
+    for at, value in later:
+        x, y = number(field.x(at)), number(field.y(value))
+        path.append(f"H{x}V{y}" if curve.steps else f"L{x} {y}")
+    return "".join(path)
+
+
+def _legend(field: _Field) -> Iterator[str]:
+    at, x = field.below + 38, float(LEFT)
+    for place, curve in enumerate(field.axes.curves):
+        name = cut(curve.name, 420)
+        yield line(x, at - 4, x + 18, at - 4, f"curve c{place % CURVES}{' dashed' if curve.dashed else ''}")
+        yield text(x + 24, at, name, "soft name")
+        x += 46 + 6.4 * len(name)

@@ -1,0 +1,86 @@
+"""What each size of memory buys: the objective, the cost of access and what spills, over the swept pool's size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from solvers.model.instance import Term
+
+from ...model.errors import BadInput, Code, Finding
+from ...planning.sweeping import Sweep, SweepPoint
+from ..frame import STANDARD, Sheet
+from ..ticks import exact_bytes, grouped, short_bytes
+from .plot import Axes, Curve, curves
+
+MOST_CURVES = 6
+IN_BYTES = frozenset({Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.SPILLED_BYTES})
+
+Figure = Callable[[SweepPoint], int | None]
+
+
+def sweep_curve(sweep: Sweep, sheet: Sheet = STANDARD) -> bytes:
+    """The picture. The last pool that is swept stands on the lower axis; each combination of the others has a curve. Raises BadInput."""
+    pool = [*sweep.points[0].capacity][-1]
+    rows = _rows(sweep.points, pool)
+    if len(rows) > MOST_CURVES:
+        text = f"there are {len(rows)} combinations of the other pools' sizes, and room for {MOST_CURVES} curves"
+        raise BadInput(Finding(Code.INVALID_OPTION, "/options/capacity", text))
+    fields = [_axes(sweep, rows, title, figure, in_bytes=in_bytes) for title, figure, in_bytes in _figures(sweep)]
+    title = f"{sweep.name or 'A problem'}: what the size of {pool} buys"
+    return curves(title, _line(sweep, pool), fields, short_bytes, sheet, in_bytes=True)
+
+
+def _rows(points: Sequence[SweepPoint], pool: str) -> dict[str, list[SweepPoint]]:
+    rows: dict[str, list[SweepPoint]] = {}
+    for point in points:
+        others = ", ".join(f"{name} {short_bytes(size)}" for name, size in point.capacity.items() if name != pool)
+        rows.setdefault(others, []).append(point)
+    return rows
+
+
+def _figures(sweep: Sweep) -> list[tuple[str, Figure, bool]]:
+    """The objective's first term; and access and spill, where they are something else and not always nothing."""
+    first = sweep.terms[0]
+    found: list[tuple[str, Figure, bool]] = [
+        (str(first).replace("_", " "), lambda point: None if point.value is None else point.value[0], first in IN_BYTES)
+    ]
+    others: list[tuple[Term, Figure, bool]] = [
+        (Term.ACCESS_COST, lambda point: point.access_cost, False),
+        (Term.SPILLED_BYTES, lambda point: point.spilled_bytes, True),
+    ]
+    for term, figure, in_bytes in others:
+        if term is not first and any(figure(point) for point in sweep.points):
+            found.append((str(term).replace("_", " "), figure, in_bytes))
+    return found
+
+
+def _axes(sweep: Sweep, rows: dict[str, list[SweepPoint]], title: str, figure: Figure, *, in_bytes: bool) -> Axes:
+    drawn = []
+    for name, points in rows.items():
+        last = [*points[0].capacity][-1]
+        known = [(point.capacity[last], float(value)) for point in points if (value := figure(point)) is not None]
+        drawn.append(Curve(name or title, known, steps=True))
+    least = sweep.smallest
+    marks = []
+    if least is not None and least.capacity is not None:
+        sizes = [point.capacity[least.pool] for point in sweep.points]
+        if min(sizes) <= least.capacity <= max(sizes):
+            marks.append((least.capacity, f"smallest: {short_bytes(least.capacity)}"))
+    say = (lambda value: short_bytes(round(value))) if in_bytes else (lambda value: _short(round(value)))
+    return Axes(title, drawn, say, marks, in_bytes=in_bytes)
+
+
+def _short(cost: int) -> str:
+    """As much of it as has room beside the field."""
+    return grouped(cost) if cost < 10**9 else f"{cost:.5g}"
+
+
+def _line(sweep: Sweep, pool: str) -> str:
+    count = f"{len(sweep.points)} configurations, {sum(point.solved for point in sweep.points)} of them solved"
+    least = sweep.smallest
+    if least is None:
+        return count
+    if least.capacity is None:
+        return f"{count}  ·  nothing fits at any size of {pool}"
+    proof = "proven" if least.is_proven else f"at least {exact_bytes(least.bound)}"
+    return f"{count}  ·  smallest {pool}: {exact_bytes(least.capacity)} ({proof})"

@@ -1,0 +1,159 @@
+"""Plans that are easy to find, of a problem that is said to have none: one group of buffers after the other where it fits first.
+
+It need not find a plan where there is one. What it finds is checked as any plan is, so it cannot be wrong about what there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ...facts.colocation import Group
+from ...facts.intervals import merged, overlap
+from ...facts.places import Places
+from ...facts.sweep import VERIFYING
+from ...model.deadline import tick
+from ...model.plan import Placement
+
+MOST_BUFFERS = 400
+MOST_SPANS = 4000
+"""Of more buffers than this, or more stretches of life, it is only tried whether they can all stand on top of each other."""
+MOST_STACKED = 20_000
+MOST_RANGES = 200
+"""With more buffers, or more pools and reserved ranges, nothing is tried: it would take longer than it is worth."""
+
+Order = Callable[[int], tuple[int, ...]]
+
+
+def counterexamples(places: Places, among: Sequence[int] | None = None) -> Iterator[list[Placement | None]]:
+    """Placements of the buffers (None: of all), None for others; those that find no place end an attempt."""
+    buffers = range(len(places.problem.buffers)) if among is None else among
+    problem = places.problem
+    if len(buffers) > MOST_STACKED or sum(1 + len(pool.reserved) for pool in problem.pools) > MOST_RANGES:
+        return
+    rules = _Rules(places)
+    sizes, spans = [buffer.size for buffer in problem.buffers], rules.spans
+    orders: tuple[Order, ...] = (
+        lambda i: (-sizes[i],),
+        lambda i: (spans[i][0][0] if spans[i] else 0, -sizes[i]),
+        lambda i: (-sum(end - start for start, end in spans[i]), -sizes[i]),
+        lambda i: (-sizes[i] * sum(end - start for start, end in spans[i]),),
+    )
+    attempts = [_Attempt(rules, stacked=True)]
+    if len(buffers) <= MOST_BUFFERS and sum(len(spans[i]) for i in buffers) <= MOST_SPANS:
+        attempts += [_Attempt(rules, stacked=False) for _ in orders]
+    for number, attempt in enumerate(attempts):
+        found = attempt.place(sorted(buffers, key=orders[max(number - 1, 0)]))
+        if found is not None:
+            yield found
+
+
+class _Rules:
+    """What all attempts have to keep."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        problem, index = places.problem, places.index
+        self.spans = [merged(buffer.live or ()) for buffer in problem.buffers]
+        self._conflicts = {frozenset((index[a], index[b])) for a, b in problem.constraints.conflicts}
+        self._exclusions = {frozenset((index[a], index[b])) for a, b in problem.constraints.exclusions}
+        self._meet: dict[tuple[int, int], bool] = {}
+        self.apart: dict[int, list[int]] = {}
+        """By the first of those that must share a pool: the numbers of the lists of different pools that have one of them."""
+        for number, names in enumerate(problem.constraints.different_pool):
+            for first in {places.tied(index[id_])[0] for id_ in names}:
+                self.apart.setdefault(first, []).append(number)
+
+    def meet(self, a: int, b: int) -> bool:
+        """True if the two may not have an address in common."""
+        key = (a, b) if a < b else (b, a)
+        if key not in self._meet:
+            tick(VERIFYING)
+            pair = frozenset(key)
+            live = pair not in self._exclusions and overlap(self.spans[a], self.spans[b])
+            self._meet[key] = live or pair in self._conflicts
+        return self._meet[key]
+
+
+class _Attempt:
+    """What is placed so far."""
+
+    def __init__(self, rules: _Rules, *, stacked: bool) -> None:
+        self._rules, self._places, self._stacked = rules, rules.places, stacked
+        self._home: dict[int, str] = {}
+        """By the first of the buffers that must share a pool."""
+        self._taken: dict[int, set[str]] = {}
+        """The pools that one of a list of different pools is in, by the list's number."""
+        self._there: dict[str, list[tuple[int, int, int]]] = {name: [] for name in self._places.pools}
+        """Of each pool: buffer, begin, end."""
+        self._top = dict.fromkeys(self._places.pools, 0)
+
+    def place(self, order: Iterable[int]) -> list[Placement | None] | None:
+        """Every buffer's place; None: one found none."""
+        wanted = list(order)
+        chosen = set(wanted)
+        found: list[Placement | None] = [None] * len(self._places.problem.buffers)
+        fixed_first = sorted(wanted, key=lambda i: self._places.problem.buffers[i].fixed is None)
+        for buffer in fixed_first:
+            if found[buffer] is not None:
+                continue
+            tick(VERIFYING)
+            group = self._places.group(buffer)
+            spot = self._spot(buffer)
+            if spot is None:
+                return None
+            pool, base = spot
+            first = self._places.tied(buffer)[0]
+            self._home[first] = pool
+            for number in self._rules.apart.get(first, ()):
+                self._taken.setdefault(number, set()).add(pool)
+            for member, low in zip(group.members, group.offsets, strict=True):
+                if member in chosen:
+                    data = self._places.problem.buffers[member]
+                    found[member] = Placement(data.id, pool, base + low, data.size)
+                    self._there[pool].append((member, base + low, base + low + data.size))
+                    self._top[pool] = max(self._top[pool], base + low + data.size)
+        return found
+
+    def _spot(self, buffer: int) -> tuple[str, int] | None:
+        first = self._places.tied(buffer)[0]
+        home = self._home.get(first)
+        if home is not None:
+            base = self._base(buffer, home)
+            return None if base is None else (home, base)
+        taken = [self._taken.get(number, ()) for number in self._rules.apart.get(first, ())]
+        for pool in self._places.possible_pools(buffer):
+            base = None if any(pool in pools for pools in taken) else self._base(buffer, pool)
+            if base is not None:
+                return pool, base
+        return None
+
+    def _base(self, buffer: int, pool: str) -> int | None:
+        """The lowest base at which the buffer's group meets nobody; stacked: above all that is there."""
+        group = self._places.group(buffer)
+        spot = self._places.spot(group, pool)
+        if spot is None:
+            return None
+        greatest = self._places.greatest(group, self._places.pools[pool])
+        base = spot.least
+        if self._stacked:
+            base = self._places.lowest(group, pool, max(base, self._top[pool]), spot.rule)
+        for low, high in () if self._stacked else self._closed(group, pool):
+            if base <= low:
+                break
+            if base < high:
+                base = spot.rule.at_least(high)
+        if (spot.fixed is not None and base != spot.least) or (greatest is not None and base > greatest):
+            return None
+        return base
+
+    def _closed(self, group: Group, pool: str) -> list[tuple[int, int]]:
+        """Between which bases the group would meet something, in order."""
+        found = []
+        for member, low in zip(group.members, group.offsets, strict=True):
+            size = self._places.problem.buffers[member].size
+            if not size:
+                continue
+            met = ((begin, end) for other, begin, end in self._there[pool] if self._rules.meet(member, other))
+            taken = (*self._places.pools[pool].reserved, *met)
+            found += [(begin - low - size, end - low) for begin, end in taken if begin < end]
+        return sorted(found)

@@ -1,0 +1,1 @@
+"""The constraint model of an instance: its variables, its constraints and its objective."""

@@ -1,0 +1,177 @@
+"""From an instance and what is known of it to a complete program, and from a solver's values back to an exact placement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ....geometry.order import best_of, place, rules_from_offsets, rules_from_sides
+from ....geometry.separation import Separations, separations
+from ....model.conflicts import live_pair_count, part_pairs
+from ....model.errors import Unsupported
+from ....model.instance import Instance, Ints, Placement, Term
+from .model import Expression, Names, Program, new_program
+from .pairs import add_penalties, add_reserved, add_separations, find_twins
+from .ranges import Ranges, find_ranges
+from .stacks import add_stacks
+from .terms import add_limits, add_live_rows, expression, is_constant
+
+MOST_BINARIES = 20_000
+MOST_LIVE_PAIRS = 200_000
+TOLERANCE = 1e-7
+"""How far from an integer a solver may call an integer; set in every solver that is run here."""
+MOST_CERTAIN = 4_000_000
+"""Largest M for which the program stays in whole units: times the tolerance it is below 0.5."""
+COARSE = 10_000
+"""Beyond that, lengths are divided so that M is about this: model files carry 12 digits, and solvers ask for 7 behind the point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: a term to minimise (None: anything that fits), under limits on terms."""
+
+    term: Term | None
+    limits: Mapping[Term, int] = field(default_factory=dict)
+    """Greatest value of terms."""
+    least: Mapping[Term, int] = field(default_factory=dict)
+    """Proven least value of terms."""
+    floors: tuple[int, ...] = ()
+    """Proven least peak of each pool."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A finished program, and how to read it."""
+
+    program: Program
+    question: Question
+    choices: Separations
+    twins: dict[int, int]
+    constant: int
+    """To be added to what the solver says of the objective."""
+    settled: bool
+    """Nothing is left to minimise: any solution is as good."""
+
+    @property
+    def is_certain(self) -> bool:
+        """Can a solver's proof be trusted? The largest M times the tolerance must not reach half a unit."""
+        return self.program.unit == 1 and self.program.largest_constant * TOLERANCE < 0.5
+
+
+def choices_of(instance: Instance, solver: str) -> Separations:
+    """The separations of an instance that is not too large for a program with a binary for each."""
+    if instance.weighs_moves:
+        raise Unsupported(solver, "it does not count what moves")
+    if live_pair_count(instance) + len(instance.conflicts) > MOST_LIVE_PAIRS:
+        raise Unsupported(solver, "too large: more than 200 000 pairs of lifetimes overlap")
+    choices = separations(instance, part_pairs(instance))
+    if len(choices) + len(instance.penalties) > MOST_BINARIES:
+        raise Unsupported(solver, f"too large: {len(choices)} pairs to order, {MOST_BINARIES} at most")
+    return choices
+
+
+def build(
+    instance: Instance,
+    choices: Separations,
+    names: Names,
+    question: Question,
+    *,
+    exact: bool = False,
+    plain: bool = False,
+) -> Model | None:
+    """The program for the question; None: there is no solution, as the ranges show.
+
+    Exact: in whole units however large they are, for people and not for solvers. Plain: without the rows that follow from others.
+    """
+    ranges = find_ranges(instance, question.floors, question.limits)
+    if ranges is None:
+        return None
+    model = _assemble(instance, choices, names, question, ranges, 1, plain=plain)
+    if model is not None and not exact and model.program.largest_constant > MOST_CERTAIN:
+        return _assemble(
+            instance, choices, names, question, ranges, model.program.largest_constant / COARSE, plain=plain
+        )
+    return model
+
+
+def _assemble(
+    instance: Instance,
+    choices: Separations,
+    names: Names,
+    question: Question,
+    ranges: Ranges,
+    unit: float,
+    *,
+    plain: bool,
+) -> Model | None:
+    program = new_program(instance, ranges, names, unit)
+    twins = find_twins(program)
+    add_separations(program, choices, twins)
+    add_reserved(program)
+    if instance.weighs_reuse:
+        add_penalties(program)
+    if not plain and not program.impossible:
+        add_live_rows(program)
+        add_stacks(program)
+    objective: Expression = 0
+    constant = 0
+    if question.term is not None:
+        objective, constant = expression(program, question.term)
+    add_limits(program, question.limits, question.least)
+    settled = is_constant(objective)
+    program.problem.setObjective(sum(program.peak) if settled else objective + 0)
+    return None if program.impossible else Model(program, question, choices, twins, constant, settled)
+
+
+def read_placement(model: Model, values: Mapping[str, float]) -> Placement | None:
+    """The best exact placement that a solver's values suggest, or None if what they suggest is impossible.
+
+    Only pools and sides are read from them, never offsets. Sides are read once from the binaries and once from the offsets' order: where tolerances blur one, the other often holds.
+    """
+    program = model.program
+    # A variable that no row mentions is not in the model file: any value within its bounds is right.
+    values = {name: values.get(name, variable.lowBound) for name, (variable, _) in program.value_of.items()}
+    pool = _pools(model, values)
+    offset = np.array([values[v.name] * program.unit for v in program.offset], dtype=np.float64)
+    by_offset = (
+        offset[model.choices.second] - offset[model.choices.first] > (model.choices.below + model.choices.above) / 2
+    )
+    by_binary = by_offset.copy()
+    for index, _, _, over, under in program.sides:
+        if over is None or under is None:
+            by_binary[index] = over is not None and values[over.name] > 0.5
+            if over is None:
+                by_binary[index] = under is None or values[under.name] <= 0.5
+        elif (values[over.name] > 0.5) != (values[under.name] > 0.5):
+            by_binary[index] = values[over.name] > 0.5
+    priced = _priced_rules(model, values, pool, offset)
+    return best_of(
+        program.instance,
+        [
+            place(program.instance, pool, np.concatenate([rules_from_sides(model.choices, pool, sides), priced]))
+            for sides in (by_binary, by_offset)
+        ],
+    )
+
+
+def _pools(model: Model, values: Mapping[str, float]) -> Ints:
+    program = model.program
+    chosen = []
+    for block, homes in enumerate(program.ranges.homes):
+        if len(homes) == 1:
+            chosen.append(homes[0])
+        else:
+            chosen.append(max(homes, key=lambda pool: values[program.home[block, pool].name]))
+    return np.array(chosen, dtype=np.int64)
+
+
+def _priced_rules(
+    model: Model, values: Mapping[str, float], pool: Ints, offset: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> Ints:
+    """Priced pairs that the solver keeps apart stay apart."""
+    program = model.program
+    kept = [row for row, share in program.penalised if values[share.name] <= 0.5]
+    choices: Separations = separations(program.instance, program.instance.penalties[kept, :2])
+    return rules_from_offsets(choices, pool, offset)
