@@ -170,9 +170,9 @@ _LATER = {
     "capacity_range": "planning.sweeping",
     "sweep": "planning.sweeping",
     "verify_sweep": "planning.sweeping",
-    "SolverInfo": "options.solver_list",
+    "SolverInfo": "planning.options.solver_list",
     "TensorPlacement": "planning.doors.tvm_interface",
-    "end_solver_processes": "options.solver_list",
+    "end_solver_processes": "planning.options.solver_list",
     "export_model": "planning.doors.model_export",
     "plan_arrays": "planning.doors.arrays",
     "plan_memory": "planning.doors.tvm_interface",
@@ -181,7 +181,7 @@ _LATER = {
     "plan_shapes": "planning.shapes",
     "verify_shapes": "planning.shapes",
     "share": "planning.sharing",
-    "solver_list": "options.solver_list",
+    "solver_list": "planning.options.solver_list",
     "verify_sharing": "planning.sharing",
 }
 """Loaded when they are first asked for: the command that makes a small plan starts sooner without them."""
