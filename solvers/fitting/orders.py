@@ -5,7 +5,7 @@ live in), area (size x width), total (the greatest sum of sizes live in any of i
 the block's number.
 
 To add an order: a row in ORDERS, a row of the same name in kernels/native/greedy/orders.cpp, and a row in PASSES for each fit, where
-scripts/measure/passes.py says that it gains. The tests compare both kernels in every order and every pass of this table.
+scripts/measure/solving/passes.py says that it gains. The tests compare both kernels in every order and every pass of this table.
 """
 
 from __future__ import annotations

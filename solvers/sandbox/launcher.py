@@ -105,7 +105,7 @@ def environment() -> dict[str, str]:
 def start_zygote(orders: int, _family: str | None) -> subprocess.Popen[bytes]:
     """A process that takes orders from a file; it is told of its family there."""
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "solvers.sandbox"],
+        [sys.executable, "-P", "-m", "solvers.sandbox.zygote"],
         stdin=orders,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -201,3 +201,7 @@ def _tell(line: socket.socket, words: str) -> None:
 
 def _nothing(*_: int | FrameType | None) -> None:
     """For signals whose arrival is all that matters."""
+
+
+if __name__ == "__main__":
+    main()

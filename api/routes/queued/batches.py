@@ -20,8 +20,7 @@ from planner.formats.tables.problems import JSON
 from ...errors import Refusal, bad_option, too_large
 from ...service import Service
 from ...store import StoreUnavailable
-from ...store.ids import new_id
-from ...store.records import NONE_ENDED, Job, JobState
+from ...store.records import NONE_ENDED, Job, JobState, new_id
 from ..http.answers import job_document
 from ..http.body import LINES, format_of, require_type
 from ..http.parameters import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, TheService, once_of

@@ -10,8 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, update
 
-from ..ids import new_id
-from ..records import About, EventKind, Job, JobState, NewJob, StoredPlan, Summary
+from ..records import About, EventKind, Job, JobState, NewJob, StoredPlan, Summary, new_id
 from .tables import events, jobs
 from .turns import priority_of
 

@@ -13,8 +13,7 @@ from ...fitting.gaps import Span
 from ...fitting.orders import Fit
 from ...model.instance import Instance, Placement
 from ...model.solver import Feature
-from .first_fit import place_in_order
-from .heuristic import Heuristic, Run
+from .heuristic import Heuristic, Run, place_in_order
 from .rigid import Rigid
 
 FEATURES = frozenset(Feature) - {Feature.TERMS}

@@ -7,8 +7,7 @@ from typing import ClassVar
 from ...fitting.orders import Fit
 from ...model.instance import Instance, Placement
 from ...model.solver import Feature
-from .first_fit import place_in_order
-from .heuristic import Heuristic, Run
+from .heuristic import Heuristic, Run, place_in_order
 from .rigid import Rigid
 
 

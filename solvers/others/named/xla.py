@@ -11,8 +11,7 @@ from ...fitting.orders import Fit
 from ...model.instance import Instance, Placement
 from ...model.objective import evaluate
 from ...model.solver import Feature
-from .first_fit import place_in_order
-from .heuristic import Heuristic, NothingFits, Run
+from .heuristic import Heuristic, NothingFits, Run, place_in_order
 from .rigid import Rigid
 
 FEATURES = frozenset({Feature.CAPACITY, Feature.MULTI_RECT, Feature.CONFLICTS, Feature.EXCLUSIONS})

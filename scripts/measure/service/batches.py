@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """How long somebody's small plan takes beside somebody else's batch, against alone; and what the batch takes.
 
-    scripts/measure/batches.py [--lines N] [--rate N] [--seconds N]
+    scripts/measure/service/batches.py [--lines N] [--rate N] [--seconds N]
 
 A service with two solver processes and two tokens. One asks for small plans, each another one, `rate` a second, each when it is due: alone for so many seconds, and then for as long as the
 other's batch goes on, whose lines are small problems as well. Both halves are in one run, so that their ratio says something on a busy machine, too.
@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[3]))
 
 import httpx
 

@@ -1,6 +1,6 @@
 """Runs generated problems beside busy loops, and says what ended each run: its work, as it should, or the clock. A Markdown table.
 
-.venv/bin/python scripts/measure/clock.py [--time-limit 10] [--busy 2] [--buffers 300,2000] [--seed 1] [KIND]...
+.venv/bin/python scripts/measure/solving/clock.py [--time-limit 10] [--busy 2] [--buffers 300,2000] [--seed 1] [KIND]...
 
 A run that ends by work ends alike on every machine: each one that is left open is made twice, and compared.
 """

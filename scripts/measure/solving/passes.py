@@ -1,6 +1,6 @@
 """In which order greedy's passes gain most: on generated problems, the pass that lowers the mean gap most beside those before it comes next.
 
-    .venv/bin/python scripts/measure/passes.py [--seeds 5001-5006] [--buffers 300,3000]
+    .venv/bin/python scripts/measure/solving/passes.py [--seeds 5001-5006] [--buffers 300,3000]
 
 Each kind counts alike. The order in solvers/fitting/orders.py, PASSES, was found so; its first pass is settled beforehand.
 """

@@ -1,6 +1,6 @@
 """Every planner of other systems, and auto, on real and on generated problems: how far above the bound, and how long it takes.
 
-.venv/bin/python scripts/measure/planners.py [--time-limit 10] [--buffers 300] [--seeds 3] [--solver NAME]... [--each] [--objects] FOLDER...
+.venv/bin/python scripts/measure/solving/planners.py [--time-limit 10] [--buffers 300] [--seeds 3] [--solver NAME]... [--each] [--objects] FOLDER...
 
 The ratio is that of the objective's value to the best bound that any of them has proven, over the problems that a planner takes and solves.
 Seconds are of the processor, all solved problems together, solvers' processes included. The generated problems come last, as one group. With

@@ -1,7 +1,7 @@
 """Measures the native greedy portfolio on synthetic buffers: processor seconds of the kernel call, gap to the bound, memory.
 
-python scripts/measure/greedy.py --buffers 100000 --live 10 --lives uniform
-python scripts/measure/greedy.py --buffers 100000 --kind transformer
+python scripts/measure/solving/greedy.py --buffers 100000 --live 10 --lives uniform
+python scripts/measure/solving/greedy.py --buffers 100000 --kind transformer
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures the warm starts and modes of CP-SAT: `python scripts/measure/cpsat.py ../shared/corpus`.
+"""Measures the warm starts and modes of CP-SAT: `python scripts/measure/solving/cpsat.py ../shared/corpus`.
 
 Prints one row per set of instances, mode and arm. Budgets are counted in work, so the placements and bounds do not depend on the machine.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
 from planner.formats import read_problem  # noqa: E402

@@ -1,4 +1,4 @@
-"""Measures the warm starts of the integer program: `python scripts/measure/milp.py cbc --corpus ../shared/corpus`.
+"""Measures the warm starts of the integer program: `python scripts/measure/solving/milp.py cbc --corpus ../shared/corpus`.
 
 Prints one row per set of instances and arm. Runs in one process, so HiGHS and OR-Tools must not meet here: nothing imports OR-Tools.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
 from planner.formats import read_problem  # noqa: E402

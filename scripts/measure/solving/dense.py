@@ -1,6 +1,6 @@
 """Plans dense packings: boxes cut up by straight cuts, whole, with pieces dropped, or shrunk. For each, how far the plan is above the bound.
 
-.venv/bin/python scripts/measure/dense.py [--time-limit 10] [--work-limit N] [--seeds 2] [FAMILY:BUFFERS]...
+.venv/bin/python scripts/measure/solving/dense.py [--time-limit 10] [--work-limit N] [--seeds 2] [FAMILY:BUFFERS]...
 """
 
 from __future__ import annotations

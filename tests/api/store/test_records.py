@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from api.store.ids import Ids
+from api.store.records import Ids
 
 
 def test_later_ones_sort_behind_earlier_ones_even_if_the_clock_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:

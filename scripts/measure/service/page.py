@@ -1,6 +1,6 @@
 """How fluid the page is with very many rectangles: the time between frames while somebody zooms, moves and points.
 
-    .venv/bin/python scripts/measure/page.py --buffers 100000
+    .venv/bin/python scripts/measure/service/page.py --buffers 100000
 
 Needs Chromium. Prints a row of docs/page.md for each thing that is done.
 """
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from playwright.sync_api import CDPSession, Page, expect
 

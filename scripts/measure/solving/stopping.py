@@ -1,6 +1,6 @@
 """Measures how soon the native kernels end once they are told to, and how often they ask: a Markdown table.
 
-.venv/bin/python scripts/measure/stopping.py [--after 0.3] [--repeats 5]
+.venv/bin/python scripts/measure/solving/stopping.py [--after 0.3] [--repeats 5]
 
 By the clock, in milliseconds: the longest of all repeats. The longest silence is that between two questions, the first one not counted.
 """

@@ -1,6 +1,6 @@
 """How far from its bound a plan for several memories ends, and what that takes: with `auto`, without one of its engines, or with another solver.
 
-    python scripts/measure/memories.py --seconds 10 --compare greedy assign without:pools_first auto
+    python scripts/measure/solving/memories.py --seconds 10 --compare greedy assign without:pools_first auto
 
 For each kind of made-up problem, size and preset: how far above the bound each ends, means over the seeds, in percent of the first term; of
 how many plans of the last one everything is proven, and what it took on a processor, with all its processes. The bound is the best that anybody
