@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..facts.constants import spell_out_constants
 from ..facts.figures import figures
+from ..model.columns import BufferColumns
 from ..model.deadline import look
 from ..model.errors import Finding
 from ..model.problem import Problem
@@ -56,8 +57,8 @@ def _examine(problem: Problem) -> Report:
     check_speeds(problem, report)
     if report:
         return report
-    if problem.facts.rows and figures(problem) is not None:
-        # No more is said of it than numbers, and those that it shares with its neighbour need not be gone through again.
+    if (problem.facts.rows or isinstance(problem.buffers, BufferColumns)) and figures(problem) is not None:
+        # No more is said of it than numbers, which have been gone through by now.
         check_totals(problem, NO_GROUPS, report)
         return report
     check_constants(problem, names, report)

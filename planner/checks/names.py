@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from solvers.model.instance import Term
 
+from ..model.columns import BufferColumns
 from ..model.deadline import in_time, tick
 from ..model.errors import Code
 from ..model.problem import Buffer, BufferId, Interval, Pool, Problem
@@ -156,6 +157,11 @@ def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
 
 def _buffers(problem: Problem, names: Names, report: Report) -> None:
     index = names.buffers
+    if isinstance(problem.buffers, BufferColumns) and _are_plain(problem.buffers):
+        index.update(zip(problem.buffers.ids, range(len(problem.buffers)), strict=True))
+        if len(index) == len(problem.buffers):
+            return
+        index.clear()
     known = problem.facts.rows or (None,) * len(problem.buffers)
     for i, buffer in enumerate(in_time(problem.buffers, "checking", "buffer")):
         id_ = buffer.id
@@ -179,6 +185,25 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
                 _too_long(report, ("buffers", i, field), label)
         if not _is_plain(buffer):
             _buffer_numbers(report, ("buffers", i), buffer, names)
+
+
+def _are_plain(columns: BufferColumns) -> bool:
+    """Are all numbers in range, and all ids of a kind and a length that they may have?"""
+    if not len(columns):
+        return True
+    if columns.size.min() < 0 or columns.alignment.min() < 1 or (columns.end < columns.start).any():
+        return False
+    if max(columns.size.max(), columns.alignment.max()) > MAX_ADDRESS:
+        return False
+    if columns.start.min() < -MAX_TIME or columns.end.max() > MAX_TIME:
+        return False
+    ids = columns.ids
+    if isinstance(ids, range):
+        return True
+    kinds = {*map(type, ids)}
+    if kinds == {int}:
+        return min(ids) >= -MAX_ADDRESS and max(ids) <= MAX_ADDRESS  # type: ignore[operator]
+    return kinds == {str} and "" not in ids and max(map(len, ids)) <= MAX_TEXT  # type: ignore[arg-type]
 
 
 def _is_plain(buffer: Buffer) -> bool:

@@ -7,6 +7,9 @@ from math import lcm
 from solvers.model.instance import LINEAR_TERMS, Choice
 
 from ..facts.costs import WEIGHS_ACCESS, most_access_cost, weighs_moves
+from ..model.columns import alignments as alignments_of
+from ..model.columns import restricted
+from ..model.columns import sizes as sizes_of
 from ..model.errors import Code
 from ..model.problem import Problem
 from .colocations import Groups
@@ -21,7 +24,7 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     padding: dict[int, int] = {}
     """By a buffer's alignment: the most that aligning it can cost in any pool."""
     of_pools = {pool.alignment for pool in problem.pools}
-    alignments = [buffer.alignment for buffer in problem.buffers]
+    alignments = alignments_of(problem.buffers)
     of_buffers = {*alignments}
     greatest = max(of_pools, default=1)
     is_exact = len(of_pools) * len(of_buffers) <= MOST_ALIGNMENTS
@@ -29,11 +32,12 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
         padding[alignment] = (
             max((lcm(other, alignment) for other in of_pools), default=alignment) if is_exact else greatest * alignment
         )
-    together = sum([buffer.size for buffer in problem.buffers])
+    together = sum(sizes_of(problem.buffers))
     stacked = together + sum(map(padding.__getitem__, alignments))
     if groups.members:
         stacked += sum(_height(problem, groups, members) for members in groups.members.values())
-    fixed = [b.fixed.offset + b.size for b in problem.buffers if b.fixed is not None and b.fixed.offset is not None]
+    special = restricted(problem.buffers)
+    fixed = [b.fixed.offset + b.size for _, b in special if b.fixed is not None and b.fixed.offset is not None]
     floor = max(fixed, default=0)
     if weighs_moves(problem):
         sizes = {buffer.id: buffer.size for buffer in problem.buffers}

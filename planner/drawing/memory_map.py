@@ -77,7 +77,7 @@ class MemoryMap:
     bound: int
     gap: float | None
     solver: str | None
-    buffers: tuple[Buffer, ...]
+    buffers: Sequence[Buffer]
     kinds: tuple[str | None, ...]
     """In the order in which they appear; None: buffers of no kind."""
     kind: tuple[int, ...]

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
 
+from ..model.columns import BufferColumns, restricted
 from ..model.deadline import in_time, look
 from ..model.problem import Alternative, Buffer, Constraints, Neighbour, Problem, Variants
 from .constants import spell_out_constants
@@ -53,7 +55,9 @@ def _computed(problem: Problem) -> str:
         *([] if problem.variants is None else [_variants(problem.variants, lists)]),
     ]
     neighbour = problem.facts.neighbour
-    if neighbour is None:
+    if isinstance(problem.buffers, BufferColumns) and neighbour is None:
+        canonical = f"{_written(head)[:-1]},[{','.join(_of_columns(problem.buffers))}],{_written(rest)[1:]}"
+    elif neighbour is None:
         buffers = [_buffer(buffer, lists) for buffer in in_time(problem.buffers, "checking", "buffer")]
         canonical = _written([*head, buffers, *rest])
     else:
@@ -63,6 +67,15 @@ def _computed(problem: Problem) -> str:
 
 
 _written = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
+
+
+def _of_columns(columns: BufferColumns) -> Iterator[str]:
+    """What each buffer adds, as _buffer has it."""
+    ids: Sequence[object] = columns.ids if isinstance(columns.ids, range) else [*map(_written, columns.ids)]
+    numbers = (column.tolist() for column in (columns.size, columns.alignment, columns.start, columns.end))
+    for id_, size, alignment, start, end in zip(in_time(ids, "checking", "buffer"), *numbers, strict=True):
+        live = f"[[{start},{end}]]" if start < end else "[]"
+        yield f"[{id_},{size},{alignment},{live},null,null,null,null,null,0]"
 
 
 def _of_neighbours(problem: Problem, neighbour: Neighbour, lists: _Lists) -> tuple[str, ...]:
@@ -120,7 +133,7 @@ def _of_memories(problem: Problem) -> list[Any]:
     ]
     buffers = [
         [i, b.reads, b.writes, None if b.data is None else hashlib.sha256(b.data).hexdigest()]
-        for i, b in enumerate(problem.buffers)
+        for i, b in enumerate(() if isinstance(problem.buffers, BufferColumns) else problem.buffers)
         if b.reads or b.writes or b.data is not None
     ]
     was = [[was.buffer, was.pool, was.offset] for was in problem.was] if weighs_moves(problem) else []
@@ -153,7 +166,7 @@ class _Lists:
 
     def __init__(self, problem: Problem, every_pool: list[str]) -> None:
         self._every_pool = tuple(every_pool)
-        self._is_long = sum([len(buffer.pools or ()) for buffer in problem.buffers]) > MOST_NAMES
+        self._is_long = sum([len(buffer.pools or ()) for _, buffer in restricted(problem.buffers)]) > MOST_NAMES
         self._of_id: dict[int, tuple[str, ...] | int | None] = {}
         self._number: dict[tuple[str, ...], int] = {}
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
+from ..model.columns import BufferColumns
 from ..model.problem import Buffer, Figures, Problem, are_plain, has_one_peak
 from .intervals import merged
 
@@ -20,6 +21,8 @@ def figures(problem: Problem) -> Figures | None:
     facts = problem.facts
     if facts.figures is not None:
         return facts.figures
+    if isinstance(problem.buffers, BufferColumns):
+        return _of_columns(problem.buffers)
     known = None if facts.neighbour is None else facts.neighbour.figures
     if known is not None:
         found = _changed(problem.buffers, known, facts.rows)
@@ -43,11 +46,18 @@ def _in_arrays(buffers: Sequence[Buffer]) -> Figures:
     )
 
 
+def _of_columns(columns: BufferColumns) -> Figures:
+    owner = np.flatnonzero(columns.end > columns.start)
+    pieces = np.zeros(len(columns), dtype=np.int64)
+    pieces[owner] = 1
+    return Figures(columns.size, columns.alignment, pieces, columns.start[owner], columns.end[owner], owner)
+
+
 def _array(numbers: list[int]) -> Ints:
     return np.array(numbers, dtype=np.int64)
 
 
-def _changed(buffers: tuple[Buffer, ...], known: Figures, rows: Sequence[int | None]) -> Figures | None:
+def _changed(buffers: Sequence[Buffer], known: Figures, rows: Sequence[int | None]) -> Figures | None:
     """What is known of the neighbour's buffers, in other rows, and of the buffers that it does not have."""
     new = [buffers[i] for i, row in enumerate(rows) if row is None]
     if not are_plain(new):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -164,7 +165,7 @@ class Plan:
     gap: float | None
     objective: Objective
     pools: tuple[PoolUse, ...]
-    placements: tuple[Placement, ...]
+    placements: Sequence[Placement]
     """In the order of the problem's buffers; empty without a plan."""
     solver: str | None
     seed: int

@@ -227,7 +227,7 @@ class Neighbour:
     """A problem that was found sound, whose buffers nobody can change: where another with pools of the same names has the very same buffer, what was
     found of it need not be found out again."""
 
-    buffers: tuple[Buffer, ...] = ()
+    buffers: Sequence[Buffer] = ()
     pools: tuple[Pool, ...] = ()
     rows: Mapping[int, int] = field(default_factory=dict)
     """By the identity of each buffer: where it stands."""
@@ -235,7 +235,7 @@ class Neighbour:
     """What each buffer adds to the digest."""
     figures: Figures | None = None
 
-    def rows_of(self, buffers: tuple[Buffer, ...]) -> list[int | None]:
+    def rows_of(self, buffers: Sequence[Buffer]) -> list[int | None]:
         """Where the very same buffers stand here; None: nowhere."""
         return [*map(self.rows.get, map(id, buffers))]
 
@@ -264,7 +264,7 @@ class Facts:
 class Problem:
     """All there is to plan."""
 
-    buffers: tuple[Buffer, ...]
+    buffers: Sequence[Buffer]
     pools: tuple[Pool, ...] = (Pool("default"),)
     constraints: Constraints = field(default_factory=Constraints)
     terms: tuple[Term, ...] = DEFAULT_TERMS

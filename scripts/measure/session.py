@@ -130,7 +130,7 @@ CHANGES = {"size": _size, "lifetime": _lifetime, "one more or less": _count, "fu
 def _search(problem: Problem, calls: int, change: str, back: float) -> Iterator[Call]:
     """A walk that leads on, or back to a neighbour that was tried."""
     chance = random.Random(1)
-    now = problem.buffers
+    now = tuple(problem.buffers)
     tried = [now]
     for _ in range(calls):
         if chance.random() < back:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...checks.limits import MAX_PROSE
+from ...model.columns import PlacementColumns
 from ...model.plan import Choice, Plan, PlanCertificate, Run, Shortage
 from ..documents import PLAN_FORMAT
 from ..json.lines import Written, compact, document
@@ -57,11 +58,21 @@ def _choice(choice: Choice) -> dict[str, Any]:
 
 def _placements(plan: Plan) -> Iterator[str]:
     """Line by line: there may be a million, and a pool's name is the same in most."""
+    if isinstance(plan.placements, PlacementColumns):
+        yield from _lines(plan.placements)
+        return
     pools = {use.name: compact(use.name) for use in plan.pools}
     for p in plan.placements:
         id_ = p.id if type(p.id) is int else compact(p.id)
         pool = pools.get(p.pool) or compact(p.pool)
         yield f'{{"id": {id_}, "pool": {pool}, "offset": {p.offset}, "size": {p.size}}}'
+
+
+def _lines(columns: PlacementColumns) -> Iterator[str]:
+    ids = columns.ids if isinstance(columns.ids, range) else map(compact, columns.ids)
+    pool = compact(columns.pool)
+    for id_, offset, size in zip(ids, columns.offset.tolist(), columns.size.tolist(), strict=True):
+        yield f'{{"id": {id_}, "pool": {pool}, "offset": {offset}, "size": {size}}}'
 
 
 def _certificate(certificate: PlanCertificate) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import math
 import re
 import zipfile
 import zlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -18,9 +19,10 @@ import numpy as np
 from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Place, Report, bad_input, quoted
-from ...model.deadline import in_time, look
+from ...model.columns import buffer_columns
+from ...model.deadline import look
 from ...model.errors import MAX_FINDINGS, Code
-from ...model.problem import Buffer, BufferId, Lifetimes, Pool, Problem, is_simple
+from ...model.problem import BufferId, Lifetimes, Pool, Problem, is_simple
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -66,17 +68,11 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         text = f"the end {columns['end'][i]} comes before the start {columns['start'][i]}"
         report.add(Code.INTERVAL_REVERSED, ("end", i), text)
     report.raise_if_any()
-    ids: list[BufferId] = list(range(count)) if "id" not in columns else _ids(columns["id"])
-    ones = [1] * count
-    rows = zip(
-        in_time(ids, "reading", "buffer"),
-        columns["size"].tolist(),
-        columns["alignment"].tolist() if "alignment" in columns else ones,
-        columns["start"].tolist(),
-        columns["end"].tolist(),
-        strict=True,
-    )
-    buffers = tuple(Buffer(id_, size, alignment, ((start, end),)) for id_, size, alignment, start, end in rows)
+    ids: Sequence[BufferId] = range(count) if "id" not in columns else _ids(columns["id"])
+    look("reading")
+    alignment = columns.get("alignment", np.ones(count, dtype=np.int64))
+    numbers = (columns["size"], alignment, columns["start"], columns["end"])
+    buffers = buffer_columns(ids, *(column.astype(np.int64) for column in numbers))
     pool = Pool("default", int(columns["capacity"][()]) if "capacity" in columns else None)
     return sound_as_read(Problem(buffers, (pool,), lifetimes=Lifetimes.HALF_OPEN)), ()
 

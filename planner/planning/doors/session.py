@@ -81,9 +81,8 @@ class Session:
     def _made(self, problem: Problem, options: Options, same: Hashable | None) -> Plan:
         """The plan of a problem whose buffers were not asked about before; perhaps others that are equal were."""
         require_valid(options)
-        planned = replace(
-            planned_problem(problem, options.capacity, options.prefer, options.stability)
-        )  # a copy that nobody else knows
+        planned = planned_problem(problem, options.capacity, options.prefer, options.stability)
+        planned = replace(planned, buffers=tuple(planned.buffers))  # a copy that nobody else knows
         before = self._before if _named_alike(self._before.pools, planned.pools) else NOTHING
         planned.facts.neighbour, planned.facts.rows = before, before.rows_of(planned.buffers)
         require_sound(planned)
@@ -101,7 +100,7 @@ class Session:
                 return known
             self._keep(key, known, ())
         if _cannot_change(planned):
-            facts, buffers = planned.facts, planned.buffers
+            facts, buffers = planned.facts, tuple(planned.buffers)
             rows = dict(zip(map(id, buffers), range(len(buffers)), strict=True))
             self._before = Neighbour(buffers, planned.pools, rows, facts.written, facts.figures)
             if known.placements:
@@ -158,7 +157,8 @@ def _of_the_same_objects(problem: Problem, options: Options) -> Hashable | None:
     """A key that only a problem of the very same buffers has; None where there is more to it than buffers and pools."""
     if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
         return None
-    return _key(problem.buffers, (problem.pools, problem.terms, problem.peak_price, problem.was, options))
+    buffers = problem.buffers if isinstance(problem.buffers, tuple) else (problem.buffers,)
+    return _key(buffers, (problem.pools, problem.terms, problem.peak_price, problem.was, options))
 
 
 def _key(buffers: tuple[object, ...], besides: tuple[object, ...]) -> Hashable:

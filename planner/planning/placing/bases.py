@@ -11,6 +11,7 @@ import numpy as np
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
 from ...facts.colocation import Congruence
+from ...model.columns import alignments
 from ...model.deadline import PREPARING, in_time
 from ...model.errors import BadInput, Code, Finding
 from ...model.problem import Buffer, Pool, Problem
@@ -44,8 +45,8 @@ class Bases:
         first, part_low = self._blocks.first, self._blocks.part_low
         modulus, residue = np.ones(self._shape, dtype=np.int64), np.zeros(self._shape, dtype=np.int64)
         allowed, possible = self._allowed(), np.ones(self._shape, dtype=bool)
-        storable = (b.alignment if b.alignment < ADDRESS_LIMIT else 0 for b in self._buffers)
-        alignment = np.fromiter(storable, np.int64, len(self._buffers))[first]
+        storable = [each if each < ADDRESS_LIMIT else 0 for each in alignments(self._buffers)]
+        alignment = np.array(storable, dtype=np.int64)[first]
         values, which = np.unique(alignment, return_inverse=True)
         huge = [block for block in np.flatnonzero(alignment == 0).tolist() if block not in self._blocks.members]
         alike: dict[tuple[int, int | None], int] = {}

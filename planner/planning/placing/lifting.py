@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from solvers.model.errors import StopReason
@@ -11,6 +11,7 @@ from solvers.model.objective import peaks as peaks_of
 from solvers.model.outcome import Certificate, Outcome, Proof
 
 from ...facts.digest import digest
+from ...model.columns import BufferColumns, PlacementColumns
 from ...model.deadline import in_time
 from ...model.errors import echo
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
@@ -44,7 +45,7 @@ def lift(problem: Problem, lowered: Lowered, outcome: Outcome, seed: int) -> Pla
 
 def unproven_plan(
     problem: Problem,
-    placements: tuple[Placement, ...],
+    placements: Sequence[Placement],
     peaks: Mapping[str, int],
     values: Iterable[int],
     *,
@@ -79,17 +80,20 @@ def status_of(outcome: Outcome) -> PlanStatus:
     return PlanStatus.OPTIMAL if outcome.is_optimal else PlanStatus.FEASIBLE
 
 
-def _placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[Placement, ...]:
+def _placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> Sequence[Placement]:
     """Every buffer's pool and offset, in input order."""
     if outcome.placement is None:
         return ()
     i = lowered.instance
-    offset = (outcome.placement.offset[i.part_block] + i.part_low).tolist()
+    offset = outcome.placement.offset[i.part_block] + i.part_low
+    columns = problem.buffers
+    if isinstance(columns, BufferColumns) and len(problem.pools) == 1:
+        return PlacementColumns(columns.ids, problem.pools[0].name, offset, columns.size)
     pool = outcome.placement.pool[i.part_block].tolist()
     names = [p.name for p in problem.pools]
     return tuple(
         Placement(buffer.id, names[p], at, buffer.size)
-        for buffer, p, at in zip(in_time(problem.buffers, "placing", "buffer"), pool, offset, strict=True)
+        for buffer, p, at in zip(in_time(problem.buffers, "placing", "buffer"), pool, offset.tolist(), strict=True)
     )
 
 
@@ -136,7 +140,8 @@ def _total_bound(problem: Problem, outcome: Outcome, pools: tuple[PoolUse, ...])
 def _warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
     """What the user should know of the run; of a heuristic that gave up, the buffer for which it found no place."""
     notes = outcome.notes
-    if len({buffer.device for buffer in problem.buffers} - {None}) > 1:
+    plain = isinstance(problem.buffers, BufferColumns)
+    if not plain and len({buffer.device for buffer in problem.buffers} - {None}) > 1:
         notes = (
             *notes,
             "the buffers are on several devices, which offsets do not mind: give each device a pool of its own",

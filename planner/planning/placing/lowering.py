@@ -16,10 +16,13 @@ from ...facts.colocation import groups
 from ...facts.constants import spell_out_constants
 from ...facts.costs import WEIGHS_ACCESS, costs_of, weighs_moves
 from ...facts.intervals import merged
+from ...model.columns import BufferColumns, restricted, sizes
 from ...model.deadline import PREPARING, in_time, look
 from ...model.plan import Plan
 from ...model.problem import BufferId, Pair, Problem
 from .bases import Bases, Blocks
+
+TENS = 10 ** np.arange(1, 19)
 
 MOST_PAIRS = 1 << 22
 """So many are written down before those that are there several times are dropped."""
@@ -76,16 +79,12 @@ class _Lowering:
         self.problem = problem
         self.buffers = problem.buffers
         self.pools = problem.pools
-        self.special = [
-            (i, b)
-            for i, b in enumerate(self.buffers)
-            if b.pools is not None or b.fixed is not None or b.max_offset is not None or b.hint is not None
-        ]
+        self.special = restricted(self.buffers)
         """Buffers of which more is said than a size and lifetimes: usually few."""
         self.index: dict[BufferId, int] = {}
         self.pool_index = {pool.name: p for p, pool in enumerate(self.pools)}
         count = len(self.buffers)
-        self.size = np.fromiter((b.size for b in self.buffers), np.int64, count)
+        self.size = np.array(sizes(self.buffers), dtype=np.int64)
         self.part_low = np.zeros(count, dtype=np.int64)
         self.part_block = np.arange(count, dtype=np.int64)
         self.blocks = count
@@ -113,10 +112,8 @@ class _Lowering:
         rect_part, rect_start, rect_end, times = self._rects()
         look(PREPARING)
         hint, hinted = self._hints()
-        id_of = [str(self.buffers[i].id) for i in first.tolist()]
-        names = sorted(range(self.blocks), key=id_of.__getitem__)
         name_rank = np.empty(self.blocks, dtype=np.int64)
-        name_rank[names] = np.arange(self.blocks)
+        name_rank[self._by_name(first)] = np.arange(self.blocks)
         instance = Instance(
             pools=tuple(PoolSpec(p.size, merged(p.reserved), p.cost, p.rank) for p in self.pools),
             terms=self.problem.terms,
@@ -150,6 +147,16 @@ class _Lowering:
             was=self._was(lowest, highest, modulus, allowed) if self.was else None,
         )
         return Lowered(instance, times)
+
+    def _by_name(self, first: Ints) -> Ints | list[int]:
+        """The blocks in the order of their first members' ids as text."""
+        if isinstance(self.buffers, BufferColumns) and isinstance(self.buffers.ids, range):
+            number = np.arange(len(self.buffers))
+            digits = np.searchsorted(TENS, number, side="right") + 1
+            return np.lexsort((digits, number * 10 ** (digits.max(initial=1) - digits)))
+        ids = self.buffers.ids if isinstance(self.buffers, BufferColumns) else [b.id for b in self.buffers]
+        id_of = [str(ids[i]) for i in first.tolist()]
+        return sorted(range(self.blocks), key=id_of.__getitem__)
 
     def _places_that_were(self) -> list[tuple[int, int | None, int]]:
         """(buffer, pool, offset) of those that an older plan had somewhere, if that counts. In a part of a problem some may have no such pool."""
@@ -213,6 +220,10 @@ class _Lowering:
         parts: list[int] = []
         starts: list[int] = []
         ends: list[int] = []
+        if isinstance(self.buffers, BufferColumns):
+            columns = self.buffers
+            there = np.flatnonzero((columns.size > 0) & (columns.end > columns.start))
+            return _ranked(there, columns.start[there], columns.end[there])
         for i, buffer in enumerate(in_time(self.buffers, PREPARING, "buffer")):
             if buffer.size and buffer.live:
                 for start, end in buffer.live if len(buffer.live) == 1 else merged(buffer.live):
@@ -220,10 +231,8 @@ class _Lowering:
                         parts.append(i)
                         starts.append(start)
                         ends.append(end)
-        both = np.array(starts + ends, dtype=np.int64)
-        times, rank = np.unique(both, return_inverse=True)
-        rank = rank.reshape(-1).astype(np.int64)
-        return np.array(parts, dtype=np.int64), rank[: len(parts)], rank[len(parts) :], times
+        columns_of_rects = (np.array(each, dtype=np.int64) for each in (parts, starts, ends))
+        return _ranked(*columns_of_rects)
 
     def _hints(self) -> tuple[Ints, Bools]:
         hint, hinted = np.zeros(self.blocks, dtype=np.int64), np.zeros(self.blocks, dtype=bool)
@@ -292,6 +301,13 @@ class _Lowering:
 
     def _pairs(self, pairs: Sequence[Pair]) -> Ints:
         return np.array([(self.index[a], self.index[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2)
+
+
+def _ranked(parts: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Parts, starts and ends in ranks of time, and the times."""
+    times, rank = np.unique(np.concatenate([start, end]), return_inverse=True)
+    rank = rank.reshape(-1).astype(np.int64)
+    return parts, rank[: len(parts)], rank[len(parts) :], times
 
 
 def _agree(allowed: Bools, pool_class: Ints) -> Bools:

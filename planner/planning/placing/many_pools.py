@@ -258,7 +258,7 @@ class ManyPools:
             certificates=self._bound.certificates,
         )
 
-    def _of(self, placements: tuple[Placement, ...], problem: Problem) -> Plan:
+    def _of(self, placements: Sequence[Placement], problem: Problem) -> Plan:
         """A plan of the problem, be it the whole or the part, that claims no bounds."""
         values = self._values(placements, problem)
         return unproven_plan(problem, placements, _peaks(placements), values, solver=SOLVER)

@@ -17,7 +17,7 @@ def csv(*lines: str) -> bytes:
 
 
 def buffers(*lines: str) -> tuple[Buffer, ...]:
-    return read_problem(csv(*lines))[0].buffers
+    return tuple(read_problem(csv(*lines))[0].buffers)
 
 
 def test_the_usual_columns() -> None:

@@ -44,7 +44,7 @@ def ways(problem: Problem) -> Iterator[list[list[Buffer]]]:
                 yield from place(tuple(rest), [*objects[:i], [*users, first], *objects[i + 1 :]])
         yield from place(tuple(rest), [*objects, [first]])
 
-    yield from place(problem.buffers, [])
+    yield from place(tuple(problem.buffers), [])
 
 
 def may_share(problem: Problem, a: Buffer, b: Buffer) -> bool:

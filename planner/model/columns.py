@@ -1,0 +1,114 @@
+"""Many buffers and their places as columns of numbers: a million take the room of their numbers, and one is made when it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar, overload
+
+from solvers.model.instance import Ints
+
+from .plan import Placement
+from .problem import Buffer, BufferId
+
+FEW = 4096
+"""Up to so many buffers are objects: these are looked at faster, several times."""
+
+Row = TypeVar("Row")
+
+
+class Columns(Sequence[Row], Generic[Row]):
+    """Equal to the tuple of its rows."""
+
+    __slots__ = ()
+
+    def row(self, i: int) -> Row:
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, at: int | slice) -> Row | tuple[Row, ...]:
+        if isinstance(at, slice):
+            return tuple(self.row(i) for i in range(*at.indices(len(self))))
+        return self.row(range(len(self))[at])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Columns | tuple):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True)))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BufferColumns(Columns[Buffer]):
+    """Buffers of which no more is said than a size, an alignment and one lifetime. Nobody changes the arrays."""
+
+    ids: Sequence[BufferId]
+    """A list, or 0, 1, 2, … as a range."""
+    size: Ints
+    alignment: Ints
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def row(self, i: int) -> Buffer:
+        live = ((int(self.start[i]), int(self.end[i])),)
+        return Buffer(self.ids[i], int(self.size[i]), int(self.alignment[i]), live)
+
+    def __iter__(self) -> Iterator[Buffer]:
+        numbers = (column.tolist() for column in (self.size, self.alignment, self.start, self.end))
+        for id_, size, alignment, start, end in zip(self.ids, *numbers, strict=True):
+            yield Buffer(id_, size, alignment, ((start, end),))
+
+
+def buffer_columns(ids: Sequence[BufferId], size: Ints, alignment: Ints, start: Ints, end: Ints) -> Sequence[Buffer]:
+    """The buffers; few of them as objects."""
+    columns = BufferColumns(ids, size, alignment, start, end)
+    return tuple(columns) if len(ids) <= FEW else columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacementColumns(Columns[Placement]):
+    """Addresses in one pool."""
+
+    ids: Sequence[BufferId]
+    pool: str
+    offset: Ints
+    size: Ints
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def row(self, i: int) -> Placement:
+        return Placement(self.ids[i], self.pool, int(self.offset[i]), int(self.size[i]))
+
+    def __iter__(self) -> Iterator[Placement]:
+        for id_, offset, size in zip(self.ids, self.offset.tolist(), self.size.tolist(), strict=True):
+            yield Placement(id_, self.pool, offset, size)
+
+
+def sizes(buffers: Sequence[Buffer]) -> list[int]:
+    """Of each."""
+    return buffers.size.tolist() if isinstance(buffers, BufferColumns) else [buffer.size for buffer in buffers]
+
+
+def alignments(buffers: Sequence[Buffer]) -> list[int]:
+    """Of each."""
+    return buffers.alignment.tolist() if isinstance(buffers, BufferColumns) else [each.alignment for each in buffers]
+
+
+def restricted(buffers: Sequence[Buffer]) -> list[tuple[int, Buffer]]:
+    """Those of which more is said than sizes, alignments, lifetimes and uses, with their numbers: usually few."""
+    if isinstance(buffers, BufferColumns):
+        return []
+    return [
+        (i, b)
+        for i, b in enumerate(buffers)
+        if b.pools is not None or b.fixed is not None or b.max_offset is not None or b.hint is not None
+    ]

@@ -1,0 +1,119 @@
+"""A problem whose buffers are columns of numbers is the same problem: its checks, digest, arrays, plan and bytes."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from planner import Options, plan, verify, write_plan, write_problem
+from planner.checks import check
+from planner.checks.limits import MAX_TEXT
+from planner.facts.digest import digest
+from planner.facts.figures import figures
+from planner.model.columns import FEW, BufferColumns, PlacementColumns, buffer_columns
+from planner.model.problem import Buffer, BufferId, Pool, Problem
+from planner.planning.doors.session import Session
+from planner.planning.placing.lowering import lower
+from solvers.model.instance import Instance
+
+QUICK = Options(time_limit=None, work_limit=20_000)
+
+
+def made_up(seed: int, count: int = 30) -> tuple[Buffer, ...]:
+    chance = random.Random(seed)
+    ids: list[BufferId] = [*range(count)] if seed % 2 else [f"b{chance.randrange(10**6)}.{i}" for i in range(count)]
+    starts = [chance.randrange(-20, 40) for _ in ids]
+    return tuple(
+        Buffer(id_, chance.randrange(60), chance.choice((1, 4, 6)), ((start, start + chance.randrange(12)),))
+        for id_, start in zip(ids, starts, strict=True)
+    )
+
+
+def in_columns(buffers: tuple[Buffer, ...]) -> BufferColumns:
+    numbers = [(b.size, b.alignment, *(b.live or ((0, 0),))[0]) for b in buffers]
+    ids: list[BufferId] = [buffer.id for buffer in buffers]
+    columns = np.array(numbers, dtype=np.int64).reshape(-1, 4).T
+    return BufferColumns(range(len(ids)) if ids == [*range(len(ids))] else ids, *columns)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_same_problem_in_columns(seed: int) -> None:
+    buffers = made_up(seed)
+    columns = in_columns(buffers)
+    assert columns == buffers
+    assert buffers == columns
+    assert hash(columns) == hash(buffers)
+    assert columns[-1] == buffers[-1]
+    assert columns[3:7] == buffers[3:7]
+    pool = Pool("sram", (None, 200, 4000)[seed % 3], alignment=seed % 2 * 4 + 1, base=16 if seed % 4 == 0 else None)
+    rows = Problem(buffers, (replace(pool, alignment=4) if pool.base else pool,))
+    same = replace(rows, buffers=columns)
+    assert check(same) == check(rows) == ()
+    assert digest(same) == digest(rows)
+    assert write_problem(same) == write_problem(rows)
+    one, other = figures(rows), figures(same)
+    assert one is not None
+    assert other is not None
+    assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    low, same_low = lower(rows), lower(same)
+    assert np.array_equal(low.times, same_low.times)
+    for field in fields(Instance):
+        if field.name not in ("pools", "terms", "source", "was", "peak_price", "sections"):
+            here, there = getattr(low.instance, field.name), getattr(same_low.instance, field.name)
+            assert np.array_equal(here, there), field.name
+    made, made_same = plan(rows, QUICK), plan(same, QUICK)
+    assert write_plan(replace(made_same, run=made.run)) == write_plan(made)
+    assert isinstance(made_same.placements, PlacementColumns) == made.status.has_plan
+    assert verify(same, made_same) == verify(rows, made_same) == ()
+    assert Session().plan(same, QUICK).peak == made.peak
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_wrong_plan_in_columns_is_found_out(seed: int) -> None:
+    problem = Problem(in_columns(made_up(seed)))
+    right = plan(problem, QUICK)
+    assert isinstance(right.placements, PlacementColumns)
+    moved = right.placements.offset.copy()
+    moved[np.argmax(moved)] = 0
+    for wrong in (
+        replace(right, placements=replace(right.placements, offset=moved)),
+        replace(right, placements=replace(right.placements, pool="elsewhere")),
+        replace(right, placements=replace(right.placements, size=right.placements.size + 1)),
+        replace(right, placements=replace(right.placements, ids=[*right.placements.ids[1:], "new"])),
+        replace(right, peak=right.bound - 1),
+        replace(right, bound=right.bound + 1),
+        replace(right, gap=0.5),
+    ):
+        in_rows = replace(wrong, placements=tuple(wrong.placements))
+        assert verify(problem, wrong) == verify(problem, in_rows) != ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"size": -1},
+        {"alignment": 0},
+        {"size": 1 << 62},
+        {"live": ((5, 3),)},
+        {"live": ((-(1 << 62) - 1, 3),)},
+        {"live": ((0, (1 << 62) + 1),)},
+        {"id": ""},
+        {"id": "x" * (MAX_TEXT + 1)},
+        {"id": (1 << 62) + 1},
+        {"id": "b"},
+    ],
+)
+def test_what_is_wrong_has_the_same_place(change: dict[str, object]) -> None:
+    buffers = (Buffer("a", 1, live=((0, 1),)), Buffer("b", 1, live=((0, 1),)), Buffer("c", 1, live=((0, 1),)))
+    wrong = (*buffers[:2], replace(buffers[2], **change))  # type: ignore[arg-type]
+    found = check(Problem(in_columns(wrong)))
+    assert found == check(Problem(wrong)) != ()
+
+
+def test_few_buffers_are_objects() -> None:
+    ones = np.ones(FEW + 1, dtype=np.int64)
+    assert isinstance(buffer_columns(range(FEW + 1), ones, ones, ones, ones), BufferColumns)
+    assert isinstance(buffer_columns(range(FEW), *[ones[:-1]] * 4), tuple)
