@@ -5,7 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from ..model.columns import FEW
+from ..model.errors import BadInput
+
 if TYPE_CHECKING:
+    from .json.records import Taken
     from .json.scan import Scanned
 
 PROBLEM_FORMAT: Final = "memplan/1"
@@ -25,6 +29,10 @@ NESTED_FORMAT = "memplan-nested/1"
 INSPECTION_FORMAT = "memplan-inspection/1"
 
 
+LEAST_BYTES = 24 * FEW
+"""A shorter document has few buffers."""
+
+
 class Source:
     """Bytes that are to be read, the name of the file they come from, and what a first look at them shows."""
 
@@ -37,7 +45,21 @@ class Source:
         """The first look at JSON. Raises BadInput unless it is sound."""
         from .json.scan import scan
 
+        if self.taken is not None:
+            try:
+                return scan(self.taken.rest)
+            except BadInput:  # which says where in the rest something is wrong
+                self.taken = None
         return scan(self.data)
+
+    @cached_property
+    def taken(self) -> Taken | None:
+        """A JSON document whose buffers are many, and so plain that they can be read in columns, taken apart."""
+        if len(self.data) < LEAST_BYTES or not self.may_be_json:
+            return None
+        from .json.records import taken_apart
+
+        return taken_apart(self.data)
 
     @property
     def top(self) -> dict[str, Any]:

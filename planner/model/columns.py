@@ -58,13 +58,14 @@ class BufferColumns(Columns[Buffer]):
         return len(self.ids)
 
     def row(self, i: int) -> Buffer:
-        live = ((int(self.start[i]), int(self.end[i])),)
+        start, end = int(self.start[i]), int(self.end[i])
+        live = ((start, end),) if start != end else ()
         return Buffer(self.ids[i], int(self.size[i]), int(self.alignment[i]), live)
 
     def __iter__(self) -> Iterator[Buffer]:
         numbers = (column.tolist() for column in (self.size, self.alignment, self.start, self.end))
         for id_, size, alignment, start, end in zip(self.ids, *numbers, strict=True):
-            yield Buffer(id_, size, alignment, ((start, end),))
+            yield Buffer(id_, size, alignment, ((start, end),) if start != end else ())
 
 
 def buffer_columns(ids: Sequence[BufferId], size: Ints, alignment: Ints, start: Ints, end: Ints) -> Sequence[Buffer]:

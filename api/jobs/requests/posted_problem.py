@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +88,7 @@ def read(
 
 def require_few(items: object, what: str, settings: Settings) -> None:
     """Raises Refusal for more of them than a problem may have buffers. Lists are counted before what is in them is loaded."""
-    if isinstance(items, list | tuple) and len(items) > settings.max_buffers:
+    if isinstance(items, Sequence) and not isinstance(items, str) and len(items) > settings.max_buffers:
         raise too_large(f"there are {len(items)} {what}; at most {settings.max_buffers} are taken")
 
 

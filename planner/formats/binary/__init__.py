@@ -1,1 +1,1 @@
-"""Binary files as they are written, whatever they say: protocol buffers and flatbuffers."""
+"""Files byte by byte, whatever they say: protocol buffers, flatbuffers, and numbers written out."""

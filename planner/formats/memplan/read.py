@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from ...checks.limits import MAX_TIME
 from ...checks.report import Place, Report, quoted
 from ...facts.intervals import merged
 from ...model.deadline import in_time, look
-from ...model.errors import Code
+from ...model.errors import BadInput, Code
 from ...model.problem import (
     DEFAULT_TERMS,
     Alternative,
@@ -34,6 +35,7 @@ from ...model.problem import (
     VariantGroup,
     Variants,
     Was,
+    has_one_peak,
 )
 from ..documents import PROBLEM_FORMAT, Source
 from ..json.scan import require_format
@@ -43,6 +45,8 @@ from . import wire as w
 
 if TYPE_CHECKING:
     from ...planning.shapes import ShapedProblem
+    from ..json.records import Taken
+    from ..json.scan import Scanned
     from .variants_wire import AlternativeWire, ChoosingProblemWire, VariantsWire
 
 SYMBOL_MARKS = (b'"symbols"', b'"size_range"')
@@ -114,8 +118,30 @@ def read(source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
 
 
 def _read_plain(source: Source) -> tuple[Problem, tuple[str, ...]]:
+    if source.taken is not None:
+        problem = _in_columns(source.taken, source.scanned)
+        if problem is not None:
+            return problem, ()
+        source = Source(source.data, source.name)
+        source.taken = None
     wire = _choosing_wire() if "variants" in source.top else _wire()
     return _problem(validate(wire, source.data, source.scanned)), ()
+
+
+def _in_columns(taken: Taken, scanned: Scanned) -> Problem | None:
+    """The problem whose buffers were read in columns; None if anything is wrong or unusual about it."""
+    try:
+        empty = _problem(validate(_wire(), taken.rest, scanned))
+        columns = taken.buffers
+        if empty.lifetimes is Lifetimes.INCLUSIVE:
+            if columns.end.max() >= MAX_TIME or (columns.end < columns.start).any():
+                return None
+            columns = replace(columns, end=columns.end + 1)
+        if empty.lifetimes is None or not has_one_peak(empty):
+            return None
+        return sound_as_read(replace(empty, buffers=columns))
+    except BadInput:
+        return None
 
 
 def _problem(document: ChoosingProblemWire) -> Problem:

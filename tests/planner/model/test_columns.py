@@ -27,8 +27,8 @@ def made_up(seed: int, count: int = 30) -> tuple[Buffer, ...]:
     ids: list[BufferId] = [*range(count)] if seed % 2 else [f"b{chance.randrange(10**6)}.{i}" for i in range(count)]
     starts = [chance.randrange(-20, 40) for _ in ids]
     return tuple(
-        Buffer(id_, chance.randrange(60), chance.choice((1, 4, 6)), ((start, start + chance.randrange(12)),))
-        for id_, start in zip(ids, starts, strict=True)
+        Buffer(id_, chance.randrange(60), chance.choice((1, 4, 6)), ((start, start + steps),) if steps else ())
+        for id_, start, steps in zip(ids, starts, (chance.randrange(12) for _ in ids), strict=True)
     )
 
 

@@ -1,0 +1,53 @@
+"""Decimal numbers in bytes, many at once: where they stand, and as an array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from solvers.model.instance import Bools, Ints
+
+Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
+
+MOST_DIGITS = 18
+"""So many always fit into int64."""
+CHUNK = 1 << 19
+"""Bytes that are looked at together: the processor's cache holds them, and what is worked out of them."""
+
+
+def chunks(data: bytes, begin: int, end: int, mark: bytes) -> Iterator[bytes]:
+    """data[begin:end], which ends with a mark, in pieces that do so too."""
+    while begin < end:
+        cut = data.rfind(mark, begin, min(begin + CHUNK, end)) + 1
+        if not cut:
+            cut = data.find(mark, begin, end) + 1
+        yield data[begin:cut]
+        begin = cut
+
+
+def are_digits(raw: Bytes) -> Bools:
+    found: Bools = (raw - np.uint8(ord("0"))) < 10  # below 0 it is a large number
+    return found
+
+
+def numbers(raw: Bytes, begin: Ints, end: Ints) -> Ints | None:
+    """What stands from each begin to each end, with all the digits there are; None unless these are 1 to MOST_DIGITS."""
+    length = end - begin
+    if not len(length):
+        return np.zeros(0, dtype=np.int64)
+    if length.min() < 1 or length.max() > MOST_DIGITS:
+        return None
+    value = np.zeros(len(length), dtype=np.int64)
+    at, which = end - 1, None
+    for power in range(int(length.max())):
+        if power and (shorter := length <= power).any():
+            which = np.flatnonzero(~shorter)
+        digit = raw[at - power if which is None else at[which] - power] - np.uint8(ord("0"))
+        if digit.max() > 9:
+            return None
+        if which is None:
+            value += digit * np.int64(10**power)
+        else:
+            value[which] += digit * np.int64(10**power)
+    return value

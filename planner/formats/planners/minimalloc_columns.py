@@ -1,0 +1,83 @@
+"""Rows of plain numbers, read in columns: a file of minimalloc's with many of them, in which nothing is unusual.
+
+Whatever is, spaces, quotes, other columns, is left to the careful reader, which says what is wrong with it and where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+
+import numpy as np
+
+from solvers.model.instance import Ints
+
+from ...model.columns import BufferColumns
+from ...model.deadline import look
+from ...model.errors import BadInput
+from ..binary.digits import Bytes, chunks, numbers
+
+COMMA, NEWLINE, MINUS = b",\n-"
+MARK = b"\xef\xbb\xbf"
+NUMBERS = ("size", "alignment", "lower", "upper")
+CONTROL = bytes(byte for byte in (*range(32), 127) if byte != NEWLINE)
+
+
+def read_columns(
+    data: bytes, begin: int, header: Callable[[list[str]], tuple[dict[str, int], bool]], *, inclusive: bool
+) -> BufferColumns | None:
+    """The buffers in the lines from `begin` on, of which the first names the columns; None where something is unusual."""
+    if data.startswith(MARK) or b'"' in data or not data.isascii():
+        return None
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    if len(data.translate(None, CONTROL)) != len(data):
+        return None
+    data = data.rstrip(b"\n") + b"\n"
+    first = data.find(b"\n", begin) + 1
+    try:
+        places, said = header(data[begin : first - 1].decode().split(","))
+    except BadInput:
+        return None
+    if not places.keys() <= {"id", *NUMBERS} or first == len(data):
+        return None
+    parts: list[list[Ints]] = []
+    ids: list[list[str]] = []
+    for chunk in chunks(data, first, len(data), b"\n"):
+        look("reading")
+        columns = _numbers(chunk, places)
+        if columns is None:
+            return None
+        parts.append(columns)
+        ids.append(chunk[:-1].decode().replace("\n", ",").split(",")[places["id"] :: len(places)])
+    size, alignment, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
+    if inclusive or said:
+        if (end < start).any():
+            return None
+        end += 1
+    return BufferColumns([*chain.from_iterable(ids)], size, alignment, start, end)
+
+
+def _numbers(chunk: bytes, places: dict[str, int]) -> list[Ints] | None:
+    """Of the columns with numbers, a 1 for every alignment that is not said."""
+    raw: Bytes = np.frombuffer(chunk, np.uint8)
+    marks = np.flatnonzero((raw == COMMA) | (raw == NEWLINE))
+    if len(marks) % len(places):
+        return None
+    is_end = (raw[marks] == NEWLINE).reshape(-1, len(places))
+    if is_end[:, :-1].any() or not is_end[:, -1].all():
+        return None
+    begin = np.concatenate([[0], marks[:-1] + 1]).reshape(-1, len(places))
+    end = marks.reshape(-1, len(places))
+    found = []
+    for name in NUMBERS:
+        if name not in places:
+            found.append(np.ones(len(end), dtype=np.int64))
+            continue
+        first, last = begin[:, places[name]], end[:, places[name]]
+        below = raw[first] == MINUS
+        value = numbers(raw, first + below, last)
+        if value is None:
+            return None
+        found.append(np.where(below, -value, value))
+    return found

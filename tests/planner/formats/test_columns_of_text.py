@@ -1,0 +1,170 @@
+"""What is read in columns is read as the careful readers read it, and what these refuse is refused in their words."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner import read_problem, write_problem
+from planner.formats import documents
+from planner.formats.binary import digits
+from planner.formats.documents import Source
+from planner.formats.json.records import taken_apart
+from planner.formats.planners import minimalloc
+from planner.formats.planners.minimalloc_columns import read_columns
+from planner.formats.planners.minimalloc_writer import write_csv
+from planner.formats.tables.problems import FORMATS
+from planner.generate import Request, generate
+from planner.model.columns import BufferColumns
+from planner.model.errors import BadInput
+from planner.model.problem import Problem
+from tests.strategies import BRIEF, NIGHTLY
+
+TRIES = 4000 if NIGHTLY else 60 if BRIEF else 300
+MARKS = b'0123456789-+.,:[]{}"e \n\r\\u\x00\x0b\xc3\xa9\xff'
+
+
+def documents_of(seed: int) -> tuple[bytes, str]:
+    """A document as one of many programs may write it."""
+    chance = random.Random(seed)
+    names = chance.choice(("number", "name", "both", "shuffled"))
+    alignment = chance.choice(("none", "some", "all"))
+    buffers = []
+    for i in range(chance.randrange(1, 12)):
+        start = chance.randrange(-3, 30)
+        kind = names if names != "both" else chance.choice(("number", "name"))
+        buffer: dict[str, Any] = {
+            "id": i if kind == "number" else chance.randrange(10**6) if kind == "shuffled" else f"é/{i}.{i * 7919}",
+            "size": chance.choice((0, 7, 64, 123456789)),
+            "live": [[start, start + chance.randrange(12)]],
+        }
+        if alignment == "all" or (alignment == "some" and chance.random() < 0.5):
+            buffer["alignment"] = chance.choice((1, 16))
+        if chance.random() < 0.3:
+            buffer = dict(reversed(buffer.items()))
+        buffers.append(buffer)
+    document: dict[str, Any] = {
+        "format": "memplan/1",
+        "lifetimes": chance.choice(("half_open", "half_open", "inclusive")),
+    }
+    document |= {"pools": [{"name": "sram", "size": 10**9}]} if chance.random() < 0.5 else {}
+    document |= {"buffers": buffers}
+    document |= {"name": "what"} if chance.random() < 0.3 else {}
+    indent, ascii_ = chance.choice((None, None, 1)), chance.random() < 0.2
+    if chance.random() < 0.5:
+        return json.dumps(document, indent=indent, ensure_ascii=ascii_).encode(), "memplan"
+    rows = [f"{b['id']},{b['live'][0][0]},{b['live'][0][1]},{b['size']},{b.get('alignment', 1)}" for b in buffers]
+    ending = chance.choice(("\n", "\n", "\r\n"))
+    until = chance.choice(("upper", "end"))
+    return (
+        ending.join([f"id,lower,{until},size,alignment", *rows]) + chance.choice(("", ending))
+    ).encode(), "minimalloc"
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(data))
+    mark = MARKS[chance.randrange(len(MARKS)) :][:1]
+    return {
+        0: data[:at] + mark + data[at + 1 :],
+        1: data[:at] + mark + data[at:],
+        2: data[:at] + data[at + chance.randrange(1, 4) :],
+        3: data[:at] + data[at : at + 40] + data[at:],
+    }[chance.randrange(4)]
+
+
+def read(data: bytes, name: str) -> tuple[Problem, tuple[str, ...]] | str:
+    try:
+        return FORMATS[name].read(Source(data))
+    except BadInput as error:
+        return str(error.findings)
+
+
+@pytest.fixture(params=[16, 1 << 19])
+def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    monkeypatch.setattr(digits, "CHUNK", request.param)
+
+    def switch(on: bool) -> None:
+        for module in (documents, minimalloc):
+            monkeypatch.setattr(module, "LEAST_BYTES", 0 if on else 1 << 60)
+
+    return switch
+
+
+def test_both_readers_say_the_same(quick: Callable[[bool], None]) -> None:
+    chance = random.Random(7)
+    in_columns = 0
+    for seed in range(TRIES):
+        data, name = documents_of(seed)
+        for each in (data, *(mutated(data, chance) for _ in range(6))):
+            quick(False)
+            carefully = read(each, name)
+            quick(True)
+            found = read(each, name)
+            assert found == carefully, each
+            if not isinstance(found, str):
+                assert write_problem(found[0]) == write_problem(carefully[0]), each  # type: ignore[arg-type]
+                in_columns += isinstance(found[0].buffers, BufferColumns)
+    assert in_columns > TRIES
+
+
+def test_large_files_are_read_in_columns() -> None:
+    problem = generate("random", Request(6000, 3))
+    for data in (write_problem(problem), write_csv(problem)):
+        found, warnings = read_problem(data)
+        assert isinstance(found.buffers, BufferColumns)
+        assert not warnings
+        assert [str(buffer.id) for buffer in found.buffers] == [str(buffer.id) for buffer in problem.buffers]
+        assert [b.live for b in found.buffers] == [b.live for b in problem.buffers]
+    broken = write_problem(problem).replace(b'{"id": 0, "size":', b'{"id": 0, "size ":')
+    with pytest.raises(BadInput) as refused:
+        read_problem(broken)
+    assert {finding.pointer for finding in refused.value.findings} == {"/buffers/0/size", "/buffers/0/size "}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        b'{"id": 1, "size": 1.0, "live": [[0, 1]]}',
+        b'{"id": 1, "size": 1e3, "live": [[0, 1]]}',
+        b'{"id": 1, "size": 01, "live": [[0, 1]]}',
+        b'{"id": 1, "size": 1, "size": 1, "live": [[0, 1]]}',
+        b'{"id": 1, "size": 1, "live": [[0, 1], [2, 3]]}',
+        b'{"id": 1, "size": 1, "live": [[0, 1]], "kind": "x"}',
+        b'{"id": "a\x01", "size": 1, "live": [[0, 1]]}',
+        b'{"id": "a\xff", "size": 1, "live": [[0, 1]]}',
+        b'{"id": 1, "size": 1234567890123456789, "live": [[0, 1]]}',
+        b'{"id": 1, "size": - 1, "live": [[0, 1]]}',
+        b'{"id": 1 2, "size": 1, "live": [[0, 1]]}',
+        b'{"id": 1, "si ze": 1, "live": [[0, 1]]}',
+        b'{"id": 1, "size": 1, "live": [[0, 1]]},',
+    ],
+)
+def test_what_is_unusual_is_left_alone(row: bytes) -> None:
+    document = b'{"buffers": [{"id": 0, "size": 1, "live": [[0, 1]]}, %b]}'
+    assert taken_apart(document % b'{"id": 7, "size": 1, "live": [[0, 1]]}') is not None
+    assert taken_apart(document % row) is None
+
+
+@pytest.mark.parametrize(
+    "row", [b"a,0,1,+2", b"a,0, 1,2", b'"a",0,1,2', b"a,0,1", b"a,0,1,2,3", b"", b"a,0,1,2x", b"a,,1,2"]
+)
+def test_rows_that_are_unusual_are_left_alone(row: bytes) -> None:
+    text = b"id,lower,upper,size\na,0,1,2\n%b\nb,0,1,2\n"
+    header = minimalloc._header
+    assert read_columns(text % b"c,0,1,2", 0, header, inclusive=False) is not None
+    assert read_columns(text % row, 0, header, inclusive=False) is None
+
+
+def test_numbers() -> None:
+    raw = np.frombuffer(b"0;7;42;999999999999999999;1x;", np.uint8)
+    end = np.flatnonzero(raw == ord(";"))
+    begin = np.concatenate([[0], end[:-1] + 1])
+    found = digits.numbers(raw, begin[:-1], end[:-1])
+    assert found is not None
+    assert found.tolist() == [0, 7, 42, 10**18 - 1]
+    assert digits.numbers(raw, begin, end) is None
