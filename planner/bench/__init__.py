@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .report.writing import write_reports
 from .results.comparing import Comparison, compare
-from .results.records import CellStatus, Record, Results
+from .results.folder import Results
+from .results.records import CellStatus, Record
 from .running.grid import Cell, Settings, grid
 from .running.instances import File, collect
 from .running.runner import run

@@ -7,12 +7,11 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import IO, Any
 
+from .launcher import environment
 from .parent_death import die_with, kill_group
 
-ROOT = Path(__file__).resolve().parents[2]
 LENGTH = 8
 """Bytes that say how long a message is."""
 
@@ -38,6 +37,11 @@ class Companion:
         assert self._process.stdout is not None
         return receive(self._process.stdout)
 
+    def kill(self) -> None:
+        """The same of another thread's, which hears of it as the end of the answers. One that has ended is left alone."""
+        if self._process.returncode is None:
+            kill_group(self._process.pid)
+
     def end(self) -> int:
         """Kill it, with all that it started; what it ended with, which is its own if it had ended before."""
         code = self._process.poll()
@@ -56,7 +60,6 @@ def start_process(serving: str) -> subprocess.Popen[bytes]:
     """One that answers with that function."""
     module, function = serving.split(":")
     code = f"from solvers.sandbox.companion import serve; from {module} import {function}; serve({function})"
-    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     # Without the current folder on the path: what lies there by chance must not stand in for a module. In a session of its own
     # Ctrl-C at the terminal does not reach it: its parent decides.
     return subprocess.Popen(
@@ -64,7 +67,7 @@ def start_process(serving: str) -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
-        env={**os.environ, "PYTHONPATH": path},
+        env=environment(),
     )
 
 

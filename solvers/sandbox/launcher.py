@@ -97,7 +97,7 @@ class Launcher:
 
 
 def environment() -> dict[str, str]:
-    """A zygote's."""
+    """What a process that forks others is started with."""
     search_path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(search_path)}
 

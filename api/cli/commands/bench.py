@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from planner.bench import CellStatus, Comparison, Record, Results, Settings, collect, compare, grid, run, write_reports
 from planner.bench.results.tallies import contradictions, per_solver
 from planner.bench.running.grid import Cell
-from planner.bench.running.process import CellProcess
+from planner.bench.running.process import CellProcesses
 from planner.bench.running.runner import Running, missing
 from planner.model.errors import BadInput, Code, Finding
 
@@ -67,7 +67,7 @@ def measure(request: Request, settings: Settings) -> ExitCode:
             Progress(len(left), jobs, quiet=request.quiet) as progress,
         ):
             try:
-                done = run(left, results, jobs=jobs, on_record=progress, stopped=interrupt.requested, start=start)
+                done = run(left, results, start, jobs=jobs, on_record=progress, stopped=interrupt.requested)
             except OSError as error:
                 raise unwritable(folder, error) from error
             finally:
@@ -87,7 +87,8 @@ def measure(request: Request, settings: Settings) -> ExitCode:
 def where_to_run(request: Request) -> Iterator[tuple[int, Callable[[Cell], Running]]]:
     """How many runs side by side, and what starts one: in processes of this machine, or on a cluster. Raises BadInput."""
     if request.cluster is None:
-        yield request.jobs, CellProcess
+        with closing(CellProcesses()) as processes:
+            yield request.jobs, processes.start
         return
     from planner.bench.running.on_cluster import OnCluster
 

@@ -7,7 +7,8 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..results.records import CellStatus, Record, Results
+from ..results.folder import Results
+from ..results.records import CellStatus, Record
 from ..results.tallies import per_instance
 from .html import html
 from .markdown import markdown

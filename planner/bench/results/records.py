@@ -1,17 +1,11 @@
-"""What is remembered of a run, one line of JSON each, and the file of them that a measurement can be continued from."""
+"""What is remembered of a run, one line of JSON each."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, TypeAlias
-
-from ...many.lines_file import LinesFile
-
-FILE_NAME = "results.jsonl"
 
 FrontierPoint: TypeAlias = tuple[int, int | None, int, int]
 """Cost, what is proven of it (None: nothing), value, what is proven of it."""
@@ -89,10 +83,14 @@ class Record:
     warnings: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     machine: dict[str, str | int] = field(default_factory=dict)
+    plan: str | None = None
+    """The plan itself, as JSON, on its way from the run; it has no place in a line."""
 
     def line(self) -> str:
         """As one line of JSON."""
-        return json.dumps({**asdict(self), "status": str(self.status)}, allow_nan=False)
+        fields = {**asdict(self), "status": str(self.status)}
+        del fields["plan"]
+        return json.dumps(fields, allow_nan=False)
 
 
 _NAMES = frozenset(f.name for f in fields(Record))
@@ -109,50 +107,3 @@ def parse(line: str) -> Record:
     known["points"] = [(point[0], point[1], point[2], point[3]) for point in known.get("points", ())]
     known["trace"] = [(point[0], point[1], point[2]) for point in known.get("trace", ())]
     return Record(**known)
-
-
-class Results:
-    """The records in a folder; a run that is killed loses none that was noted."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._file = LinesFile(folder / FILE_NAME)
-        self._is_open = False
-        self._records: dict[str, Record] = {}
-
-    @classmethod
-    def read(cls, folder: Path) -> Results:
-        """Those that are there already. A last line that was cut off, by a power cut say, does not count."""
-        results = cls(folder)
-        for number, line in enumerate(results._file.read(), 1):
-            try:
-                record = parse(line)
-            except (ValueError, TypeError, IndexError) as error:
-                raise results._file.refused(f"line {number} holds no record") from error
-            results._records[record.key] = record
-        return results
-
-    @property
-    def records(self) -> tuple[Record, ...]:
-        """In the order in which they were made."""
-        return tuple(self._records.values())
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._records
-
-    def forget(self, keys: Iterable[str]) -> None:
-        """Let these be run again; what was written of them counts no more once there is something newer."""
-        for key in keys:
-            self._records.pop(key, None)
-
-    def add(self, record: Record) -> None:
-        self._records.pop(record.key, None)
-        self._records[record.key] = record
-        if not self._is_open:
-            self._file.open()
-            self._is_open = True
-        self._file.append(record.line())
-
-    def close(self) -> None:
-        self._file.close()
-        self._is_open = False

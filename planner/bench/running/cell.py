@@ -1,29 +1,27 @@
-"""One run, in the process that is there for nothing else: `python -m planner.bench.running.cell`, the request on stdin, the record's fields on stdout.
-
-A process of its own means that no run warms up another, that memory can be told apart, and that a crash is one row of the results.
-"""
+"""One run, in the process that is there for nothing else: what is asked for, and the record's fields as JSON."""
 
 from __future__ import annotations
 
 import json
-import os
 import resource
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from solvers.model.errors import StopReason
 from solvers.model.solver import Goal
 from solvers.sandbox import shutdown
-from solvers.sandbox.parent_death import die_with
 
-from ...formats import read_problem
+from ...formats import FORMATS, read_problem, write_plan
+from ...formats.documents import Source
+from ...generate import Request, generate
 from ...model.deadline import OutOfTime
 from ...model.errors import BadInput, CannotSolve
 from ...model.plan import Plan, PlanStatus
-from ...model.problem import Buffer, Problem
+from ...model.problem import Problem
 from ...model.versions import machine, versions
 from ...planning.options.options import Options
 from ...planning.placing.solving import plan
@@ -36,20 +34,21 @@ MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
 """What the system counts ru_maxrss in, in bytes."""
 
 
-def main() -> None:
-    """Answer the request. What libraries print must not get among it."""
-    answer_to = os.dup(1)
-    os.dup2(2, 1)
-    request = json.loads(sys.stdin.buffer.read())
-    if sys.platform == "linux":  # elsewhere a run whose runner was killed goes on to its end, unheard
-        die_with(request["runner"], lifeline=0)
-    fields = answer(request)
-    with os.fdopen(answer_to, "wb") as stream:
-        stream.write(json.dumps(fields, allow_nan=False).encode())
+def prepare() -> None:
+    """What reading and every plan need is imported before any run begins; solvers' own libraries are not, since they cost whoever needs them."""
+    for row in FORMATS.values():
+        with suppress(BadInput):
+            row.read(Source(row.document))
+    for kind in ("packing", "pools"):
+        plan(generate(kind, Request(10, 0)), Options(solver="greedy", workers=1))
 
 
-def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+def answered(request: Mapping[str, Any]) -> bytes:
     """The fields of a record that only the run itself can tell."""
+    return json.dumps(_fields(request), allow_nan=False).encode()
+
+
+def _fields(request: Mapping[str, Any]) -> dict[str, Any]:
     about: dict[str, Any] = {"versions": versions(()), "machine": machine()}
     begun = time.monotonic()
     try:
@@ -58,7 +57,6 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         about["seconds_to_read"] = round(time.monotonic() - begun, 6)
         options = _options(request, problem)
         about["capacity"] = options.capacity
-        _warm_up()
         if problem.variants is not None and options.goal is Goal.MINIMISE:
             found = frontiers.measured(problem, options)
         else:
@@ -72,11 +70,6 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     finally:
         shutdown()  # only children that were waited for count in the memory
     return {**about, **found, "peak_memory_bytes": _peak_memory()}
-
-
-def _warm_up() -> None:
-    """What every plan needs is imported before the clock runs; solvers' own libraries are not, since they cost whoever needs them."""
-    plan(Problem((Buffer("a", 1, live=((0, 1),)),)), Options(workers=1))
 
 
 def _options(request: Mapping[str, Any], problem: Problem) -> Options:
@@ -117,6 +110,7 @@ def _of_plan(made: Plan) -> dict[str, Any]:
         "trace": [(point.seconds, point.value, point.bound) for point in made.run.trace],
         "warnings": list(made.warnings),
         "versions": made.versions,
+        "plan": write_plan(made).decode() if made.status.has_plan else None,
     }
 
 
@@ -158,7 +152,3 @@ def _own_memory() -> int:
     except (OSError, ValueError, IndexError):
         pass
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MEMORY_UNIT
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,10 @@ from typing import Any
 from ...many.cluster import REPEATS, cancel, close, connect, lost_by, require_there, threads
 from ..results.records import CellStatus, Record, parse
 from .grid import Cell
-from .process import CellProcess, without_answer
+from .process import CellProcesses, without_answer
+
+PROCESSES = CellProcesses()
+"""On a worker: one for each of its threads."""
 
 
 class OnCluster:
@@ -46,7 +49,8 @@ class ClusterCell:
         """Wait for the end, whatever it is. Raises BadInput if the scheduler is gone for good."""
         while True:
             try:
-                return parse(self._future.result())
+                line, plan = self._future.result()
+                return replace(parse(line), plan=plan)
             except CancelledError:  # with the scheduler, which may be there again
                 if self._is_killed:
                     return without_answer(self._cell, CellStatus.CRASHED, "it was stopped")
@@ -59,9 +63,10 @@ class ClusterCell:
         cancel(self._future)
 
 
-def run_there(data: bytes, cell: Cell) -> str:
-    """On a worker: the record of the run, as a line."""
+def run_there(data: bytes, cell: Cell) -> tuple[str, str | None]:
+    """On a worker: the record of the run, as a line, and its plan."""
     with tempfile.TemporaryDirectory(prefix="memplan-") as folder:
         path = Path(folder) / cell.file.path.name  # the name may say the capacity
         path.write_bytes(data)
-        return CellProcess(replace(cell, file=replace(cell.file, path=path))).result().line()
+        record = PROCESSES.start(replace(cell, file=replace(cell.file, path=path))).result()
+        return record.line(), record.plan

@@ -1,82 +1,110 @@
-"""One cell's process, seen from outside: started, given its request, read, and killed with all it started when it will not end."""
+"""A cell's process, seen from outside: forked by one that stays for the next cell, given its request, read, and killed with all it started when it will not end."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
+import select
+import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
+
+from solvers.sandbox.companion import Companion
 
 from ...model.errors import echo
 from ...model.versions import machine, versions
 from ..results.records import CellStatus, Record, parse
+from .forks import Ended
 from .grid import Cell
 
-COMMAND = (sys.executable, "-P", "-m", "planner.bench.running.cell")
-"""Without the current folder on the path: what lies there by chance must not stand in for a module."""
-ROOT = Path(__file__).resolve().parents[3]
+FORKING = "planner.bench.running.forks:work"
+RUN = "planner.bench.running.cell:answered"
 SAID_LENGTH = 500
+
+
+class CellProcesses:
+    """Processes of this machine, one forking process for each thread that starts runs: with that thread it would end, too."""
+
+    def __init__(self, answering: str = RUN) -> None:
+        self.answering = answering
+        """What a run is, as `module:function`."""
+        self._of_thread = threading.local()
+        self._all: list[Companion] = []
+
+    def start(self, cell: Cell) -> CellProcess:
+        """Begin a run."""
+        return CellProcess(self, cell)
+
+    def borrow(self) -> Companion:
+        """This thread's, without a run."""
+        found: Companion | None = getattr(self._of_thread, "companion", None)
+        if found is None:
+            found = self._of_thread.companion = Companion(FORKING)
+            self._all.append(found)
+        return found
+
+    def end(self, companion: Companion) -> int:
+        """End this thread's, whatever it is at; what it ended with."""
+        self._of_thread.companion = None
+        self._all.remove(companion)
+        return companion.end()
+
+    def close(self) -> None:
+        """End all. Nobody uses one any more."""
+        while self._all:
+            self._all.pop().end()
 
 
 class CellProcess:
     """A run that is under way."""
 
-    def __init__(self, cell: Cell, command: Sequence[str] = COMMAND) -> None:
-        self._cell = cell
+    def __init__(self, processes: CellProcesses, cell: Cell) -> None:
+        self._processes, self._cell = processes, cell
+        self._companion = processes.borrow()
         self._begun = time.monotonic()
-        # A session of its own is a process group of its own, and Ctrl-C at the terminal does not reach it: the runner decides.
-        self._process = subprocess.Popen(
-            list(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))},
-        )
+        try:
+            self._send()
+        except OSError:  # somebody ended it between two runs; a new one is as good
+            processes.end(self._companion)
+            self._companion = processes.borrow()
+            self._send()
+
+    def _send(self) -> None:
+        cell = self._cell
+        request = {
+            "path": str(cell.file.path.resolve()),
+            "solver": cell.solver,
+            "seed": cell.seed,
+            "settings": cell.settings.as_fields(),
+        }
+        self._companion.send((self._processes.answering, request))
 
     def result(self) -> Record:
-        """Wait for the end, whatever it is."""
-        request = {
-            "runner": os.getpid(),
-            "path": str(self._cell.file.path.resolve()),
-            "solver": self._cell.solver,
-            "seed": self._cell.seed,
-            "settings": self._cell.settings.as_fields(),
-        }
-        killed = False
+        """Wait for the end, whatever it is. Called by the thread that started it."""
         try:
-            out, said = self._process.communicate(json.dumps(request).encode(), timeout=self._cell.hard_limit)
-        except subprocess.TimeoutExpired:
-            killed = True
-            self.kill()
-            out, said = self._process.communicate()
-        return self._record(out, said.decode("utf-8", "replace"), killed=killed)
+            if not select.select([self._companion], [], [], self._cell.hard_limit)[0]:
+                self._processes.end(self._companion)
+                return self._record(None)
+            return self._record(self._companion.receive())
+        except EOFError:
+            code = self._processes.end(self._companion)
+            return self._record(Ended(code, b"", b""))
 
     def kill(self) -> None:
-        """End it, with everything in its group; solvers' processes see that their parent is gone. One that has ended is left alone."""
-        if self._process.returncode is not None:
-            return
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        """End it, with everything in its group; solvers' processes see that their parent is gone."""
+        self._companion.kill()
 
-    def _record(self, out: bytes, said: str, *, killed: bool) -> Record:
+    def _record(self, ended: Ended | None) -> Record:
+        """None: it did not end."""
         cell = self._cell
         seconds = round(time.monotonic() - self._begun, 6)
-        code = self._process.returncode
-        if not killed and code == 0:
+        if ended is None:
+            return without_answer(cell, CellStatus.KILLED, f"still running after {cell.hard_limit:g} s", seconds)
+        code, said = ended.code, ended.said.decode("utf-8", "replace")
+        if code == 0:
             try:
-                return parse(json.dumps({**about(cell), "process_seconds": seconds, **json.loads(out)}))
+                return parse(json.dumps({**about(cell), "process_seconds": seconds, **json.loads(ended.answer)}))
             except (ValueError, TypeError) as error:
                 said = f"it answered with something else than a record: {error}; {said}"
-        if killed:
-            why = f"still running after {cell.hard_limit:g} s" if cell.hard_limit is not None else "it was killed"
-            return without_answer(cell, CellStatus.KILLED, why, seconds)
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         lines = said.strip().splitlines()
         last = echo(lines[-1]) if lines else "it said nothing"

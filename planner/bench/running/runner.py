@@ -9,9 +9,9 @@ from typing import Protocol
 
 from ...model.errors import BadInput, Code, Finding
 from ...model.versions import versions
-from ..results.records import Record, Results
+from ..results.folder import Results
+from ..results.records import Record
 from .grid import Cell
-from .process import CellProcess
 
 POLL_SECONDS = 0.1
 
@@ -42,11 +42,11 @@ def missing(cells: Sequence[Cell], results: Results) -> list[Cell]:
 def run(
     cells: Sequence[Cell],
     results: Results,
+    start: Callable[[Cell], Running],
     *,
     jobs: int = 1,
     on_record: Callable[[Record], None] | None = None,
     stopped: Callable[[], bool] | None = None,
-    start: Callable[[Cell], Running] = CellProcess,
 ) -> bool:
     """Run the cells, `jobs` at a time, each where `start` starts it. False if `stopped` ended it before all were done; what was under way then is not noted."""
     waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()

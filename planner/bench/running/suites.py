@@ -27,6 +27,12 @@ SUITES: dict[str, Suite] = {
         *_each("convnet", (60,), (2,), alignment=64),
         *(one for kind in (*_CHOICES, "variants") for one in _each(kind, (20,), (1,))),
     ),
+    # Many small ones, as compilers hand them over.
+    "kernels": tuple(
+        one
+        for kind in ("random", "packing", *_GRAPHS, "pangu", *_CHOICES)
+        for one in _each(kind, (10, 20, 40, 60, 100, 150, 200, 250), range(7), alignment=32)
+    ),
     "packings": _each("packing", (20, 50, 100, 200, 500), range(3)),
     "graphs": tuple(one for kind in _GRAPHS for one in _each(kind, (200, 1000), range(3), alignment=16)),
     "training": (

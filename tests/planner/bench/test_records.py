@@ -8,7 +8,8 @@ import pytest
 
 from planner import BadInput
 from planner.bench import CellStatus, Results
-from planner.bench.results.records import FILE_NAME, parse
+from planner.bench.results.folder import FILE_NAME
+from planner.bench.results.records import parse
 from tests.planner.bench.made_records import failed, made
 
 
