@@ -46,7 +46,7 @@ class Sheet:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {number(bottom)}" width="{self.width}" '
             f'height="{number(bottom)}" role="img"><title>{safe(title)}</title><style>{style_of(self.theme, run=run, curves=curves)}</style>'
             f'<rect class="page" width="{self.width}" height="{number(bottom)}"/>'
-            f"{text(LEFT, 30, cut(title, self.inside, 9.6), 'title ink')}{text(LEFT, 50, figures, 'soft')}"
+            f"{text(LEFT, 30, cut(title, self.inside, 10.4), 'title ink')}{text(LEFT, 50, cut(figures, self.inside, 6.8), 'soft')}"
             f"{''.join(parts)}</svg>\n"
         )
         return whole.encode("utf-8")

@@ -20,9 +20,14 @@ MOST_POOLS = 100
 """Above each other."""
 
 
-def svg(drawn: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
-    """The pools one above the other, on one time axis."""
-    filled = [pool for pool in drawn.pools if pool.boxes or pool.profile] or list(drawn.pools[:1])
+def svg(drawn: MemoryMap, sheet: Sheet = STANDARD, beside: Sequence[MemoryMap] = ()) -> bytes:
+    """The pools one above the other, on one time axis. `beside`: other plans of the problem, to be seen beside it: with the same pools and scales."""
+    together = [{pool.name: pool for pool in each.pools} for each in (drawn, *beside)]
+    filled = [
+        pool
+        for pool in drawn.pools
+        if any(each[pool.name].boxes or each[pool.name].profile for each in together if pool.name in each)
+    ] or list(drawn.pools[:1])
     names = {pool.name for pool in filled}
     empty = [pool.name for pool in drawn.pools if pool.name not in names]
     used = filled[:MOST_POOLS]
@@ -31,7 +36,9 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
     above: float = HEAD + GAP / 2
     parts: list[str] = []
     for pool in used:
-        frame = Frame(sheet, above, height, drawn.axis.begin, drawn.axis.right, ceiling(pool, drawn.buffers))
+        top = max(ceiling(each[pool.name], drawn.buffers) for each in together if pool.name in each)
+        right = max(each.axis.right for each in (drawn, *beside))
+        frame = Frame(sheet, above, height, drawn.axis.begin, right, top)
         parts += field(drawn, pool, those[pool.name], frame)
         if drawn.why_empty is not None and pool is used[0]:
             parts += _why_empty(drawn.why_empty, frame)

@@ -73,7 +73,7 @@ def measure(request: Request, settings: Settings) -> ExitCode:
             finally:
                 results.close()
         try:
-            write_reports(results)
+            write_reports(results, files)
         except OSError as error:
             raise unwritable(folder, error) from error
         deliver(request, results, len(left))

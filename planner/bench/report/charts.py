@@ -49,13 +49,15 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: s
 
 
 def dots(series: Sequence[Series], x: Scale, y: Scale, x_title: str, y_title: str) -> str:
-    drawn = []
+    """A dot for each point; of a series' points that fall onto each other, the first."""
+    drawn: dict[tuple[int, int, int], str] = {}
     for place, one in enumerate(series):
         shift = _apart(place, len(series))
         for i, (px, py) in enumerate(one.points):
             note = one.notes[i] if i < len(one.notes) else one.name
-            drawn.append(_dot(_x(x, px) + shift, _y(y, py), place, note))
-    return _chart(series, x, y, x_title, y_title, drawn)
+            at_x, at_y = _x(x, px) + shift, _y(y, py)
+            drawn.setdefault((place, round(at_x), round(at_y)), _dot(at_x, at_y, place, note))
+    return _chart(series, x, y, x_title, y_title, list(drawn.values()))
 
 
 def strips(rows: Sequence[str], series: Sequence[Series], x: Scale, x_title: str) -> str:

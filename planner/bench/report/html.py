@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from ..results.records import Record
 from ..results.tallies import contradictions, per_instance, per_solver
+from ..results.worst import worst
 from .charts import Series, dots, lines, strips
 from .curves import (
     LEAST_GAP,
@@ -18,6 +19,7 @@ from .curves import (
     times_per_instance,
 )
 from .figures import figure_in, short_number, short_percent, short_seconds
+from .maps import ABOUT_WORST, WORST_HEADINGS, Maps, anchor, shown, worst_row
 from .markdown import (
     ABOUT_FRONTIERS,
     FRONTIER_HEADINGS,
@@ -34,11 +36,13 @@ from .markdown import (
 from .scales import linear, logarithmic
 from .style import SCRIPT, STYLE
 
+NONE: Mapping[str, str] = {}
 MOST_ROWS = 60
 """Of instances in the chart of times: the slowest."""
 
 
-def html(records: Sequence[Record]) -> str:
+def html(records: Sequence[Record], maps: Maps | None = None) -> str:
+    """With the maps that can be drawn."""
     wrong = contradictions(records)
     failed = failures(records)
     parts = [
@@ -51,6 +55,7 @@ def html(records: Sequence[Record]) -> str:
         "<div class='charts'>",
         *_charts(records),
         "</div>",
+        *_worst(records, maps),
         "<h2>Instances</h2>",
         _table(INSTANCE_HEADINGS, map(instance_row, per_instance(records))),
         *_frontiers(records),
@@ -59,6 +64,17 @@ def html(records: Sequence[Record]) -> str:
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>memplan benchmark</title>'
     body = "\n".join(parts)
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>{body}<script>{SCRIPT}</script></body></html>\n'
+
+
+def _worst(records: Sequence[Record], maps: Maps | None) -> Iterable[str]:
+    found = worst(records)
+    if found:
+        drawn = [] if maps is None else maps.of(found)
+        anchors = {each.one.record.instance: anchor(each.one) for each in drawn}
+        yield "<h2>The worst</h2>"
+        yield _table(WORST_HEADINGS, map(worst_row, found), anchors)
+        yield f"<p class='how'>{escape(ABOUT_WORST)}</p>"
+        yield from map(shown, drawn)
 
 
 def _frontiers(records: Sequence[Record]) -> Iterable[str]:
@@ -131,16 +147,24 @@ def _figure(title: str, drawn: str, note: str = "") -> str:
     return f"<figure><figcaption>{escape(title)}{said}</figcaption>{drawn}</figure>"
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A line above every row with another name than the one before; who says the same again is seen once the rows are sorted otherwise."""
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], anchors: Mapping[str, str] = NONE) -> str:
+    """A line above every row with another name than the one before; who says the same again is seen once the rows are sorted otherwise.
+
+    `anchors`: where on the page names lead.
+    """
     head = "".join(f"<th><button>{escape(heading)}</button></th>" for heading in headings)
     body, before = [], None
     for row in rows:
         kind = " class=again" if row[0] == before else " class=named"
-        cells = "".join(f"<td{_sorted_by(text)}>{escape(text)}</td>" for text in row)
+        cells = "".join(f"<td{_sorted_by(text)}>{_linked(text, anchors)}</td>" for text in row)
         body.append(f"<tr{kind}>{cells}</tr>")
         before = row[0]
     return f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+
+
+def _linked(text: str, anchors: Mapping[str, str]) -> str:
+    to = anchors.get(text)
+    return escape(text) if to is None else f"<a href='#{escape(to)}'>{escape(text)}</a>"
 
 
 def _sorted_by(text: str) -> str:

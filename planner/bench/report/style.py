@@ -36,6 +36,8 @@ th{color:var(--soft);font-weight:600}th button{all:unset;cursor:pointer}th butto
 th[aria-sort] button{color:var(--ink)}th[aria-sort=ascending] button::after{content:" ↑"}th[aria-sort=descending] button::after{content:" ↓"}
 table:not(.sorted) .again td:nth-child(-n+2){color:transparent}table.sorted td{border-top:1px solid var(--rule)}th:first-child,td:first-child{text-align:left;padding-left:0}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,520px),1fr));gap:1.4rem 2.4rem;margin-top:1.6rem;align-items:start}
+.maps{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:1rem 1.4rem;align-items:start}.maps img{width:100%;height:auto;display:block;border:1px solid var(--rule)}
+h3{font-size:1rem;margin:1.4rem 0 .5rem}.maps figcaption{font-weight:400;margin:.3rem 0}a{color:inherit}
 figure{margin:0}figcaption{font-weight:600;margin-bottom:.3rem}small{font-weight:400;color:var(--soft)}
 svg{width:100%;height:auto;display:block}.grid{stroke:var(--rule)}.tick,.title{fill:var(--soft);font-size:12px}
 .mid{text-anchor:middle}.end{text-anchor:end}.line{fill:none}.dot{fill-opacity:.8}

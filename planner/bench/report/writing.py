@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from ..results.folder import Results
 from ..results.records import CellStatus, Record
 from ..results.tallies import per_instance
+from ..running.instances import File
 from .html import html
+from .maps import Maps
 from .markdown import markdown
 
 HEADINGS = (
@@ -19,10 +22,11 @@ HEADINGS = (
 )  # fmt: skip
 
 
-def write_reports(results: Results) -> tuple[Path, ...]:
-    """Write them anew, and say where. Raises OSError."""
+def write_reports(results: Results, files: Sequence[File] = ()) -> tuple[Path, ...]:
+    """Write them anew, and say where; with maps of plans of those files. Raises OSError."""
     made = []
-    for name, make in (("summary.csv", summary), ("report.md", markdown), ("report.html", html)):
+    page = partial(html, maps=Maps(results.plans, files))
+    for name, make in (("summary.csv", summary), ("report.md", markdown), ("report.html", page)):
         path = results.folder / name
         temporary = path.with_name(f".{name}.tmp")
         temporary.write_text(make(results.records), encoding="utf-8", newline="\n")

@@ -30,6 +30,8 @@ from . import frontiers
 from .grid import FROM_NAME
 from .known import Known, capacity_from_name
 
+MOST_DRAWN = 20_000
+"""Buffers: plans of more are not kept, since no map shows them."""
 MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
 """What the system counts ru_maxrss in, in bytes."""
 
@@ -110,7 +112,7 @@ def _of_plan(made: Plan) -> dict[str, Any]:
         "trace": [(point.seconds, point.value, point.bound) for point in made.run.trace],
         "warnings": list(made.warnings),
         "versions": made.versions,
-        "plan": write_plan(made).decode() if made.status.has_plan else None,
+        "plan": write_plan(made).decode() if made.status.has_plan and len(made.placements) <= MOST_DRAWN else None,
     }
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,43 +18,37 @@ from planner import BadInput
 from planner.bench import Cell, CellStatus, File, Results, Settings, collect, grid, run
 from planner.bench.results.records import FrontierPoint
 from planner.bench.running.frontiers import contradiction
-from planner.bench.running.process import COMMAND, CellProcess
+from planner.bench.running.process import CellProcesses
 from planner.bench.running.runner import missing
 from planner.formats import write_problem
 from planner.generate import Request, generate
 from solvers.model.solver import Goal
 from tests.planner.bench.made_records import made
+from tests.planner.bench.strange_cell import STRANGE
 
 ROOT = Path(__file__).resolve().parents[3]
-
-STRANGE = """
-import json, os, signal, subprocess, sys, time
-request = json.load(sys.stdin)
-match request["seed"]:
-    case 0:
-        print(json.dumps({"status": "unknown"}))
-    case 1:
-        sys.exit("all is lost")
-    case 2:
-        os.kill(os.getpid(), signal.SIGSEGV)
-    case 3:
-        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-        open(request["path"] + ".child", "w").write(str(child.pid))
-        time.sleep(600)
-    case 4:
-        print("I am no record")
-"""
-"""A cell that does something else for each seed."""
 
 RUNNER = """
 import sys
 from pathlib import Path
 from planner.bench import Cell, File, Settings
-from planner.bench.running.process import CellProcess
-process = CellProcess(Cell(File("x", Path(sys.argv[1]), "x"), "cbc", 0, Settings(time_limit=60)))
-print(process._process.pid, flush=True)
+from planner.bench.running.process import CellProcesses
+process = CellProcesses().start(Cell(File("x", Path(sys.argv[1]), "x"), "cbc", 0, Settings(time_limit=60)))
+print(process._companion._process.pid, flush=True)
 process.result()
 """
+
+
+@pytest.fixture
+def processes() -> Iterator[CellProcesses]:
+    with closing(CellProcesses()) as made:
+        yield made
+
+
+@pytest.fixture
+def strange() -> Iterator[CellProcesses]:
+    with closing(CellProcesses(STRANGE)) as made:
+        yield made
 
 
 @pytest.fixture
@@ -62,9 +58,9 @@ def packing(tmp_path: Path) -> File:
     return collect([str(path)], tmp_path)[0][0]
 
 
-def test_a_run_says_all_there_is_to_say(packing: File) -> None:
+def test_a_run_says_all_there_is_to_say(packing: File, processes: CellProcesses) -> None:
     (cell,) = grid([packing], ["auto"], [3], Settings(goal=Goal.FIT, capacity="from-name"))
-    record = CellProcess(cell, COMMAND).result()
+    record = processes.start(cell).result()
     assert (record.status, record.stop, record.error) == (CellStatus.OPTIMAL, "proved", None)
     assert (record.value, record.bound, record.gap, record.capacity) == (1 << 20, 1 << 20, 0.0, 1 << 20)
     assert (record.buffers, record.seed, record.solver, record.reproducible) == (8, 3, "auto", True)
@@ -81,12 +77,12 @@ def test_a_run_says_all_there_is_to_say(packing: File) -> None:
     assert record.wrong is None
 
 
-def test_of_variants_the_frontier_is_measured(tmp_path: Path) -> None:
+def test_of_variants_the_frontier_is_measured(tmp_path: Path, processes: CellProcesses) -> None:
     path = tmp_path / "variants.json"
     path.write_bytes(write_problem(generate("variants", Request(12, 1, parameters={"groups": 4, "alternatives": 3}))))
     files, _ = collect([str(path)], tmp_path)
     whole, fitting = (
-        CellProcess(grid(files, ["auto"], [0], Settings(goal=goal))[0], COMMAND).result()
+        processes.start(grid(files, ["auto"], [0], Settings(goal=goal))[0]).result()
         for goal in (Goal.MINIMISE, Goal.FIT)
     )
     assert (whole.status, whole.stop, whole.error, whole.wrong) == (CellStatus.OPTIMAL, "proved", None, None)
@@ -115,26 +111,39 @@ def test_frontiers_that_cannot_be_true(points: list[FrontierPoint], least: int |
     assert wrong is None or wrong in (said or "")
 
 
-def test_what_a_solver_does_not_take_is_a_row(packing: File) -> None:
+def test_what_a_solver_does_not_take_is_a_row(packing: File, processes: CellProcesses) -> None:
     (cell,) = grid([packing], ["nonsense"], [0], Settings())
-    record = CellProcess(cell).result()
+    record = processes.start(cell).result()
     assert record.status is CellStatus.REFUSED
     assert "nonsense" in (record.error or "")
 
 
-def test_crashes_and_hangs_are_rows_and_nothing_is_left_behind(packing: File, tmp_path: Path) -> None:
-    cells = grid([packing], ["auto"], range(5), Settings(time_limit=0.5, grace_seconds=7.5))
+def test_crashes_and_hangs_are_rows_and_nothing_is_left_behind(
+    packing: File, tmp_path: Path, strange: CellProcesses
+) -> None:
+    cells = grid([packing], ["auto"], range(7), Settings(time_limit=0.5, grace_seconds=7.5))
     results = Results(tmp_path)
-    assert run(cells, results, jobs=3, start=partial(CellProcess, command=(sys.executable, "-c", STRANGE)))
+    assert run(cells, results, strange.start, jobs=3)
     results.close()
     found = {record.seed: record for record in Results.read(tmp_path).records}
     assert [str(found[seed].status) for seed in range(5)] == ["unknown", "crashed", "crashed", "killed", "crashed"]
+    assert [str(found[seed].status) for seed in (5, 6)] == ["crashed", "unknown"], "whoever forks them is replaced"
+    assert "by signal 9" in (found[5].error or "")
     assert "all is lost" in (found[1].error or "")
     assert "by signal 11" in (found[2].error or "")
     assert "still running after 8 s" in (found[3].error or "")
     assert "something else than a record" in (found[4].error or "")
     pid = int(Path(f"{packing.path}.child").read_text())
     assert has_ended(pid)
+
+
+def test_whoever_forks_runs_may_end_between_two(packing: File, strange: CellProcesses) -> None:
+    first, second = grid([packing], ["auto"], [0, 6], Settings())
+    assert strange.start(first).result().status is CellStatus.UNKNOWN
+    companion = strange.borrow()
+    os.kill(companion._process.pid, signal.SIGKILL)
+    companion._process.wait()
+    assert strange.start(second).result().status is CellStatus.UNKNOWN
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
@@ -163,11 +172,11 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_several_pools_keep_their_sizes_whatever_the_name_says(tmp_path: Path) -> None:
+def test_several_pools_keep_their_sizes_whatever_the_name_says(tmp_path: Path, processes: CellProcesses) -> None:
     path = tmp_path / "full.4096.json"
     path.write_bytes(write_problem(generate("pool_packing", Request(5, 1))))
     cells = grid(collect([str(path)], tmp_path)[0], ["auto", "vela"], [0], Settings(capacity="from-name"))
-    solved, refused = (CellProcess(cell).result() for cell in cells)
+    solved, refused = (processes.start(cell).result() for cell in cells)
     assert (solved.status, solved.capacity, solved.wrong) == (CellStatus.OPTIMAL, None, None)
     assert solved.gap == 0
     assert refused.status is CellStatus.REFUSED
@@ -186,11 +195,10 @@ def has_ended(pid: int) -> bool:
     return False
 
 
-def test_only_what_is_missing_runs(packing: File, tmp_path: Path) -> None:
-    command = (sys.executable, "-c", STRANGE.replace("case 0", "case _"))
+def test_only_what_is_missing_runs(packing: File, tmp_path: Path, strange: CellProcesses) -> None:
     results = Results.read(tmp_path)
     first = grid([packing], ["a", "b"], [0], Settings())
-    run(first, results, start=partial(CellProcess, command=command))
+    run(first, results, strange.start)
     more = grid([packing], ["a", "b"], [0, 1], Settings(grace_seconds=99))
     left = missing(more, Results.read(tmp_path))
     assert [(cell.solver, cell.seed) for cell in left] == [("a", 1), ("b", 1)]
@@ -198,14 +206,13 @@ def test_only_what_is_missing_runs(packing: File, tmp_path: Path) -> None:
     results.close()
 
 
-def test_a_stop_keeps_what_is_done_and_kills_what_is_not(packing: File, tmp_path: Path) -> None:
-    command = (sys.executable, "-c", STRANGE)
+def test_a_stop_keeps_what_is_done_and_kills_what_is_not(packing: File, tmp_path: Path, strange: CellProcesses) -> None:
     results = Results(tmp_path)
     cells: list[Cell] = grid([packing], ["auto"], [0, 3], Settings())
     assert not run(
         cells,
         results,
-        start=partial(CellProcess, command=command),
+        strange.start,
         stopped=lambda: Path(f"{packing.path}.child").exists(),
     )
     assert [record.seed for record in results.records] == [0]
