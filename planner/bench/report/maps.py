@@ -10,7 +10,7 @@ from html import escape
 from ...drawing import MemoryMap, Sheet, memory_map, svg
 from ...formats import read_problem
 from ...model.errors import PlannerError
-from ...options.capacity import planned_problem
+from ...planning.options.capacity import planned_problem
 from ..results.kept_plans import KeptPlans
 from ..results.records import Record
 from ..results.worst import Why, Worst
