@@ -18,7 +18,7 @@ from ..model.linear_terms import peak_worth
 from ..model.needs import is_one_pool
 from ..model.objective import evaluate, peaks
 from ..model.outcome import Outcome
-from ..model.solver import Control, Feature, Goal, Solver, Task
+from ..model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
 
 Lowering: TypeAlias = Callable[[int, Columns, Ints, int, int, int, Report], tuple[Ints, int]]
 """Of sections, columns, a start, a peak that is enough, seed, work and whom to report to: offsets, and the work done."""
@@ -88,7 +88,7 @@ class Improve(Improver):
     """
 
     name: ClassVar[str] = "improve"
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.POOLS, Feature.TERMS}
+    features: ClassVar[frozenset[Feature]] = ONE_PEAK
 
     def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
         most = selection.sizes.improve_pairs

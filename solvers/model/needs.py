@@ -38,6 +38,7 @@ def needs(instance: Instance, joint: bool) -> frozenset[Feature]:
         Feature.EXCLUSIONS: bool(len(instance.exclusions)),
         Feature.POOLS: instance.has_choice,
         Feature.TERMS: joint and instance.terms != (Term.SUM_OF_PEAKS,),
+        Feature.MOVES: instance.weighs_moves,
     }
     return frozenset(feature for feature, needed in asked.items() if needed)
 

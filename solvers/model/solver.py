@@ -56,6 +56,12 @@ class Feature(StrEnum):
     """Several pools with a choice; without it a solver takes one pool at a time."""
     TERMS = "terms"
     """Lexicographic objectives and reuse penalties."""
+    MOVES = "moves"
+    """Objectives that count what is not where an older plan had it."""
+
+
+ONE_PEAK = frozenset(Feature) - {Feature.POOLS, Feature.TERMS, Feature.MOVES}
+"""Of a solver that takes one pool at a time, and lowers its peak, whatever rules there are."""
 
 
 @dataclass(frozen=True, slots=True)

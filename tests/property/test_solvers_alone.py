@@ -17,7 +17,7 @@ from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Feature, Input, Limits, Silent, Task
 from solvers.portfolio.execute import execute
-from tests.oracle import MOVES, Truth, solve
+from tests.oracle import Truth, solve
 from tests.strategies import effort, problems
 
 AVAILABLE = tuple(
@@ -39,8 +39,7 @@ def run(solver: str, problem: Problem) -> tuple[Outcome, tuple[int, ...]] | None
     try:
         outcome = execute(solver, scaled(instance, unit(instance)), Task(limits), Silent(limits))
     except Unsupported:
-        counts_moves = not MOVES.isdisjoint(problem.terms)  # which integer programs do not, and no feature says
-        assert registry.get(solver).features < frozenset(Feature) or counts_moves
+        assert registry.get(solver).features < frozenset(Feature)
         return None
     if outcome.placement is None:
         return outcome, ()

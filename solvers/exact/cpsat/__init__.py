@@ -14,7 +14,7 @@ from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import ADDRESS_LIMIT, Instance, Placement
 from solvers.model.libraries import ORTOOLS, Library
 from solvers.model.outcome import Outcome
-from solvers.model.solver import Control, Feature, Solver, Task, Warm
+from solvers.model.solver import ONE_PEAK, Control, Feature, Solver, Task, Warm
 
 if TYPE_CHECKING:
     from .descent import Descent
@@ -74,7 +74,7 @@ class CpSatRefuter(CpSat):
     """Only tries to prove that the bound itself is out of reach, and then the next one: for use beside a search for placements."""
 
     name: ClassVar[str] = "cpsat:refute"
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.POOLS, Feature.TERMS}
+    features: ClassVar[frozenset[Feature]] = ONE_PEAK
 
     def _single_peak(self, instance: Instance) -> SinglePeak | None:
         single = super()._single_peak(instance)

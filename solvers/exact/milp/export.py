@@ -14,6 +14,8 @@ from pathlib import Path
 
 from ...model.errors import SolverFailed, Unsupported
 from ...model.instance import Instance
+from ...model.needs import refusal
+from ...model.solver import Feature
 from .program.build import Question, build, choices_of
 from .program.model import make_names
 from .program.terms import floors
@@ -38,6 +40,8 @@ def write_model(
     kind = path.suffix.removeprefix(".").lower()
     if kind not in FORMATS:
         raise Unsupported(NAME, f"a model file ends in .lp or .mps, not in {path.suffix or 'nothing'}")
+    if instance.weighs_moves:
+        raise Unsupported(NAME, refusal({Feature.MOVES}))
     names = make_names(
         blocks if blocks is not None else [str(b) for b in range(instance.blocks)],
         pools if pools is not None else [str(p) for p in range(len(instance.pools))],

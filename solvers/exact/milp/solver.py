@@ -19,8 +19,8 @@ from .stages import Stages
 class _IntegerProgram(Solver):
     """The integer program, whoever runs it."""
 
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
-    """All: pool choice, terms, penalties, reserved ranges and pair rules are rows and binaries of one program."""
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.MOVES}
+    """Pool choice, terms, penalties, reserved ranges and pair rules are rows and binaries of one program."""
     sandboxed: ClassVar[bool] = True
     default_warm: ClassVar[Warm] = Warm.BOUND
     """The arm that won: docs/experiments.md, "MILP"."""

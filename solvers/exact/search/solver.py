@@ -13,7 +13,7 @@ from ...model.instance import Instance, Ints, Placement
 from ...model.linear_terms import line_of_peak
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
-from ...model.solver import Control, Feature, Goal, Solver, Task
+from ...model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
 
 MAX_CONFLICTS = 20_000
 """Explicit conflicts form cliques that no lifetime shows. Finding them among more than this many takes longer than other solvers take."""
@@ -26,7 +26,7 @@ class Search(Solver):
     """Decides, height by height, whether all blocks fit below it; what it exhausts without success raises the bound."""
 
     name: ClassVar[str] = "search"
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.POOLS, Feature.TERMS}
+    features: ClassVar[frozenset[Feature]] = ONE_PEAK
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         _refuse_what_is_not_one_peak(instance)

@@ -16,7 +16,7 @@ from ...model.solver import Feature
 from .heuristic import Heuristic, Run, place_in_order
 from .rigid import Rigid
 
-FEATURES = frozenset(Feature) - {Feature.TERMS}
+FEATURES = frozenset(Feature) - {Feature.TERMS, Feature.MOVES}
 
 
 class _Cadence(Heuristic):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ...fitting.orders import Fit
 from ...model.instance import Instance, Placement
-from ...model.solver import Feature
+from ...model.solver import ONE_PEAK, Feature
 from .heuristic import Heuristic, Run, place_in_order
 from .rigid import Rigid
 
@@ -18,7 +18,7 @@ class TflmGreedy(Heuristic):
     """
 
     name: ClassVar[str] = "tflm_greedy"
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.POOLS, Feature.TERMS}
+    features: ClassVar[frozenset[Feature]] = ONE_PEAK
     last_first: ClassVar[bool] = False
 
     def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:

@@ -62,8 +62,6 @@ class Model:
 
 def choices_of(instance: Instance, solver: str) -> Separations:
     """The separations of an instance that is not too large for a program with a binary for each."""
-    if instance.weighs_moves:
-        raise Unsupported(solver, "it does not count what moves")
     if live_pair_count(instance) + len(instance.conflicts) > MOST_LIVE_PAIRS:
         raise Unsupported(solver, "too large: more than 200 000 pairs of lifetimes overlap")
     choices = separations(instance, part_pairs(instance))

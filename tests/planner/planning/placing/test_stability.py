@@ -11,6 +11,7 @@ from hypothesis import given
 
 from planner import (
     BadInput,
+    CannotSolve,
     Options,
     Plan,
     PlanStatus,
@@ -31,7 +32,9 @@ from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Fix
 from planner.planning.options.capacity import planned_problem
 from planner.planning.options.stability import fair_price, with_stability
 from planner.reporting.subset import only
+from solvers.model import registry
 from solvers.model.instance import Term
+from solvers.model.solver import Feature
 from tests.judge import judge
 from tests.oracle import solve
 from tests.plans import make_plan
@@ -166,6 +169,20 @@ def test_what_cannot_be_weighed_is_refused() -> None:
 def test_it_is_for_single_plans(ask: Callable[[Options], object]) -> None:
     with pytest.raises(BadInput, match="single plans"):
         ask(replace(LIMITS, stability=Stability.TIES))
+
+
+@pytest.mark.parametrize(
+    "solver", [name for name in registry.names() if Feature.MOVES not in registry.get(name).features]
+)
+def test_a_solver_that_does_not_count_moves_lists_no_such_feature_and_says_so(solver: str) -> None:
+    if registry.get(solver).unavailable() is not None:
+        pytest.skip("not installed")
+    with pytest.raises(CannotSolve, match=r"does not take .*moves"):
+        plan(NEW, replace(LIMITS, solver=solver, stability=Stability.TIES), start=BEFORE)
+
+
+def test_integer_programs_do_not_count_moves() -> None:
+    assert all(Feature.MOVES not in registry.get(name).features for name in ("cbc", "highs"))
 
 
 def test_without_the_option_the_places_of_a_file_count() -> None:
