@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from solvers.model.instance import Term
+from solvers.model.linear_terms import is_counted_in_bytes
 
 from ...model.errors import BadInput, Code, Finding
 from ...planning.sweeping import Sweep, SweepPoint
@@ -13,7 +14,6 @@ from ..ticks import exact_bytes, grouped, short_bytes
 from .plot import Axes, Curve, curves
 
 MOST_CURVES = 6
-IN_BYTES = frozenset({Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.SPILLED_BYTES})
 
 Figure = Callable[[SweepPoint], int | None]
 
@@ -42,7 +42,11 @@ def _figures(sweep: Sweep) -> list[tuple[str, Figure, bool]]:
     """The objective's first term; and access and spill, where they are something else and not always nothing."""
     first = sweep.terms[0]
     found: list[tuple[str, Figure, bool]] = [
-        (str(first).replace("_", " "), lambda point: None if point.value is None else point.value[0], first in IN_BYTES)
+        (
+            str(first).replace("_", " "),
+            lambda point: None if point.value is None else point.value[0],
+            is_counted_in_bytes(first),
+        )
     ]
     others: list[tuple[Term, Figure, bool]] = [
         (Term.ACCESS_COST, lambda point: point.access_cost, False),

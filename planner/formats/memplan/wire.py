@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
+
+from solvers.model.instance import Term
 
 from ...checks.limits import MAX_ADDRESS, MAX_TEXT, MAX_TIME
 from ..json.strict import STRICT, BufferIdField, Items
@@ -198,17 +200,10 @@ class ConstraintsWire(TypedDict):
     ]
 
 
-TermName = Literal[
-    "access_cost",
-    "sum_of_peaks",
-    "largest_peak",
-    "reuse_cost",
-    "spilled_bytes",
-    "balanced",
-    "moved_buffers",
-    "moved_bytes",
-    "stability",
-]
+if TYPE_CHECKING:
+    TermName = str
+else:
+    TermName = Literal[tuple(term.value for term in Term)]
 
 
 @with_config(STRICT)
