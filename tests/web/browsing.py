@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, Route, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 90_000
 """Milliseconds: enough for a busy machine."""
 WATCH = "addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))"
+FORGET = "() => addEventListener('pagehide', () => { localStorage.clear(); sessionStorage.clear(); })"
+"""As the last of those that hear of it."""
 GUTTER = {"left": 68, "right": 12, "top": 8, "bottom": 24}
 """Around the map, as map/painter.js has it."""
 
@@ -24,60 +26,99 @@ expect.set_options(timeout=PATIENCE)
 
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """A browser without a window."""
+    """A browser without a window, which finds no other machine."""
     with sync_playwright() as playwright:
+        nowhere = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", nowhere]
         )
         yield browser
         browser.close()
 
 
+class Tab:
+    """A page that visits come to one after the other, each as if nobody had been there: a new one takes a second of the processor to be drawn first."""
+
+    def __init__(self, browser: Browser, options: dict[str, Any]) -> None:
+        self.context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 800}, "accept_downloads": True, **options}
+        )
+        self.context.set_default_timeout(PATIENCE)
+        self.context.add_init_script(WATCH)
+        self.page: Page = self.context.new_page()
+        self.visit: Visit | None = None
+        self.context.on("request", lambda request: self._tell(lambda visit: visit.sees(request)))
+        self.page.on("console", lambda message: self._tell(lambda visit: visit.hears(message)))
+        self.page.on("pageerror", lambda error: self._tell(lambda visit: visit.wrong.append(f"error: {error}")))
+        self.page.on("dialog", self._dismiss)
+
+    def leave(self) -> None:
+        """The visit has ended, and leaves nothing behind."""
+        self.visit = None
+        self.context.set_offline(False)
+        self.page.evaluate(FORGET)
+        self.page.goto("about:blank")
+        self.page.mouse.move(0, 0)
+        self.context.clear_cookies()
+
+    def _tell(self, of_it: Callable[[Visit], None]) -> None:
+        if self.visit is not None:
+            of_it(self.visit)
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self._tell(lambda visit: visit.wrong.append(f"dialog: {dialog.message}"))
+        dialog.dismiss()
+
+
+class Tabs:
+    """Those of a browser, by their options."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: dict[str, list[Tab]] = {}
+
+    def take(self, options: dict[str, Any]) -> Tab:
+        free = self._free.setdefault(repr(options), [])
+        return free.pop() if free else Tab(self._browser, options)
+
+    def give_back(self, tab: Tab, options: dict[str, Any]) -> None:
+        tab.leave()
+        self._free[repr(options)].append(tab)
+
+
 class Visit:
     """One page, and everything that happened on it that nobody should see."""
 
-    def __init__(self, browser: Browser, address: str, **options: Any) -> None:
+    def __init__(self, tabs: Tabs, address: str, **options: Any) -> None:
         self.address = address
         self.wrong: list[str] = []
         self.wanted = ""
         """What of it a test brought about on purpose: a regular expression."""
         self.refusals = 0
         """Requests that the service refused, which a test may want."""
-        self.context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 800}, "accept_downloads": True, **options}
-        )
-        self.context.set_default_timeout(PATIENCE)
-        self.context.add_init_script(WATCH)
-        self.context.route("**/*", self._only_here)
-        self.page: Page = self.context.new_page()
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        self.page.on("dialog", self._dismiss)
+        self._tabs, self._options = tabs, options
+        self._tab = tabs.take(options)
+        self._tab.visit = self
+        self.context, self.page = self._tab.context, self._tab.page
 
     def open(self, path: str = "/") -> Page:
         self.page.goto(self.address + path)
         return self.page
 
     def end(self) -> None:
-        self.context.close()
+        self._tabs.give_back(self._tab, self._options)
         assert [each for each in self.wrong if not (self.wanted and re.search(self.wanted, each))] == []
 
-    def _hear(self, message: ConsoleMessage) -> None:
+    def hears(self, message: ConsoleMessage) -> None:
         if "Failed to load resource" in message.text:
             self.refusals += 1
         elif message.type in ("error", "warning"):
             self.wrong.append(f"{message.type}: {message.text}")
 
-    def _dismiss(self, dialog: Dialog) -> None:
-        self.wrong.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
-
-    def _only_here(self, route: Route, request: Request) -> None:
-        if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
+    def sees(self, request: Request) -> None:
+        asked = urlsplit(request.url)
+        if asked.scheme not in ("blob", "data") and asked.netloc != urlsplit(self.address).netloc:
             self.wrong.append(f"left the host: {request.url}")
-            route.abort()
-            return
-        route.continue_()
 
 
 Visiting = Callable[..., Visit]

@@ -1,4 +1,4 @@
-"""One service for all tests of the page, a browser for those of a file (it keeps an event loop busy, which others may want), a page for each."""
+"""One service for all tests of the page, a browser for those of a file (it keeps an event loop busy, which others may want)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.http.served import Served, serving
-from tests.web.browsing import CHROMIUM, Visit, Visiting, browsing
+from tests.web.browsing import CHROMIUM, Tabs, Visit, Visiting, browsing
 
 
 @pytest.fixture(scope="session")
@@ -26,13 +26,19 @@ def browser() -> Iterator[Browser]:
         yield launched
 
 
+@pytest.fixture(scope="module")
+def tabs(browser: Browser) -> Tabs:
+    """Its pages, which tests use one after the other."""
+    return Tabs(browser)
+
+
 @pytest.fixture
-def visiting(browser: Browser, service: Served) -> Iterator[Visiting]:
+def visiting(tabs: Tabs, service: Served) -> Iterator[Visiting]:
     """Opens pages; when the test ends, nothing may have gone wrong on them."""
     visits: list[Visit] = []
 
     def visit(address: str | None = None, **options: Any) -> Visit:
-        visits.append(Visit(browser, address or service.address, **options))
+        visits.append(Visit(tabs, address or service.address, **options))
         return visits[-1]
 
     yield visit

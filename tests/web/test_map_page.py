@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from api.map_page import MapOfPlan, map_page
 from planner import Buffer, Options, Plan, Problem, plan
 from planner.drawing import Theme, memory_map, svg
 from planner.formats import write_plan
 from planner.generate import Request, generate
-from tests.web.browsing import Visit, picture
+from tests.web.browsing import Tabs, Visit, picture
 
 EVIL = "</script><script>document.title = 'taken'</script><!--"
 
@@ -22,11 +22,11 @@ def held(problem: Problem, answer: Plan, name: str | None = None) -> MapOfPlan:
     return MapOfPlan(name, write_plan(answer), drawn, svg(drawn))
 
 
-def test_a_page_shows_its_plan_and_loads_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_a_page_shows_its_plan_and_loads_nothing(tabs: Tabs, tmp_path: Path) -> None:
     problem = generate("transformer", Request(60, 1))
     answer = plan(problem)
     (tmp_path / "map.html").write_bytes(map_page(problem.name, [held(problem, answer)], Theme.DARK))
-    visit = Visit(browser, tmp_path.as_uri())
+    visit = Visit(tabs, tmp_path.as_uri())
     page = visit.open("/map.html")
     expect(page.locator(".badge")).to_have_text("optimal")
     page.wait_for_selector(".stage:visible")
@@ -42,24 +42,24 @@ def test_a_page_shows_its_plan_and_loads_nothing(browser: Browser, tmp_path: Pat
     visit.end()
 
 
-def test_two_plans_stand_beside_each_other(browser: Browser, tmp_path: Path) -> None:
+def test_two_plans_stand_beside_each_other(tabs: Tabs, tmp_path: Path) -> None:
     problem = generate("transformer", Request(60, 1))
     plans = [
         held(problem, plan(problem), "best.json"),
         held(problem, plan(problem, Options(solver="usmp_by_size")), "other.json"),
     ]
     (tmp_path / "both.html").write_bytes(map_page(problem.name, plans))
-    visit = Visit(browser, tmp_path.as_uri())
+    visit = Visit(tabs, tmp_path.as_uri())
     page = visit.open("/both.html")
     expect(page.locator(".comparison")).to_contain_text("lie elsewhere")
     assert page.locator(".pane").count() == 2
     visit.end()
 
 
-def test_names_have_no_power_over_the_page(browser: Browser, tmp_path: Path) -> None:
+def test_names_have_no_power_over_the_page(tabs: Tabs, tmp_path: Path) -> None:
     problem = Problem(buffers=(Buffer(EVIL, 64, live=((0, 2),)),), name=EVIL)
     (tmp_path / "map.html").write_bytes(map_page(problem.name, [held(problem, plan(problem))]))
-    visit = Visit(browser, tmp_path.as_uri())
+    visit = Visit(tabs, tmp_path.as_uri())
     page = visit.open("/map.html")
     expect(page.locator(".badge")).to_have_text("optimal")
     assert page.title() == EVIL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -12,15 +13,18 @@ from playwright.sync_api import Page
 from planner.checks.report import printable
 from planner.drawing.style import DARK, LIGHT
 from planner.drawing.ticks import short_bytes
+from tests.http.served import Served
 from tests.http.test_draw import WEB
-from tests.web.browsing import Visiting
+from tests.web.browsing import Tabs, Visit
 
 Boxes = list[tuple[float, float, float, float]]
 
 
-@pytest.fixture
-def page(visiting: Visiting) -> Page:
-    return visiting().open("/web/page.css")  # of the same origin, and nothing goes on there
+@pytest.fixture(scope="module")
+def page(tabs: Tabs, service: Served) -> Iterator[Page]:
+    visit = Visit(tabs, service.address)
+    yield visit.open("/web/page.css")  # of the same origin, and nothing goes on there
+    visit.end()
 
 
 def asked(page: Page, module: str, function: str, *arguments: Any) -> Any:

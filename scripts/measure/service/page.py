@@ -21,7 +21,7 @@ from playwright.sync_api import CDPSession, Page, expect
 from planner.formats import write_problem
 from planner.generate import Request, generate
 from tests.http.served import serving
-from tests.web.browsing import Visit, browsing
+from tests.web.browsing import Tabs, Tabs, Visit, browsing
 
 WATCH = """() => {
   window.frames_ = [];
@@ -41,7 +41,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as service, browsing() as browser:
         problem = Path(folder) / "problem.json"
         problem.write_bytes(write_problem(generate("packing", Request(given.buffers))))
-        visit = Visit(browser, service.address, viewport={"width": 1440, "height": 900})
+        visit = Visit(Tabs(browser), service.address, viewport={"width": 1440, "height": 900})
         page = visit.open()
         page.fill("[name=time_limit]", "2")
         page.set_input_files("#file", problem)
