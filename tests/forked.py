@@ -31,6 +31,8 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn, Protocol
 
 ROOT = Path(__file__).resolve().parents[1]
+SEARCHED = os.pathsep.join((str(ROOT), str(ROOT / "tests" / "installed")))
+"""Where the project is, and what tests have as if it were installed."""
 LIBRARIES = (
     "alembic.command",
     "fastapi",
@@ -181,7 +183,7 @@ def _worker(parent: Parent, line: socket.socket) -> Started:
     """In place of api.jobs.processes.pool.start_worker."""
     with Path(os.devnull).open("r+b") as nothing:
         files = (nothing.fileno(), nothing.fileno(), 2, line.fileno())
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        env = {**os.environ, "PYTHONPATH": SEARCHED}
         return Started(["3"], files, env, parent=parent, kind=Kind.WORKER)
 
 
@@ -251,7 +253,7 @@ def can_fork(env: Mapping[str, str]) -> bool:
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment, with the project importable and every warning an error."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **(extra or {})}
+    return {**os.environ, "PYTHONPATH": SEARCHED, "PYTHONWARNINGS": "error", **(extra or {})}
 
 
 @functools.cache

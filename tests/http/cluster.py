@@ -29,8 +29,8 @@ from tests.postgresql import Server
 
 READY = re.compile(r"memplan worker is ready")
 STALLED_SECONDS = 2.5
-ENDLESS = "?solver=cbc&time_limit=600&work_limit=1000000000000"
-LONG = "?solver=cbc&time_limit=3&work_limit=1000000000000"
+ENDLESS = "?solver=waiting&time_limit=600"
+LONG = "?solver=waiting&time_limit=3"
 """Ends by the clock, with a plan."""
 LONG_OBJECTS = "?objects=true&time_limit=3&work_limit=1000000000000"
 """The same with shared storage objects."""

@@ -294,7 +294,7 @@ def described(service: Served) -> list[int]:
 def killed_worker(service: Served) -> list[int]:
     """Its job is carried out by the next."""
     with client(service) as one:
-        id_ = one.post("/v1/jobs?solver=cbc&time_limit=3&work_limit=1000000000000", content=SLOW).json()["id"]
+        id_ = one.post("/v1/jobs?solver=waiting&time_limit=3", content=SLOW).json()["id"]
         time.sleep(0.7)
         for pid in service.children():
             with contextlib.suppress(ProcessLookupError):

@@ -48,7 +48,7 @@ class Running:
         self.said: re.Match[str] | None = None
         """That it is ready."""
         usual = {name: value for name, value in environment().items() if not name.startswith("MEMPLAN_")}
-        env = {**usual, "MEMPLAN_WORKERS": "1", **variables}
+        env = {**usual, "MEMPLAN_WORKERS": "1", "MEMPLAN_SOLVERS": "waiting", **variables}
         ours, its = os.pipe()
         self.process: Forked | subprocess.Popen[bytes]
         self._said = os.fdopen(ours, encoding="utf-8")
@@ -136,5 +136,5 @@ def refusal(response: httpx.Response) -> dict[str, Any]:
 
 
 SLOW = write_problem(generate("random", Request(400, seed=5)))
-SLOW_QUERY = "?solver=cbc&time_limit=600&work_limit=1000000000000"
-"""A first plan is there at once; the proof that it is the best would take cbc hours."""
+SLOW_QUERY = "?solver=waiting&time_limit=600"
+"""A first plan is there at once; then it goes on until it is stopped, and takes no processor (tests/installed)."""

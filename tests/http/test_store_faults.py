@@ -45,7 +45,7 @@ def test_a_database_that_is_locked(tmp_path: Path) -> None:
 def test_a_job_that_ends_while_the_database_is_locked_has_its_end_noted_later(tmp_path: Path) -> None:
     file = tmp_path / "memplan.sqlite"
     with serving(tmp_path, store_url=f"sqlite:///{file}?timeout=0.2") as service:
-        job = post_job(service, SLOW, "?solver=cbc&time_limit=1.5&work_limit=1000000000000")
+        job = post_job(service, SLOW, "?solver=waiting&time_limit=1.5")
         until(service, job, "running")
         with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE").close()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.processes import run, run_on_terminal
-from tests.forked import ROOT, Forked, Kind, _parent, can_fork, environment
+from tests.forked import Forked, Kind, _parent, can_fork, environment
 
 STARTED = (sys.executable, "-m", "api.cli.__main__")
 
@@ -63,7 +63,7 @@ def test_who_ends_with_an_exception_takes_no_folder_along(tmp_path: Path) -> Non
     ours.close()
     with theirs, Path(os.devnull).open("r+b") as nothing:
         files = (nothing.fileno(), nothing.fileno(), nothing.fileno(), theirs.fileno())
-        process = Forked(["3"], files, {**environment(), "PYTHONPATH": str(ROOT)}, tmp_path, kind=Kind.WORKER)
+        process = Forked(["3"], files, environment(), tmp_path, kind=Kind.WORKER)
     assert process.wait(120) != 0, "nobody told it what to do"
     assert (tmp_path / "kept").exists()
     assert Path(_parent().path).exists()

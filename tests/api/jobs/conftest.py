@@ -1,0 +1,10 @@
+"""The planner that waits (tests/installed) may run for all who work on jobs."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMPLAN_SOLVERS", "waiting")
