@@ -21,7 +21,7 @@ from playwright.sync_api import CDPSession, Page, expect
 from planner.formats import write_problem
 from planner.generate import Request, generate
 from tests.http.served import serving
-from tests.web.browsing import Tabs, Tabs, Visit, browsing
+from tests.web.browsing import Tabs, Visit, browsing
 
 WATCH = """() => {
   window.frames_ = [];
