@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
-import select
 import socket
 import threading
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -128,6 +128,34 @@ def room_for(places: int) -> int:
     return max(min(places, (soft - OTHER_FILES) // FILES_OF_A_PLACE), 1)
 
 
+def wanted_there() -> Callable[[], bool]:
+    """On a worker, within a task: does anybody still wait for it? Not once it was cancelled, nor once its client is gone."""
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+    except ValueError:  # called without a cluster
+        return lambda: True
+    key = worker.get_current_task()
+
+    def is_wanted() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is not None and task.state != "cancelled"
+
+    return is_wanted
+
+
+def tell_from_there(topic: str) -> Callable[[Any], None]:
+    """On a worker: what tells those who listen to the topic something that JSON can say. The scheduler keeps the last thousand, so it must be short."""
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+    except ValueError:
+        return lambda _: None
+    return lambda said: worker.log_event(topic, said)
+
+
 class Cluster:
     """A cluster that runs already: `tcp://host:8786`, or the file in which its scheduler says where it is."""
 
@@ -235,16 +263,17 @@ def plan_there(
     """On a worker: plan the file in a process that stays for the next, and end it if it is too late."""
     with _lock:
         companion = IDLE.popleft() if IDLE else Companion(SERVING)
+    wanted = wanted_there()
     try:
         companion.send(Read(name, format_, data))
-        read = _within(companion, None)
+        read = companion.receive_within(None, wanted)
         if isinstance(read, WasRefused):
             made: Any = read
         else:
             assert isinstance(read, WasRead)
             companion.send(asked)
             limit = asked.options.time_limit
-            made = _within(companion, None if limit is None else limit + grace)
+            made = companion.receive_within(None if limit is None else limit + grace, wanted)
     except TimeoutError as late:
         companion.end()
         return Lost(str(late)), None
@@ -257,9 +286,3 @@ def plan_there(
     if isinstance(made, WasMade):
         return made.without_plan(), made.plan
     return made, None
-
-
-def _within(companion: Companion, seconds: float | None) -> Any:
-    if not select.select([companion], [], [], seconds)[0]:
-        raise TimeoutError(f"still at it {seconds:g} s later, and ended")
-    return companion.receive()

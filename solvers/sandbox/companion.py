@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
+import select
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from typing import IO, Any
 
@@ -14,6 +17,12 @@ from .parent_death import die_with, kill_group
 
 LENGTH = 8
 """Bytes that say how long a message is."""
+LOOK_SECONDS = 0.5
+"""How often it is asked whether an answer is still wanted."""
+
+
+def always() -> bool:
+    return True
 
 
 class Companion:
@@ -36,6 +45,16 @@ class Companion:
         """The next message. Raises EOFError if the process is gone."""
         assert self._process.stdout is not None
         return receive(self._process.stdout)
+
+    def receive_within(self, seconds: float | None, wanted: Callable[[], bool] = always) -> Any:
+        """The same, within so many seconds and for as long as `wanted`, asked now and then, says so. Raises TimeoutError besides."""
+        until = math.inf if seconds is None else time.monotonic() + seconds
+        while not select.select([self], [], [], min(LOOK_SECONDS, max(until - time.monotonic(), 0)))[0]:
+            if time.monotonic() >= until:
+                raise TimeoutError(f"still running after {seconds:g} s")
+            if not wanted():
+                raise TimeoutError("nobody waits for it any more")
+        return self.receive()
 
     def kill(self) -> None:
         """The same of another thread's, which hears of it as the end of the answers. One that has ended is left alone."""

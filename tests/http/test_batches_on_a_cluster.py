@@ -102,6 +102,7 @@ def test_what_runs_there_stops_with_its_best_plan_and_goes_back_when_the_service
         batch = next(sending.answers())["batch"]
         until(lambda: len(jobs_of(service, batch, "running")) == 2)
         first, second = (job["id"] for job in jobs_of(service, batch, "running"))
+        until(lambda: all(job["best"] is not None for job in jobs_of(service, batch, "running")))
         service.client.delete(f"/v1/jobs/{first}").raise_for_status()
         ended = until(lambda: state_of(service, first, "cancelled"))
         assert ended["attempt"] == 1

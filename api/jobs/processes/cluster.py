@@ -1,6 +1,7 @@
 """A Dask cluster as a pool of worker processes: Dask places tasks and repeats what was lost with a worker; there a process like ours does each.
 
-So deadlines, memory and cancelling are held to where the work is, by the same code as here. What a task tells before it is done comes with its end.
+So deadlines, memory and cancelling are held to where the work is, by the same code as here. How a task gets on is told through the scheduler, about once a second;
+the best plan that it has told comes with its end.
 """
 
 from __future__ import annotations
@@ -8,24 +9,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import threading
 import time
 import uuid
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import structlog
 
-from planner.many.cluster import AHEAD, REPEATS, connected, lost_by, require_distributed, threads_here
+from planner.many.cluster import (
+    AHEAD,
+    REPEATS,
+    connected,
+    lost_by,
+    require_distributed,
+)
 from planner.model.errors import BadInput
 
-from ...errors import OutOfMemory
-from ...process.memory_budget import share_out
-from ...settings import Settings, WrongSettings, read_settings
-from .pool import Reply, Slot, Task, WorkerDied, WorkerLate, answer_in
+from ...settings import Settings, WrongSettings
+from .cluster_worker import Ending, do_there, stop_there
+from .pool import Reply, Task, WorkerDied, WorkerLate, answer_in
 
 LOOK_SECONDS = 1.0
 """How often the scheduler is asked how many threads there are."""
@@ -39,12 +42,8 @@ STOP_SECONDS = 10.0
 """Whoever was told to stop and has not answered after so long is not waited for."""
 CLOSED = "closed"
 NOBODY = "no scheduler answers"
-REMEMBERED = 10_000
-"""Tickets that a worker knows to have been called off before it had them."""
 
 log = structlog.get_logger("memplan.cluster")
-Ending = tuple[Reply, Reply | None]
-"""How a task ended, and the best that it had told before."""
 
 
 @dataclass(eq=False, slots=True)
@@ -54,6 +53,10 @@ class _UnderWay:
     given_up: asyncio.Future[None]
     told: float | None = None
     """When it was to stop."""
+    news: dict[str, Any] | None = None
+    """How it gets on, that is not passed on yet."""
+    passing: asyncio.Task[None] | None = None
+    """Passes it on."""
 
 
 class ClusterPool:
@@ -81,7 +84,8 @@ class ClusterPool:
         self._settings = settings.model_copy(update=there).model_dump_json()
         self._client: Any = None
         self._is_there = asyncio.Event()
-        self._name, self._numbers = uuid.uuid4().hex, itertools.count(1)
+        self._topic, self._numbers = f"memplan-{uuid.uuid4().hex}", itertools.count(1)
+        """On which tasks say how they get on; their tickets begin with it."""
         self._under_way: dict[str, _UnderWay] = {}
         self._busy = 0
         self._attending: list[asyncio.Task[None]] = []
@@ -141,7 +145,7 @@ class ClusterPool:
 
     async def _at(self, client: Any, task: Task) -> Ending | None:
         """How it ended; None if the scheduler was lost with it."""
-        ticket = f"memplan-{self._name}-{next(self._numbers)}"
+        ticket = f"{self._topic}-{next(self._numbers)}"
         arguments = (ticket, dict(task.header), list(task.parts), task.seconds, self._settings)
         future = client.submit(do_there, *arguments, key=ticket, pure=False, retries=REPEATS)
         this = _UnderWay(task, future, asyncio.get_running_loop().create_future())
@@ -154,6 +158,8 @@ class ClusterPool:
             return result.result()
         finally:
             del self._under_way[ticket]
+            if this.passing is not None:  # what is passed on later than its end would count as news of it
+                await asyncio.wait((this.passing,))
             result.cancel()
             this.given_up.cancel()
             future.release()
@@ -167,6 +173,7 @@ class ClusterPool:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     if self._client is None:
                         self._client = await connected(self._where, CONNECT_SECONDS)
+                        self._client.subscribe_topic(self._topic, self._heard)
                     threads = await self._client.nthreads()
             except Exception as error:  # noqa: BLE001 - whatever a scheduler that is gone makes of a question
                 await self._leave(_reason(error))
@@ -194,6 +201,15 @@ class ClusterPool:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     await client.close()
 
+    def _heard(self, event: tuple[float, Any]) -> None:
+        """How a task gets on: the latest counts, if it comes more often than it is passed on."""
+        ticket, news = event[1]
+        this = self._under_way.get(ticket)
+        if this is not None:
+            this.news = news
+            if this.passing is None or this.passing.done():
+                this.passing = asyncio.create_task(_pass_on(this), name=f"news of {ticket}")
+
     async def _call_off(self) -> None:
         """Passes on that tasks are to stop: wherever they are, they answer with the best they have."""
         while True:
@@ -219,6 +235,12 @@ class ClusterPool:
         return {ticket for begun in found.values() for ticket in begun}
 
 
+async def _pass_on(this: _UnderWay) -> None:
+    while this.news is not None:
+        news, this.news = this.news, None
+        await asyncio.to_thread(this.task.on_message, Reply(news))
+
+
 async def _ending(future: Any) -> Ending | None:
     """Waits for it."""
     try:
@@ -234,65 +256,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, BadInput):
         return error.findings[0].message
     return "the scheduler does not answer" if isinstance(error, TimeoutError) else lost_by(error)
-
-
-# From here on: what runs on the cluster's workers.
-
-_lock = threading.Lock()
-_idle: dict[str, deque[Slot]] = {}
-"""Processes that wait for the next task, by the settings that they have."""
-_running: dict[str, Task] = {}
-_called_off: deque[str] = deque(maxlen=REMEMBERED)
-
-
-def do_there(
-    ticket: str, header: Mapping[str, Any], parts: Sequence[bytes], seconds: float | None, settings: str
-) -> Ending:
-    """Have a process of this worker's do the task."""
-    told: list[Reply] = []
-    task = Task(header, parts, seconds=seconds, on_message=partial(_keep, told))
-    with _lock:
-        if ticket in _called_off:
-            return Reply({"kind": "died", "why": "it was called off before it had begun"}), None
-        _running[ticket] = task
-        idle = _idle.setdefault(settings, deque())
-        slot = idle.popleft() if idle else None
-    try:
-        if slot is None:
-            slot = Slot(_settings_here(settings))
-        reply = slot.hear(task)
-    except (WorkerDied, WrongSettings) as error:
-        reply = Reply({"kind": "late" if isinstance(error, WorkerLate) else "died", "why": str(error)})
-    except OutOfMemory:
-        reply = Reply({"kind": "out_of_memory"})
-    finally:
-        with _lock:
-            del _running[ticket]
-            if slot is not None:
-                idle.append(slot)
-    return reply, told[0] if told else None
-
-
-def stop_there(tickets: Sequence[str]) -> list[str]:
-    """Those of them that have been begun here; they end soon. The others are not begun any more."""
-    with _lock:
-        begun = [ticket for ticket in tickets if ticket in _running]
-        _called_off.extend(ticket for ticket in tickets if ticket not in _running)
-        for ticket in begun:
-            _running[ticket].cancelled.set()
-    return begun
-
-
-def _keep(told: list[Reply], reply: Reply) -> None:
-    """The best so far, with all points that were told of."""
-    if reply.header["kind"] == "plan":
-        points = [*(told[0].header.get("points", ()) if told else ()), *reply.header.get("points", ())]
-        told[:] = [Reply({**reply.header, "points": points} if points else reply.header, reply.payload)]
-
-
-def _settings_here(document: str) -> Settings:
-    """With this machine's memory, divided between the threads of this worker. Raises WrongSettings."""
-    threads = threads_here()
-    settings = Settings.model_validate_json(document)
-    settings = settings.model_copy(update={"memory": read_settings().memory, "workers": threads})
-    return share_out(settings, service=False, readers=0, workers=threads).applied(settings)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...many.cluster import REPEATS, cancel, close, connect, lost_by, require_there, threads
+from ...many.cluster import REPEATS, cancel, close, connect, lost_by, require_there, threads, wanted_there
 from ..results.records import CellStatus, Record, parse
 from .grid import Cell
 from .process import CellProcesses, without_answer
@@ -68,5 +68,5 @@ def run_there(data: bytes, cell: Cell) -> tuple[str, str | None]:
     with tempfile.TemporaryDirectory(prefix="memplan-") as folder:
         path = Path(folder) / cell.file.path.name  # the name may say the capacity
         path.write_bytes(data)
-        record = PROCESSES.start(replace(cell, file=replace(cell.file, path=path))).result()
+        record = PROCESSES.start(replace(cell, file=replace(cell.file, path=path))).result(wanted_there())
         return record.line(), record.plan

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import select
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
-from solvers.sandbox.companion import Companion
+from solvers.sandbox.companion import Companion, always
 
 from ...model.errors import echo
 from ...model.versions import machine, versions
@@ -78,13 +78,13 @@ class CellProcess:
         }
         self._companion.send((self._processes.answering, request))
 
-    def result(self) -> Record:
-        """Wait for the end, whatever it is. Called by the thread that started it."""
+    def result(self, wanted: Callable[[], bool] = always) -> Record:
+        """Wait for the end, whatever it is; `wanted` says now and then whether anybody still does. Called by the thread that started it."""
         try:
-            if not select.select([self._companion], [], [], self._cell.hard_limit)[0]:
-                self._processes.end(self._companion)
-                return self._record(None)
-            return self._record(self._companion.receive())
+            return self._record(self._companion.receive_within(self._cell.hard_limit, wanted))
+        except TimeoutError as late:
+            self._processes.end(self._companion)
+            return self._record(None, str(late))
         except EOFError:
             code = self._processes.end(self._companion)
             return self._record(Ended(code, b"", b""))
@@ -93,12 +93,12 @@ class CellProcess:
         """End it, with everything in its group; solvers' processes see that their parent is gone."""
         self._companion.kill()
 
-    def _record(self, ended: Ended | None) -> Record:
-        """None: it did not end."""
+    def _record(self, ended: Ended | None, why: str = "") -> Record:
+        """None: it was ended, and why."""
         cell = self._cell
         seconds = round(time.monotonic() - self._begun, 6)
         if ended is None:
-            return without_answer(cell, CellStatus.KILLED, f"still running after {cell.hard_limit:g} s", seconds)
+            return without_answer(cell, CellStatus.KILLED, why, seconds)
         code, said = ended.code, ended.said.decode("utf-8", "replace")
         if code == 0:
             try:

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from api.jobs.processes import cluster
-from api.jobs.processes.cluster import do_there, stop_there
-from api.jobs.processes.pool import Slot
+from api.jobs.processes import cluster, cluster_worker
+from api.jobs.processes.cluster_worker import do_there, stop_there
+from api.jobs.processes.pool import Reply, Slot
 from api.jobs.requests.options import as_document
 from api.settings import Settings
 from planner import Options, read_plan
@@ -38,16 +38,16 @@ def until(holds: Callable[[], Any]) -> Any:
 
 
 def test_a_task_there_is_stopped_killed_and_followed_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_settings_here", Settings.model_validate_json)
+    monkeypatch.setattr(cluster_worker, "_settings_here", Settings.model_validate_json)
     idle: dict[str, deque[Slot]] = {}
-    monkeypatch.setattr(cluster, "_idle", idle)
+    monkeypatch.setattr(cluster_worker, "_idle", idle)
     settings = Settings().model_dump_json()
     slots: list[Slot] = []
     with forking_workers(), ThreadPoolExecutor(1) as threads:
 
         def begun(ticket: str) -> Future[Any]:
             running = threads.submit(do_there, ticket, asked(FOREVER), [SLOW], 600.0, settings)
-            until(lambda: ticket in cluster._running)
+            until(lambda: ticket in cluster_worker._running)
             return running
 
         reply, _ = do_there("easy", asked(Options(workers=1)), [EASY], 60.0, settings)
@@ -73,6 +73,40 @@ def test_a_task_there_is_stopped_killed_and_followed_by_another(monkeypatch: pyt
         finally:
             for slot in slots:
                 slot.close()
+
+
+def test_what_a_task_tells_often_is_said_now_and_then_and_the_last_of_it_always(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[tuple[str, Any]] = []
+    monkeypatch.setattr(cluster_worker, "tell_from_there", lambda topic: lambda news: said.append((topic, list(news))))
+    monkeypatch.setattr(cluster_worker, "NEWS_SECONDS", 0.2)
+    told = cluster_worker._Told("topic-1")
+    news = [{"kind": "progress", "best": best} for best in range(100)]
+    for each in news:
+        told(Reply(each))
+    until(lambda: said and said[-1][1][1] == news[-1])
+    assert len(said) < 20
+    assert {(topic, ticket) for topic, (ticket, _) in said} == {("topic", "topic-1")}
+    told(Reply({"kind": "plan", "points": [1]}, b"a"))
+    told(Reply({"kind": "plan", "points": [2]}, b"b"))
+    assert told.best == Reply({"kind": "plan", "points": [1, 2]}, b"b")
+    told(Reply(news[0]))
+    told.end()
+    count = len(said)
+    told._tell()
+    assert len(said) == count
+
+
+def test_a_task_that_nobody_waits_for_is_called_off() -> None:
+    wanted = [True]
+    called_off = cluster_worker._CalledOff(lambda: wanted[0])
+    assert not called_off.is_set()
+    wanted[0] = False
+    assert called_off.is_set()
+    called_off = cluster_worker._CalledOff(lambda: True)
+    called_off.set()
+    assert called_off.is_set()
 
 
 def test_what_a_worker_is_told_of_the_service_is_no_secret() -> None:

@@ -21,6 +21,8 @@ from planner.many import Entry, Farm, Manifest, ProblemFile, collect, plan_many
 from planner.many.cluster import ClusterPlace, lost_by, room_for
 from solvers.sandbox.parent_death import kill_group
 from tests.dask_processes import free_port, scheduler_at, worker_of
+from tests.forked import children_of
+from tests.planner.bench.test_runner import has_ended
 
 pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[3]
@@ -116,6 +118,35 @@ def test_a_client_that_is_killed_goes_on_when_it_is_back(
     assert {name: after[name] for name in before} == before
     assert sorted(after) == sorted(entry.file for entry in made) == sorted(file.name for file in files)
     require_right(after, tmp_path)
+
+
+def test_what_nobody_waits_for_any_more_ends(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "long.json").write_bytes(write_problem(generate("random", Request(400, seed=5))))
+    (tmp_path / "out").mkdir()
+    files = collect(["long.json"], tmp_path / "out")
+    worker = cluster[1][-1].pid
+    before, new = descendants_of(worker), set[int]()
+    deadline = time.monotonic() + 120
+
+    def has_begun() -> bool:
+        new.update(descendants_of(worker) - before)
+        return bool(new) or time.monotonic() > deadline
+
+    forever = Options(solver="cbc", time_limit=None, work_limit=10**12, workers=1)
+    assert not plan_many(files, tmp_path / "out", Farm(forever, cluster=cluster[0]), stopped=has_begun)
+    assert new
+    assert all(has_ended(pid) for pid in new)
+
+
+def descendants_of(pid: int) -> set[int]:
+    found: set[int] = set()
+    for child in children_of(pid):
+        with suppress(OSError):
+            found |= {child, *descendants_of(child)}
+    return found
 
 
 def require_right(entries: Mapping[str, Entry], folder: Path) -> None:

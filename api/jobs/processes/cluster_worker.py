@@ -1,0 +1,132 @@
+"""What a worker of a Dask cluster does with a task: a process of its own works on it, as on this machine, and what that tells is passed on.
+
+A task that nobody waits for any more, since it was cancelled or its service is gone, is told to stop.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from planner.many.cluster import tell_from_there, threads_here, wanted_there
+
+from ...errors import OutOfMemory
+from ...process.memory_budget import share_out
+from ...settings import Settings, WrongSettings, read_settings
+from .pool import Reply, Slot, Task, WorkerDied, WorkerLate
+
+REMEMBERED = 10_000
+"""Tickets that a worker knows to have been called off before it had them."""
+NEWS_SECONDS = 1.0
+"""A task says no more often how it gets on: all that is said goes through the scheduler."""
+Ending = tuple[Reply, Reply | None]
+"""How a task ended, and the best that it had told before."""
+
+_lock = threading.Lock()
+_idle: dict[str, deque[Slot]] = {}
+"""Processes that wait for the next task, by the settings that they have."""
+_running: dict[str, Task] = {}
+_called_off: deque[str] = deque(maxlen=REMEMBERED)
+
+
+def do_there(
+    ticket: str, header: Mapping[str, Any], parts: Sequence[bytes], seconds: float | None, settings: str
+) -> Ending:
+    """Have a process of this worker's do the task."""
+    told = _Told(ticket)
+    task = Task(header, parts, seconds=seconds, on_message=told, cancelled=_CalledOff(wanted_there()))
+    with _lock:
+        if ticket in _called_off:
+            return Reply({"kind": "died", "why": "it was called off before it had begun"}), None
+        _running[ticket] = task
+        idle = _idle.setdefault(settings, deque())
+        slot = idle.popleft() if idle else None
+    try:
+        if slot is None:
+            slot = Slot(_settings_here(settings))
+        reply = slot.hear(task)
+    except (WorkerDied, WrongSettings) as error:
+        reply = Reply({"kind": "late" if isinstance(error, WorkerLate) else "died", "why": str(error)})
+    except OutOfMemory:
+        reply = Reply({"kind": "out_of_memory"})
+    finally:
+        with _lock:
+            del _running[ticket]
+            if slot is not None:
+                idle.append(slot)
+        told.end()
+    return reply, told.best
+
+
+def stop_there(tickets: Sequence[str]) -> list[str]:
+    """Those of them that have been begun here; they end soon. The others are not begun any more."""
+    with _lock:
+        begun = [ticket for ticket in tickets if ticket in _running]
+        _called_off.extend(ticket for ticket in tickets if ticket not in _running)
+        for ticket in begun:
+            _running[ticket].cancelled.set()
+    return begun
+
+
+class _CalledOff(threading.Event):
+    """Set by whoever waits for a task, or because nobody does any more."""
+
+    def __init__(self, wanted: Callable[[], bool]) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def is_set(self) -> bool:
+        return super().is_set() or not self._wanted()
+
+
+class _Told:
+    """What a task has told: the best so far is kept for its end, and how it gets on is said at once or, if it was said a moment ago, soon."""
+
+    def __init__(self, ticket: str) -> None:
+        self.best: Reply | None = None
+        """With all points that were told of."""
+        self._ticket = ticket
+        self._say = tell_from_there(ticket.rpartition("-")[0])
+        self._news: dict[str, Any] | None = None
+        self._later: threading.Timer | None = None
+        self._said = 0.0
+        self._turn = threading.Lock()
+
+    def __call__(self, reply: Reply) -> None:
+        match reply.header["kind"]:
+            case "plan":
+                points = [*(self.best.header.get("points", ()) if self.best else ()), *reply.header.get("points", ())]
+                self.best = Reply({**reply.header, "points": points} if points else reply.header, reply.payload)
+            case "progress":
+                with self._turn:
+                    self._news = reply.header
+                    if self._later is None:
+                        wait = max(self._said + NEWS_SECONDS - time.monotonic(), 0.0)
+                        self._later = threading.Timer(wait, self._tell)
+                        self._later.daemon = True
+                        self._later.start()
+
+    def _tell(self) -> None:
+        with self._turn:
+            if self._later is not None:
+                self._later = None
+                self._said = time.monotonic()
+                self._say([self._ticket, self._news])
+
+    def end(self) -> None:
+        """Say nothing more."""
+        with self._turn:
+            if self._later is not None:
+                self._later.cancel()
+                self._later = None
+
+
+def _settings_here(document: str) -> Settings:
+    """With this machine's memory, divided between the threads of this worker. Raises WrongSettings."""
+    threads = threads_here()
+    settings = Settings.model_validate_json(document)
+    settings = settings.model_copy(update={"memory": read_settings().memory, "workers": threads})
+    return share_out(settings, service=False, readers=0, workers=threads).applied(settings)
