@@ -133,6 +133,16 @@ class Options:
         ),
     )
 
+    def __post_init__(self) -> None:
+        """Words mean the choices that they name. Raises BadInput for one that names none: it would count as one of them otherwise."""
+        for row in CHOICES:
+            value = getattr(self, row.name)
+            if isinstance(value, str) and not isinstance(value, StrEnum):
+                try:
+                    object.__setattr__(self, row.name, chosen(row, value))
+                except ValueError as error:
+                    raise bad_option(row.name, str(error)) from None
+
 
 def chosen(row: Declared, word: str) -> StrEnum:
     """The choice that a word means. Raises ValueError for one that means none."""
@@ -145,6 +155,8 @@ def chosen(row: Declared, word: str) -> StrEnum:
 
 
 DECLARED = {each.name: Declared(each.name, each.default, **each.metadata) for each in fields(Options)}
+
+CHOICES = tuple(row for row in DECLARED.values() if row.choices is not None)
 
 
 def require_valid(options: Options) -> None:

@@ -29,6 +29,7 @@ from planner import (
 )
 from planner.formats import write_plan
 from planner.model.plan import Plan, Run
+from planner.planning.options.preference import Preference, Stability
 from solvers.model.errors import SolverFailed
 from solvers.model.instance import Placement
 from solvers.model.outcome import Outcome
@@ -111,6 +112,13 @@ def test_options_that_make_no_sense_are_named(options: Options, pointer: str) ->
     with pytest.raises(BadInput) as caught:
         plan(PAIR, options)
     assert caught.value.findings[0].pointer == pointer
+
+
+def test_a_word_means_the_choice_that_it_names() -> None:
+    for name, choice in {"goal": Goal.FIT, "stability": Stability.FIRST, "prefer": Preference.SPEED}.items():
+        assert getattr(Options(**{name: str(choice)}), name) is choice  # type: ignore[arg-type]
+        with pytest.raises(BadInput, match=f"/options/{name}: 'nonsense' is not one of"):
+            Options(**{name: "nonsense"})  # type: ignore[arg-type]
 
 
 def test_one_capacity_for_several_pools_is_ambiguous() -> None:
