@@ -6,21 +6,19 @@ the master is told so and asked again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ...model.errors import StopReason
 from .coverage import Coverage, Stretch
-from .instance import Answer, Choice, Cut, Question
-from .master import Exact, Master
-from .points import Demand, Frontier, Measure, OnPoint, Place, Placed, Point, Stopped
+from .instance import Choice, Question
+from .known import Known
+from .points import Demand, Frontier, Measure, OnPoint, Placed, Point
 
 TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
 MOST_ASIDE = 1
 """So many of which it remains open whether they can be placed as low as was wanted."""
-MOST_IN_VAIN = 3
-"""After so many questions that the exact engine could not answer, it is asked no more: each takes a good part of the work."""
 EASINGS = 6
 """So many choices are tried with less live where the one before reached too high."""
 EASED = 64
@@ -32,24 +30,9 @@ NEAR = 3
 class Search:
     """One run."""
 
-    def __init__(
-        self,
-        master: Master,
-        exact: Callable[[], Exact | None],
-        measure: Measure,
-        place: Place,
-        demand: Demand,
-        stopped: Stopped,
-        on_point: OnPoint,
-    ) -> None:
-        self._master, self._measure, self._place, self._demand = master, measure, place, demand
-        self._stopped, self._on_point = stopped, on_point
-        self._exact = exact
-        self._vain = 0
-        self._placed: dict[Choice, Placed] = {}
-        self._answers: dict[tuple[int | None, int, int], Answer] = {}
-        self._points: list[Point] = []
-        self._stop: StopReason | None = None
+    def __init__(self, known: Known, measure: Measure, demand: Demand, on_point: OnPoint) -> None:
+        self._known, self._measure, self._demand, self._on_point = known, measure, demand, on_point
+        self._master, self._placed, self._points = known.master, known.placed, known.points
         self._is_open = False
         """Has some question been left without an answer?"""
         self._coverage = Coverage()
@@ -96,7 +79,7 @@ class Search:
             for k in range(1, demand.points - 1):
                 self._cheapest(first.value - 1 - (first.value - 1 - lowest) * k // (demand.points - 1))
         wanted = self._coverage.next_value(self._points)
-        while wanted is not None and demand.points is None and self._stop is None:
+        while wanted is not None and demand.points is None and self._known.stop is None:
             value, (low, high) = wanted
             point = self._cheapest(value)
             if point is None or point.value > value:
@@ -120,7 +103,7 @@ class Search:
         cost_bound: int | None = None
         known = set(self._master.left_aside)
         for _ in range(TRIES):
-            answer = self._ask_cheapest(self._most_load(value))
+            answer = self._known.cheapest(self._most_load(value))
             if answer is None or answer.choice is None or answer.bound is None:
                 self._is_open = self._is_open or answer is None or not answer.is_impossible
                 return None
@@ -135,12 +118,12 @@ class Search:
                 return self._note(point, value)
             if len(self._master.left_aside.keys() - known) >= MOST_ASIDE:
                 break
-        found = self._exactly(Question(True, value, self._demand.most_cost))
+        found = self._known.exactly(Question(True, value, self._demand.most_cost))
         if found.is_impossible:
             return None
         if found.choice is not None and found.bound is not None and cost_bound is not None and found.stopped is None:
             cost_bound = max(cost_bound, found.bound)
-            self._know_aside(found.bound, value)
+            self._known.know_aside(found.bound, value)
             point = self._lowest_within(self._master.choices.cost(found.choice), value, cost_bound)
             if point is not None:
                 return self._note(point, value)
@@ -168,7 +151,7 @@ class Search:
             )
         if self._demand.most_value is not None and larger > self._demand.most_value:
             return None
-        cheapest = self._ask_cheapest(self._measure.most_load(larger))
+        cheapest = self._known.cheapest(self._measure.most_load(larger))
         if cheapest is None or cheapest.bound is None:
             return None
         cost = self._master.choices.cost(choice)
@@ -194,11 +177,11 @@ class Search:
                     less = caps.get(k, most_load) - most_load // EASED
                     caps[k] = max(less, choices.loads[k].of(anchor))
             less = most_load if tops else most_load - (most_load >> (EASINGS - attempt + 4))
-            answer = self._ask(self._master.cheapest, less, choice, sorted(caps.items()))
+            answer = self._known.ask(self._master.cheapest, less, choice, sorted(caps.items()))
             if answer is None or answer.choice is None or choices.cost(answer.choice) >= cost:
                 break
             choice = answer.choice
-            placed = self._try(choice).value
+            placed = self._known.place(choice).value
             if placed is not None and placed <= value:
                 return choice
         return anchor
@@ -210,7 +193,7 @@ class Search:
     def _floor(self, choice: Choice) -> int:
         """The value below which no choice is that costs no more, if that is what its load comes to; otherwise nothing is said."""
         load = self._master.load(choice)
-        below = self._ask_cheapest(load - 1)
+        below = self._known.cheapest(load - 1)
         cost = self._master.choices.cost(choice)
         is_least = below is not None and (below.is_impossible or (below.bound is not None and below.bound > cost))
         return self._measure.least_value(load) if is_least else 0
@@ -225,133 +208,34 @@ class Search:
         near = first
         aside = len(self._master.left_aside)
         for _ in range(TRIES):
-            choice, least = self._lightest(cost, self._most_load(value), near)
+            choice, least = self._known.lightest(cost, self._most_load(value), near)
             bound = bound if least is None else max(bound, self._measure.least_value(least))
             if choice is None:
                 is_impossible = least is None
                 break
-            placed = self._try(choice)
+            placed = self._known.place(choice)
             most = value if best is None else best.value - 1
             if placed.value is not None and (most is None or placed.value <= most):
                 paid = self._master.choices.cost(choice)
                 best = Point(choice, placed.value, paid, 0, paid if cost_bound is None else cost_bound)
-            if (best is not None and best.value <= bound) or not self._learn(choice, placed):
+            if (best is not None and best.value <= bound) or not self._known.learn(choice, placed):
                 break
             if len(self._master.left_aside) - aside >= MOST_ASIDE:
                 break
             near = None
         if not is_impossible and (best is None or best.value > bound):
-            found = self._exactly(Question(False, value, cost))
+            found = self._known.exactly(Question(False, value, cost))
             bound = bound if found.bound is None else max(bound, found.bound)
             if found.choice is not None:
-                worth = self._try(found.choice).value
+                worth = self._known.place(found.choice).value
                 most = value if best is None else best.value
                 if worth is not None and (most is None or worth <= most):
                     paid = self._master.choices.cost(found.choice)
                     best = Point(found.choice, worth, paid, 0, paid if cost_bound is None else cost_bound)
         return None if best is None else replace(best, bound=min(bound, best.value))
 
-    def _exactly(self, question: Question) -> Answer:
-        """The answer of the engine for small problems, which knows addresses."""
-        self._stop = self._stop or self._stopped()
-        exact = None if self._stop is not None or self._vain >= MOST_IN_VAIN else self._exact()
-        if exact is None:
-            return Answer(None, None, StopReason.WORK_LIMIT)
-        before = exact.work
-        impossible = tuple(cut for cut in self._master.cuts if cut.least is None)
-        answer = exact.ask(replace(question, cuts=impossible))
-        self._master.work += exact.work - before
-        self._vain += answer.stopped is not None
-        return answer
-
-    def _know_aside(self, cost: int, value: int | None) -> None:
-        """No choice that costs less has so small a value: not those that were left aside, either."""
-        for each, load in self._master.left_aside.items():
-            if value is not None and self._master.choices.cost(each) < cost:
-                self._master.left_aside[each] = max(load, self._measure.most_load(value) + 1)
-
-    def _lightest(
-        self, cost: int | None, most_load: int | None, near: Choice | None
-    ) -> tuple[Choice | None, int | None]:
-        """A choice of the least load within the cost, and what no such choice is below.
-
-        Whether less is possible than what is known is asked first the other way round: does what has less load cost more?
-        """
-        if near is not None and cost is not None:
-            load = self._master.load(near)
-            below = self._ask_cheapest(load - 1)
-            if below is None or below.is_impossible or (below.bound is not None and below.bound > cost):
-                return near, None if below is None else load
-            if below.choice is not None and self._master.choices.cost(below.choice) <= cost:
-                near = below.choice
-            elif below.stopped is not None:  # the other way round is no easier
-                return near, None
-        answer = self._ask(self._master.lightest, cost, most_load, near)
-        if answer is None:
-            return near, None
-        return answer.choice or (near if answer.stopped is not None else None), answer.bound
-
-    def _ask_cheapest(self, most_load: int | None) -> Answer | None:
-        """The cheapest choice within the load; what was asked before is known, unless more has been learned since."""
-        learned = (most_load, len(self._master.cuts), len(self._master.left_aside))
-        if learned not in self._answers:
-            answer = self._ask(self._master.cheapest, most_load, self._near(most_load))
-            if answer is None:
-                return None
-            if answer.choice is None and answer.stopped is not None:
-                answer = answer._replace(choice=self._cheapest_placed(most_load))
-            self._answers[learned] = answer
-        return self._answers[learned]
-
-    def _cheapest_placed(self, most_load: int | None) -> Choice | None:
-        """Of all choices that were placed and have no greater load: what there is where the master found none in time."""
-        known = [
-            each
-            for each, placed in self._placed.items()
-            if placed.value is not None
-            and each not in self._master.left_aside
-            and (most_load is None or self._master.load(each) <= most_load)
-        ]
-        return min(known, key=self._master.choices.cost, default=None)
-
-    def _ask(self, question: Callable[..., Answer], *about: object) -> Answer | None:
-        """The master's answer; None if there is no time for it."""
-        self._stop = self._stop or self._stopped()
-        if self._stop is not None:
-            return None
-        answer = question(*about)
-        if answer.stopped is not None and not answer.stopped.is_repeatable:
-            self._stop = answer.stopped
-        return answer
-
-    def _try(self, choice: Choice) -> Placed:
-        if choice not in self._placed:
-            self._placed[choice] = self._place(choice)
-            self._master.work += self._placed[choice].work
-        return self._placed[choice]
-
-    def _learn(self, choice: Choice, placed: Placed) -> bool:
-        """Tell the master what is proven of the choice; what cannot be proven makes it leave the choice aside. False: it knew all."""
-        known = self._master.load(choice)
-        if placed.bound is None:
-            self._master.cuts.append(Cut(tuple(enumerate(choice)), None))
-            return True
-        least = max(self._measure.most_load(placed.bound - 1) + 1, known)
-        if placed.value != placed.bound:
-            self._master.left_aside[choice] = least
-        elif least > known:
-            self._master.cuts.append(Cut(tuple(enumerate(choice)), least))
-        else:
-            return False
-        return True
-
     def _most_load(self, value: int | None) -> int | None:
         return None if value is None else self._measure.most_load(value)
-
-    def _near(self, most_load: int | None) -> Choice | None:
-        """The cheapest choice that is known to have no greater load."""
-        known = [each for each in self._points if most_load is None or self._master.load(each.choice) <= most_load]
-        return min(known, key=lambda point: point.cost).choice if known else None
 
     def _note(self, point: Point, value: int | None) -> Point:
         self._coverage.settle(point, value)
@@ -368,7 +252,7 @@ class Search:
         return Frontier(
             points=points,
             is_complete=is_complete and is_exact,
-            stop=self._stop or (StopReason.PROVED if is_exact else StopReason.WORK_LIMIT),
+            stop=self._known.stop or (StopReason.PROVED if is_exact else StopReason.WORK_LIMIT),
             work=self._master.work,
             least_value=self._least_value,
             least_cost=self._least_cost,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from solvers.choice.alternatives.instance import Choice as Positions
+from solvers.choice.alternatives.known import Known
 from solvers.choice.alternatives.master import Exact, Master
 from solvers.choice.alternatives.points import Demand, OnPoint, Placed, Point
 from solvers.choice.alternatives.points import Frontier as Found
@@ -196,7 +197,8 @@ class Choosing:
 
     def _search(self, points: int | None, on_point: OnPoint) -> Search:
         demand = Demand(most_value(self._problem), self._options.max_cost, points)
-        return Search(self._master, self._exactly, self._measure, self._place, demand, self._stopped, on_point)
+        known = Known(self._master, self._exactly, self._measure, self._place, self._stopped)
+        return Search(known, self._measure, demand, on_point)
 
     def _share(self, part: int) -> int | None:
         return None if self._work is None else max(self._work // part, min(self._work, LEAST_SHARE))

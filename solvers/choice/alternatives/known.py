@@ -1,0 +1,130 @@
+"""What is known of choices so far: what the master and the exact engine answered, what became of those that were placed, and the points of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...model.errors import StopReason
+from .instance import Answer, Choice, Cut, Question
+from .master import Exact, Master
+from .points import Measure, Place, Placed, Point, Stopped
+
+MOST_IN_VAIN = 3
+"""After so many questions that the exact engine could not answer, it is asked no more: each takes a good part of the work."""
+
+
+class Known:
+    """Of one run: nothing is asked or placed twice."""
+
+    def __init__(
+        self, master: Master, exact: Callable[[], Exact | None], measure: Measure, place: Place, stopped: Stopped
+    ) -> None:
+        self.master, self._exact, self._measure = master, exact, measure
+        self._place, self._stopped = place, stopped
+        self.placed: dict[Choice, Placed] = {}
+        self.points: list[Point] = []
+        self.stop: StopReason | None = None
+        """Why nothing more is asked."""
+        self._answers: dict[tuple[int | None, int, int], Answer] = {}
+        self._vain = 0
+
+    def cheapest(self, most_load: int | None) -> Answer | None:
+        """The cheapest choice within the load; what was asked before is known, unless more has been learned since."""
+        learned = (most_load, len(self.master.cuts), len(self.master.left_aside))
+        if learned not in self._answers:
+            answer = self.ask(self.master.cheapest, most_load, self._near(most_load))
+            if answer is None:
+                return None
+            if answer.choice is None and answer.stopped is not None:
+                answer = answer._replace(choice=self._cheapest_placed(most_load))
+            self._answers[learned] = answer
+        return self._answers[learned]
+
+    def lightest(
+        self, cost: int | None, most_load: int | None, near: Choice | None
+    ) -> tuple[Choice | None, int | None]:
+        """A choice of the least load within the cost, and what no such choice is below.
+
+        Whether less is possible than what is known is asked first the other way round: does what has less load cost more?
+        """
+        if near is not None and cost is not None:
+            load = self.master.load(near)
+            below = self.cheapest(load - 1)
+            if below is None or below.is_impossible or (below.bound is not None and below.bound > cost):
+                return near, None if below is None else load
+            if below.choice is not None and self.master.choices.cost(below.choice) <= cost:
+                near = below.choice
+            elif below.stopped is not None:  # the other way round is no easier
+                return near, None
+        answer = self.ask(self.master.lightest, cost, most_load, near)
+        if answer is None:
+            return near, None
+        return answer.choice or (near if answer.stopped is not None else None), answer.bound
+
+    def exactly(self, question: Question) -> Answer:
+        """The answer of the engine for small problems, which knows addresses."""
+        self.stop = self.stop or self._stopped()
+        exact = None if self.stop is not None or self._vain >= MOST_IN_VAIN else self._exact()
+        if exact is None:
+            return Answer(None, None, StopReason.WORK_LIMIT)
+        before = exact.work
+        impossible = tuple(cut for cut in self.master.cuts if cut.least is None)
+        answer = exact.ask(replace(question, cuts=impossible))
+        self.master.work += exact.work - before
+        self._vain += answer.stopped is not None
+        return answer
+
+    def ask(self, question: Callable[..., Answer], *about: object) -> Answer | None:
+        """The master's answer; None if there is no time for it."""
+        self.stop = self.stop or self._stopped()
+        if self.stop is not None:
+            return None
+        answer = question(*about)
+        if answer.stopped is not None and not answer.stopped.is_repeatable:
+            self.stop = answer.stopped
+        return answer
+
+    def place(self, choice: Choice) -> Placed:
+        """What becomes of the choice."""
+        if choice not in self.placed:
+            self.placed[choice] = self._place(choice)
+            self.master.work += self.placed[choice].work
+        return self.placed[choice]
+
+    def learn(self, choice: Choice, placed: Placed) -> bool:
+        """Tell the master what is proven of the choice; what cannot be proven makes it leave the choice aside. False: it knew all."""
+        known = self.master.load(choice)
+        if placed.bound is None:
+            self.master.cuts.append(Cut(tuple(enumerate(choice)), None))
+            return True
+        least = max(self._measure.most_load(placed.bound - 1) + 1, known)
+        if placed.value != placed.bound:
+            self.master.left_aside[choice] = least
+        elif least > known:
+            self.master.cuts.append(Cut(tuple(enumerate(choice)), least))
+        else:
+            return False
+        return True
+
+    def know_aside(self, cost: int, value: int | None) -> None:
+        """No choice that costs less has so small a value: not those that were left aside, either."""
+        for each, load in self.master.left_aside.items():
+            if value is not None and self.master.choices.cost(each) < cost:
+                self.master.left_aside[each] = max(load, self._measure.most_load(value) + 1)
+
+    def _near(self, most_load: int | None) -> Choice | None:
+        """The cheapest choice that is known to have no greater load."""
+        known = [each for each in self.points if most_load is None or self.master.load(each.choice) <= most_load]
+        return min(known, key=lambda point: point.cost).choice if known else None
+
+    def _cheapest_placed(self, most_load: int | None) -> Choice | None:
+        """Of all choices that were placed and have no greater load: what there is where the master found none in time."""
+        known = [
+            each
+            for each, placed in self.placed.items()
+            if placed.value is not None
+            and each not in self.master.left_aside
+            and (most_load is None or self.master.load(each) <= most_load)
+        ]
+        return min(known, key=self.master.choices.cost, default=None)
