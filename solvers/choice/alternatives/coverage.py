@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -28,8 +28,8 @@ class Coverage:
     def __init__(self) -> None:
         self._settled: list[tuple[int, int | None, int]] = []
         """Values from, to (None: any): the cheapest choice with no greater value is the one of the first. It costs so much at least."""
-        self._empty: list[Stretch] = []
-        """Asked for in vain."""
+        self._closed: list[Stretch] = []
+        """Nothing more is asked of these values."""
         self._halved: set[int] = set()
         """Ends of stretches whose lower half had no point of its own, and so perhaps the upper one has none."""
 
@@ -38,10 +38,19 @@ class Coverage:
         if value is not None and any(low == point.value for low, _, _ in self._settled):
             self._halved.add(value)
         self._settled.append((point.value, value, point.cost_bound))
+        self._closed.append(Stretch(point.value, point.value if value is None else value))
 
     def give_up(self, stretch: Stretch) -> None:
-        """Nothing more is asked of these values."""
-        self._empty.append(stretch)
+        """Nothing more is asked of these values, in vain."""
+        self._closed.append(stretch)
+
+    def reopen(self, proven: Mapping[int, Point]) -> None:
+        """All is asked again but for what is settled with one of these points, by their values, and proven to cost so much."""
+        self._closed = [
+            Stretch(low, low if high is None else high)
+            for low, high, cost in self._settled
+            if low in proven and cost >= proven[low].cost
+        ]
 
     def next_value(self, points: Sequence[Point]) -> tuple[int, Stretch] | None:
         """The value to ask for next, where the points leave most open, and where that lies. None: all is settled or was asked for."""
@@ -57,10 +66,9 @@ class Coverage:
 
     def _open(self, points: Sequence[Point]) -> Iterator[tuple[Stretch, Fraction]]:
         """What is not settled between the greatest and the least value of the points, and how much a choice in there may gain."""
-        ends: list[tuple[int, int]] = [(low, low if high is None else high) for low, high, _ in self._settled]
         gains = _Gains(points, self._settled)
         reached: int | None = None
-        for low, high in sorted([*ends, *self._empty]):
+        for low, high in sorted(self._closed):
             if reached is not None and low > reached + 1:
                 gain = gains.at(reached + 1, low - 1)
                 yield Stretch(reached + 1, low - 1), UNKNOWN if gain is None else gain

@@ -15,7 +15,7 @@ MOST_IN_VAIN = 3
 
 
 class Known:
-    """Of one run: nothing is asked or placed twice."""
+    """Of one run: nothing is asked or placed twice, unless with more work."""
 
     def __init__(
         self, master: Master, exact: Callable[[], Exact | None], measure: Measure, place: Place, stopped: Stopped
@@ -28,6 +28,18 @@ class Known:
         """Why nothing more is asked."""
         self._answers: dict[tuple[int | None, int, int], Answer] = {}
         self._vain = 0
+        self._to_place = set[Choice]()
+        """Those to be placed again."""
+
+    def reopen(self) -> None:
+        """What was left open is asked and placed again where it is needed. What was proven of it stays."""
+        for choice, load in self.master.left_aside.items():
+            if load > self.master.load(choice):
+                self.master.cuts.append(Cut(tuple(enumerate(choice)), load))
+        self.master.left_aside.clear()
+        self._answers = {key: answer for key, answer in self._answers.items() if not key[2] and answer.stopped is None}
+        self._to_place = {choice for choice, placed in self.placed.items() if placed.value != placed.bound}
+        self._vain = min(self._vain, MOST_IN_VAIN - 1)
 
     def cheapest(self, most_load: int | None) -> Answer | None:
         """The cheapest choice within the load; what was asked before is known, unless more has been learned since."""
@@ -87,9 +99,13 @@ class Known:
 
     def place(self, choice: Choice) -> Placed:
         """What becomes of the choice."""
-        if choice not in self.placed:
-            self.placed[choice] = self._place(choice)
-            self.master.work += self.placed[choice].work
+        if choice not in self.placed or choice in self._to_place:
+            self._to_place.discard(choice)
+            placed = self.placed[choice] = self._place(choice)
+            self.master.work += placed.work
+            for k, point in enumerate(self.points):
+                if point.choice == choice and placed.value is not None and placed.value < point.value:
+                    self.points[k] = replace(point, value=placed.value)
         return self.placed[choice]
 
     def learn(self, choice: Choice, placed: Placed) -> bool:

@@ -15,8 +15,8 @@ from .wire import NAME, read_answer, write_question
 
 LIGHT_SHARE = 8
 """The least load within a cost is hard to prove; it gets this part of a question's work, and then is asked for otherwise."""
-WORK_PER_TERM = 5
-WORK_PER_QUESTION = 20_000
+WORK_PER_TERM = 7
+WORK_PER_QUESTION = 5_000
 """What asking takes besides."""
 
 
@@ -25,9 +25,13 @@ class Asking:
 
     service: ClassVar[str]
 
-    def __init__(self, choices: Choices, subject: object, limits: Limits, seed: int, control: Control) -> None:
+    def __init__(
+        self, choices: Choices, subject: object, limits: Limits, seed: int, control: Control, work_each: int | None
+    ) -> None:
         self.choices = choices
         self.work = 0
+        self.work_each = work_each
+        """For each question."""
         self._limits, self._seed = limits, seed
         self._talk = Conversation(NAME, "solvers.exact.cpsat", self.service, subject, limits.memory_bytes, control)
 
@@ -56,14 +60,13 @@ class Exact(Asking):
     service = "solvers.choice.alternatives.together:Together"
 
     def __init__(self, joint: Joint, limits: Limits, seed: int, control: Control, work_each: int | None) -> None:
-        super().__init__(joint.choices, joint, limits, seed, control)
-        self._work_each = work_each
+        super().__init__(joint.choices, joint, limits, seed, control, work_each)
 
     def ask(self, question: Question) -> Answer:
         """The answer; that the problem is too much for it counts as no answer."""
         self.work += WORK_PER_QUESTION
         try:
-            return self._ask(question, self._work_each)
+            return self._ask(question, self.work_each)
         except Unsupported:
             return Answer(None, None, StopReason.WORK_LIMIT)
 
@@ -74,11 +77,10 @@ class Master(Asking):
     service = "solvers.choice.alternatives.questions:Questions"
 
     def __init__(self, choices: Choices, limits: Limits, seed: int, control: Control, work_each: int | None) -> None:
-        super().__init__(choices, choices, limits, seed, control)
+        super().__init__(choices, choices, limits, seed, control, work_each)
         self.cuts = list[Cut]()
         self.left_aside: dict[Choice, int] = {}
         """Choices that are not asked for again, and the load that each has at least: bounds count them in."""
-        self._work_each = work_each
         self._terms = sum(len(load.if_any) for load in choices.loads)
         self._known_loads: dict[Choice, int] = {}
 
@@ -124,7 +126,7 @@ class Master(Asking):
 
     def _budget(self, share: int) -> int | None:
         left = None if self._limits.work is None else max(self._limits.work - self.work, 0)
-        each = None if self._work_each is None else self._work_each // share
+        each = None if self.work_each is None else self.work_each // share
         return left if each is None else each if left is None else min(left, each)
 
 

@@ -81,6 +81,8 @@ class Measure(Protocol):
 Place: TypeAlias = Callable[[Choice], Placed]
 OnPoint: TypeAlias = Callable[[Point], None]
 Stopped: TypeAlias = Callable[[], StopReason | None]
+More: TypeAlias = Callable[[], bool]
+"""Gives every question and every placement more work from now on. False: there is no more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The frontier of memory and cost: choices such that none is better in one and no worse in the other, each placed, and what is proven of each.
 
 Loads come from the master, which forgets addresses; values (peaks) from whoever places a choice. Where a choice cannot be placed in its load,
-the master is told so and asked again.
+the master is told so and asked again. What is open once all has been asked is asked again with more work, as long as there is any.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...model.errors import StopReason
 from .coverage import Coverage, Stretch
 from .instance import Choice, Question
 from .known import Known
-from .points import Demand, Frontier, Measure, OnPoint, Placed, Point
+from .points import Demand, Frontier, Measure, More, OnPoint, Placed, Point
 
 TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
@@ -30,8 +30,9 @@ NEAR = 3
 class Search:
     """One run."""
 
-    def __init__(self, known: Known, measure: Measure, demand: Demand, on_point: OnPoint) -> None:
-        self._known, self._measure, self._demand, self._on_point = known, measure, demand, on_point
+    def __init__(self, known: Known, measure: Measure, demand: Demand, more: More, on_point: OnPoint) -> None:
+        self._known, self._measure, self._demand = known, measure, demand
+        self._more, self._on_point = more, on_point
         self._master, self._placed, self._points = known.master, known.placed, known.points
         self._is_open = False
         """Has some question been left without an answer?"""
@@ -40,8 +41,14 @@ class Search:
         """No choice within the limits has a smaller value."""
         self._least_value: int | None = None
         self._least_cost: int | None = None
-        self._before: dict[int, Point] = {}
-        """Proven points of an earlier run, by their value."""
+        self._lightest: Point | None = None
+        """The one of the least value."""
+        self._spread: list[int] = []
+        """Where not all of the frontier is asked for: what is asked for between its ends."""
+        self._asked: dict[int | None, Point] = {}
+        """What was found, by what was asked for."""
+        self._before: dict[int | None, Point] = {}
+        """Proven points of an earlier run or round, by their value, and by what was asked for."""
 
     def begin_with(self, known: Mapping[Point, Placed]) -> None:
         """What an earlier run had found: none of it is placed again, and what was proven is not asked again."""
@@ -54,30 +61,67 @@ class Search:
 
     def fastest(self) -> Frontier:
         """The least cost, and for it the least value."""
-        point = self._cheapest(self._demand.most_value)
-        if point is not None:
-            self._least_cost = point.cost_bound
+        self._first()
+        while self._again():
+            self._first()
         return self._result(is_complete=False)
 
     def smallest(self) -> Frontier:
         """The least value, and for it the least cost."""
-        value = self._lowest()
-        self._cheapest(self._demand.most_value if value is None else value)
+        self._last()
+        while self._again():
+            self._last()
         return self._result(is_complete=False)
 
     def frontier(self) -> Frontier:
         """As much of the whole as the limits allow."""
+        is_all = self._all()
+        while self._again():
+            is_all = self._all()
+        return self._result(is_complete=is_all)
+
+    def _again(self) -> bool:
+        """Is something open, and more work to be had for it? Then it may be asked again."""
+        points = self._best()
+        is_exact = not self._is_open and all(point.is_proven for point in points)
+        if is_exact or self._known.stop is not None or not self._more():
+            return False
+        proven = {point.value: point for point in points if point.is_proven}
+        for asked, point in self._asked.items():
+            if point.value in proven and point.cost_bound >= proven[point.value].cost:
+                self._before[asked] = proven[point.value]
+        for value, point in proven.items():
+            self._before[value] = point
+        self._coverage.reopen(proven)
+        self._known.reopen()
+        self._is_open = False
+        return True
+
+    def _first(self) -> Point | None:
+        point = self._cheapest(self._demand.most_value)
+        if point is not None:
+            self._least_cost = max(point.cost_bound, point.cost_bound if self._least_cost is None else self._least_cost)
+        return point
+
+    def _last(self) -> None:
+        value = self._lowest()
+        self._cheapest(self._demand.most_value if value is None else value)
+
+    def _all(self) -> bool:
+        """Ask for all of it. True: nothing was left out."""
         demand = self._demand
-        first = self._cheapest(demand.most_value)
-        if first is not None:
-            self._least_cost = first.cost_bound
+        first = self._first()
         lowest = None if first is None or demand.points == 1 else self._lowest()
         if first is None or lowest is None:
-            return self._result(is_complete=False)
+            return False
         self._cheapest(lowest)
         if demand.points is not None:
-            for k in range(1, demand.points - 1):
-                self._cheapest(first.value - 1 - (first.value - 1 - lowest) * k // (demand.points - 1))
+            below = first.value - 1
+            self._spread = self._spread or [
+                below - (below - lowest) * k // (demand.points - 1) for k in range(1, demand.points - 1)
+            ]
+            for value in self._spread:
+                self._cheapest(value)
         wanted = self._coverage.next_value(self._points)
         while wanted is not None and demand.points is None and self._known.stop is None:
             value, (low, high) = wanted
@@ -85,13 +129,19 @@ class Search:
             if point is None or point.value > value:
                 self._coverage.give_up(Stretch(max(low, value - (high - low) // 4), value))
             wanted = self._coverage.next_value(self._points)
-        return self._result(is_complete=wanted is None)
+        return wanted is None
 
     def _lowest(self) -> int | None:
         """The least value of all that was found; None: nothing was placed."""
+        known = self._lightest
+        if known is not None and known.value == known.bound:
+            return known.value
         point = self._lowest_within(self._demand.most_cost, self._demand.most_value, cost_bound=None)
         if point is None:
-            return None
+            return None if known is None else known.value
+        if known is not None:
+            point = replace(min(known, point, key=lambda each: each.value), bound=max(known.bound, point.bound))
+        self._lightest = point
         self._least_within = point.bound
         self._least_value = point.bound if self._demand.most_cost is None else None
         return point.value
@@ -239,26 +289,37 @@ class Search:
 
     def _note(self, point: Point, value: int | None) -> Point:
         self._coverage.settle(point, value)
+        self._asked[value] = point
         self._points.append(point)
         if not any(other.value <= point.value and other.cost <= point.cost for other in self._points[:-1]):
             self._on_point(point)
         return point
 
     def _result(self, *, is_complete: bool) -> Frontier:
-        best = {(point.value, point.cost): point for point in reversed(self._points)}
-        kept = [point for point in best.values() if not any(other.dominates(point) for other in self._points)]
-        points = tuple(self._with_all_bounds(point) for point in sorted(kept, key=lambda point: point.cost))
+        points = self._best()
         is_exact = not self._is_open and all(point.is_proven for point in points)
+        points = _thinned(points, self._demand.points)
+        within = None if self._least_within is None else self._coverage.within(points, self._least_within)
         return Frontier(
             points=points,
-            is_complete=is_complete and is_exact,
+            is_complete=is_complete and is_exact and within == 0,
             stop=self._known.stop or (StopReason.PROVED if is_exact else StopReason.WORK_LIMIT),
             work=self._master.work,
             least_value=self._least_value,
             least_cost=self._least_cost,
             is_impossible=not points and not self._is_open,
-            within=None if self._least_within is None else self._coverage.within(points, self._least_within),
+            within=within,
         )
+
+    def _best(self) -> tuple[Point, ...]:
+        """Those that no other is better than, the fastest first. Of several that are equal, the one of which most was proven first."""
+        best: dict[tuple[int, int], Point] = {}
+        for point in self._points:
+            same = best.setdefault((point.value, point.cost), point)
+            if point.is_proven and not same.is_proven:
+                best[point.value, point.cost] = point
+        kept = [point for point in best.values() if not any(other.dominates(point) for other in self._points)]
+        return tuple(self._with_all_bounds(point) for point in sorted(kept, key=lambda point: point.cost))
 
     def _with_all_bounds(self, point: Point) -> Point:
         """What is proven of dearer points, and of larger ones, holds for this one too."""
@@ -266,3 +327,13 @@ class Search:
         bound = max([*known, *(other.bound for other in self._points if other.cost >= point.cost)])
         cost_bound = max(other.cost_bound for other in self._points if other.value >= point.value)
         return replace(point, bound=bound, cost_bound=cost_bound)
+
+
+def _thinned(points: tuple[Point, ...], most: int | None) -> tuple[Point, ...]:
+    """So many of the points at most, with both ends: those between that have others nearest go first."""
+    if most == 1:
+        return points[:1]
+    while most is not None and len(points) > most:
+        _, k = min((abs(points[k - 1].value - points[k + 1].value), k) for k in range(1, len(points) - 1))
+        points = points[:k] + points[k + 1 :]
+    return points

@@ -54,12 +54,12 @@ SHARE_OF_WINDOWS = 16
 """And what lowers it window by window this one."""
 SHARE_OF_A_QUESTION = 64
 """And a question about choices this part."""
-SHARE_OF_AN_EXACT_QUESTION = 8
+SHARE_OF_AN_EXACT_QUESTION = 32
 """And one about choices and addresses together, of small problems."""
 WORK_OF_A_WINDOW = 100_000
 LEAST_SHARE = 200_000
-WORK_PER_BUFFER = 40
-WORK_PER_PLAN = 20_000
+WORK_PER_BUFFER = 12
+WORK_PER_PLAN = 5_000
 """What a placement that is proven is taken to cost, whatever it did."""
 
 
@@ -92,10 +92,23 @@ class Choosing:
             choices = lower_choices(problem)
         limits = limits_of(options, clock)
         self._work = limits.work
+        self._round = 0
+        """Questions that were left open are asked again in the next one."""
         self._patience = _Patience(limits, cancelled)
         self._master = Master(choices, limits, options.seed, self._patience, self._share(SHARE_OF_A_QUESTION))
         self._limits = limits
         self._exact: Exact | None = None
+
+    def _more(self) -> bool:
+        """Twice the work for each question and each placement. False: there is no more."""
+        share = self._share(SHARE_OF_A_PLAN)
+        if self._work is None or share is None or share >= self._work - self._master.work:
+            return False
+        self._round += 1
+        self._master.work_each = self._share(SHARE_OF_A_QUESTION)
+        if self._exact is not None:
+            self._exact.work_each = self._share(SHARE_OF_AN_EXACT_QUESTION)
+        return True
 
     def _exactly(self) -> Exact | None:
         """Who knows addresses, too; None: the problem is too large for that. First asked for where it is needed."""
@@ -198,10 +211,13 @@ class Choosing:
     def _search(self, points: int | None, on_point: OnPoint) -> Search:
         demand = Demand(most_value(self._problem), self._options.max_cost, points)
         known = Known(self._master, self._exactly, self._measure, self._place, self._stopped)
-        return Search(known, self._measure, demand, on_point)
+        return Search(known, self._measure, demand, self._more, on_point)
 
     def _share(self, part: int) -> int | None:
-        return None if self._work is None else max(self._work // part, min(self._work, LEAST_SHARE))
+        """In the first round; twice as much in each after it."""
+        if self._work is None:
+            return None
+        return min(max(self._work // part, LEAST_SHARE) << self._round, self._work)
 
     def _stopped(self) -> StopReason | None:
         if self._cancelled is not None and self._cancelled():
@@ -218,7 +234,7 @@ class Choosing:
         return None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
     def _place(self, positions: Positions) -> Placed:
-        """The plan of one choice. Alternatives that contradict each other only together are no choice."""
+        """The best plan so far of one choice. Alternatives that contradict each other only together are no choice."""
         problem = with_choice(self._problem, positions)
         share = self._share(SHARE_OF_A_PLAN)
         try:
@@ -230,7 +246,7 @@ class Choosing:
         if plan.stop is not StopReason.PROVED:
             plan, more = self._by_windows(problem, plan, self._share(SHARE_OF_WINDOWS))
             work += more
-        self._plans[positions] = plan
+        plan = self._plans[positions] = min(plan, self._plans.get(positions, plan), key=_rank)
         value, bound = plan.objective.value, plan.objective.bound or 0
         is_open = value is not None and value > bound and len(problem.pools) == 1
         tops = tops_at(self._master.choices.times, problem, plan) if is_open and plan.placements else ()
@@ -328,6 +344,12 @@ class Choosing:
             shortage=why,
             run=Run(round(self._clock.seconds, 6), (), machine()),
         )
+
+
+def _rank(plan: Plan) -> tuple[bool, int, int]:
+    """Of two plans of one choice the one with less memory is kept, or else the one of which more is proven."""
+    value = plan.objective.value
+    return value is None, value or 0, -(plan.objective.bound or 0)
 
 
 def require_choosable(options: Options) -> None:

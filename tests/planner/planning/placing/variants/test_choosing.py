@@ -199,6 +199,7 @@ def test_what_one_try_leaves_open_is_found_with_addresses(monkeypatch: pytest.Mo
     problem = random_problem_of_kind(KINDS[seed % len(KINDS)], seed)
     assert problem is not None
     monkeypatch.setattr(search, "TRIES", 1)
+    monkeypatch.setattr(Choosing, "_more", lambda _: False)
     found = pareto(problem, OPTIONS)
     assert found.is_complete
     assert known(found.points) == best_of(every_choice(problem))
@@ -238,6 +239,40 @@ def test_a_limit_on_work_leaves_points_that_are_right() -> None:
     assert found.reproducible
     for each in found.points:
         assert not verify(problem, each)
+
+
+@pytest.mark.parametrize("count", [None, 3])
+def test_what_is_left_open_is_asked_again_with_more_work(monkeypatch: pytest.MonkeyPatch, count: int | None) -> None:
+    """Whoever places proves most of it with four times the work alone, and nobody knows better."""
+    problem = generate("variants", Request(15, 3, parameters={"groups": 4, "alternatives": 3}))
+    whole = pareto(problem, OPTIONS)
+    assert whole.is_complete
+    monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
+    honest, given = Choosing._place, dict[tuple[int, ...], list[int | None]]()
+
+    def slowly(self: Choosing, choice: tuple[int, ...]) -> points.Placed:
+        given.setdefault(choice, []).append(self._share(64))
+        placed = honest(self, choice)
+        is_slow = sum(choice) % 3 > 0 and len(given[choice]) < 3 and placed.value is not None
+        return replace(placed, value=placed.value + 64, bound=placed.value - 300) if is_slow else placed
+
+    monkeypatch.setattr(Choosing, "_place", slowly)
+    found = pareto(problem, OPTIONS, count)
+    assert found.stop is StopReason.PROVED
+    assert found.is_complete == (count is None)
+    assert set(known(found.points)) <= set(known(whole.points))
+    assert len(found.points) == (len(whole.points) if count is None else count)
+    assert all(each.status is PlanStatus.OPTIMAL and not verify(problem, each) for each in found.points)
+    shares = next(shares for shares in given.values() if len(shares) == 3)
+    assert shares == [shares[0], 2 * (shares[0] or 0), 4 * (shares[0] or 0)]
+    for prefer in Preference.SIZE, Preference.SPEED:
+        given.clear()
+        best = plan(problem, replace(OPTIONS, prefer=prefer))
+        assert best.status is PlanStatus.OPTIMAL
+        assert known((best,)) == known(whole.points[:1] if prefer is Preference.SPEED else whole.points[-1:])
+    monkeypatch.setattr(Choosing, "_more", lambda _: False)
+    given.clear()
+    assert pareto(problem, OPTIONS, count).stop is StopReason.WORK_LIMIT
 
 
 def test_some_points_of_the_frontier_are_spread() -> None:
@@ -291,7 +326,7 @@ def test_what_cannot_be_placed_as_low_as_is_hoped(monkeypatch: pytest.MonkeyPatc
         ended.append(stop)
 
     monkeypatch.setattr("planner.planning.placing.variants.choosing.Frontier", note)
-    pareto(problem, OPTIONS)
+    pareto(problem, replace(OPTIONS, time_limit=None, work_limit=1_000_000))
     assert seen
     assert ended == [StopReason.WORK_LIMIT]
     for point in seen:

@@ -32,8 +32,9 @@ def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
 
 
 def test_bounds_count_what_pins_keep_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without addresses, as of problems that are too large for these."""
+    """Without addresses, as of problems that are too large for these, and without asking twice."""
     monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
+    monkeypatch.setattr("planner.planning.placing.variants.choosing.Choosing._more", lambda _: False)
     problem, options = larger_pinned_problem(3, 2), Options(workers=1, time_limit=None, work_limit=3_000_000)
     assert pareto(problem, options).is_complete
     monkeypatch.setattr(choices, "rows", lambda *_: ())
