@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from .planning.sharing import Sharing, share, verify_sharing
     from .planning.sweeping import Sweep, SweepPoint, capacity_range, sweep, verify_sweep
     from .reporting.report import MemoryReport, memory_report
+    from .verifying.frontier import verify_frontier
     from .verifying.proofs.replay import BadProof, Proven, check_proof
     from .verifying.proving.prove import NoProof, PlanProof, prove
 
@@ -139,6 +140,7 @@ __all__ = [
     "sweep",
     "time_limit",
     "verify",
+    "verify_frontier",
     "verify_shapes",
     "verify_sharing",
     "verify_sweep",
@@ -179,6 +181,7 @@ _LATER = {
     "ShapedProblem": "planning.shapes",
     "ShapesPlan": "planning.shapes",
     "plan_shapes": "planning.shapes",
+    "verify_frontier": "verifying.frontier",
     "verify_shapes": "planning.shapes",
     "share": "planning.sharing",
     "solver_list": "planning.options.solver_list",

@@ -8,7 +8,7 @@ from .documents import PLAN_FORMAT, SHARING_FORMAT, Source
 from .tables.problems import FORMATS, Format, chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ..graph.operators import Graph
     from ..model.plan import Frontier, Plan
@@ -157,11 +157,18 @@ def write_frontier(frontier: Frontier, files: Sequence[str] | None = None, warni
     return write_frontier_json(frontier, files, warnings)
 
 
-def read_frontier(data: bytes) -> Frontier:
-    """The Frontier in the bytes (JSON, format memplan-frontier/1), if its plans stand in it."""
+def read_frontier(data: bytes, read_file: Callable[[str], bytes] | None = None) -> Frontier:
+    """The Frontier in the bytes (JSON, format memplan-frontier/1). `read_file` gives the plans that are in files beside it."""
     from .answers.frontier import read_frontier_json
 
-    return read_frontier_json(data)
+    return read_frontier_json(data, read_file)
+
+
+def is_frontier(data: bytes) -> bool:
+    """Do the bytes say that they are a Frontier?"""
+    from .answers.frontier import is_frontier as is_one
+
+    return is_one(data)
 
 
 def write_usmp(problem: Problem, plan: Plan | None = None) -> bytes:
@@ -181,6 +188,7 @@ def schema() -> dict[str, Any]:
 __all__ = [
     "FORMATS",
     "Format",
+    "is_frontier",
     "is_shapes_plan",
     "is_sharing",
     "read_cascade",

@@ -212,3 +212,20 @@ def test_what_has_no_frontier_is_refused(service: Served, query: str, problem: o
     found = refusal(pareto(service, problem, query))
     assert (found["status"], found["code"], found["errors"][0]["pointer"]) == (422, code, pointer)
     assert refusal(service.client.post("/v1/plans?points=2", json=STRIPES))["code"] == "invalid_option"
+
+
+def test_a_frontier_is_verified(service: Served) -> None:
+    found = pareto(service).json()
+    both = {"problem": STRIPES, "plan": found}
+
+    def verified() -> httpx.Response:
+        return service.client.post("/v1/verify", content=json.dumps(both).encode(), headers=JSON)
+
+    answer = verified().json()
+    assert (answer["valid"], answer["findings"]) == (True, [])
+    found["points"][0]["plan"]["placements"][0]["offset"] = 1
+    answer = verified().json()
+    assert answer["valid"] is False
+    assert answer["findings"][0]["message"].startswith("point 1: ")
+    found["points"][0]["plan"] = "point-1.json"
+    assert refusal(verified())["errors"][0]["pointer"] == "/plan/points/0/plan"

@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 import typer
 
-from planner.formats import read_plan, read_problem
+from planner.formats import read_frontier, read_plan, read_problem
 from planner.model.errors import BadInput, Code, Finding
-from planner.model.plan import Plan
+from planner.model.plan import Frontier, Plan
 from planner.model.problem import Problem
 from planner.planning.options.capacity import planned_problem
 from planner.planning.options.preference import Preference, Stability
@@ -60,6 +60,17 @@ def read_baseline(file: str | None) -> Plan | None:
     except BadInput as error:
         message = f"the baseline {shown_name(file)}: {error.findings[0].message}"
         raise BadInput(Finding(error.findings[0].code, "/options/baseline", message)) from error
+
+
+def read_frontier_file(file: str, data: bytes) -> Frontier:
+    """The frontier in that file, whose plans are in files beside it. Raises BadInput, with the names of these."""
+
+    def beside(name: str) -> bytes:
+        if Path(name).name != name:
+            raise unreadable("is not the name of a file in the same folder")
+        return read_bytes(str(Path(file).with_name(name)))
+
+    return read_frontier(data, None if file == STANDARD_INPUT else beside)
 
 
 def read_bytes(file: str) -> bytes:

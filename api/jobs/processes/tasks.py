@@ -18,6 +18,7 @@ from planner.formats.tables.problems import BYTES, format_named, recognised
 from planner.generate import Request, generate
 from planner.model.deadline import time_limit
 from planner.model.errors import PlannerError
+from planner.model.plan import Frontier
 from planner.model.problem import Buffer, Problem
 from planner.planning.options.options import Options
 from planner.planning.shapes import ShapesPlan
@@ -137,6 +138,9 @@ def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: L
     elif isinstance(plan, Sharing):
         findings = [asdict(each) for each in planner.verify_sharing(problem, plan)]
         believed = notes_on_sharing(plan)
+    elif isinstance(plan, Frontier):
+        findings = [asdict(each) for each in planner.verify_frontier(problem, plan)]
+        believed = [*dict.fromkeys(note for point in plan.points for note in notes(point))]
     else:
         findings = [asdict(each) for each in planner.verify(problem, plan)]
         believed = notes(plan)

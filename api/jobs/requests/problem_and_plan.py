@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, TypeVar
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from planner.formats import is_shapes_plan, is_sharing, read_plan, read_shapes_plan, read_sharing
+from planner.formats import (
+    is_frontier,
+    is_shapes_plan,
+    is_sharing,
+    read_frontier,
+    read_plan,
+    read_shapes_plan,
+    read_sharing,
+)
 from planner.formats.json.scan import members, scan
 from planner.model.errors import BadInput, Code, Finding, PlannerError, echo
-from planner.model.plan import Plan
+from planner.model.plan import Frontier, Plan
 from planner.planning.shapes import ShapesPlan
 from planner.planning.sharing import Sharing
 
@@ -28,8 +36,10 @@ PARTS = ("problem", "plan")
 Read = TypeVar("Read")
 
 
-def read_answer(data: bytes) -> Plan | Sharing | ShapesPlan:
+def read_answer(data: bytes) -> Plan | Frontier | Sharing | ShapesPlan:
     """What can be verified."""
+    if is_frontier(data):
+        return read_frontier(data)
     if is_shapes_plan(data):
         return read_shapes_plan(data)
     return read_sharing(data) if is_sharing(data) else read_plan(data)
@@ -51,7 +61,7 @@ def problem_and_plan(
         raise below("problem", error) from None
     try:
         lists = scan(plan).top or {}
-        for name in ("placements", "objects", "assignments", "buffers"):
+        for name in ("placements", "objects", "assignments", "buffers", "points"):
             require_few(lists.get(name), name, settings)
         return subject, read_it(plan)
     except PlannerError as error:

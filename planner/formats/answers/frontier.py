@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from solvers.model.errors import StopReason
 
-from ...checks.report import bad_input
-from ...model.errors import Code
+from ...checks.report import bad_input, pointer
+from ...model.errors import BadInput, Code
 from ...model.plan import Frontier, Plan, Run
 from ..documents import FRONTIER_FORMAT
 from ..json.lines import Written, compact, document
@@ -56,15 +57,26 @@ def _with_plan(plan: Plan) -> str:
     return f'{compact(point_fields(plan))[:-1]}, "plan": {lines}}}'
 
 
-def read_frontier_json(data: bytes) -> Frontier:
-    """Raises BadInput for what is no frontier, or one whose plans are elsewhere. Of its run only how long it took is read."""
+def is_frontier(data: bytes) -> bool:
+    """Do the bytes say that they are a frontier?"""
+    try:
+        return FRONTIER_FORMAT.encode() in data and (scan(data).top or {}).get("format") == FRONTIER_FORMAT
+    except BadInput:
+        return False
+
+
+def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = None) -> Frontier:
+    """Raises BadInput for what is no frontier, or whose points are not what their plans say. Of its run only how long it took is read.
+
+    `read_file` gives the plan of a point that names a file; without it such a frontier is refused.
+    """
     scanned = scan(data)
     require_format(scanned, FRONTIER_FORMAT, "a frontier")
     document = json.loads(data)
     points = document.get("points")
     if not isinstance(points, list):
         raise bad_input(Code.WRONG_TYPE, ("points",), "must be a list of points")
-    plans = tuple(_plan(point, i) for i, point in enumerate(points))
+    plans = tuple(_plan(point, i, read_file) for i, point in enumerate(points))
     try:
         return Frontier(
             plans,
@@ -80,16 +92,29 @@ def read_frontier_json(data: bytes) -> Frontier:
         raise bad_input(Code.INVALID_VALUE, (), "the frontier lacks what is said of all its points") from error
 
 
-def _plan(point: Any, number: int) -> Plan:
+def _plan(point: Any, number: int, read_file: Callable[[str], bytes] | None) -> Plan:
     from .plan_reader import read_plan_json  # brings pydantic, which whoever writes does without
 
     place = ("points", number, "plan")
-    if not isinstance(point, dict) or not isinstance(point.get("plan"), dict):
-        raise bad_input(
-            Code.WRONG_TYPE, place, "must be a plan: only frontiers that have their plans in them can be read"
+    said = point.get("plan") if isinstance(point, dict) else None
+    try:
+        if isinstance(said, str) and read_file is not None:
+            data = read_file(said)
+        elif isinstance(said, dict):
+            data = json.dumps(said).encode("ascii")
+        else:
+            raise bad_input(Code.WRONG_TYPE, (), "must be a plan; where it is in a file, only the command can read it")
+        plan = read_plan_json(data, scan(data))
+    except BadInput as error:
+        there = f"{said}: " if isinstance(said, str) else ""
+        findings = (
+            replace(each, pointer=pointer(place) + each.pointer, message=there + each.message)
+            for each in error.findings
         )
-    data = json.dumps(point["plan"]).encode("ascii")
-    plan = read_plan_json(data, scan(data))
+        raise BadInput(*findings, more=error.more) from None
     if plan.choice is None or plan.objective.value is None:
         raise bad_input(Code.INVALID_VALUE, place, "must be a plan with a choice")
+    for name, value in point_fields(plan).items():
+        if name in point and point[name] != value:
+            raise bad_input(Code.INVALID_VALUE, ("points", number, name), f"its plan says {json.dumps(value)}")
     return plan

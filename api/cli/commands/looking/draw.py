@@ -1,4 +1,4 @@
-"""`memplan draw`: a plan as a picture: its memory map, also beside another's, what is in use over time, or how it was found."""
+"""`memplan draw`: a plan as a picture: its memory map, also beside another's, what is in use over time, or how it was found. Of a frontier its curve."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from planner.drawing import Sheet, compared, convergence, memory_map, nested_maps, profile, svg
-from planner.formats import read_plan, read_program
+from planner.drawing import Sheet, compared, convergence, frontier_curve, memory_map, nested_maps, profile, svg
+from planner.formats import is_frontier, read_plan, read_program
 from planner.formats.answers.nested import is_nested, read_nested
 from planner.model.plan import Plan
 from planner.model.problem import Problem
@@ -15,12 +15,19 @@ from planner.planning.options.capacity import with_capacity
 from planner.planning.options.options import bad_option
 from planner.planning.options.preference import Preference, Stability
 from planner.verifying.findings import VerifyFinding
+from planner.verifying.frontier import verify_frontier
 from planner.verifying.verify import verify
 
 from ...exit_codes import ExitCode
 from ...terminal.output_file import STANDARD_OUTPUT
 from ...terminal.picture_file import PictureFile
-from ...terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
+from ...terminal.reading import (
+    read_bytes,
+    read_frontier_file,
+    read_planned_problem,
+    require_one_standard_input,
+    shown_name,
+)
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
 from ...terminal.standard_output import write_out
@@ -74,6 +81,8 @@ def run(
             problem = read_planned_problem(
                 request.problem_file, request.input_format, capacity, prefer, stability, baseline
             )
+        if is_frontier(data[0]):
+            return _draw_frontier(request, problem, data[0], out)
         plans = [_checked(problem, file, each) for file, each in zip(request.plan_files, data, strict=True)]
         with refusing(shown_name(request.plan_file), as_json=False):
             if out.is_page:
@@ -82,7 +91,7 @@ def run(
                 _write(_picture(problem, plans, request.what, out.sheet(request.sheet)), request, out)
     for each in plans:
         if each.findings:
-            _say_what_is_wrong(each, marked=request.what == "map")
+            _say_what_is_wrong(each.file, "plan", each.findings, marked=request.what == "map")
     return ExitCode.FINDINGS if any(each.findings for each in plans) else ExitCode.OK
 
 
@@ -121,6 +130,19 @@ def _draw_nested(
     return checked
 
 
+def _draw_frontier(request: Request, problem: Problem, data: bytes, out: PictureFile) -> ExitCode:
+    """Memory by cost."""
+    with refusing(shown_name(request.plan_file), as_json=False):
+        if request.what != "map" or request.other_file is not None or out.is_page:
+            raise bad_option("what", "a frontier is drawn as its curve alone, as SVG, PNG or PDF")
+        found = read_frontier_file(request.plan_file, data)
+        findings = verify_frontier(problem, found)
+        _write(frontier_curve(problem, found, out.sheet(request.sheet)), request, out)
+    if findings:
+        _say_what_is_wrong(request.plan_file, "frontier", findings, marked=False)
+    return ExitCode.FINDINGS if findings else ExitCode.OK
+
+
 def _checked(problem: Problem, file: str, data: bytes) -> Checked:
     with refusing(shown_name(file), as_json=False):
         plan = read_plan(data)
@@ -153,9 +175,6 @@ def _page(problem: Problem, plans: Sequence[Checked], sheet: Sheet) -> bytes:
     )
 
 
-def _say_what_is_wrong(checked: Checked, *, marked: bool) -> None:
-    findings = checked.findings
+def _say_what_is_wrong(file: str, kind: str, findings: Sequence[VerifyFinding], *, marked: bool) -> None:
     count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it{', and marked' * marked}"
-    say(
-        f"error: {visible(checked.file)}: is no plan of this problem: {count}; the first: {visible(findings[0].message)}"
-    )
+    say(f"error: {visible(file)}: is no {kind} of this problem: {count}; the first: {visible(findings[0].message)}")

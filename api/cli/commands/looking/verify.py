@@ -1,4 +1,4 @@
-"""`memplan verify`: is this plan a plan of this problem, and are its claims possible?"""
+"""`memplan verify`: is this plan a plan of this problem, and are its claims possible? Also all plans of a frontier."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 import typer
 
 from planner.formats import (
+    is_frontier,
     is_shapes_plan,
     is_sharing,
     read_plan,
@@ -26,11 +27,19 @@ from planner.planning.sharing import verify_sharing
 from planner.planning.sharing.findings import SharingFinding
 from planner.verifying.arguments.bounds import notes
 from planner.verifying.findings import VerifyFinding
+from planner.verifying.frontier import verify_frontier
 from planner.verifying.verify import verify
 
 from ...exit_codes import ExitCode
 from ...terminal.json_output import print_json
-from ...terminal.reading import open_input, read_baseline, read_bytes, require_one_standard_input, shown_name
+from ...terminal.reading import (
+    open_input,
+    read_baseline,
+    read_bytes,
+    read_frontier_file,
+    require_one_standard_input,
+    shown_name,
+)
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
 from ...terminal.text import is_terminal
@@ -56,9 +65,12 @@ def run(
         problem = planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)
-        if proof is not None and (is_shapes_plan(data) or is_sharing(data)):
-            raise typer.BadParameter("there are proofs of plans, not of sharings or shapes", param_hint="--proof")
-        if is_shapes_plan(data):
+        if proof is not None and (is_shapes_plan(data) or is_sharing(data) or is_frontier(data)):
+            text = "there are proofs of plans, not of sharings, shapes or frontiers"
+            raise typer.BadParameter(text, param_hint="--proof")
+        if is_frontier(data):
+            verdict = _frontier(problem, plan_file, data)
+        elif is_shapes_plan(data):
             verdict = _shapes(read_shaped(given, name=problem_file, format=input_format)[0], problem, data)
         elif is_sharing(data):
             verdict = _sharing(problem, data)
@@ -94,6 +106,12 @@ def _plan(problem: Problem, data: bytes, proof: str | None, *, as_json: bool) ->
         shown = check_plan_proof(problem, plan, stream)
     believed = notes(plan, lambda certificate: shown.confirms(problem, plan, certificate))
     return Verdict(checked, (*findings, *shown.findings), (*shown.notes(problem), *believed))
+
+
+def _frontier(problem: Problem, file: str, data: bytes) -> Verdict:
+    found = read_frontier_file(file, data)
+    remarks = dict.fromkeys(note for plan in found.points for note in notes(plan))
+    return Verdict(_counted(len(found.points), "plan"), verify_frontier(problem, found), tuple(remarks))
 
 
 def _sharing(problem: Problem, data: bytes) -> Verdict:

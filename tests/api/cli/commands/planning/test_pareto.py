@@ -74,3 +74,37 @@ def test_sharings_models_and_sweeps_refuse_variants(problem: str, tmp_path: Path
         done = run(*command)
         assert done.returncode == 2
         assert b"variants" in done.stderr
+
+
+def test_a_frontier_is_verified_and_drawn(problem: str, tmp_path: Path) -> None:
+    folder = tmp_path / "plans"
+    assert run("pareto", problem, "--points", "3", "-o", str(folder)).returncode == 0
+    index, picture = folder / "frontier.json", tmp_path / "curve.svg"
+    done = run("verify", problem, str(index))
+    assert (done.returncode, json.loads(done.stdout)["valid"]) == (0, True)
+    assert run("draw", problem, str(index), "-o", str(picture)).returncode == 0
+    assert picture.read_bytes() == (folder / "frontier.svg").read_bytes()
+    for wrong in (["-o", str(tmp_path / "page.html")], ["-o", str(picture), "--what", "profile"]):
+        done = run("draw", problem, str(index), *wrong)
+        assert (done.returncode, b"a frontier is drawn as its curve alone" in done.stderr) == (2, True)
+    plan = json.loads((folder / "point-2.json").read_bytes())
+    plan["placements"][0]["offset"] += 1 << 20
+    (folder / "point-2.json").write_text(json.dumps(plan))
+    done = run("verify", problem, str(index))
+    assert done.returncode != 0
+    findings = json.loads(done.stdout)["findings"]
+    assert findings
+    assert all(each["message"].startswith("point 2: ") for each in findings)
+    done = run("draw", problem, str(index), "-o", str(picture))
+    assert (done.returncode, b"is no frontier of this problem" in done.stderr) == (1, True)
+    said = json.loads(index.read_bytes())
+    for change, place in (
+        ({"memory": 1}, "/points/1/memory"),
+        ({"plan": "../point-1.json"}, "/points/1/plan"),
+        ({"plan": "gone.json"}, "/points/1/plan"),
+        ({"plan": 3}, "/points/1/plan"),
+    ):
+        said["points"][1] = said["points"][0] | change
+        index.write_text(json.dumps(said))
+        done = run("verify", problem, str(index), "--json")
+        assert (done.returncode, place.encode() in done.stdout + done.stderr) == (2, True), change

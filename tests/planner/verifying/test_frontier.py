@@ -1,0 +1,63 @@
+"""The verification of frontiers: what was found is right, and whatever is changed in it is noticed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from planner.formats import read_frontier, write_frontier
+from planner.generate import Request, generate
+from planner.model.errors import BadInput
+from planner.model.plan import Frontier, PlanStatus
+from planner.options.options import Options
+from planner.planning.placing.solving import pareto
+from planner.verifying.findings import FindingKind
+from planner.verifying.frontier import verify_frontier
+
+PROBLEM = generate("variants", Request(8, 1, parameters={"groups": 3, "alternatives": 2}))
+
+
+@pytest.fixture(scope="module")
+def found() -> Frontier:
+    made = pareto(PROBLEM, Options(workers=1))
+    assert made.is_complete
+    assert len(made.points) > 2
+    return made
+
+
+def test_a_frontier_that_was_found_is_right(found: Frontier) -> None:
+    assert verify_frontier(PROBLEM, found) == ()
+    again = read_frontier(write_frontier(found))
+    assert verify_frontier(PROBLEM, again) == ()
+    files = {f"{k}.json": plan for k, plan in enumerate(write_frontier(found).splitlines())}
+    with pytest.raises(BadInput) as caught:
+        read_frontier(write_frontier(found, list(files)[: len(found.points)]))
+    assert caught.value.findings[0].pointer == "/points/0/plan"
+
+
+def test_what_is_changed_is_noticed(found: Frontier) -> None:
+    first, *others = found.points
+    humble = replace(first, status=PlanStatus.FEASIBLE)
+    moved = replace(first, placements=(replace(first.placements[0], offset=1 << 30), *first.placements[1:]))
+    changed = {
+        "another problem": (replace(found, problem_digest="x"), FindingKind.WRONG_DIGEST),
+        "another order": (replace(found, points=(*others, first)), FindingKind.WRONG_STATUS),
+        "a point twice": (replace(found, points=(first, *found.points)), FindingKind.WRONG_STATUS),
+        "a plan without a choice": (
+            replace(found, points=(replace(first, choice=None), *others)),
+            FindingKind.WRONG_CHOICE,
+        ),
+        "an open point": (replace(found, points=(humble, *others)), FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND),
+        "a buffer elsewhere": (replace(found, points=(moved, *others)), FindingKind.WRONG_PEAK),
+        "something left out": (replace(found, within=0.5), FindingKind.WRONG_STATUS),
+        "less than nothing left out": (replace(found, is_complete=False, within=-0.5), FindingKind.WRONG_STATUS),
+        "all left out": (replace(found, is_complete=False, within=math.inf), FindingKind.WRONG_STATUS),
+        "nothing fits": (replace(found, is_infeasible=True), FindingKind.WRONG_STATUS),
+        "no points": (replace(found, points=()), FindingKind.WRONG_STATUS),
+    }
+    for what, (wrong, kind) in changed.items():
+        findings = verify_frontier(PROBLEM, wrong)
+        assert kind in {each.kind for each in findings}, what
+        assert kind is not FindingKind.WRONG_PEAK or findings[0].message.startswith("point 1: ")
