@@ -11,7 +11,7 @@ from planner.formats import read_frontier, write_frontier
 from planner.generate import Request, generate
 from planner.model.errors import BadInput
 from planner.model.plan import Frontier, PlanStatus
-from planner.options.options import Options
+from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto
 from planner.verifying.findings import FindingKind
 from planner.verifying.frontier import verify_frontier

@@ -253,8 +253,9 @@ def test_what_is_left_open_is_asked_again_with_more_work(monkeypatch: pytest.Mon
     def slowly(self: Choosing, choice: tuple[int, ...]) -> points.Placed:
         given.setdefault(choice, []).append(self._share(64))
         placed = honest(self, choice)
-        is_slow = sum(choice) % 3 > 0 and len(given[choice]) < 3 and placed.value is not None
-        return replace(placed, value=placed.value + 64, bound=placed.value - 300) if is_slow else placed
+        if placed.value is None or sum(choice) % 3 == 0 or len(given[choice]) > 2:
+            return placed
+        return replace(placed, value=placed.value + 64, bound=placed.value - 300)
 
     monkeypatch.setattr(Choosing, "_place", slowly)
     found = pareto(problem, OPTIONS, count)

@@ -35,7 +35,7 @@ def test_bounds_count_what_pins_keep_apart(monkeypatch: pytest.MonkeyPatch) -> N
     """Without addresses, as of problems that are too large for these, and without asking twice."""
     monkeypatch.setattr("planner.planning.placing.variants.choosing.lower_joint", lambda *_: None)
     monkeypatch.setattr("planner.planning.placing.variants.choosing.Choosing._more", lambda _: False)
-    problem, options = larger_pinned_problem(3, 2), Options(workers=1, time_limit=None, work_limit=3_000_000)
+    problem, options = larger_pinned_problem(1, 3), Options(workers=1, time_limit=None, work_limit=1_000_000)
     assert pareto(problem, options).is_complete
     monkeypatch.setattr(choices, "rows", lambda *_: ())
     assert not pareto(problem, options).is_complete
