@@ -45,4 +45,4 @@ def needs(instance: Instance, joint: bool) -> frozenset[Feature]:
 
 def refusal(missing: Iterable[Feature]) -> str:
     """Why a solver does not take an instance that needs these."""
-    return "it does not take " + ", ".join(sorted(f.value.replace("_", " ") for f in missing))
+    return "it does not take " + ", ".join(sorted(feature.words for feature in missing))

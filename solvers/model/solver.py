@@ -59,6 +59,24 @@ class Feature(StrEnum):
     MOVES = "moves"
     """Objectives that count what is not where an older plan had it."""
 
+    @property
+    def words(self) -> str:
+        """As people are told of it, in the words of problems."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Feature.FIXED: "fixed offsets",
+    Feature.RESERVED: "reserved ranges",
+    Feature.CAPACITY: "capacities",
+    Feature.MULTI_RECT: "colocations and several live ranges",
+    Feature.CONFLICTS: "explicit conflicts",
+    Feature.EXCLUSIONS: "exclusions",
+    Feature.POOLS: "a choice of pools",
+    Feature.TERMS: "other objectives than peaks",
+    Feature.MOVES: "counting moves",
+}
+
 
 ONE_PEAK = frozenset(Feature) - {Feature.POOLS, Feature.TERMS, Feature.MOVES}
 """Of a solver that takes one pool at a time, and lowers its peak, whatever rules there are."""

@@ -70,7 +70,7 @@ def plan(
     if block_map and (as_json or quiet or report or out == "-"):
         raise typer.BadParameter("cannot be combined with --json, --quiet, --report or -o -", param_hint="--map")
     if output_format is not None and out in (None, "-"):
-        raise typer.BadParameter("says what the file of -o is written as", param_hint="--as")
+        raise typer.BadParameter("says how the file of -o is written, and there is none", param_hint="--as")
     request = plan_command.Request(
         file=file,
         begun=context.obj,

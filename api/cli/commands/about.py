@@ -44,7 +44,7 @@ def solvers(*, as_json: bool) -> None:
         table.add_column(heading)
     for solver in known:
         lacking = frozenset(Feature) - solver.features
-        features = ", ".join(sorted(str(feature).replace("_", " ") for feature in lacking))
+        features = ", ".join(sorted(feature.words for feature in lacking))
         said = solver.summary if solver.reason is None else f"{solver.summary}; not available: {solver.reason}"
         table.add_row(plain(solver.name), plain(said), plain(features))
     console_on().print(

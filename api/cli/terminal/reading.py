@@ -58,7 +58,7 @@ def read_baseline(file: str | None) -> Plan | None:
     try:
         return read_plan(read_bytes(file))
     except BadInput as error:
-        message = f"the baseline {shown_name(file)}: {error.findings[0].message}"
+        message = f"{shown_name(file)}: {error.findings[0].message}"
         raise BadInput(Finding(error.findings[0].code, "/options/baseline", message)) from error
 
 

@@ -15,7 +15,7 @@ from .json_output import print_json
 from .text import say, visible
 
 NOT_ABOUT_THE_FILE = (Code.INVALID_OPTION, Code.UNKNOWN_SOLVER, Code.UNSUPPORTED, Code.UNAVAILABLE)
-"""Findings about options and outputs: the input file's name would mislead."""
+"""Findings about options and outputs, unless they name a place in the file: its name would mislead."""
 
 ARGUMENTS = ("kind",)
 """Options of the library that stand on the command line by themselves."""
@@ -47,7 +47,8 @@ def report(findings: tuple[Finding, ...], more: int, source: str | None, *, as_j
 def line(finding: Finding, source: str | None) -> str:
     """`problem.json: /buffers/0/size: must be at least 0 [out_of_range]`"""
     places: tuple[str | None, ...] = (source, finding.pointer)
-    if finding.code in NOT_ABOUT_THE_FILE:
+    in_a_file = finding.pointer and not finding.pointer.startswith("/options/")
+    if not in_a_file and (finding.code in NOT_ABOUT_THE_FILE or source is None):
         places = (option(finding.pointer),)
     said = [visible(part) for part in (*places, finding.message) if part]
     return f"{': '.join(said)} [{finding.code.value}]"

@@ -76,11 +76,11 @@ def _table(rows: list[dict[str, int | str]]) -> bytes:
 
 def _require_plain(problem: Problem) -> None:
     if len(problem.pools) != 1:
-        raise bad_input(Code.UNSUPPORTED, ("pools",), f"one memory can be said, and there are {len(problem.pools)}")
+        raise bad_input(Code.UNSUPPORTED, ("pools",), f"CSV has one memory, and there are {len(problem.pools)}")
     if problem.pools[0].reserved or problem.pools[0].alignment != 1:
-        raise bad_input(Code.UNSUPPORTED, ("pools", 0), "reserved ranges and a memory's alignment cannot be said")
+        raise bad_input(Code.UNSUPPORTED, ("pools", 0), "CSV has no reserved ranges, and no alignment of a memory")
     if problem.constraints != Constraints() or problem.variants is not None:
-        raise bad_input(Code.UNSUPPORTED, ("constraints",), "constraints and variants cannot be said")
+        raise bad_input(Code.UNSUPPORTED, ("constraints",), "CSV has no constraints, and no variants")
     for i, buffer in enumerate(problem.buffers):
         if buffer.max_offset is not None:
-            raise bad_input(Code.UNSUPPORTED, ("buffers", i), "a greatest offset cannot be said")
+            raise bad_input(Code.UNSUPPORTED, ("buffers", i), "CSV has no greatest offset")

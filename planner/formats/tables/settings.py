@@ -44,8 +44,8 @@ def with_told(name: str, settings: Sequence[Setting], said: str) -> Mapping[str,
     known = {setting.name: setting for setting in settings}
     for key in given:
         if key not in known:
-            has = f"its settings are {', '.join(known)}" if known else "it has none"
-            raise bad_input(Code.INVALID_OPTION, (), f"the format {name} has no setting {quoted(key)}; {has}")
+            has = f"; its settings are {', '.join(known)}" if known else ", nor any other"
+            raise bad_input(Code.INVALID_OPTION, (), f"the format {name} has no setting {quoted(key)}{has}")
     return {key: known[key].read(values) for key, values in given.items()}
 
 

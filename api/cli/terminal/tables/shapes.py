@@ -60,4 +60,4 @@ def print_shapes(found: ShapesPlan, console: Console | None = None) -> None:
         proof = "no fixed offsets take less" if found.exact else "not proven to be the least"
         console.print(Text.assemble("arena  ", Text(f"{grouped(found.plan.peak)} B", style="bold"), f"   {proof}"))
     else:
-        console.print("in no shape within the symbols' ranges does anything overlap")
+        console.print("nothing overlaps in any shape within the symbols' ranges")

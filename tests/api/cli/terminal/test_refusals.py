@@ -7,7 +7,7 @@ import json
 import pytest
 import typer
 
-from api.cli.terminal.refusals import refusing
+from api.cli.terminal.refusals import line, refusing
 from planner.model.errors import BadInput, CannotSolve, Code, Finding
 
 
@@ -50,3 +50,23 @@ def test_what_is_not_about_the_file_does_not_name_it(capsys: pytest.CaptureFixtu
         "error: --memory-limit: is too small [invalid_option]",
         "error: cannot write x [invalid_option]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "source", "said"),
+    [
+        ("/buffers/0/pools", "p.json", "p.json: /buffers/0/pools: no [unsupported]"),
+        ("/options/solver", "p.json", "--solver: no [unsupported]"),
+        ("", "p.json", "no [unsupported]"),
+    ],
+)
+def test_what_a_solver_does_not_take_names_the_file_where_it_stands_there(pointer: str, source: str, said: str) -> None:
+    assert line(Finding(Code.UNSUPPORTED, pointer, "no"), source) == said
+
+
+def test_an_option_that_names_a_file_is_spelt_as_on_the_command_line() -> None:
+    assert line(Finding(Code.UNKNOWN_FORMAT, "/options/baseline", "old.json: no"), None).startswith(
+        "--baseline: old.json"
+    )
+    of_a_file = line(Finding(Code.MISSING_FIELD, "/options/plan_inputs", "no"), "graph.json")
+    assert of_a_file.startswith("graph.json: /options/plan_inputs")

@@ -44,7 +44,7 @@ def test_a_terminal_gets_tables(mode: str) -> None:
     code, shown = run_on_terminal("shapes", PREFILL, "--mode", mode, "--at", "n=16")
     assert code == 0
     assert "n=16" in shown
-    assert ("anything overlap" in shown) == (mode == "expressions")
+    assert ("nothing overlaps in any shape" in shown) == (mode == "expressions")
 
 
 def test_plan_takes_the_largest_sizes() -> None:
