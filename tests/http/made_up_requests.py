@@ -6,6 +6,8 @@ tests/http/test_open_api.py runs it, in a process of its own: the library that m
 from __future__ import annotations
 
 import json
+import zlib
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +15,8 @@ import pytest
 import requests
 import schemathesis
 from hypothesis import HealthCheck, settings
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation.meta import CoveragePhaseData
 from schemathesis.specs.openapi import checks
 
 from api.errors import CONTENT_TYPE, HttpCode
@@ -20,7 +24,7 @@ from planner.formats.tables.problems import BYTES, FORMATS
 from planner.model.errors import Code
 from tests.http.served import SECONDS, THREE, Served, serving
 from tests.http.test_jobs import post_job, until
-from tests.http.test_open_api import document
+from tests.http.test_open_api import document, operations
 
 CHECKS = [
     schemathesis.checks.not_a_server_error,
@@ -33,6 +37,7 @@ CHECKS = [
 CODES = {code.value for code in (*Code, *HttpCode)} - {HttpCode.INTERNAL.value}
 TRIES = settings.get_profile("normal").max_examples // 10
 """Requests for each operation, besides those that schemathesis sends of itself: the examples, and each limit once."""
+JSON = "application/json"
 
 
 @schemathesis.serializer("application/x-ndjson", "application/jsonl")
@@ -46,6 +51,30 @@ def as_it_is(_: schemathesis.SerializationContext, value: object) -> bytes:
 
 
 described = schemathesis.openapi.from_dict(document())
+
+
+def _doors() -> dict[str, list[str]]:
+    """Of each operation all that take the same JSON bodies."""
+    alike = defaultdict(list)
+    for method, path, operation in operations(document()):
+        if found := operation.get("requestBody", {}).get("content", {}).get(JSON):
+            alike[json.dumps(found["schema"], sort_keys=True)].append(f"{method.upper()} {path}")
+    return {door: doors for doors in alike.values() for door in doors}
+
+
+DOORS = _doors()
+
+
+def is_sent_elsewhere(case: schemathesis.Case[Any]) -> bool:
+    """Is it a body at one of its limits (there are 1 700 for a problem), and the turn of another of the doors that take it? One function reads all of them."""
+    doors = DOORS.get(case.operation.label, [])
+    phase = case.meta.phase if case.meta else None
+    if len(doors) < 2 or phase is None or not isinstance(phase.data, CoveragePhaseData) or case.media_type != JSON:
+        return False
+    if phase.data.parameter_location is not ParameterLocation.BODY:
+        return False
+    turn = zlib.crc32(json.dumps(case.body, sort_keys=True, default=repr).encode()) % len(doors)
+    return doors[turn] != case.operation.label
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +103,10 @@ def known(impatient: Served) -> dict[str, str]:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
 )
 def test_every_answer_is_one_that_was_promised(
-    case: schemathesis.Case[Any], impatient: Served, known: dict[str, str]
+    case: schemathesis.Case[Any], impatient: Served, known: dict[str, str], nightly: bool
 ) -> None:
+    if not nightly and is_sent_elsewhere(case):
+        return
     for beginning, id_ in known.items():
         if case.path.startswith(beginning) and len(str(case.path_parameters.get("id"))) % 2:
             case.path_parameters["id"] = id_

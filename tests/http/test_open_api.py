@@ -63,8 +63,10 @@ def test_what_is_described_is_written_once_for_all(monkeypatch: pytest.MonkeyPat
     assert len({answer.content for answer in answers[:5]}) == len(written) == 1
 
 
-def test_every_answer_is_one_that_was_promised() -> None:
+def test_every_answer_is_one_that_was_promised(nightly: bool) -> None:
+    """By night each body at each door that takes it; otherwise at one of them."""
     command = ["pytest", "-q", "-p", "schemathesis.pytest.plugin", "-p", "no:cacheprovider", "-p", "no:xdist", MADE_UP]
+    command += ["--nightly"] * nightly
     done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert (found := re.search(r"(\d+) passed", done.stdout)), done.stdout
