@@ -70,7 +70,7 @@ class Stream(threading.Thread):
                 if heard == kind:
                     return data
             assert time.monotonic() < end, self.heard
-            time.sleep(0.01)
+            time.sleep(0.05)
 
     @property
     def kinds(self) -> list[str]:
@@ -144,7 +144,7 @@ class Cluster:
                     if '"taken on"' in line and id_ in line and json.loads(line)["attempt"] == attempt:
                         return worker
             assert time.monotonic() < end, "nobody took it on"
-            time.sleep(0.01)
+            time.sleep(0.05)
 
     def job(self, id_: str, service: Served | None = None) -> dict[str, Any]:
         found: dict[str, Any] = (service or self.services[0]).client.get(f"/v1/jobs/{id_}").json()
@@ -157,13 +157,13 @@ class Cluster:
             if now["state"] in states and now["attempt"] >= attempt:
                 return now
             assert time.monotonic() < end, now
-            time.sleep(0.02)
+            time.sleep(0.1)
 
     def until_there_is_a_plan(self, id_: str) -> dict[str, Any]:
         end = time.monotonic() + SECONDS
         while (now := self.job(id_))["links"]["plan"] is None:
             assert time.monotonic() < end, now
-            time.sleep(0.02)
+            time.sleep(0.1)
         return now
 
     def require_sound(self) -> None:

@@ -197,7 +197,7 @@ def test_a_client_that_takes_nothing_holds_nobody_up(service: Served) -> None:
     end = time.monotonic() + SECONDS
     while not (jobs := service.client.get("/v1/jobs?limit=1").json()["jobs"]) or jobs[0]["line"] != 59:
         assert time.monotonic() < end
-        time.sleep(0.02)
+        time.sleep(0.05)
     assert service.plan({**THREE, "name": "beside"}, "?seed=77").status_code == 200
     answers = list(sending.answers())
     assert answers[-1]["problems"] == 60

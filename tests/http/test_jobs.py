@@ -49,7 +49,7 @@ def until(service: Served, job: dict[str, Any], *states: str) -> dict[str, Any]:
         now: dict[str, Any] = service.client.get(job["links"]["self"]).json()
         if now["state"] in states:
             return now
-        time.sleep(0.02)
+        time.sleep(0.05)
     raise AssertionError(f"still {now['state']}: {now}")
 
 

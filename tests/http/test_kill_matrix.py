@@ -183,7 +183,7 @@ def test_a_service_is_killed_while_clients_wait(system: Cluster) -> None:
     waiting = threading.Thread(target=post_quietly, args=(f"{here.address}/v1/plans{LONG}&seed=7", key))
     waiting.start()
     while not any(job["options"]["seed"] == 7 for job in there.client.get("/v1/jobs").json()["jobs"]):
-        time.sleep(0.02)
+        time.sleep(0.05)
     here.stop(signal.SIGKILL)
     waiting.join(SECONDS)
     stream.join(SECONDS)

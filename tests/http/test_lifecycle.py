@@ -28,7 +28,7 @@ def gone(pids: list[int]) -> bool:
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
         if time.monotonic() > end:
             return False
-        time.sleep(0.02)
+        time.sleep(0.05)
     return True
 
 
@@ -47,7 +47,7 @@ def test_a_killed_service_leaves_nothing_behind_and_the_next_one_goes_on(tmp_pat
         end = time.monotonic() + SECONDS
         while len(processes := group(first.children())) < 3:
             assert time.monotonic() < end, "two workers, and what solves"
-            time.sleep(0.02)
+            time.sleep(0.05)
         first.stop(signal.SIGKILL)
         assert gone(processes)
     with serving(tmp_path) as second:

@@ -56,7 +56,7 @@ def until(true: Callable[[], bool]) -> None:
     end = time.monotonic() + SECONDS
     while not true():
         assert time.monotonic() < end
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def body(number: int) -> bytes:

@@ -81,7 +81,7 @@ async def until(store: Store, job: Job, holds: Callable[[Job], bool]) -> Job:
         if holds(now):
             return now
         assert time.monotonic() < end, now
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.05)
 
 
 @asynccontextmanager

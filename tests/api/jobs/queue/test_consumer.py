@@ -59,7 +59,7 @@ async def until_tidy(url: str) -> None:
     """Nothing is left of jobs that have ended."""
     async with asyncio.timeout(120):
         while deliveries(url):
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.05)
 
 
 def test_a_worker_that_vanishes_before_it_began_is_replaced_and_nobody_blamed(url: str, store: Store) -> None:
