@@ -15,10 +15,13 @@ HEAD = """\
    {prefix}_peak returns the bytes that all of them take (of several pools the sum), or -1. */
 #include <stdint.h>
 
-static int64_t {prefix}_max(int64_t a, int64_t b) {{ return a > b ? a : b; }}
-static int64_t {prefix}_min(int64_t a, int64_t b) {{ return a < b ? a : b; }}
-static int64_t {prefix}_ceildiv(int64_t a, int64_t b) {{ return a / b + (a % b > 0); }}
 """
+FUNCTIONS = {
+    "max": "a > b ? a : b",
+    "min": "a < b ? a : b",
+    "ceildiv": "a / b + (a % b > 0)",
+}
+"""Of two values; those that are called are defined."""
 
 
 def c_source(found: ShapesPlan, ids: list[str | int], prefix: str = "memplan") -> bytes:
@@ -30,10 +33,11 @@ def c_source(found: ShapesPlan, ids: list[str | int], prefix: str = "memplan") -
     place = {id_: i for i, id_ in enumerate(ids)}
     symbols = ", ".join(f"int64_t {_symbol(name)}" for name in found.symbols)
     names = ", ".join(found.symbols) or "nothing"
-    parts = [HEAD.format(count=len(ids), symbols=names, prefix=prefix)]
-    parts.append(f"\nint {prefix}_offsets({symbols}{', ' if symbols else ''}int64_t *offsets)\n{{\n")
+    parts = [f"\nint {prefix}_offsets({symbols}{', ' if symbols else ''}int64_t *offsets)\n{{\n"]
     parts += _checks(found, "-1")
     parts += [f"    {line}\n" for each in found.behind for line in _lines(each, place, prefix)]
+    if not found.behind:
+        parts.append("    (void)offsets;\n")
     parts += [
         f"    offsets[{place[each.id]}] = o{place[each.id]}; /* {_comment(each.id)} */\n" for each in found.behind
     ]
@@ -47,7 +51,13 @@ def c_source(found: ShapesPlan, ids: list[str | int], prefix: str = "memplan") -
             if each.pool == pool.name:
                 parts.append(f"    p{number} = {prefix}_max(p{number}, e{place[each.id]});\n")
     parts.append(f"    return {' + '.join(f'p{number}' for number in range(len(found.pools)))};\n}}\n")
-    return "".join(parts).encode("ascii")
+    head = HEAD.format(count=len(ids), symbols=names, prefix=prefix)
+    called = [
+        f"static int64_t {prefix}_{name}(int64_t a, int64_t b) {{ return {value}; }}\n"
+        for name, value in FUNCTIONS.items()
+        if any(f"{prefix}_{name}(" in part.partition("/*")[0] for part in parts)
+    ]
+    return "".join([head, *called, *parts]).encode("ascii")
 
 
 def _checks(found: ShapesPlan, answer: str) -> Iterator[str]:

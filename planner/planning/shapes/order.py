@@ -25,7 +25,7 @@ from .polynomial import (
     never_below,
     plus,
 )
-from .ranges import bounds, greatest, said
+from .ranges import bounds, greatest
 from .shaped import ShapedProblem
 
 MOST_SUMS = 24
@@ -200,7 +200,7 @@ class Closed:
         if not all(never_below(constant(room), each, box) for each in kept):
             most = greatest(peak, box)
             if most is None or most.value > room or bounds(peak, box)[1] >= LIMIT:
-                where = "" if most is None else f" ({most.value} where {said(most.at)})"
+                where = "" if most is None else f" ({most})"
                 text = f"pool {echo(pool.name)} has {room} bytes, and the offsets can take {peak}{where}"
                 raise CannotSolve(Finding(Code.UNSUPPORTED, f"/pools/{number_of_pool}/size", text))
         return PoolPeak(pool.name, pool.size, peak, exact)

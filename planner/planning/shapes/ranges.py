@@ -30,6 +30,10 @@ class Extreme(NamedTuple):
     value: int
     at: dict[str, int]
 
+    def __str__(self) -> str:
+        """`3 where n=1, m=2`."""
+        return f"{self.value} where {said(self.at)}" if self.at else f"{self.value}"
+
 
 def bounds(made: Expression, box: Box) -> tuple[int, int]:
     """Two values between which it always is; not always the closest."""
@@ -143,7 +147,7 @@ def _safe(made: Expression, box: Box, effort: Effort) -> tuple[int, int]:
     if made.kind is Kind.CEILDIV:
         divisor = least(made.parts[1], box, effort)
         if divisor is None or divisor.value < 1:
-            where = "" if divisor is None else f" (it is {divisor.value} where {said(divisor.at)})"
+            where = "" if divisor is None else f" (it is {divisor})"
             raise ExpressionError(f"the divisor of {_shown(made)} is not always 1 or more{where}")
     return low, high
 
@@ -161,7 +165,7 @@ def size_range(made: Expression, box: Box, effort: Effort | None = None) -> tupl
             "it is too entangled to tell how small and how large it can be; write it more plainly, or give a size_range"
         )
     if low.value < 0:
-        raise ExpressionError(f"it can be negative: it is {low.value} where {said(low.at)}")
+        raise ExpressionError(f"it can be negative: it is {low}")
     return low, high
 
 

@@ -117,6 +117,8 @@ def test_what_is_no_expression(text: str, says: str) -> None:
         ("(n+1)*2147483648*2147483648*0", "can reach 2^62"),
         ("ceildiv(n, m - 1)", "is not always 1 or more"),
         ("ceildiv(n, n - 3)", "is not always 1 or more"),
+        ("ceildiv(n, 0)", "is not always 1 or more (it is 0)"),
+        ("2 - 5", "it is -3"),
         ("min(n, n - 1)", "it is -1 where n=0"),
     ],
 )

@@ -347,7 +347,18 @@ def test_c_functions_compute_the_same(seed: int, tmp_path: Path) -> None:
     ids = [buffer.id for buffer in problem.largest.buffers]
     (tmp_path / "offsets.c").write_bytes(c_source(found, ids, "net"))
     library = tmp_path / "offsets.so"
-    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wno-unused-function", "-shared", "-fPIC"]
+    strict = [
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-pedantic",
+        "-Wconversion",
+        "-Wshadow",
+        "-Wstrict-prototypes",
+        "-shared",
+        "-fPIC",
+    ]
     subprocess.run([compiler, *strict, "-o", library, tmp_path / "offsets.c"], check=True)
     net = ctypes.CDLL(str(library))
     net.net_peak.restype = ctypes.c_int64
@@ -370,3 +381,10 @@ def test_c_functions_are_ascii_whatever_buffers_are_called() -> None:
     for prefix in ("1x", "a-b", ""):
         with pytest.raises(BadInput):
             c_source(FOUND, ["a", "b", "c"], prefix)
+
+
+def test_c_functions_of_no_buffers_compile(tmp_path: Path) -> None:
+    source = c_source(plan_shapes(shaped(Problem(()), {"n": (1, 2)}, {}), Mode.EXPRESSIONS, (), OPTIONS), [])
+    (tmp_path / "offsets.c").write_bytes(source)
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or "cc"
+    subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", "-c", "offsets.c"], cwd=tmp_path, check=True)
