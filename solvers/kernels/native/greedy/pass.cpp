@@ -11,6 +11,27 @@ namespace {
 constexpr Coord kGivenUp = -1;
 // By how many blocks memory is asked for before it is needed.
 constexpr std::size_t kAhead = 4;
+// With fewer blocks a pass is over before it is known what decides it.
+constexpr Index kProbed = 2048;
+// A probe takes no more of the order than one of so many,
+constexpr std::size_t kSmallPart = 8;
+// and there are no more of them for a pass.
+constexpr std::size_t kSpots = 4;
+
+Index fullest_section(const Blocks& blocks) {
+    std::vector<Coord> change(static_cast<std::size_t>(blocks.input.sections) + 1, 0);
+    for (const Rect& rect : blocks.rects) {
+        change[rect.start] += rect.high - rect.low;
+        change[rect.end] -= rect.high - rect.low;
+    }
+    Coord load = 0, most = 0;
+    Index fullest = 0;
+    for (std::size_t section = 0; section < change.size(); ++section) {
+        load += change[section];
+        if (load > most) most = load, fullest = static_cast<Index>(section);
+    }
+    return fullest;
+}
 
 }  // namespace
 
@@ -23,25 +44,70 @@ Fit fit_named(std::string_view name) {
 Layout::Layout(const Blocks& blocks)
     : timeline(blocks),
       short_lived(blocks, [&](const Rect& rect) { return !blocks.is_told_apart(rect) && (timeline.is_empty() || !timeline.is_long(rect)); }),
-      told_apart(blocks, [&](const Rect& rect) { return blocks.is_told_apart(rect); }) {}
+      told_apart(blocks, [&](const Rect& rect) { return blocks.is_told_apart(rect); }) {
+    if (blocks.count < kProbed || !blocks.foes.empty()) return;
+    lives.resize(blocks.count);
+    for (Index block = 0; block < blocks.count; ++block) {
+        for (const Rect& rect : blocks.rects_of(block)) {
+            lives[block] = {std::min(lives[block].start, rect.start), std::max(lives[block].end, rect.end)};
+        }
+    }
+    fullest = fullest_section(blocks);
+}
 
 Pass::Pass(const Blocks& blocks, const Layout& layout)
-    : blocks_(&blocks), layout_(&layout), timeline_(layout.timeline), short_lived_(layout.short_lived), told_apart_(layout.told_apart), offsets_(blocks.count, 0), placed_(blocks.foes.empty() ? 0 : blocks.count, 0) {}
+    : blocks_(&blocks), layout_(&layout), timeline_(layout.timeline), short_lived_(layout.short_lived), told_apart_(layout.told_apart), offsets_(blocks.count, 0), placed_(blocks.foes.empty() ? 0 : blocks.count, 0), spots_{layout.fullest} {}
 
 PassResult Pass::run(std::span<const Index> order, Fit fit, const PassLimits& limits) {
+    PassResult result{true, std::vector<Coord>(blocks_->components, 0)};
+    alive_ = 0, peak_ = 0;
+    bool is_bounded = false;
+    for (Index c = 0; c < blocks_->components; ++c) {
+        if (limits.highest_end[c] < 0) result.tops[c] = kGivenUp;
+        else ++alive_;
+        is_bounded |= limits.highest_end[c] >= 0 && limits.highest_end[c] < kAddressLimit;
+    }
+    // Most passes are given up. Where they were before they often are again: so look there first, with no more than what matters there.
+    const std::size_t spots = layout_->lives.empty() || !is_bounded || limits.finish ? 0 : spots_.size();
+    for (std::size_t spot = 0; spot < spots && alive_ > 0; ++spot) {
+        const std::span<const Index> some = deciding(order, spots_[spot]);
+        clear();
+        result.ended = place_all(some, fit, limits, result);
+        if (!result.ended) return result;
+    }
+    if (alive_ == 0) return result;
+    clear();
+    result.ended = place_all(order, fit, limits, result);
+    return result;
+}
+
+void Pass::clear() {
     timeline_.clear();
     short_lived_.clear();
     told_apart_.clear();
     std::fill(placed_.begin(), placed_.end(), std::uint8_t{0});
-    PassResult result{true, std::vector<Coord>(blocks_->components, 0)};
-    std::vector<Coord> highest_end = limits.highest_end;
-    Index alive = 0;
-    for (Index c = 0; c < blocks_->components; ++c) {
-        if (highest_end[c] < 0) result.tops[c] = kGivenUp;
-        else ++alive;
+}
+
+std::span<const Index> Pass::deciding(std::span<const Index> order, Index section) {
+    // From the last to the first: what lives together with something that matters, and is placed before it, matters as well. All of that is live
+    // side by side, from `start` to `end` without a gap.
+    const std::size_t most = order.size() / kSmallPart;
+    deciding_.clear();
+    Index start = section, end = section + 1;
+    for (std::size_t step = order.size(); step > 0; --step) {
+        if (step > 4 * kAhead) prefetch(layout_->lives.data() + order[step - 1 - 4 * kAhead]);
+        const Layout::Life life = layout_->lives[order[step - 1]];
+        if (life.start >= end || life.end <= start) continue;
+        if (deciding_.size() == most) return {};
+        deciding_.push_back(order[step - 1]);
+        start = std::min(start, life.start), end = std::max(end, life.end);
     }
-    Coord peak = 0;
-    for (std::size_t step = 0; step < order.size() && alive > 0; ++step) {
+    std::reverse(deciding_.begin(), deciding_.end());
+    return deciding_;
+}
+
+bool Pass::place_all(std::span<const Index> order, Fit fit, const PassLimits& limits, PassResult& result) {
+    for (std::size_t step = 0; step < order.size() && alive_ > 0; ++step) {
         const Index block = order[step];
         if (step + 3 * kAhead < order.size()) fetch_columns(order[step + 3 * kAhead]);
         if (step + 2 * kAhead < order.size()) prefetch(blocks_->rects.data() + blocks_->first_rect[order[step + 2 * kAhead]]);
@@ -51,22 +117,34 @@ PassResult Pass::run(std::span<const Index> order, Fit fit, const PassLimits& li
         if (top == kGivenUp) continue;
         const bool stop = limits.stop->load(std::memory_order_relaxed);
         if ((stop && !limits.finish) || limits.last_pass->load(std::memory_order_relaxed) < limits.number) {
-            result.ended = false;
-            return result;
+            return false;
         }
         std::optional<Coord> base;
-        if (stop) base = stacked(block, peak);
-        if (!base) base = base_of(block, fit, highest_end[component]);
+        if (stop) base = stacked(block, peak_);
+        if (!base) base = base_of(block, fit, limits.highest_end[component]);
         if (!base) {
             top = kGivenUp;
-            --alive;
+            --alive_;
+            given_up_at(block);
             continue;
         }
         put(block, *base);
         top = std::max(top, *base + blocks_->high[block]);
-        peak = std::max(peak, top);
+        peak_ = std::max(peak_, top);
     }
-    return result;
+    return true;
+}
+
+void Pass::given_up_at(Index block) {
+    if (layout_->lives.empty() || layout_->lives[block].start == kNone) return;
+    const Index section = layout_->lives[block].start;
+    auto known = std::find(spots_.begin(), spots_.end(), section);
+    if (known == spots_.end()) {
+        if (spots_.size() < kSpots) spots_.emplace_back();
+        known = spots_.end() - 1;
+        *known = section;
+    }
+    std::rotate(spots_.begin(), known, known + 1);
 }
 
 std::optional<Coord> Pass::base_of(Index block, Fit fit, Coord highest_end) {

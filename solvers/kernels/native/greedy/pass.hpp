@@ -38,6 +38,13 @@ struct Layout {
     TimelineLayout timeline;       // what is long-lived,
     CalendarLayout short_lived;    // what is not,
     CalendarLayout told_apart;     // and, of either kind, what has friends
+
+    // From when to when a block lives, whatever lies between.
+    struct Life {
+        Index start = kNone, end = 0;
+    };
+    std::vector<Life> lives;       // of each block; empty where there is nothing to be probed
+    Index fullest = 0;             // the section with the most in it
 };
 
 class Pass {
@@ -49,6 +56,12 @@ public:
     const std::vector<Coord>& offsets() const { return offsets_; }
 
 private:
+    // Goes through the order; false: stopped on the way.
+    bool place_all(std::span<const Index> order, Fit fit, const PassLimits& limits, PassResult& result);
+    // The part of the order that decides where what lives in a section comes to lie; nothing where it is a large part of all.
+    std::span<const Index> deciding(std::span<const Index> order, Index section);
+    void given_up_at(Index block);
+    void clear();
     // Addresses that are taken, sorted, as one part of the block to be placed meets them.
     struct Run {
         const Interval* at;
@@ -91,6 +104,10 @@ private:
     std::vector<Interval> copied_;
     std::size_t filled_ = 0;
     Coord modulus_ = 1, residue_ = 0;
+    Index alive_ = 0;  // components that are not given up
+    Coord peak_ = 0;
+    std::vector<Index> spots_;     // sections in which passes were given up, the last one first; and the fullest
+    std::vector<Index> deciding_;
 };
 
 }  // namespace memplan
