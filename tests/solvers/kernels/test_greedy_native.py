@@ -234,6 +234,46 @@ def test_the_number_of_threads_changes_nothing(kernel: Kernels, count: int) -> N
         assert len({tuple(found) for each, found in answers if each == enough}) == 1
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_passes_that_are_probed_give_what_whole_passes_give(kernel: Kernels, seed: int) -> None:
+    """With so many blocks it is looked first whether a pass can be of use; the answer is that of all passes, one by one."""
+    rng = np.random.default_rng(seed)
+    blocks = []
+    for _ in range(2400):
+        start, life, size = (int(n) for n in rng.integers((0, 1, 1), (3000, 60 if rng.random() < 0.95 else 900, 99)))
+        if seed == 2 and start % 1000 < 100:
+            start += 100  # three components
+        end = min(start + life, 1000 * (start // 1000 + 1)) if seed == 2 else start + life
+        later = [(end + 5, end + 9)] if seed == 1 else []
+        blocks.append(Block([(0, size, [(start, end), *later])], alignment=int(rng.choice((1, 1, 8)))))
+    pairs = rng.integers(0, 2400, (40, 2)).tolist()
+    instance = make_instance(blocks, exclusions=[(a, b) for a, b in pairs if a != b] if seed == 3 else [])
+    given, high = columns(instance), instance.block_high
+    order = np.argsort(instance.rect_start, kind="stable")
+    group = np.zeros(len(blocks), dtype=np.int64)
+    reach, number = 0, 0
+    for r in order.tolist():
+        number += int(instance.rect_start[r]) >= reach > 0
+        reach = max(reach, int(instance.rect_end[r]))
+        group[instance.rect_part[r]] = number
+    if seed == 1:  # blocks that live twice tie together what is live at different times
+        group[:] = number = 0
+    assert number == (2 if seed == 2 else 0)
+    best: Ints | None = None
+    for name, fit in PASSES:
+        placed = kernel.greedy_place(instance.sections, given, kernel.greedy_order(instance.sections, given, name), fit)
+        assert placed is not None
+        best = placed.copy() if best is None else best
+        for each in range(number + 1):
+            here = group == each
+            if int((placed + high)[here].max()) < int((best + high)[here].max()):
+                best[here] = placed[here]
+    for threads in (1, 3):
+        found, _ = kernel.greedy(instance.sections, given, PASSES, None, None, threads, None, lambda _: False)
+        assert found is not None
+        assert found.tolist() == (best if best is None else best.tolist())
+
+
 class Stopped(Silent):
     """Out of time from the start."""
 

@@ -45,6 +45,12 @@ Layout::Layout(const Blocks& blocks)
     : timeline(blocks),
       short_lived(blocks, [&](const Rect& rect) { return !blocks.is_told_apart(rect) && (timeline.is_empty() || !timeline.is_long(rect)); }),
       told_apart(blocks, [&](const Rect& rect) { return blocks.is_told_apart(rect); }) {
+    rows.resize(blocks.count);
+    for (Index b = 0; b < blocks.count; ++b) {
+        const SearchInput& input = blocks.input;
+        const auto rects = static_cast<Index>(blocks.rects_of(b).size());
+        rows[b] = {input.lowest[b], input.highest[b], input.modulus[b], input.residue[b], blocks.high[b], blocks.component[b], blocks.first_rect[b], rects};
+    }
     if (blocks.count < kProbed || !blocks.foes.empty()) return;
     lives.resize(blocks.count);
     for (Index block = 0; block < blocks.count; ++block) {
@@ -109,10 +115,10 @@ std::span<const Index> Pass::deciding(std::span<const Index> order, Index sectio
 bool Pass::place_all(std::span<const Index> order, Fit fit, const PassLimits& limits, PassResult& result) {
     for (std::size_t step = 0; step < order.size() && alive_ > 0; ++step) {
         const Index block = order[step];
-        if (step + 3 * kAhead < order.size()) fetch_columns(order[step + 3 * kAhead]);
-        if (step + 2 * kAhead < order.size()) prefetch(blocks_->rects.data() + blocks_->first_rect[order[step + 2 * kAhead]]);
+        if (step + 3 * kAhead < order.size()) fetch_row(order[step + 3 * kAhead]);
+        if (step + 2 * kAhead < order.size()) prefetch(blocks_->rects.data() + layout_->rows[order[step + 2 * kAhead]].first_rect);
         if (step + kAhead < order.size()) fetch_neighbours(order[step + kAhead]);
-        const Index component = blocks_->component[block];
+        const Index component = layout_->rows[block].component;
         Coord& top = result.tops[component];
         if (top == kGivenUp) continue;
         const bool stop = limits.stop->load(std::memory_order_relaxed);
@@ -129,7 +135,7 @@ bool Pass::place_all(std::span<const Index> order, Fit fit, const PassLimits& li
             continue;
         }
         put(block, *base);
-        top = std::max(top, *base + blocks_->high[block]);
+        top = std::max(top, *base + layout_->rows[block].high);
         peak_ = std::max(peak_, top);
     }
     return true;
@@ -148,26 +154,22 @@ void Pass::given_up_at(Index block) {
 }
 
 std::optional<Coord> Pass::base_of(Index block, Fit fit, Coord highest_end) {
-    const SearchInput& input = blocks_->input;
-    const Coord lowest = input.lowest[block], highest = input.highest[block], give_up = highest_end - blocks_->high[block];
-    modulus_ = input.modulus[block], residue_ = input.residue[block];
+    const Layout::Row& row = layout_->rows[block];
+    const Coord lowest = row.lowest, highest = row.highest, give_up = highest_end - row.high;
+    modulus_ = row.modulus, residue_ = row.residue;
     if (std::min(highest, give_up) < lowest) return std::nullopt;
     collect(block);
     if (fit == Fit::kLowest) return open_from(lowest, std::min(highest, give_up));
     return tightest_from(lowest, highest, give_up);
 }
 
-void Pass::fetch_columns(Index block) const {
-    const SearchInput& input = blocks_->input;
-    for (const auto* column : {&input.lowest, &input.highest, &input.modulus, &input.residue}) prefetch(column->data() + block);
-    prefetch(blocks_->high.data() + block);
-    prefetch(blocks_->component.data() + block);
-    prefetch(blocks_->first_rect.data() + block);
+void Pass::fetch_row(Index block) const {
+    prefetch(layout_->rows.data() + block);
     prefetch(offsets_.data() + block);
 }
 
 void Pass::fetch_neighbours(Index block) const {
-    const std::span<const Rect> rects = blocks_->rects_of(block);
+    const std::span<const Rect> rects = rects_of(block);
     if (!rects.empty()) short_lived_.fetch(rects.front().start, rects.front().end);
 }
 
@@ -176,7 +178,7 @@ void Pass::collect(Index block) {
     filled_ = 0;
     // It does not grow on the way, so that what points into it stays valid.
     if (const std::size_t most = most_copies(block); copied_.size() < most) copied_.resize(2 * most);
-    for (const Rect& own : blocks_->rects_of(block)) {
+    for (const Rect& own : rects_of(block)) {
         const auto visit = [&](std::span<const Interval> taken) {
             if (!taken.empty()) runs_.push_back({taken.data(), taken.data() + taken.size(), own.low, own.high});
         };
@@ -232,7 +234,7 @@ void Pass::add_copied(std::size_t since, Coord low, Coord high) {
 
 std::size_t Pass::most_copies(Index block) const {
     std::size_t most = 0;
-    for (const Rect& own : blocks_->rects_of(block)) {
+    for (const Rect& own : rects_of(block)) {
         timeline_.near(own.start, own.end, [](auto) {}, [&](auto entries) { most += entries.size(); },
                        [&](Index start, Index end) { short_lived_.near(start, end, [&](auto rects) { most += rects.size(); }); });
         if (!blocks_->friends.empty()) told_apart_.near(own.start, own.end, [&](auto rects) { most += rects.size(); });
@@ -312,7 +314,7 @@ std::optional<Coord> Pass::stacked(Index block, Coord peak) const {
 void Pass::put(Index block, Coord base) {
     offsets_[block] = base;
     if (!placed_.empty()) placed_[block] = 1;
-    for (Rect rect : blocks_->rects_of(block)) {
+    for (Rect rect : rects_of(block)) {
         rect.low += base, rect.high += base;
         if (blocks_->is_told_apart(rect)) {
             told_apart_.place(rect);

@@ -39,6 +39,12 @@ struct Layout {
     CalendarLayout short_lived;    // what is not,
     CalendarLayout told_apart;     // and, of either kind, what has friends
 
+    // What placing a block asks for, side by side: where blocks come in no order, each place in memory costs a wait.
+    struct alignas(64) Row {
+        Coord lowest = 0, highest = 0, modulus = 1, residue = 0, high = 0;
+        Index component = 0, first_rect = 0, rects = 0;
+    };
+    std::vector<Row> rows;
     // From when to when a block lives, whatever lies between.
     struct Life {
         Index start = kNone, end = 0;
@@ -70,7 +76,11 @@ private:
     };
 
     // Ask the memory for what placing the block will need: in steps, since where one thing is stands in another.
-    void fetch_columns(Index block) const;
+    void fetch_row(Index block) const;
+    std::span<const Rect> rects_of(Index block) const {
+        const Layout::Row& row = layout_->rows[block];
+        return std::span(blocks_->rects).subspan(row.first_rect, row.rects);
+    }
     void fetch_neighbours(Index block) const;
     void collect(Index block);
     void collect_short_lived(const Rect& own, Index start, Index end);
