@@ -78,17 +78,21 @@ def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = N
         raise bad_input(Code.WRONG_TYPE, ("points",), "must be a list of points")
     plans = tuple(_plan(point, i, read_file) for i, point in enumerate(points))
     try:
+        flags = [document[name] for name in ("complete", "infeasible", "reproducible")]
+        amounts = [document["run"]["seconds"], document.get("within") or 0]
+        if any(type(each) is not bool for each in flags) or any(type(each) not in (int, float) for each in amounts):
+            raise TypeError
         return Frontier(
             plans,
-            document["complete"] is True,
-            document["infeasible"] is True,
+            document["complete"],
+            document["infeasible"],
             StopReason(document["stop"]),
-            document["reproducible"] is True,
+            document["reproducible"],
             str(document["problem_digest"]),
             Run(float(document["run"]["seconds"])),
             None if document.get("within") is None else float(document["within"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise bad_input(Code.INVALID_VALUE, (), "the frontier lacks what is said of all its points") from error
 
 

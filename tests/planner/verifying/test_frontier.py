@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -61,3 +62,17 @@ def test_what_is_changed_is_noticed(found: Frontier) -> None:
         findings = verify_frontier(PROBLEM, wrong)
         assert kind in {each.kind for each in findings}, what
         assert kind is not FindingKind.WRONG_PEAK or findings[0].message.startswith("point 1: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("complete", 1), ("infeasible", "no"), ("reproducible", None), ("stop", "tired"), ("within", "0"), ("run", [])],
+)
+def test_what_is_said_of_all_points_is_read_strictly(found: Frontier, name: str, value: object) -> None:
+    document = json.loads(write_frontier(found))
+    with pytest.raises(BadInput):
+        read_frontier(json.dumps({**document, name: value}).encode())
+    del document[name]
+    if name != "within":
+        with pytest.raises(BadInput):
+            read_frontier(json.dumps(document).encode())
