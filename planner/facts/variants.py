@@ -109,5 +109,8 @@ def as_chosen(problem: Problem, plan: Plan) -> Problem:
 def require_nothing_to_choose(problem: Problem) -> None:
     """Raises BadInput for a problem with variants, where only plans choose."""
     if problem.variants is not None:
-        text = "only plans and frontiers choose among variants; everything else takes a problem in which nothing is left to choose"
+        text = (
+            "only plans and frontiers choose among variants (memplan pareto says what each size of memory buys); "
+            "everything else takes a problem in which nothing is left to choose"
+        )
         raise BadInput(Finding(Code.UNSUPPORTED, "/variants", text))
