@@ -33,12 +33,16 @@ from tests.http.hostile import connected, many, memory, whole
 from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
 
 MIB = 1 << 20
+MOST_BYTES = 10 * MIB
+"""Of a body."""
 
 
 @pytest.fixture(scope="module")
 def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Client, Bodies]]:
     """A service in this process, so that what it holds can be looked at."""
-    app = create_app(Settings(data_dir=tmp_path_factory.mktemp("data"), workers=1, readers=1))
+    app = create_app(
+        Settings(data_dir=tmp_path_factory.mktemp("data"), workers=1, readers=1, max_body_bytes=MOST_BYTES)
+    )
     guard = app._guarded
     assert isinstance(guard, Guard)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
@@ -77,7 +81,7 @@ REQUESTS: dict[str, Callable[[httpx.Client, int], httpx.Response]] = {
     "verify": lambda client, n: client.post("/v1/verify", content=b'{"problem": %s}' % body(n), headers=JSON),
     "explain": lambda client, n: client.post("/v1/explain", content=body(n), headers=JSON),
     "batch": lambda client, n: client.post("/v1/batches", content=b"%s\n{}\n[\n" % body(n), headers=LINES),
-    "too long": lambda client, _: client.post("/v1/plans", content=iter([b" " * 100_000_000]), headers=JSON),
+    "too long": lambda client, _: client.post("/v1/plans", content=iter([b" " * (MOST_BYTES + MIB)]), headers=JSON),
 }
 
 

@@ -19,8 +19,9 @@ HIGHEST = 8
 def test_it_is_the_greatest_one(cost: int) -> None:
     for terms in ORDERS:
         instance = make_instance([plain(0, 1, 4, access=[2])], pools=[PoolSpec(None, cost=cost)], terms=list(terms))
+        values = [value(instance, peak) for peak in range(HIGHEST)]
         for worth in product(range(5), repeat=len(terms)):
-            fine = [peak for peak in range(HIGHEST) if value(instance, peak) <= worth]
+            fine = [peak for peak in range(HIGHEST) if values[peak] <= worth]
             expected = None if not fine else ADDRESS_LIMIT if len(fine) == HIGHEST else fine[-1]
             assert peak_worth(instance, worth) == expected, (terms, worth)
 

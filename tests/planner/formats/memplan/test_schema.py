@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -9,9 +10,13 @@ from typing import Any
 
 import pytest
 
-from planner.formats import read_problem, schema
+from planner.formats import read_problem
+from planner.formats import schema as written_schema
 from planner.model.errors import BadInput
 from tests.planner.formats.reading import corpus, encoded, problem
+
+schema = functools.cache(written_schema)
+"""Written once."""
 
 
 def valid(value: Any, part: dict[str, Any], whole: dict[str, Any]) -> bool:
