@@ -45,8 +45,9 @@ class Coverage:
         self._closed.append(stretch)
 
     def reopen(self, proven: Mapping[int, Point]) -> None:
-        """All is asked again but for what is settled with one of these points, by their values, and proven to cost so much."""
-        self._closed = [
+        """All is asked again but for these points, by their values, and what was settled with them and proven to cost so much."""
+        self._closed = [Stretch(value, value) for value in proven]
+        self._closed += [
             Stretch(low, low if high is None else high)
             for low, high, cost in self._settled
             if low in proven and cost >= proven[low].cost

@@ -87,11 +87,10 @@ class Search:
         if is_exact or self._known.stop is not None or not self._more():
             return False
         proven = {point.value: point for point in points if point.is_proven}
+        self._before = dict(proven.items())
         for asked, point in self._asked.items():
             if point.value in proven and point.cost_bound >= proven[point.value].cost:
-                self._before[asked] = proven[point.value]
-        for value, point in proven.items():
-            self._before[value] = point
+                self._before.setdefault(asked, proven[point.value])
         self._coverage.reopen(proven)
         self._known.reopen()
         self._is_open = False

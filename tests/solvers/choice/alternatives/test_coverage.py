@@ -1,0 +1,38 @@
+"""What is asked for next, of values from the least to the greatest: where most is open, and again what was left open."""
+
+from __future__ import annotations
+
+from solvers.choice.alternatives.coverage import Coverage, Stretch
+from solvers.choice.alternatives.points import Point
+
+
+def point(value: int, cost: int, cost_bound: int) -> Point:
+    return Point((value,), value, cost, value, cost_bound)
+
+
+def wanted(coverage: Coverage, *points: Point) -> set[int]:
+    """All values that are asked for until nothing is open, each in vain."""
+    found = set()
+    while (following := coverage.next_value(points)) is not None:
+        value, _ = following
+        assert value not in found
+        found.add(value)
+        coverage.give_up(Stretch(value, value))
+    return found
+
+
+def test_what_is_open_is_asked_again_and_nothing_that_is_proven() -> None:
+    fast, open_, small = point(9, 10, 10), point(5, 20, 20), point(2, 30, 30)
+    coverage = Coverage()
+    coverage.settle(fast, None)
+    coverage.settle(small, 2)
+    coverage.settle(point(5, 20, 15), 7)
+    assert wanted(coverage, fast, open_, small) == {3, 4, 8}
+    assert wanted(coverage, fast, open_, small) == set()
+    coverage.reopen({9: fast, 2: small})
+    assert wanted(coverage, fast, open_, small) == {3, 4, 5, 6, 7, 8}
+    coverage.reopen({9: fast, 5: open_, 2: small})  # of itself it is proven, but not that nothing up to 7 costs less
+    assert wanted(coverage, fast, open_, small) == {3, 4, 6, 7, 8}
+    coverage.settle(open_, 7)
+    coverage.reopen({9: fast, 5: open_, 2: small})
+    assert wanted(coverage, fast, open_, small) == {3, 4, 8}
