@@ -147,6 +147,21 @@ def test_it_plans_through_a_pipe(image: Container) -> None:
     assert (plan["status"], plan["peak"]) == ("optimal", 84)
 
 
+def test_it_is_a_cluster_too(image: Container) -> None:
+    dask, address = Path(MEMPLAN).with_name("dask"), f"tcp://127.0.0.1:{free_port()}"
+    script = f"""
+        cd /tmp && cat > three.json
+        {dask} scheduler --port {address.rpartition(":")[2]} --no-dashboard --no-show >&2 & scheduler=$!
+        {dask} worker {address} --nthreads 1 --no-dashboard --local-directory /tmp >&2 & worker=$!
+        for attempt in 1 2 3 4; do
+            {MEMPLAN} plan-many three.json -o plans --cluster {address} --json > told.json && break
+        done
+        kill $worker $scheduler; wait; cat told.json
+    """
+    done = image.run("sh", "-c", script, data=EXAMPLE)
+    assert json.loads(done.stdout)["statuses"] == {"optimal": 1}, done.stderr[-3000:]
+
+
 def test_it_refuses_to_serve_everybody_unasked(image: Container) -> None:
     done = image.run(MEMPLAN, *RUN.only("CMD").words)
     assert done.returncode == 2

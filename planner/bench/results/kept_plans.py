@@ -45,9 +45,6 @@ class KeptPlans:
             return read_plan(self._path(record).read_bytes())
         return None
 
-    def __contains__(self, record: Record) -> bool:
-        return any(record.key == kept.key for kept in self._kept.get(problem_of(record), ()))
-
     def _path(self, record: Record) -> Path:
         return self._folder / f"{record.key}.json"
 
