@@ -94,6 +94,8 @@ def test_a_measurement_runs_there_too(
     assert sorted(record.solver for record in records) == ["auto"] * 4 + ["greedy"] * 4
     assert all(record.wrong is None and record.error is None for record in records)
     assert {str(record.status) for record in records if record.solver == "auto"} == {"optimal"}
+    assert {path.stem for path in (tmp_path / "plans").iterdir()} <= {record.key for record in records}
+    assert len(list((tmp_path / "plans").iterdir())) >= len(files)
 
 
 def test_a_client_that_is_killed_goes_on_when_it_is_back(
