@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from solvers.model.errors import Unsupported
 from solvers.model.instance import Term
-from solvers.model.linear_terms import choice_cost, moved_column, peak_price
+from solvers.model.linear_terms import LINEAR, choice_cost, moved_column, peak_price
 
 from .. import engine
 from .cover import Cover
@@ -40,6 +40,8 @@ class Costs:
                 return self._largest_peak()
             case Term.REUSE_COST:
                 return self._reuse_cost()
+            case _ if term not in LINEAR:
+                raise Unsupported(engine.NAME, f"it does not know the term {term}")
             case _:
                 price = peak_price(self.model.instance, term)
                 priced = zip(pools, self.peaks(), strict=True) if price else ()

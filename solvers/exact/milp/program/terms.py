@@ -9,8 +9,9 @@ import numpy as np
 
 from ....bounds.one_pool import pool_bound
 from ....bounds.weighted_sections import LiveHeights, peak_sections
+from ....model.errors import Unsupported
 from ....model.instance import Instance, Term
-from ....model.linear_terms import choice_cost, peak_price
+from ....model.linear_terms import LINEAR, choice_cost, peak_price
 from ....model.objective import peaks
 from .model import Expression, Program
 from .pairs import constant_penalty
@@ -34,6 +35,8 @@ def expression(program: Program, term: Term) -> tuple[Expression, int]:
         case Term.REUSE_COST:
             costs = instance.penalties[:, 2].tolist()
             return sum(costs[row] * share for row, share in program.penalised), constant_penalty(instance)
+        case _ if term not in LINEAR:
+            raise Unsupported("milp", f"it does not know the term {term}")
         case _:
             chosen, constant = _chosen(program, term)
             price = peak_price(instance, term) * (1 if is_length(term) else program.unit)
