@@ -17,6 +17,12 @@ namespace {
 
 nb::object offsets_of(const DescentResult& result) { return result.peak ? to_numpy(result.offsets) : nb::none(); }
 
+nb::list attempts_of(const DescentResult& result) {
+    nb::list all;
+    for (const Tried& one : result.attempts) all.append(nb::make_tuple(one.strategy, one.settled, one.work));
+    return all;
+}
+
 const char* name_of(End end) {
     switch (end) {
         case End::kProved: return "proved";
@@ -27,6 +33,7 @@ const char* name_of(End end) {
     }
 }
 
+template <bool kLog>
 nb::tuple search(std::int64_t sections, const nb::tuple& columns, std::int64_t bound, std::optional<std::int64_t> incumbent, bool fit,
                  std::uint64_t seed, int threads, std::optional<std::int64_t> work, std::int64_t max_pairs, nb::callable report) {
     const SearchInput input = input_of(sections, columns);
@@ -36,6 +43,7 @@ nb::tuple search(std::int64_t sections, const nb::tuple& columns, std::int64_t b
     options.fit = fit;
     options.seed = seed;
     options.threads = threads;
+    options.log = kLog;
     if (work) options.work = *work > options.work / kWorkPerMicrosecond ? options.work : *work * kWorkPerMicrosecond;
 
     const DescentResult result = reporting_to(report, [&](const auto& tell) {
@@ -52,16 +60,24 @@ nb::tuple search(std::int64_t sections, const nb::tuple& columns, std::int64_t b
             return none;
         }
     });
-    return nb::make_tuple(name_of(result.end), offsets_of(result), result.bound, result.nodes, result.work / kWorkPerMicrosecond);
+    const auto work_done = result.work / kWorkPerMicrosecond;
+    if constexpr (kLog) {
+        return nb::make_tuple(name_of(result.end), offsets_of(result), result.bound, result.nodes, work_done, attempts_of(result));
+    } else {
+        return nb::make_tuple(name_of(result.end), offsets_of(result), result.bound, result.nodes, work_done);
+    }
 }
 
 }  // namespace
 
 void bind_search(nb::module_& m) {
-    m.def("search", &search, "sections"_a, "columns"_a, "bound"_a, "incumbent"_a.none(), "fit"_a, "seed"_a, "threads"_a, "work"_a.none(),
+    m.def("search", &search<false>, "sections"_a, "columns"_a, "bound"_a, "incumbent"_a.none(), "fit"_a, "seed"_a, "threads"_a, "work"_a.none(),
           "max_pairs"_a, "report"_a,
           "Searches one pool for the least peak: (how it ended, offsets or None, bound, nodes, work in about microseconds).\n\n"
           "report(offsets or None, bound) is called every few milliseconds and at every better plan; True stops the search.");
+    m.def("search_logged", &search<true>, "sections"_a, "columns"_a, "bound"_a, "incumbent"_a.none(), "fit"_a, "seed"_a, "threads"_a,
+          "work"_a.none(), "max_pairs"_a, "report"_a,
+          "The same with one thing more: of each attempt its strategy, whether it settled its round, and its work, 512 of which are one unit.");
 }
 
 }  // namespace memplan

@@ -1,5 +1,6 @@
 // The decision search itself, over any state that can place, raise, propagate and undo: which block next, and what when it fails.
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <utility>
 
@@ -25,7 +26,7 @@ class Decision final : public Engine {
 
     Answer decide(Coord height, const Style& style, Watch& watch) override {
         const std::int64_t before = state_.work();
-        weight_before_ = weight_;
+        weights_before_.push_back(weight_);
         refuted_.begin();
         const Answer answer = search(height, style, watch);
         work_ += state_.work() - before;
@@ -36,8 +37,14 @@ class Decision final : public Engine {
     }
 
     void forget() override {
-        weight_ = weight_before_;
+        weight_ = std::move(weights_before_.back());
+        weights_before_.pop_back();
         refuted_.forget();
+    }
+
+    void keep() override {
+        weights_before_.pop_front();
+        refuted_.keep();
     }
 
   private:
@@ -287,7 +294,7 @@ class Decision final : public Engine {
     std::vector<Choice> most_urgent_;  // by chunk of cliques, unless stale
     std::vector<char> stale_;
     Refuted refuted_;
-    std::vector<std::uint32_t> weight_before_;  // the last attempt
+    std::deque<std::vector<std::uint32_t>> weights_before_;  // of each attempt that may be forgotten
     Coord height_ = 0;
     const int* order_ = nullptr;
     int scale_ = 0;

@@ -7,229 +7,258 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
-#include "search/engine.hpp"
-#include "search/building/glue.hpp"
+#include "search/heights.hpp"
+#include "search/strategies.hpp"
 
 namespace memplan {
 
 namespace {
 
 // Strategies run in rounds. The answer of a round is that of the lowest-numbered strategy that has one, whoever came first, so that the
-// number of threads changes nothing but the time.
-constexpr int kStrategies = 4;
-constexpr int kNobody = kStrategies;
-constexpr int kGlued = 2;
-constexpr int kManyBlocks = 2000;  // where an attempt takes so long that no more than two go before another height
-
-struct Strategy {
-    std::unique_ptr<Engine> engine;
-    const Glued* glued = nullptr;  // what it searches instead of the model itself: then it finds, but proves nothing
-    Answer answer = Answer::kBudget;
-    bool ran = false;
-    std::int64_t nodes = 0, work = 0;
-};
-
+// number of threads changes nothing but the time. What a strategy does in a round depends on its own earlier attempts, the round's height and
+// the work left. So threads need not wait for each other at the end of a round: they go on with the next ones as if nothing were settled. What
+// they did after the round that is settled, is undone; and so is what they did with more work than was left.
 class Descent {
   public:
     Descent(const Model& model, const DescentOptions& options, const Report& report)
-        : model_(model), options_(options), report_(report), strategies_(model.blocks() > kManyBlocks ? 2 : kStrategies) {
+        : model_(model), options_(options), report_(report), strategies_(model, options.seed, options.work) {
         result_.bound = std::max(options.bound, model.fixed_peak);
+        rounds_ahead_ = std::clamp(kMostRemembered / std::max(model.cliques(), 1), 1, kMostRoundsAhead);
     }
 
     DescentResult run() {
-        if (!model_.contradiction.empty()) return finish(End::kImpossible);
+        if (!model_.contradiction.empty()) return finished(End::kImpossible);
         ceiling_ = options_.incumbent;
         // Whatever fits at all ends by here.
         Coord top = model_.fixed_peak;
         for (int j = 0; j < model_.blocks(); ++j) {
             top = std::max(top, model_.origin + model_.unit * model_.highest[j] + model_.height[j]);
-            if (model_.lowest[j] > model_.highest[j]) return finish(End::kImpossible);
+            if (model_.lowest[j] > model_.highest[j]) return finished(End::kImpossible);
             result_.bound = std::max(result_.bound, model_.origin + model_.unit * model_.lowest[j] + model_.height[j]);
         }
-        if (ceiling_ && *ceiling_ <= result_.bound) return finish(End::kProved);
-        glue_some();
-        for (int level = 0;; ++level) {
-            const int rounds = 1 << std::min(level, 20);
-            if (!ceiling_ && !options_.fit && level == 0) {
-                if (const auto end = ask(std::min(result_.bound, top), 1)) return finish(*end);
-            }
-            if (!ceiling_ || options_.fit) {
-                const auto end = ask(top, rounds);
-                if (end) return finish(*end);
-                if (result_.bound > top) return finish(End::kImpossible);
-                if (!ceiling_ || options_.fit) continue;
-            }
-            // The bound itself first: a placement there is the optimum and its proof in one.
-            if (const auto end = ask(result_.bound, 2 * rounds)) return finish(*end);
-            Coord low = result_.bound;
-            while (next_height(low) < *ceiling_) {
-                const Coord middle = low + (*ceiling_ - low) / 2;
-                if (const auto end = ask(middle, rounds)) return finish(*end);
-                if (*ceiling_ > middle) low = std::max(middle, result_.bound);
-            }
-        }
+        if (ceiling_ && *ceiling_ <= result_.bound) return finished(End::kProved);
+        heights_.emplace(model_, top, options_.fit, result_.bound, ceiling_);
+        ahead_.assign(1, heights_->height());
+        future_ = heights_;
+        if (begin_round()) search();
+        return result_;
     }
 
   private:
-    // Half of the strategies look for placements in which what belongs together stays together; the others for all.
-    void glue_some() {
-        if (model_.blocks() > kManyBlocks) return;
-        for (int s = 0; s < kGlued; ++s) {
-            glued_[s] = glue(model_, s == 0);
-            if (glued_[s]) strategies_[s].glued = &*glued_[s];
+    static constexpr int kMostRoundsAhead = 64;
+    static constexpr int kMostRemembered = 1 << 22;  // weights of cliques, for each strategy
+    static constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::max();
+
+    // An attempt's place in the order in which one thread would make them.
+    std::int64_t place(int round, int s) const { return std::int64_t{round} * strategies_.width() + s; }
+
+    class Look final : public Watch {
+      public:
+        Look(Descent& owner, std::int64_t place, bool reports) : owner_(owner), place_(place), reports_(reports) {}
+        bool stopped() override {
+            if (reports_) owner_.tick();
+            return owner_.over_.load(std::memory_order_relaxed) || owner_.last_.load(std::memory_order_relaxed) < place_;
         }
-    }
 
-    // Asks for a placement of this height, for a number of rounds. An End, if the whole descent is over.
-    std::optional<End> ask(Coord height, int rounds) {
-        for (int i = 0; i < rounds; ++i) {
-            if (result_.work >= options_.work) return End::kWork;
-            const int winner = play(height);
-            if (stop_) return End::kStopped;
-            if (winner == kNobody) continue;
-            if (strategies_[winner].answer == Answer::kImpossible) {
-                result_.bound = next_height(height);
-                if (ceiling_ && *ceiling_ <= result_.bound) {
-                    result_.bound = *ceiling_;
-                    return End::kProved;
-                }
-            } else {
-                take(strategies_[winner]);
-                if (*ceiling_ <= result_.bound) return End::kProved;
-                if (options_.fit) return End::kFits;
-            }
-            if (report_(result_, true)) return End::kStopped;
-            return std::nullopt;
-        }
-        return std::nullopt;
-    }
+      private:
+        Descent& owner_;
+        std::int64_t place_;
+        bool reports_;
+    };
 
-    // One round: the strategy that settled it, or kNobody.
-    int play(Coord height) {
-        const int round = round_++;
-        std::atomic<int> next{0}, winner{kNobody};
-        for (Strategy& strategy : strategies_) strategy.ran = false;
-        std::mutex mutex;  // guards the next two
-        std::size_t ended = 0;
-        std::exception_ptr broken;
-        std::condition_variable idle;
-
-        class Look final : public Watch {
-          public:
-            Look(Descent* owner, std::atomic<int>& winner, int self) : owner_(owner), winner_(winner), self_(self) {}
-            bool stopped() override {
-                if (std::this_thread::get_id() == owner_->thread_) owner_->tick();
-                return owner_->stop_ || winner_.load(std::memory_order_relaxed) < self_;
-            }
-
-          private:
-            Descent* owner_;
-            std::atomic<int>& winner_;
-            int self_;
-        };
-
-        // The last strategy takes longest, so where threads share the work it begins: the order says when, not whose answer counts.
-        const int first = options_.threads > 1 ? width() - 1 : 0;
-        const auto work = [&] {
-            for (;;) {
-                const int turn = next.fetch_add(1);
-                if (turn >= width() || stop_) return;
-                const int self = (first + turn) % width();
-                if (winner.load() < self) continue;
-                Strategy& strategy = strategies_[self];
-                if (!strategy.engine) strategy.engine = make_engine(strategy.glued ? strategy.glued->model : model_);
-                Engine& engine = *strategy.engine;
-                const auto nodes = engine.nodes(), spent = engine.work();
-                strategy.ran = true;
-                Look look(this, winner, self);
-                strategy.answer = engine.decide(height, style(self, round), look);
-                if (strategy.glued && strategy.answer == Answer::kImpossible) strategy.answer = Answer::kBudget;
-                strategy.nodes = engine.nodes() - nodes;
-                strategy.work = engine.work() - spent;
-                if (strategy.answer == Answer::kFound || strategy.answer == Answer::kImpossible) {
-                    int old = winner.load();
-                    while (self < old && !winner.compare_exchange_weak(old, self)) {
-                    }
-                }
-            }
-        };
-
-        // What one thread cannot bear, no memory above all, ends the round of all of them.
-        const auto work_or_break = [&] {
+    void search() {
+        // What one thread cannot bear, no memory above all, ends the work of all of them.
+        const auto work_or_break = [&](bool reports) {
             try {
-                work();
+                work(reports);
             } catch (...) {
-                const std::lock_guard lock(mutex);
-                broken = std::current_exception();
-                stop_ = true;
+                const std::lock_guard lock(mutex_);
+                if (!broken_) broken_ = std::current_exception();
+                over_ = true;
+                changed_.notify_all();
             }
         };
-
-        const auto wanted = static_cast<std::size_t>(std::clamp(options_.threads, 1, width()) - 1);
+        const auto wanted = static_cast<std::size_t>(std::clamp(options_.threads, 1, strategies_.width()) - 1);
         std::vector<std::thread> helpers;
         helpers.reserve(wanted);
         try {
-            while (helpers.size() < wanted) {
-                helpers.emplace_back([&] {
-                    work_or_break();
-                    const std::lock_guard lock(mutex);
-                    ++ended;
-                    idle.notify_one();
-                });
-            }
+            side_by_side_ = wanted > 0;
+            while (helpers.size() < wanted) helpers.emplace_back([&] { work_or_break(false); });
         } catch (const std::exception&) {  // No more threads are to be had: then those that there are do it all.
+            if (helpers.empty()) side_by_side_ = false;
         }
-        work_or_break();
-        while (!helpers.empty()) {
-            std::unique_lock lock(mutex);
-            if (idle.wait_for(lock, std::chrono::milliseconds(5), [&] { return ended == helpers.size(); })) break;
-            lock.unlock();
-            tick();
-        }
+        work_or_break(true);
         for (auto& helper : helpers) helper.join();
-        if (broken) std::rethrow_exception(broken);
-        const int settled = winner.load();
-        for (int s = 0; s < width(); ++s) {
-            if (s <= settled) {
-                result_.nodes += strategies_[s].nodes;
-                result_.work += strategies_[s].work;
-            } else if (strategies_[s].ran) {
-                // With fewer threads it would not have run: what it learnt must not matter.
-                strategies_[s].engine->forget();
+        if (broken_) std::rethrow_exception(broken_);
+    }
+
+    // One thread's part. The one that called may report.
+    void work(bool reports) {
+        std::unique_lock lock(mutex_);
+        while (!over_) {
+            const int self = choose();
+            if (self < 0) {
+                if (!reports) {
+                    changed_.wait(lock);
+                    continue;
+                }
+                changed_.wait_for(lock, std::chrono::milliseconds(5));
+                lock.unlock();
+                tick();
+                lock.lock();
+                continue;
+            }
+            const int round = next_round(self);
+            Strategy& strategy = strategies_[self];
+            strategy.attempts.push_back({strategies_.allowance(done_before_round_)});
+            Attempt& attempt = strategy.attempts.back();
+            const Coord height = height_of(round);
+            const int kept = std::exchange(strategy.kept, 0);
+            lock.unlock();
+
+            Engine& engine = strategies_.engine(self);
+            for (int i = 0; i < kept; ++i) engine.keep();
+            const auto nodes = engine.nodes(), spent = engine.work();
+            Look look(*this, place(round, self), reports);
+            Answer answer = engine.decide(height, strategies_.style(self, round, attempt.allowed), look);
+            if (strategy.glued && answer == Answer::kImpossible) answer = Answer::kBudget;
+
+            lock.lock();
+            attempt.answer = answer;
+            attempt.nodes = engine.nodes() - nodes;
+            attempt.work = engine.work() - spent;
+            attempt.ended = true;
+            if (attempt.settles()) last_ = std::min(last_.load(), place(round, self));
+            advance();
+            changed_.notify_all();
+            if (reports && news_) {
+                lock.unlock();
+                tick();
+                lock.lock();
             }
         }
-        return settled;
     }
 
-    Style style(int self, int round) const {
-        Style style;
-        style.seed = Random(Random(options_.seed).next() + static_cast<std::uint64_t>(round) * kStrategies + static_cast<std::uint64_t>(self)).next();
-        // Lifetime first is best on most of the hardest instances and useless on some; which, cannot be told in advance.
-        style.order = self % 2 == 0 ? 0 : (self / 2 + round) % 3;
-        // Short attempts find; the last strategy also makes long ones, which can prove.
-        const int length = self == width() - 1 ? luby(round + 1) : 1;
-        style.nodes = length * (1000 + std::min(round * 10, 300) + model_.blocks());
-        // What is left. Where attempts are long, only a part of it, but then at least half of that part of all: one that is cut short is of no use.
-        style.work = std::max<std::int64_t>(options_.work - result_.work, 0);
-        if (width() < kStrategies) style.work = std::max(style.work, options_.work / 2) / width();
-        return style;
-    }
-
-    // 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
-    static int luby(int i) {
-        for (;;) {
-            int power = 1;
-            while (2 * power <= i + 1) power *= 2;
-            if (power == i + 1) return power / 2;
-            i -= power - 1;
+    // The strategy whose next attempt is to be made, or -1. Of a round the last one takes longest, so where threads share the work it begins.
+    int choose() {
+        if (!side_by_side_) return cursor_;
+        int best = -1;
+        std::int64_t earliest = kNowhere;
+        for (int s = 0; s < strategies_.width(); ++s) {
+            if (strategies_[s].busy()) continue;
+            const int round = next_round(s);
+            if (round > round_ + rounds_ahead_ || place(round, s) > last_) continue;
+            const std::int64_t rank = place(round, s == strategies_.width() - 1 ? -1 : s);
+            if (rank < earliest) {
+                earliest = rank;
+                best = s;
+            }
         }
+        return best;
+    }
+
+    // That of the strategy's next attempt.
+    int next_round(int s) { return round_ + (s < cursor_ ? 1 : 0) + static_cast<int>(strategies_[s].attempts.size()); }
+
+    Coord height_of(int round) {
+        while (static_cast<int>(ahead_.size()) <= round - round_) {
+            future_->pass();
+            ahead_.push_back(future_->height());
+        }
+        return ahead_[static_cast<std::size_t>(round - round_)];
+    }
+
+    // Takes down what has been done, attempt by attempt in the order of one thread, as far as it is known.
+    void advance() {
+        while (!over_) {
+            Strategy& strategy = strategies_[cursor_];
+            if (strategy.attempts.empty() || !strategy.attempts.front().ended) return;
+            const Attempt attempt = strategy.attempts.front();
+            const std::int64_t here = place(round_, cursor_);
+            const std::int64_t allowed = strategies_.allowance(done_before_round_);
+            if (attempt.allowed > allowed && attempt.work >= allowed) {
+                // It would have been cut short: once more.
+                if (!undo_after(here - 1)) return;
+                continue;
+            }
+            if (attempt.settles() && !undo_after(here)) return;
+            result_.nodes += attempt.nodes;
+            result_.work += attempt.work;
+            if (options_.log) result_.attempts.push_back({cursor_, attempt.settles(), attempt.work});
+            strategy.attempts.pop_front();
+            ++strategy.kept;
+            if (attempt.settles()) {
+                if (!settle(attempt.answer, strategy)) return;
+                end_round();
+                heights_->settle(result_.bound, ceiling_);
+                future_ = heights_;
+                ahead_.assign(1, heights_->height());
+                if (!begin_round()) return;
+            } else if (++cursor_ == strategies_.width()) {
+                end_round();
+                heights_->pass();
+                ahead_.pop_front();
+                if (ahead_.empty()) {
+                    future_ = heights_;
+                    ahead_.push_back(heights_->height());
+                }
+                if (!begin_round()) return;
+            }
+        }
+    }
+
+    void end_round() {
+        ++round_;
+        cursor_ = 0;
+    }
+
+    bool begin_round() {
+        if (heights_->hopeless()) return end(End::kImpossible);
+        if (result_.work >= options_.work) return end(End::kWork);
+        done_before_round_ = result_.work;
+        return true;
+    }
+
+    // As if no attempt after this place had been made. False as long as one of them is under way.
+    bool undo_after(std::int64_t here) {
+        last_ = std::min(last_.load(), here);
+        for (int s = 0; s < strategies_.width(); ++s) {
+            if (strategies_[s].busy()) return false;  // whoever is before this place has ended: it is the first that is not taken down
+        }
+        for (int s = 0; s < strategies_.width(); ++s) {
+            Strategy& strategy = strategies_[s];
+            while (!strategy.attempts.empty() && place(next_round(s) - 1, s) > here) {
+                strategy.attempts.pop_back();
+                strategy.engine->forget();
+            }
+        }
+        last_ = kNowhere;
+        return true;
+    }
+
+    // What an answer says of the whole; false if it ends it.
+    bool settle(Answer answer, Strategy& strategy) {
+        if (answer == Answer::kImpossible) {
+            result_.bound = next_height(model_, heights_->height());
+            if (ceiling_ && *ceiling_ <= result_.bound) {
+                result_.bound = *ceiling_;
+                return end(End::kProved);
+            }
+        } else {
+            take(strategy);
+            if (*ceiling_ <= result_.bound) return end(End::kProved);
+            if (options_.fit) return end(End::kFits);
+        }
+        news_ = true;
+        return true;
     }
 
     void take(const Strategy& strategy) {
         const std::vector<Coord>& found = strategy.engine->offsets();
         const std::vector<Coord> offsets = strategy.glued ? strategy.glued->expand(found) : found;
-        result_.offsets.assign(offsets_needed(), 0);
+        result_.offsets.assign(model_.original.size() + model_.fixed.size(), 0);
         Coord peak = model_.fixed_peak;
         for (int j = 0; j < model_.blocks(); ++j) {
             const Coord base = model_.origin + model_.unit * offsets[j];
@@ -241,43 +270,48 @@ class Descent {
         ceiling_ = peak;
     }
 
-    int width() const { return static_cast<int>(strategies_.size()); }
-    std::size_t offsets_needed() const { return model_.original.size() + model_.fixed.size(); }
-
-    // The least height above this one at which some block could end.
-    Coord next_height(Coord height) const {
-        Coord next = std::numeric_limits<Coord>::max();
-        for (int j = 0; j < model_.blocks(); ++j) {
-            const Coord over = model_.origin + model_.height[j];
-            next = std::min(next, over + model_.unit * (floor_div(height - over, model_.unit) + 1));
-        }
-        if (model_.fixed_peak > height) next = std::min(next, model_.fixed_peak);
-        return next;
-    }
-
+    // On the thread that called.
     void tick() {
         const auto now = std::chrono::steady_clock::now();
-        if (now - last_tick_ < std::chrono::milliseconds(4)) return;
+        if (!news_ && now - last_tick_ < std::chrono::milliseconds(4)) return;
         last_tick_ = now;
-        if (report_(result_, false)) stop_ = true;
+        const std::lock_guard lock(mutex_);
+        if (over_) return;
+        if (report_(result_, news_.exchange(false))) end(End::kStopped);
     }
 
-    DescentResult finish(End end) {
-        result_.end = end;
+    bool end(End how) {
+        result_.end = how;
+        over_ = true;
+        changed_.notify_all();
+        return false;
+    }
+
+    DescentResult finished(End how) {
+        end(how);
         return result_;
     }
 
     const Model& model_;
     const DescentOptions& options_;
     const Report& report_;
-    std::optional<Glued> glued_[kGlued];  // for the first strategies
-    std::vector<Strategy> strategies_;
+    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();  // of the thread that called
+    bool side_by_side_ = false;
+    int rounds_ahead_;
+
+    std::mutex mutex_;  // guards what follows, but for engines: each is its attempt's
+    std::condition_variable changed_;
+    Strategies strategies_;
     DescentResult result_;
     std::optional<Coord> ceiling_;
-    int round_ = 0;
-    std::atomic<bool> stop_{false};
-    std::thread::id thread_ = std::this_thread::get_id();
-    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
+    std::optional<Heights> heights_, future_;  // of the round at hand, and of the last one of those ahead
+    std::deque<Coord> ahead_;                  // heights, from the round at hand on
+    int round_ = 0, cursor_ = 0;               // the first attempt that is not taken down
+    std::int64_t done_before_round_ = 0;
+    std::exception_ptr broken_;
+    // These are read without it, too.
+    std::atomic<std::int64_t> last_{kNowhere};  // no attempt after this place matters
+    std::atomic<bool> over_{false}, news_{false};
 };
 
 }  // namespace

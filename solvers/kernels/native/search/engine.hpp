@@ -38,8 +38,11 @@ class Engine {
     // Keeps what it learns from failures for the next time.
     virtual Answer decide(Coord height, const Style& style, Watch& watch) = 0;
 
-    // As if the last call of decide had taught nothing.
+    // As if the last call of decide that is neither kept nor forgotten had taught nothing.
     virtual void forget() = 0;
+
+    // What the first such call taught stays.
+    virtual void keep() = 0;
 
     // Offsets of the movable blocks, in units, after kFound.
     const std::vector<Coord>& offsets() const { return offset_; }

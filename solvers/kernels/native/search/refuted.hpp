@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -26,18 +27,23 @@ class Refuted {
         key.second += mix(z ^ 0xA0761D6478BD642FULL);
     }
 
-    // What is inserted from here on can be forgotten again.
-    void begin() { replaced_.clear(); }
+    // What is inserted from here on can be forgotten again, until it is kept.
+    void begin() { replaced_.emplace_back(); }
 
+    // What was inserted since the last begin.
     void forget() {
-        for (auto slot = replaced_.rbegin(); slot != replaced_.rend(); ++slot) known_[slot->first] = slot->second;
-        replaced_.clear();
+        const auto& last = replaced_.back();
+        for (auto slot = last.rbegin(); slot != last.rend(); ++slot) known_[slot->first] = slot->second;
+        replaced_.pop_back();
     }
+
+    // What was inserted after the first begin, up to the next.
+    void keep() { replaced_.pop_front(); }
 
     void insert(const Key& key) {
         if (known_.empty()) known_.resize(kSlots);
         Key& slot = known_[key.first % kSlots];
-        replaced_.emplace_back(key.first % kSlots, slot);
+        replaced_.back().emplace_back(key.first % kSlots, slot);
         slot = key;
     }
 
@@ -47,7 +53,7 @@ class Refuted {
     static constexpr std::size_t kSlots = std::size_t{1} << 18;
 
     std::vector<Key> known_;  // the latest of each slot
-    std::vector<std::pair<std::size_t, Key>> replaced_;  // since begin()
+    std::deque<std::vector<std::pair<std::size_t, Key>>> replaced_;  // by begin
 };
 
 }  // namespace memplan

@@ -1,0 +1,94 @@
+// Who tries what for how long: the strategies of a round, and what an attempt of each may cost.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "search/building/glue.hpp"
+#include "search/engine.hpp"
+
+namespace memplan {
+
+// What a strategy did in a round, or does.
+struct Attempt {
+    std::int64_t allowed;  // work
+    Answer answer = Answer::kBudget;
+    bool ended = false;
+    std::int64_t nodes = 0, work = 0;
+
+    bool settles() const { return answer == Answer::kFound || answer == Answer::kImpossible; }
+};
+
+struct Strategy {
+    std::unique_ptr<Engine> engine;
+    std::optional<Glued> glued;     // what it searches instead of the model itself: then it finds, but proves nothing
+    std::deque<Attempt> attempts;   // that are not kept yet, round by round; only the last one may be under way
+    int kept = 0;                   // how many its engine is to be told of
+
+    bool busy() const { return !attempts.empty() && !attempts.back().ended; }
+};
+
+class Strategies {
+  public:
+    Strategies(const Model& model, std::uint64_t seed, std::int64_t work)
+        : model_(model), seed_(seed), work_(work), width_(model.blocks() > kManyBlocks ? kFew : kUsual) {
+        if (model.blocks() > kManyBlocks) return;
+        // Half of them look for placements in which what belongs together stays together; the others for all.
+        for (int s = 0; s < kGlued; ++s) all_[s].glued = glue(model_, s == 0);
+    }
+
+    int width() const { return width_; }
+    Strategy& operator[](int s) { return all_[s]; }
+
+    Engine& engine(int s) {
+        Strategy& strategy = all_[s];
+        if (!strategy.engine) strategy.engine = make_engine(strategy.glued ? strategy.glued->model : model_);
+        return *strategy.engine;
+    }
+
+    // What an attempt of the round may spend that begins when so much is done: what is left. Where attempts are long, only a part of it, but
+    // then at least half of that part of all: one that is cut short is of no use.
+    std::int64_t allowance(std::int64_t done) const {
+        const std::int64_t left = std::max<std::int64_t>(work_ - done, 0);
+        return width_ < kUsual ? std::max(left, work_ / 2) / width_ : left;
+    }
+
+    Style style(int self, int round, std::int64_t work) const {
+        Style style;
+        style.seed = Random(Random(seed_).next() + static_cast<std::uint64_t>(round) * kUsual + static_cast<std::uint64_t>(self)).next();
+        // Lifetime first is best on most of the hardest instances and useless on some; which, cannot be told in advance.
+        style.order = self % 2 == 0 ? 0 : (self / 2 + round) % 3;
+        // Short attempts find; the last strategy also makes long ones, which can prove.
+        const int length = self == width_ - 1 ? luby(round + 1) : 1;
+        style.nodes = length * (1000 + std::min(round * 10, 300) + model_.blocks());
+        style.work = work;
+        return style;
+    }
+
+  private:
+    static constexpr int kUsual = 4, kFew = 2;
+    static constexpr int kGlued = 2;
+    static constexpr int kManyBlocks = 2000;  // where an attempt takes so long that no more than two go before another height
+
+    // 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
+    static int luby(int i) {
+        for (;;) {
+            int power = 1;
+            while (2 * power <= i + 1) power *= 2;
+            if (power == i + 1) return power / 2;
+            i -= power - 1;
+        }
+    }
+
+    const Model& model_;
+    std::uint64_t seed_;
+    std::int64_t work_;
+    int width_;
+    Strategy all_[kUsual];
+};
+
+}  // namespace memplan
