@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import ClassVar, Protocol
 
 from .errors import StopReason
-from .instance import Instance, Placement
+from .instance import Instance, Ints, Placement
 from .libraries import Library, missing
 from .outcome import Outcome, Value
 
@@ -110,6 +110,8 @@ class Task:
     warm: Warm | None = None
     """None: the solver's own default."""
     verbose: bool = False
+    crew: Ints | None = None
+    """One number: how many of the workers it may use at the moment; None: all of them."""
 
     @property
     def enough(self) -> Value:

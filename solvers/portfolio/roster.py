@@ -36,6 +36,8 @@ class Share(NamedTuple):
     """Where less than so many per cent of the room below the bound are in use, others do better."""
     blocks_per_part: int | None = None
     """With more blocks it gets more parts, one for each so many: it earns them where they make up for what others no longer can."""
+    scales: bool = False
+    """It can use several workers."""
     leads_in_python: bool = False
     """Without native kernels it is the fastest, and comes before the others."""
 
@@ -66,7 +68,7 @@ ROSTER = {
     "pools_first": Role(joint=True, leads=True, saves_greedy=True),
     "assign": Role(joint=True, saves_greedy=True),
     "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),
-    "search": Role(Share(parts=6), packs_pools=True),
+    "search": Role(Share(parts=6, scales=True), packs_pools=True),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
     "gluing": Role(
         Share(smallest=250, largest=40_000, least_fill=80, blocks_per_part=125, needs_native=True),

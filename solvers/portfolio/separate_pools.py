@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from ..geometry.presolve import by_pool
 from ..model.errors import StopReason
-from ..model.instance import Instance, Placement, Term
+from ..model.instance import Instance, Ints, Placement, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
 from ..model.objective import evaluate, value_of_peaks
 from ..model.outcome import Outcome, Value
@@ -18,6 +19,7 @@ from .board import Board, Relay
 from .execute import Answer, Engines, ask, execute
 from .roster import FIRST_ROUND_WORK, USUAL_PARTS, round_work, task_of_round, team
 from .single_pool import Component, SinglePool
+from .turns import Part, Turn, play
 
 WIDTH_PER_WORK = 18
 """Sections lived in for each unit that a part of the work must have for the search's parts to pay for a first dive."""
@@ -31,16 +33,6 @@ def solve_separate_pools(
     An engine that the user asked for by name must take the instance; others may refuse it, which is then noted.
     """
     return _SeparatePools(instance, task, control, engines, by_name).run()
-
-
-@dataclass(slots=True)
-class _Turn:
-    """One component's part of a round: what its engines said, in their order."""
-
-    pool: SinglePool
-    component: Component
-    team: tuple[tuple[str, int], ...]
-    answers: list[tuple[str, Answer]] = field(default_factory=list)
 
 
 class _SeparatePools:
@@ -122,12 +114,12 @@ class _SeparatePools:
 
     def _round(self) -> StopReason | None:
         """Every engine on every open component, then take what they found, in an order that does not depend on who was first."""
-        from concurrent.futures import ThreadPoolExecutor  # of no use where greedy is enough
-
         self.rounds += 1
-        # Who works on what is settled before anybody begins: what comes of one component must not matter for another of the same round.
+        # Who works on what, and what they know, is settled before anybody begins: what comes of one must not matter for another of the same round.
         todo = [
-            _Turn(pool, component, team(self.engines.working, component, self.rounds))
+            Turn(
+                pool, component, team(self.engines.working, component, self.rounds), partial(self._put, pool, component)
+            )
             for pool in self.pools
             for component in pool.open
             if not (self.task.goal is Goal.FIT and component.placement)
@@ -136,14 +128,16 @@ class _SeparatePools:
         if budget == 0:
             return self.engines.stop
         before, working, value = self.engines.work, list(self.engines.working), self.board.value
-        threads = max(1, self.task.limits.workers // max(1, len(todo)))
-        with ThreadPoolExecutor(max_workers=max(1, self.task.limits.workers)) as executor:
-            list(executor.map(lambda turn: self._play(turn, budget, threads), todo))
+        play(todo, self.task.limits.workers, self.board, partial(self._ask, budget))
         for turn in todo:
-            for name, answer in turn.answers:
+            for name, answer in turn.answers():
                 self.engines.heard(name, answer)
                 if isinstance(answer, Outcome):
                     self._take(turn.pool, turn.component, name, answer)
+            if (
+                turn.settled and turn.component.placement is not None
+            ):  # somebody who was not needed may have put another
+                self._put(turn.pool, turn.component, turn.component.placement)
         self._prove()
         spent = self.engines.work - before
         is_stuck = spent == 0 and self.engines.working == working
@@ -151,43 +145,24 @@ class _SeparatePools:
             is_stuck |= spent < budget and self.board.value == value  # they end early where nothing is left to try
         return self.engines.stop if is_stuck and self._finished() is None else None
 
-    def _budget(self, todo: list[_Turn]) -> int:
+    def _budget(self, todo: list[Turn]) -> int:
         """Each part of the work in this round; 0 when nothing is left."""
         first = max([FIRST_ROUND_WORK // USUAL_PARTS, *(_dive_work(turn.component) for turn in todo)])
         parts = sum(parts for turn in todo for _, parts in turn.team)
         return round_work(self.task.limits.work, self.engines.work, parts, first=first)
 
-    def _play(self, turn: _Turn, work: int, threads: int) -> None:
-        pool, component = turn.pool, turn.component
-        bound, placement, peak = component.bound, component.placement, component.peak
-        usual = replace(self.task, limits=replace(self.task.limits, workers=threads), target=(self._enough(pool),))
-        relay = self._relay(pool, component)
-        for name, parts in turn.team:
-            task = task_of_round(usual, self.rounds, work * parts)
-            task = replace(task, start=placement, bound=(bound,), pool_bounds=(bound,))
-            answer = ask(name, component.piece.instance, task, relay)
-            turn.answers.append((name, answer))
-            if not isinstance(answer, Outcome):
-                continue
-            if answer.placement is not None and answer.value is not None and (peak is None or answer.value[0] < peak):
-                placement, peak = answer.placement, answer.value[0]
-            bound = max(bound, answer.bound[0] if answer.bound else 0)
-            is_done = answer.infeasible or (peak is not None and peak <= max(bound, pool.bound))
-            if is_done or self.board.stopped() is not None:
-                break
-
-    def _relay(self, pool: SinglePool, component: Component) -> Relay:
-        """Passes incumbents on to the board, so that they are shown, and kept, at once."""
-        least = component.peak
-
-        def show(placement: Placement) -> None:
-            nonlocal least
-            peak = component.peak_of(placement)
-            if least is None or peak < least:
-                least = peak
-                self._put(pool, component, placement)
-
-        return Relay(self.board, show)
+    def _ask(self, work: int, part: Part, relay: Relay, crew: Ints) -> Answer:
+        """One engine on one component: with what all knew when the round began."""
+        component = part.turn.component
+        task = replace(
+            task_of_round(self.task, self.rounds, work * part.parts),
+            target=(self._enough(part.turn.pool),),
+            start=component.placement,
+            bound=(component.bound,),
+            pool_bounds=(component.bound,),
+            crew=crew,
+        )
+        return ask(part.name, component.piece.instance, task, relay)
 
     def _put(self, pool: SinglePool, component: Component, placement: Placement) -> None:
         self.board.put(pool.blocks[component.piece.blocks], pool.number, placement.offset * pool.unit)

@@ -43,6 +43,7 @@ class Descent {
         ahead_.assign(1, heights_->height());
         future_ = heights_;
         if (begin_round()) search();
+        result_.attempts = std::move(attempts_);
         return result_;
     }
 
@@ -70,9 +71,9 @@ class Descent {
 
     void search() {
         // What one thread cannot bear, no memory above all, ends the work of all of them.
-        const auto work_or_break = [&](bool reports) {
+        const auto work_or_break = [&](int number) {
             try {
-                work(reports);
+                work(number);
             } catch (...) {
                 const std::lock_guard lock(mutex_);
                 if (!broken_) broken_ = std::current_exception();
@@ -84,27 +85,38 @@ class Descent {
         std::vector<std::thread> helpers;
         helpers.reserve(wanted);
         try {
-            side_by_side_ = wanted > 0;
-            while (helpers.size() < wanted) helpers.emplace_back([&] { work_or_break(false); });
+            while (helpers.size() < wanted) {
+                const int number = threads_++;
+                helpers.emplace_back([&, number] { work_or_break(number); });
+            }
         } catch (const std::exception&) {  // No more threads are to be had: then those that there are do it all.
-            if (helpers.empty()) side_by_side_ = false;
+            --threads_;
         }
-        work_or_break(true);
+        work_or_break(0);
         for (auto& helper : helpers) helper.join();
         if (broken_) std::rethrow_exception(broken_);
+        for (; result_.end != End::kStopped && !news_.empty(); news_.pop_front()) {
+            if (report_(news_.front(), true)) end(End::kStopped);
+        }
     }
 
-    // One thread's part. The one that called may report.
-    void work(bool reports) {
+    // How many threads may work at the moment.
+    int crew() const {
+        const int threads = threads_;
+        if (!options_.crew) return threads;
+        const auto wanted = *const_cast<const volatile std::int64_t*>(options_.crew);
+        return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, threads));
+    }
+
+    // One thread's part. The one that called is number 0, and reports.
+    void work(int number) {
+        const bool reports = number == 0;
         std::unique_lock lock(mutex_);
         while (!over_) {
-            const int self = choose();
+            const int self = number < crew() ? choose() : -1;
             if (self < 0) {
-                if (!reports) {
-                    changed_.wait(lock);
-                    continue;
-                }
                 changed_.wait_for(lock, std::chrono::milliseconds(5));
+                if (!reports) continue;
                 lock.unlock();
                 tick();
                 lock.lock();
@@ -133,7 +145,7 @@ class Descent {
             if (attempt.settles()) last_ = std::min(last_.load(), place(round, self));
             advance();
             changed_.notify_all();
-            if (reports && news_) {
+            if (reports && has_news_) {
                 lock.unlock();
                 tick();
                 lock.lock();
@@ -143,14 +155,14 @@ class Descent {
 
     // The strategy whose next attempt is to be made, or -1. Of a round the last one takes longest, so where threads share the work it begins.
     int choose() {
-        if (!side_by_side_) return cursor_;
+        const bool alone = crew() == 1;
         int best = -1;
         std::int64_t earliest = kNowhere;
         for (int s = 0; s < strategies_.width(); ++s) {
             if (strategies_[s].busy()) continue;
             const int round = next_round(s);
             if (round > round_ + rounds_ahead_ || place(round, s) > last_) continue;
-            const std::int64_t rank = place(round, s == strategies_.width() - 1 ? -1 : s);
+            const std::int64_t rank = place(round, s == strategies_.width() - 1 && !alone ? -1 : s);
             if (rank < earliest) {
                 earliest = rank;
                 best = s;
@@ -186,7 +198,7 @@ class Descent {
             if (attempt.settles() && !undo_after(here)) return;
             result_.nodes += attempt.nodes;
             result_.work += attempt.work;
-            if (options_.log) result_.attempts.push_back({cursor_, attempt.settles(), attempt.work});
+            if (options_.log) attempts_.push_back({cursor_, attempt.settles(), attempt.work});
             strategy.attempts.pop_front();
             ++strategy.kept;
             if (attempt.settles()) {
@@ -251,7 +263,8 @@ class Descent {
             if (*ceiling_ <= result_.bound) return end(End::kProved);
             if (options_.fit) return end(End::kFits);
         }
-        news_ = true;
+        news_.push_back(result_);
+        has_news_ = true;
         return true;
     }
 
@@ -273,11 +286,15 @@ class Descent {
     // On the thread that called.
     void tick() {
         const auto now = std::chrono::steady_clock::now();
-        if (!news_ && now - last_tick_ < std::chrono::milliseconds(4)) return;
+        if (!has_news_ && now - last_tick_ < std::chrono::milliseconds(4)) return;
         last_tick_ = now;
         const std::lock_guard lock(mutex_);
         if (over_) return;
-        if (report_(result_, news_.exchange(false))) end(End::kStopped);
+        bool stop = false;
+        if (news_.empty()) stop = report_(result_, false);
+        for (; !stop && !news_.empty(); news_.pop_front()) stop = report_(news_.front(), true);
+        has_news_ = !news_.empty();
+        if (stop) end(End::kStopped);
     }
 
     bool end(End how) {
@@ -296,7 +313,6 @@ class Descent {
     const DescentOptions& options_;
     const Report& report_;
     std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();  // of the thread that called
-    bool side_by_side_ = false;
     int rounds_ahead_;
 
     std::mutex mutex_;  // guards what follows, but for engines: each is its attempt's
@@ -308,10 +324,13 @@ class Descent {
     std::deque<Coord> ahead_;                  // heights, from the round at hand on
     int round_ = 0, cursor_ = 0;               // the first attempt that is not taken down
     std::int64_t done_before_round_ = 0;
+    std::vector<Tried> attempts_;
+    std::deque<DescentResult> news_;           // not reported yet
     std::exception_ptr broken_;
     // These are read without it, too.
     std::atomic<std::int64_t> last_{kNowhere};  // no attempt after this place matters
-    std::atomic<bool> over_{false}, news_{false};
+    std::atomic<bool> over_{false}, has_news_{false};
+    std::atomic<int> threads_{1};
 };
 
 }  // namespace

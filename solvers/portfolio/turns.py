@@ -1,0 +1,166 @@
+"""A round of the engines, side by side: each on its own from what all knew when it began, so that it does not matter who is first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..model.errors import StopReason
+from ..model.instance import Ints, Placement
+from ..model.outcome import Outcome
+from .board import Board, Relay
+from .execute import Answer
+from .roster import share_of
+from .single_pool import Component, SinglePool
+
+
+class Turn:
+    """One component's part of a round: who works on it, in their order, and what they said."""
+
+    def __init__(
+        self,
+        pool: SinglePool,
+        component: Component,
+        team: tuple[tuple[str, int], ...],
+        put: Callable[[Placement], None],
+    ) -> None:
+        self.pool = pool
+        self.component = component
+        self.team = team
+        self.put = put
+        """Keeps a placement of the component, whatever happens next."""
+        self.settled = False
+        """Has one of them ended the component?"""
+        self._said: dict[int, Answer] = {}
+        self._last = len(team) - 1
+        self._least = component.peak
+        self._lock = Lock()
+
+    def needs(self, number: int) -> bool:
+        """Does it matter still what that one of the team says? Not once one before it has ended the component."""
+        return number <= self._last
+
+    def hear(self, number: int, answer: Answer) -> None:
+        """What that one said."""
+        with self._lock:
+            self._said[number] = answer
+            if self._ends([answer]):
+                self._last = min(self._last, number)
+            before: list[Answer] = []
+            for each in range(self._last + 1):
+                if each not in self._said:
+                    return
+                before.append(self._said[each])
+                if self._ends(before):
+                    self._last, self.settled = each, True
+
+    def answers(self) -> list[tuple[str, Answer]]:
+        """Of those who were needed, in their order."""
+        return [(self.team[number][0], self._said[number]) for number in sorted(self._said) if self.needs(number)]
+
+    def show(self, placement: Placement) -> None:
+        """Keep it if it is lower than all before."""
+        peak = self.component.peak_of(placement)
+        with self._lock:
+            if self._least is None or peak < self._least:
+                self._least = peak
+                self.put(placement)
+
+    def _ends(self, answers: Iterable[Answer]) -> bool:
+        """Is the component done with, by what these say together?"""
+        bound, peak = max(self.component.bound, self.pool.bound), self.component.peak
+        for answer in answers:
+            if not isinstance(answer, Outcome):
+                continue
+            if answer.infeasible:
+                return True
+            if answer.placement is not None and answer.value is not None:
+                peak = answer.value[0] if peak is None else min(peak, answer.value[0])
+            bound = max(bound, answer.bound[0] if answer.bound else 0)
+        return peak is not None and peak <= bound
+
+
+class Part(NamedTuple):
+    """One of the team at work on its component."""
+
+    turn: Turn
+    number: int
+
+    @property
+    def name(self) -> str:
+        return self.turn.team[self.number][0]
+
+    @property
+    def parts(self) -> int:
+        """Of the work of the round."""
+        return self.turn.team[self.number][1]
+
+    @property
+    def scales(self) -> bool:
+        """Can it use several workers?"""
+        return share_of(self.name).scales
+
+
+class _Line(Relay):
+    """To the board, for one of a team: who is not needed any more stops."""
+
+    def __init__(self, board: Board, part: Part) -> None:
+        super().__init__(board, part.turn.show)
+        self.stopped = lambda: board.stopped() or (None if part.turn.needs(part.number) else StopReason.CANCELLED)
+
+
+class _Crews:
+    """How many workers each one may use: one, and a share of those that nobody waits for if it can use several."""
+
+    def __init__(self, workers: int, parts: int) -> None:
+        self._workers = workers
+        self._unfinished = parts
+        self._crews: list[Ints] = []
+        self._lock = Lock()
+
+    @contextmanager
+    def member(self, part: Part) -> Iterator[Ints]:
+        """How many it may use; the number changes while it works."""
+        crew = np.ones(1, dtype=np.int64)
+        with self._lock:
+            if part.scales:
+                self._crews.append(crew)
+            self._share()
+        try:
+            yield crew
+        finally:
+            with self._lock:
+                self._unfinished -= 1
+                self._crews = [other for other in self._crews if other is not crew]
+                self._share()
+
+    def _share(self) -> None:
+        spare = max(0, self._workers - self._unfinished)
+        for number, crew in enumerate(self._crews):
+            crew[0] = 1 + (spare + number) // len(self._crews)
+
+
+Work: TypeAlias = Callable[[Part, Relay, Ints], Answer]
+"""What one does, told how many workers it may use."""
+
+
+def play(turns: list[Turn], workers: int, board: Board, work: Work) -> None:
+    """Let all teams work. With one worker one after the other; with several those with most work begin, so that they do not end alone."""
+    from concurrent.futures import ThreadPoolExecutor  # of no use where greedy is enough
+
+    parts = [Part(turn, number) for turn in turns for number in range(len(turn.team))]
+    if workers > 1:
+        parts.sort(key=lambda part: -part.parts)
+    crews = _Crews(workers, len(parts))
+
+    def take_part(part: Part) -> None:
+        with crews.member(part) as crew:
+            if part.turn.needs(part.number) and board.stopped() is None:
+                part.turn.hear(part.number, work(part, _Line(board, part), crew))
+
+    with ThreadPoolExecutor(max_workers=max(1, workers)) as executor:
+        list(executor.map(take_part, parts))
