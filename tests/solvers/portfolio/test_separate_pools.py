@@ -171,6 +171,17 @@ def test_who_works_in_a_round_does_not_depend_on_what_others_meet_in_it(
     assert {task.seed // SEED_STEP for task in Engine.calls[:2]} == {2}
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_one_engine_finds_in_a_round_the_others_are_told_before_the_next(workers: int) -> None:
+    limits = Limits(work=1_000_000, workers=workers)
+    outcome = solve_separate_pools(open_instance(), Task(limits=limits), Silent(), ("refuter", "modest"), by_name=False)
+    assert outcome.work <= 1_000_000
+    first, second = sorted(task.seed // SEED_STEP for task in Engine.calls[:3])[1:]
+    assert first == 1 < second
+    known = {(task.seed // SEED_STEP, task.bound) for task in Engine.calls}
+    assert len(known) == len({number for number, _ in known})
+
+
 @pytest.mark.parametrize(("capacity", "is_asked"), [(None, True), (100_000, False)])
 def test_what_an_engine_does_not_take_it_is_not_asked(capacity: int | None, is_asked: bool) -> None:
     task = Task(limits=Limits(work=400_000))

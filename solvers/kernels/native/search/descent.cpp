@@ -95,8 +95,8 @@ class Descent {
         work_or_break(0);
         for (auto& helper : helpers) helper.join();
         if (broken_) std::rethrow_exception(broken_);
-        for (; result_.end != End::kStopped && !news_.empty(); news_.pop_front()) {
-            if (report_(news_.front(), true)) end(End::kStopped);
+        if (result_.end != End::kStopped) {
+            for (const DescentResult& known : news_) report_(known, true);
         }
     }
 

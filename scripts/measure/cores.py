@@ -1,0 +1,341 @@
+"""How much sooner plans would be there with several workers: their rounds are logged once, in counted work, and replayed. A Markdown table.
+
+.venv/bin/python scripts/measure/cores.py [--seconds 5] [--plots FOLDER] [FAMILY:BUFFERS:SEEDS]...
+
+The replay gives each part of a round, and within the search each attempt, the work that it took with one worker, and hands them to workers by the rules
+of solvers/portfolio/turns.py and of the native search's descent.cpp: so it needs no idle machine, and as many cores as one likes. Greedy, and whatever
+else is not counted as work, is left out. `waiting` replays the same log as if engines of a component took turns, and the search waited at the end of
+each of its rounds, as both did before. `--clock` plans by the clock instead, with one worker and with two in turn: on an idle machine only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from math import inf
+from pathlib import Path
+from statistics import geometric_mean
+from threading import local
+from typing import Any, NamedTuple, cast
+from unittest.mock import patch
+
+from planner import Buffer, Lifetimes, Options, Plan, Pool, Problem, plan
+from planner.drawing import Sheet, Theme
+from planner.drawing.curves import Axes, Curve, curves
+from planner.generate import Request, generate
+from planner.planning.placing.path import WORK_PER_SECOND
+from scripts.measure.dense import family
+from solvers.exact.search import solver as search
+from solvers.kernels import Kernels, active
+from solvers.model.outcome import Outcome
+from solvers.portfolio import separate_pools
+from solvers.portfolio.execute import Answer, ask
+from solvers.portfolio.roster import share_of
+from solvers.portfolio.turns import play
+
+USUAL = (
+    "packing:300:8",
+    "packing:400:8",
+    "packing:1500:2",
+    "packing:3000:2",
+    "recurrent:3000:4",
+    "whole:1500:2",
+    "dropped3:1500:2",
+    "times:3000:1",
+    "dropped5:8000:1",
+)
+CUT = ("whole", "dropped", "sizes", "times")
+WORKERS = (1, 2, 4, 8, 16)
+LEAST = WORK_PER_SECOND // 5
+"""What takes less is over before several workers are of use."""
+UNITS = 512
+"""Of the search's own work, for one unit of everybody's."""
+ROUNDS_AHEAD = 64
+
+
+class Tried(NamedTuple):
+    """An attempt of the search."""
+
+    strategy: int
+    settled: bool
+    work: float
+
+
+@dataclass
+class Part:
+    """What one engine did in a round on one component."""
+
+    name: str
+    parts: int
+    work: float
+    attempts: list[Tried] = field(default_factory=list)
+
+    @property
+    def scales(self) -> bool:
+        return share_of(self.name).scales and bool(self.attempts)
+
+
+Round = list[list[Part]]
+"""The parts of each component, in their order."""
+
+
+def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
+    """The plan, and what was done for it in each round."""
+    here, rounds = local(), list[Round]()
+
+    search_logged = import_module("solvers.kernels._native").search_logged
+
+    class Logging:
+        def search(self, **wish: Any) -> tuple[Any, ...]:
+            *answer, attempts = search_logged(**wish)
+            here.attempts = [Tried(strategy, settled, work / UNITS) for strategy, settled, work in attempts]
+            return tuple(answer)
+
+    def asked(name: str, *others: Any) -> Answer:
+        here.attempts = []
+        answer = ask(name, *others)
+        if isinstance(answer, Outcome):
+            said[id(answer)] = Part(name, 0, answer.work, here.attempts)
+        return answer
+
+    def played(turns: Any, *others: Any) -> None:
+        play(turns, *others)
+        rounds.append([])
+        for turn in turns:
+            told = [(said[id(answer)], answer) for _, answer in turn.answers() if isinstance(answer, Outcome)]
+            shares = dict(turn.team)
+            rounds[-1].append([replace(part, parts=shares[part.name]) for part, _ in told])
+
+    said: dict[int, Part] = {}
+    logging = active()._replace(kernels=cast(Kernels, Logging()))
+    with (
+        patch.object(separate_pools, "ask", asked),
+        patch.object(separate_pools, "play", played),
+        patch.object(search, "active", lambda: logging),
+    ):
+        return plan(problem, options), rounds
+
+
+class Strategies:
+    """The search's attempts, handed out as descent.cpp hands them out."""
+
+    def __init__(self, attempts: list[Tried], *, waits: bool) -> None:
+        self.rounds: list[dict[int, Tried]] = []
+        for tried in attempts:
+            if tried.strategy == 0 or not self.rounds or any(t.settled for t in self.rounds[-1].values()):
+                self.rounds.append({})
+            self.rounds[-1][tried.strategy] = tried
+        self.width = 1 + max(tried.strategy for tried in attempts)
+        self.ahead = 0 if waits else ROUNDS_AHEAD
+        self.at = 0
+        self.next = [0] * self.width
+        self.busy: dict[int, int] = {}
+        """The round that a strategy is at."""
+        self.done: set[tuple[int, int]] = set()
+        self.last = (len(self.rounds), 0)
+        """Nothing from here on matters."""
+
+    @property
+    def over(self) -> bool:
+        return self.at >= len(self.rounds)
+
+    def choose(self, *, alone: bool) -> tuple[int, int, float] | None:
+        """Round, strategy and work of the next attempt; endless if it is of no use in the end."""
+        free = [s for s in range(self.width) if s not in self.busy and self.next[s] <= self.at + self.ahead]
+        free = [s for s in free if (self.next[s], s) < self.last or not self._answered]
+        if self.over or not free:
+            return None
+        best = min(free, key=lambda s: (self.next[s], -1 if s == self.width - 1 and not alone else s))
+        round_ = self.next[best]
+        self.busy[best] = round_
+        self.next[best] += 1
+        is_of_use = round_ < len(self.rounds) and best in self.rounds[round_] and round_ <= self._end
+        return round_, best, self.rounds[round_][best].work if is_of_use else inf
+
+    @property
+    def _end(self) -> int:
+        """The round that settles what is asked now, or the last one."""
+        for number in range(self.at, len(self.rounds)):
+            if any(tried.settled for tried in self.rounds[number].values()):
+                return number
+        return len(self.rounds)
+
+    @property
+    def _answered(self) -> bool:
+        end = self._end
+        return end < len(self.rounds) and any(
+            (end, s) in self.done for s, tried in self.rounds[end].items() if tried.settled
+        )
+
+    def end(self, round_: int, strategy: int) -> None:
+        """An attempt is over; who worked on what does not matter any more, is free."""
+        self.done.add((round_, strategy))
+        del self.busy[strategy]
+        if self._answered:
+            end = self._end
+            winner = next(s for s, tried in self.rounds[end].items() if tried.settled)
+            self.last = (end, winner)
+            for s, at in list(self.busy.items()):
+                if (at, s) > self.last:
+                    del self.busy[s]
+        while not self.over and all((self.at, s) in self.done for s in self.rounds[self.at]):
+            settled = any(tried.settled for tried in self.rounds[self.at].values())
+            self.at += 1
+            if settled or self.over:
+                self.busy.clear()
+                self.next = [self.at] * self.width
+                self.last = (len(self.rounds), 0)
+
+
+def replayed(round_: Round, workers: int, *, waits: bool = False) -> float:
+    """How long a round takes."""
+    if waits:
+        each = max(1, workers // max(1, len(round_)))
+        turns = [sum(_side_by_side([part], each, waits=True) for part in team) for team in round_]
+        return _listed(turns, workers)
+    parts = [part for team in round_ for part in team]
+    if workers > 1:
+        parts.sort(key=lambda part: -part.parts)
+    return _side_by_side(parts, workers, waits=False)
+
+
+def _listed(works: list[float], workers: int) -> float:
+    """One after the other, each to whoever is free first."""
+    free = [0.0] * workers
+    for work in works:
+        heapq.heappush(free, heapq.heappop(free) + work)
+    return max(free)
+
+
+def _side_by_side(parts: list[Part], workers: int, *, waits: bool) -> float:
+    queue, unfinished, free, now = list(parts), len(parts), workers, 0.0
+    events: list[tuple[float, int, Strategies | None, tuple[int, int]]] = []
+    searches: list[Strategies] = []
+    count = 0
+    while queue or unfinished:
+        while queue and free:
+            part, free = queue.pop(0), free - 1
+            if part.scales:
+                searches.append(Strategies(part.attempts, waits=waits))
+            else:
+                count += 1
+                heapq.heappush(events, (now + part.work, count, None, (0, 0)))
+        spare = max(0, workers - unfinished)
+        for number, strategies in enumerate(searches):
+            crew = 1 + (spare + number) // len(searches)
+            while len(strategies.busy) < crew and (task := strategies.choose(alone=crew == 1)):
+                count += 1
+                if task[2] < inf:
+                    heapq.heappush(events, (now + task[2], count, strategies, task[:2]))
+        now, _, ended, which = heapq.heappop(events)
+        if ended is None:
+            unfinished, free = unfinished - 1, free + 1
+            continue
+        ended.end(*which)
+        if ended.over:
+            searches.remove(ended)
+            unfinished, free = unfinished - 1, free + 1
+    return now
+
+
+def problems(wanted: str) -> Iterator[Problem]:
+    """Those of FAMILY:BUFFERS:SEEDS, of seeds that nothing was tuned on."""
+    kind, count, seeds = wanted.split(":")
+    for seed in range(1000, 1000 + int(seeds)) if kind.startswith(CUT) else range(int(seeds)):
+        if not kind.startswith(CUT):
+            yield generate(kind, Request(int(count), seed))
+            continue
+        pieces = family(kind, int(count), seed)
+        buffers = tuple(Buffer(i, size, live=((start, end),)) for i, (start, end, size) in enumerate(pieces))
+        yield Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
+
+
+def by_the_clock(wanted: str, options: Options) -> None:
+    """One worker and two in turn, three times."""
+    for number, problem in enumerate(problems(wanted)):
+        pairs = []
+        for _ in range(3):
+            spent = []
+            for workers in (1, 2):
+                begun = time.monotonic()
+                found = plan(problem, replace(options, workers=workers))
+                spent.append(time.monotonic() - begun)
+            pairs.append(spent[0] / spent[1])
+        if spent[0] >= 0.2:
+            print(
+                f"| {wanted} {number} | {spent[0]:.2f} | {spent[1]:.2f} | {sorted(pairs)[1]:.2f} | {found.solver} |",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("families", nargs="*", default=USUAL)
+    parser.add_argument("--seconds", type=int, default=5, help="whose work is allowed")
+    parser.add_argument("--solver", default="auto")
+    parser.add_argument("--plots", type=Path, help="a folder for pictures of the curves")
+    parser.add_argument("--clock", action="store_true")
+    arguments = parser.parse_args()
+    limit = arguments.seconds * WORK_PER_SECOND
+    options = Options(workers=1, time_limit=None, work_limit=limit, solver=arguments.solver)
+    if arguments.clock:
+        print("| problem | 1 worker | 2 workers | times as fast, median of three | by |\n|---|---|---|---|---|")
+        for wanted in arguments.families:
+            by_the_clock(wanted, options)
+        return
+    heads = [f"{n} workers" for n in WORKERS[1:]]
+    print(f"| problems | of them longer than 0.2 s | {' | '.join(heads)} | waiting: {' | '.join(heads[:2])} |")
+    print("|---" * (4 + len(heads)) + "|")
+    drawn = []
+    for wanted in arguments.families:
+        ratios: dict[tuple[int, bool], list[float]] = {(n, w): [] for n in WORKERS for w in (False, True)}
+        count = 0
+        for problem in problems(wanted):
+            count += 1
+            _, rounds = logged(problem, options)
+            alone = sum(part.work for each in rounds for team in each for part in team)
+            if alone < LEAST:
+                continue
+            for (workers, waits), known in ratios.items():
+                known.append(alone / sum(replayed(each, workers, waits=waits) for each in rounds))
+        kind, size, _ = wanted.split(":")
+        long = len(ratios[2, False])
+        means = {key: geometric_mean(known) for key, known in ratios.items() if known}
+        if not means:
+            print(f"| {kind}, {size} | 0 of {count} |" + " |" * (len(heads) + 2), flush=True)
+            continue
+        worst = min(ratios[2, False])
+        cells = [
+            f"{means[n, False]:.2f}" + (f" (least {worst:.2f})" if n == 2 and long > 1 else "") for n in WORKERS[1:]
+        ]
+        cells += [f"{means[n, True]:.2f}" for n in WORKERS[1:3]]
+        print(f"| {kind}, {size} | {long} of {count} | {' | '.join(cells)} |", flush=True)
+        drawn.append(Curve(f"{kind}, {size}", [(n, means[n, False]) for n in WORKERS]))
+    if arguments.plots:
+        axes = [
+            Axes(
+                "times as fast as one worker, by the replayed work",
+                drawn,
+                lambda value: f"{value:g}",
+                doubling=True,
+                in_bytes=True,
+            )
+        ]
+        for theme in (Theme.LIGHT, Theme.DARK):
+            picture = curves(
+                "What rounds allow",
+                "problems that take longer than 0.2 s; means",
+                axes,
+                lambda n: f"{n} workers",
+                Sheet(900, theme),
+                doubling=True,
+            )
+            (arguments.plots / f"cores-{theme}.svg").write_bytes(picture)
+
+
+if __name__ == "__main__":
+    main()

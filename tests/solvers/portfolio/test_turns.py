@@ -1,0 +1,131 @@
+"""A round's engines work side by side: what they say does not depend on who is first, and no worker waits that another could use."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from solvers.geometry.presolve import by_pool
+from solvers.model.errors import StopReason
+from solvers.model.instance import Ints, Placement
+from solvers.model.outcome import Outcome
+from solvers.model.solver import Silent
+from solvers.portfolio.board import Board, Relay
+from solvers.portfolio.execute import Answer
+from solvers.portfolio.single_pool import SinglePool
+from solvers.portfolio.turns import Part, Turn, play
+from tests.support import make_instance
+
+BLOCKS = make_instance([(0, 2, 3), (1, 3, 3), (2, 4, 3)])
+PATIENCE = 60.0
+"""Seconds; nobody needs as many."""
+
+
+def until(done: list[object], wanted: int) -> None:
+    """Wait for so many."""
+    begun = time.monotonic()
+    while len(done) < wanted and time.monotonic() - begun < PATIENCE:
+        time.sleep(0.001)
+    assert len(done) >= wanted
+
+
+def turn_of(*team: tuple[str, int]) -> tuple[Board, Turn]:
+    pool = SinglePool(next(iter(by_pool(BLOCKS, np.zeros(BLOCKS.blocks, dtype=np.int64)))))
+    pool.split_all()
+    (component,) = pool.open
+    return Board(BLOCKS, Silent()), Turn(pool, component, team, lambda placement: None)
+
+
+def found(*offset: int) -> Outcome:
+    peak = max(offset) + 3
+    at = np.array(offset, dtype=np.int64)
+    return Outcome(StopReason.WORK_LIMIT, Placement(np.zeros_like(at), at), (peak,), (6,), work=1)
+
+
+NOTHING = Outcome(StopReason.WORK_LIMIT, work=1)
+OPTIMAL = found(0, 3, 0)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("winner", [0, 1, 2])
+def test_only_those_count_whom_one_worker_would_have_asked(workers: int, winner: int) -> None:
+    board, turn = turn_of(("first", 1), ("second", 5), ("third", 3))
+    play([turn], workers, board, lambda part, relay, crew: OPTIMAL if part.number == winner else NOTHING)
+    wanted = [(name, NOTHING) for name, _ in turn.team[:winner]]
+    assert turn.answers() == [*wanted, (turn.team[winner][0], OPTIMAL)]
+    assert turn.settled
+
+
+def test_who_is_not_needed_any_more_is_told_to_stop() -> None:
+    board, turn = turn_of(("first", 1), ("second", 2))
+    at_work: list[object] = []
+
+    def work(part: Part, relay: Relay, crew: Ints) -> Answer:
+        if part.number == 0:
+            until(at_work, 1)
+            return OPTIMAL
+        at_work.append(part)
+        begun = time.monotonic()
+        while relay.stopped() is None and time.monotonic() - begun < PATIENCE:
+            time.sleep(0.001)
+        assert relay.stopped() is StopReason.CANCELLED
+        return NOTHING
+
+    play([turn], 2, board, work)
+    assert turn.answers() == [("first", OPTIMAL)]
+
+
+def test_one_before_it_is_waited_for() -> None:
+    board, turn = turn_of(("first", 1), ("second", 2))
+    ended: list[object] = []
+    worse = found(6, 3, 0)
+
+    def work(part: Part, relay: Relay, crew: Ints) -> Answer:
+        if part.number == 0:
+            until(ended, 1)
+            assert relay.stopped() is None
+            return worse
+        ended.append(part)
+        return OPTIMAL
+
+    play([turn], 2, board, work)
+    assert turn.answers() == [("first", worse), ("second", OPTIMAL)]
+
+
+def test_workers_that_nobody_waits_for_help_whoever_can_use_them() -> None:
+    board, turn = turn_of(("search", 6), ("beam", 1))
+    seen: list[int] = []
+    stage: list[object] = []
+
+    def work(part: Part, relay: Relay, crew: Ints) -> Answer:
+        if part.name == "beam":
+            until(stage, 1)
+            assert int(crew[0]) == 1
+            return NOTHING
+        seen.append(int(crew[0]))
+        stage.append(part)
+        begun = time.monotonic()
+        while crew[0] == seen[0] and time.monotonic() - begun < PATIENCE:
+            time.sleep(0.001)
+        seen.append(int(crew[0]))
+        return NOTHING
+
+    play([turn], 4, board, work)
+    assert seen == [3, 4]
+
+
+def test_what_is_shown_is_kept_only_if_it_is_lower() -> None:
+    board, turn = turn_of(("first", 1), ("second", 1))
+    kept: list[int] = []
+    turn.put = lambda placement: kept.append(int(placement.offset.max()))
+
+    def work(part: Part, relay: Relay, crew: Ints) -> Answer:
+        for outcome in (found(0, 9, 0), found(0, 5, 0), found(0, 7, 0)):
+            assert outcome.placement is not None
+            relay.incumbent(outcome.placement)
+        return NOTHING
+
+    play([turn], 1, board, work)
+    assert kept == [9, 5]
