@@ -141,13 +141,17 @@ def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str
     }
     if all(is_of(SolverKind.IMPROVER, name) for name in ready):
         ready |= {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()
-    return tuple((name, _parts(share, extent.blocks)) for name, share in shares.items() if name in ready)
+    return tuple(
+        (name, part) for name, share in shares.items() if name in ready for part in _parts(share, extent.blocks)
+    )
 
 
-def _parts(share: Share, blocks: int) -> int:
+def _parts(share: Share, blocks: int) -> tuple[int, ...]:
+    """Who gets many parts uses them twice, with another seed each, so that a round does not wait for one alone."""
     if share.blocks_per_part is None:
-        return share.parts
-    return min(max(share.parts, blocks // share.blocks_per_part), MOST_PARTS)
+        return (share.parts,)
+    parts = min(max(share.parts, blocks // share.blocks_per_part), MOST_PARTS)
+    return (parts,) if parts <= MOST_PARTS // 2 else (parts - parts // 2, parts // 2)
 
 
 FIRST_ROUND_WORK = 100_000

@@ -24,6 +24,9 @@ from .turns import Part, Turn, play
 WIDTH_PER_WORK = 18
 """Sections lived in for each unit that a part of the work must have for the search's parts to pay for a first dive."""
 
+AGAIN_STEP = 499_979
+"""Who takes part twice in a round has another seed the second time."""
+
 
 def solve_separate_pools(
     instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool
@@ -154,8 +157,10 @@ class _SeparatePools:
     def _ask(self, work: int, part: Part, relay: Relay, crew: Ints) -> Answer:
         """One engine on one component: with what all knew when the round began."""
         component = part.turn.component
+        task = task_of_round(self.task, self.rounds, work * part.parts)
         task = replace(
-            task_of_round(self.task, self.rounds, work * part.parts),
+            task,
+            seed=task.seed + part.again * AGAIN_STEP,
             target=(self._enough(part.turn.pool),),
             start=component.placement,
             bound=(component.bound,),

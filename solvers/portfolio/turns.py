@@ -100,6 +100,11 @@ class Part(NamedTuple):
         return self.turn.team[self.number][1]
 
     @property
+    def again(self) -> int:
+        """How many before it in the team are of the same engine."""
+        return sum(name == self.name for name, _ in self.turn.team[: self.number])
+
+    @property
     def scales(self) -> bool:
         """Can it use several workers?"""
         return share_of(self.name).scales
@@ -149,12 +154,10 @@ Work: TypeAlias = Callable[[Part, Relay, Ints], Answer]
 
 
 def play(turns: list[Turn], workers: int, board: Board, work: Work) -> None:
-    """Let all teams work. With one worker one after the other; with several those with most work begin, so that they do not end alone."""
+    """Let all teams work. They begin in their order whatever the number of workers, so that none begins later than with one alone."""
     from concurrent.futures import ThreadPoolExecutor  # of no use where greedy is enough
 
     parts = [Part(turn, number) for turn in turns for number in range(len(turn.team))]
-    if workers > 1:
-        parts.sort(key=lambda part: -part.parts)
     crews = _Crews(workers, len(parts))
 
     def take_part(part: Part) -> None:

@@ -1,8 +1,11 @@
 """Runs generated problems beside busy loops, and says what ended each run: its work, as it should, or the clock. A Markdown table.
 
-.venv/bin/python scripts/measure/solving/clock.py [--time-limit 10] [--busy 2] [--buffers 300,2000] [--seed 1] [KIND]...
+.venv/bin/python -m scripts.measure.solving.clock [--time-limit 10] [--busy 2] [--buffers 300,2000] [--seed 1] [--processor] [KIND]...
 
 A run that ends by work ends alike on every machine: each one that is left open is made twice, and compared.
+
+With `--processor` no clock ends a run, and what counts is the processor's time that its work took, of all its processes: beside as many busy loops as there
+are cores, one worker has half of the time limit for itself. That can be measured on a busy machine.
 """
 
 from __future__ import annotations
@@ -16,8 +19,11 @@ from dataclasses import replace
 from planner import Options, Plan, Problem, StopReason, end_solver_processes, plan
 from planner.generate import Request, generate
 from planner.generate.kinds import KINDS
+from planner.planning.placing.path import WORK_PER_SECOND
+from scripts.measure.engine import used
 
 BUSY = "while True: pass"
+DONE = {StopReason.PROVED, StopReason.GOAL_MET}
 
 
 def run(problem: Problem, limit: float) -> tuple[Plan, float]:
@@ -31,13 +37,25 @@ def row(kind: str, buffers: int, seed: int, limit: float) -> str:
     """How two runs of one problem ended."""
     problem = generate(kind, Request(buffers, seed))
     first, seconds = run(problem, limit)
-    if first.stop in {StopReason.PROVED, StopReason.GOAL_MET}:
+    if first.stop in DONE:
         alike = ""
     else:
         second, _ = run(problem, limit)
         alike = "alike" if replace(first, run=second.run) == second else "not alike"
     gap = "" if first.gap is None else f"{100 * first.gap:.2f} %"
     return f"| {kind} | {buffers} | {first.stop} | {seconds:.1f} | {gap} | {alike} |"
+
+
+def processor_row(kind: str, buffers: int, seed: int, limit: float) -> str:
+    """What the work of one run takes."""
+    problem = generate(kind, Request(buffers, seed))
+    before = used()
+    options = Options(time_limit=None, work_limit=int(limit * WORK_PER_SECOND), workers=1)
+    found = plan(problem, options)
+    ours, others = (later - earlier for later, earlier in zip(used(), before, strict=True))
+    gap = "" if found.gap is None else f"{100 * found.gap:.2f} %"
+    ended_by = "work" if ours + others <= limit / 2 or found.stop in DONE else "clock"
+    return f"| {kind} | {buffers} | {found.stop} | {ours:.1f} + {others:.1f} | {gap} | {ended_by} |"
 
 
 def main() -> None:
@@ -47,12 +65,22 @@ def main() -> None:
     parser.add_argument("--busy", type=int, default=2, help="busy loops beside")
     parser.add_argument("--buffers", default="300,2000")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processor", action="store_true", help="the processor's time instead of the clock's")
     arguments = parser.parse_args()
+    sizes = [int(size) for size in arguments.buffers.split(",")]
+    if arguments.processor:
+        print("| kind | buffers | ended by | processor seconds, and of other processes | gap | would end by |")
+        print("|---|---|---|---|---|---|", flush=True)
+        for kind in arguments.kinds:
+            for buffers in sizes:
+                print(processor_row(kind, buffers, arguments.seed, arguments.time_limit), flush=True)
+        end_solver_processes()
+        return
     print("| kind | buffers | ended by | seconds | gap | twice |\n|---|---|---|---|---|---|", flush=True)
     loops = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(arguments.busy)]
     try:
         for kind in arguments.kinds:
-            for buffers in map(int, arguments.buffers.split(",")):
+            for buffers in sizes:
                 print(row(kind, buffers, arguments.seed, arguments.time_limit), flush=True)
     finally:
         for loop in loops:

@@ -48,8 +48,15 @@ def test_what_is_densely_packed_is_glued_and_the_more_the_larger_it_is() -> None
     share = share_of("gluing")
     assert names(("search", "gluing"), share.smallest, fill=share.least_fill) == ["search", "gluing"]
     assert names(("search", "gluing"), share.smallest, fill=share.least_fill - 1) == ["search"]
-    parts = [dict(team(("gluing",), Extent(blocks, fill=100), 1))["gluing"] for blocks in (500, 1_000, 1_500, 20_000)]
-    assert parts == [4, 8, MOST_PARTS, MOST_PARTS]
+    teams = [team(("gluing",), Extent(blocks, fill=100), 1) for blocks in (500, 1_000, 1_500, 20_000)]
+    assert [sum(parts for _, parts in each) for each in teams] == [4, 8, MOST_PARTS, MOST_PARTS]
+
+
+def test_who_has_many_parts_takes_part_twice_so_that_nobody_is_waited_for_alone() -> None:
+    for blocks in range(250, 2_000, 50):
+        parts = [parts for _, parts in team(("gluing",), Extent(blocks, fill=100), 1)]
+        assert max(parts) <= MOST_PARTS // 2
+        assert max(parts) - min(parts) <= 1
 
 
 def test_everybody_gets_a_part() -> None:

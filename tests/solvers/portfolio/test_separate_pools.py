@@ -19,7 +19,7 @@ from solvers.model.outcome import Outcome, Proof
 from solvers.model.solver import Control, Feature, Goal, Input, Limits, Silent, Task
 from solvers.portfolio.joint import solve_joint
 from solvers.portfolio.roster import ROSTER, SEED_STEP, Role, Share
-from solvers.portfolio.separate_pools import solve_separate_pools
+from solvers.portfolio.separate_pools import AGAIN_STEP, solve_separate_pools
 from solvers.portfolio.single_pool import SinglePool
 from solvers.portfolio.solve import solve
 from tests.support import make_instance, plain
@@ -172,14 +172,16 @@ def test_who_works_in_a_round_does_not_depend_on_what_others_meet_in_it(
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_what_one_engine_finds_in_a_round_the_others_are_told_before_the_next(workers: int) -> None:
-    limits = Limits(work=1_000_000, workers=workers)
-    outcome = solve_separate_pools(open_instance(), Task(limits=limits), Silent(), ("refuter", "modest"), by_name=False)
-    assert outcome.work <= 1_000_000
-    first, second = sorted(task.seed // SEED_STEP for task in Engine.calls[:3])[1:]
-    assert first == 1 < second
-    known = {(task.seed // SEED_STEP, task.bound) for task in Engine.calls}
-    assert len(known) == len({number for number, _ in known})
+def test_who_takes_part_twice_has_two_seeds_and_knows_what_was_known_before(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ROSTER, "refuter", Role(Share(blocks_per_part=1)))
+    limits = Limits(work=2_000_000, workers=workers)
+    solve_separate_pools(open_instance(), Task(limits=limits), Silent(), ("refuter",), by_name=False)
+    first, again = sorted(Engine.calls[:2], key=lambda task: task.seed)
+    assert first.seed == SEED_STEP
+    assert again.seed == SEED_STEP + AGAIN_STEP
+    assert first.bound == again.bound < Engine.calls[2].bound
 
 
 @pytest.mark.parametrize(("capacity", "is_asked"), [(None, True), (100_000, False)])

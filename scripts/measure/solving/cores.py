@@ -1,6 +1,6 @@
 """How much sooner plans would be there with several workers: their rounds are logged once, in counted work, and replayed. A Markdown table.
 
-.venv/bin/python scripts/measure/cores.py [--seconds 5] [--plots FOLDER] [FAMILY:BUFFERS:SEEDS]...
+.venv/bin/python -m scripts.measure.solving.cores [--seconds 5] [--plots FOLDER] [FAMILY:BUFFERS:SEEDS]...
 
 The replay gives each part of a round, and within the search each attempt, the work that it took with one worker, and hands them to workers by the rules
 of solvers/portfolio/turns.py and of the native search's descent.cpp: so it needs no idle machine, and as many cores as one likes. Greedy, and whatever
@@ -28,7 +28,7 @@ from planner.drawing import Sheet, Theme
 from planner.drawing.curves import Axes, Curve, curves
 from planner.generate import Request, generate
 from planner.planning.placing.path import WORK_PER_SECOND
-from scripts.measure.dense import family
+from scripts.measure.solving.dense import family
 from solvers.exact.search import solver as search
 from solvers.kernels import Kernels, active
 from solvers.model.outcome import Outcome
@@ -40,12 +40,9 @@ from solvers.portfolio.turns import play
 USUAL = (
     "packing:300:8",
     "packing:400:8",
-    "packing:1500:2",
     "packing:3000:2",
     "recurrent:3000:4",
-    "whole:1500:2",
     "dropped3:1500:2",
-    "times:3000:1",
     "dropped5:8000:1",
 )
 CUT = ("whole", "dropped", "sizes", "times")
@@ -106,9 +103,14 @@ def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
         play(turns, *others)
         rounds.append([])
         for turn in turns:
-            told = [(said[id(answer)], answer) for _, answer in turn.answers() if isinstance(answer, Outcome)]
-            shares = dict(turn.team)
-            rounds[-1].append([replace(part, parts=shares[part.name]) for part, _ in told])
+            told = zip(turn.team, turn.answers(), strict=False)
+            rounds[-1].append(
+                [
+                    replace(said[id(answer)], parts=parts)
+                    for (_, parts), (_, answer) in told
+                    if isinstance(answer, Outcome)
+                ]
+            )
 
     said: dict[int, Part] = {}
     logging = active()._replace(kernels=cast(Kernels, Logging()))
@@ -198,8 +200,6 @@ def replayed(round_: Round, workers: int, *, waits: bool = False) -> float:
         turns = [sum(_side_by_side([part], each, waits=True) for part in team) for team in round_]
         return _listed(turns, workers)
     parts = [part for team in round_ for part in team]
-    if workers > 1:
-        parts.sort(key=lambda part: -part.parts)
     return _side_by_side(parts, workers, waits=False)
 
 
@@ -318,7 +318,7 @@ def main() -> None:
     if arguments.plots:
         axes = [
             Axes(
-                "times as fast as one worker, by the replayed work",
+                "times as fast as one worker, by replayed work",
                 drawn,
                 lambda value: f"{value:g}",
                 doubling=True,
@@ -328,9 +328,9 @@ def main() -> None:
         for theme in (Theme.LIGHT, Theme.DARK):
             picture = curves(
                 "What rounds allow",
-                "problems that take longer than 0.2 s; means",
+                "over the number of workers; means of the problems that take longer than 0.2 s",
                 axes,
-                lambda n: f"{n} workers",
+                str,
                 Sheet(900, theme),
                 doubling=True,
             )
