@@ -25,7 +25,7 @@ from unittest.mock import patch
 
 from planner import Buffer, Lifetimes, Options, Plan, Pool, Problem, plan
 from planner.drawing import Sheet, Theme
-from planner.drawing.curves import Axes, Curve, curves
+from planner.drawing.curves.plot import Axes, Curve, curves
 from planner.generate import Request, generate
 from planner.planning.placing.path import WORK_PER_SECOND
 from scripts.measure.solving.dense import family
