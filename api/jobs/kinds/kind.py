@@ -13,7 +13,9 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 from planner.facts.digest import digest
 from planner.formats.documents import Source
 from planner.formats.tables.problems import Format
+from planner.model.plan import Plan
 from planner.model.problem import Pair, Problem
+from planner.model.storage import Sharing
 from planner.model.versions import versions
 from planner.planning.options.capacity import planned_problem
 from planner.planning.options.options import Options
@@ -26,6 +28,10 @@ from ...settings import Settings
 
 Answer: TypeAlias = tuple[dict[str, Any], bytes]
 """A header, and bytes that are passed on as they are."""
+
+
+Written: TypeAlias = Callable[[Plan | Sharing, tuple[str, ...]], Answer]
+"""Makes an answer of a plan or a sharing, and of what is said besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +75,8 @@ class Line(Protocol):
     def understood(self, fields: dict[str, Any]) -> None:
         """What it is that is going to be worked on."""
 
-    def progress(self, moment: Progress) -> None:
-        """Something got better."""
+    def progress(self, moment: Progress, write: Written | None = None) -> None:
+        """Something got better; `write` makes an answer of the best so far (None: the plan or sharing itself)."""
 
     def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None:
         """A part of the answer was found: its figures, and how to write out all that there is by now. That may be called from any thread."""

@@ -40,7 +40,7 @@ class PlanKind(Kind):
         return described(plan, asked.notes)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
-        return described(_ended(read_plan(best), stop))
+        return described(ended(read_plan(best), stop))
 
     def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
         return drawn(
@@ -67,7 +67,7 @@ class SharingKind(PlanKind):
         return described(sharing, asked.notes)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
-        return described(_ended(read_sharing(best), stop))
+        return described(ended(read_sharing(best), stop))
 
 
 def described(plan: Plan | Sharing, notes: tuple[str, ...] = ()) -> Answer:
@@ -88,7 +88,8 @@ def described(plan: Plan | Sharing, notes: tuple[str, ...] = ()) -> Answer:
 Ended = TypeVar("Ended", Plan, Sharing)
 
 
-def _ended(best: Ended, stop: StopReason) -> Ended:
+def ended(best: Ended, stop: StopReason) -> Ended:
+    """The best that was known of a run that was ended from outside."""
     if best.status is not PlanStatus.FEASIBLE:
         return best
     return replace(best, stop=stop, reproducible=False, warnings=(*best.warnings, stop_in_words(stop)))

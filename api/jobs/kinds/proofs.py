@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import planner
 from planner.formats.documents import PROVED_FORMAT
+from planner.model.plan import Plan
+from planner.model.storage import Sharing
 from planner.planning.placing.watching import Progress
-from planner.verifying.proving.prove import prove, require_provable
+from planner.verifying.proofs.claims import height_to_refute
+from planner.verifying.proving.prove import NoProof, PlanProof, prove, require_provable
 from solvers.model.errors import StopReason
 
 from ...errors import HttpCode, Refusal
 from ...settings import Settings
-from .kind import Answer, Asked, Line, Subject, answer, end_in_words, no_such_part
-from .plans import PlanKind, as_written, described
+from .kind import Answer, Asked, Line, Subject, answer, no_such_part
+from .plans import PlanKind, as_written, described, ended, known, plan_within
 
 MOST_PROOF_BYTES = 1 << 24
 """Longer proofs are not kept."""
@@ -25,7 +28,7 @@ PLAN, PROOF = "plan", "proof"
 
 
 class ProofKind(PlanKind):
-    """A proof with its plan. What is known before the end is not kept: who wants plans that get better asks for a plan."""
+    """A proof with its plan. Until the proof is found the answer is the best plan so far, without one."""
 
     name = "proof"
 
@@ -34,37 +37,30 @@ class ProofKind(PlanKind):
         require_provable(subject.planned(asked.options))
 
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
-        def progress(moment: Progress) -> None:
-            line.progress(replace(moment, answer=None))
-
         options = asked.options
         end = None if options.time_limit is None else begun + options.time_limit
+        height = partial(height_to_refute, subject.planned(options))
+
+        def without_proof(known: Plan | Sharing, notes: tuple[str, ...]) -> Answer:
+            assert isinstance(known, Plan)
+            return _proved(known, PlanProof(height(known), None, NoProof.TIME), notes)
+
+        def progress(moment: Progress) -> None:
+            line.progress(moment, without_proof)
 
         def stopped() -> bool:
             return line.cancelled() or (end is not None and time.monotonic() >= end)
 
-        plan = planner.plan(subject.problem, options, progress, line.cancelled, begun=begun)
-        found = prove(subject.planned(options), plan, stopped)
-        why_not, text = found.why_not and str(found.why_not), found.text
-        if text is not None and len(text) > MOST_PROOF_BYTES:
-            text, why_not = None, f"it is longer than {MOST_PROOF_BYTES} bytes; the command writes it"
-        fields, data = described(plan, asked.notes)
-        document = {
-            "format": PROVED_FORMAT,
-            "height": found.height,
-            "proof": None if text is None else text.decode("ascii"),
-            "why_not": why_not,
-            "plan": json.loads(data),
-        }
-        worth = {name: fields[name] for name in ("status", "stop", "best", "bound", "gap")}
-        return answer(
-            json.dumps(document, allow_nan=False).encode("ascii"),
-            **worth,
-            lasting=bool(fields["lasting"]) and text is not None,
-        )
+        start = known(best, lambda data: plan_within(json.loads(data)[PLAN]))
+        plan = planner.plan(subject.problem, options, progress, line.cancelled, begun=begun, start=start)
+        if plan.status.has_plan:
+            progress(Progress(time.monotonic() - begun, plan.objective.value, plan.objective.bound, lambda: plan))
+        return _proved(plan, prove(subject.planned(options), plan, stopped), asked.notes)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
-        raise Refusal(503, HttpCode.NO_PLAN, f"{end_in_words(stop)}, and nothing of a proof is kept before its end")
+        document = json.loads(best)
+        plan = ended(plan_within(document[PLAN]), stop)
+        return _proved(plan, PlanProof(document["height"], None, NoProof.TIME), ())
 
     def part(self, answer: bytes, name: str) -> bytes:
         document: dict[str, Any] = json.loads(answer)
@@ -79,3 +75,21 @@ class ProofKind(PlanKind):
 
     def draw(self, subject: Subject, asked: Asked, answer: bytes, part: str | None, wanted: str) -> bytes:
         return super().draw(subject, asked, self.part(answer, PLAN), None, wanted)
+
+
+def _proved(plan: Plan, found: PlanProof, notes: tuple[str, ...]) -> Answer:
+    """The document, and what the service must know of it."""
+    why_not, text = found.why_not and str(found.why_not), found.text
+    if text is not None and len(text) > MOST_PROOF_BYTES:
+        text, why_not = None, f"it is longer than {MOST_PROOF_BYTES} bytes; the command writes it"
+    fields, data = described(plan, notes)
+    document = {
+        "format": PROVED_FORMAT,
+        "height": found.height,
+        "proof": None if text is None else text.decode("ascii"),
+        "why_not": why_not,
+        "plan": json.loads(data),
+    }
+    worth = {name: fields[name] for name in ("status", "stop", "best", "bound", "gap")}
+    lasting = bool(fields["lasting"]) and text is not None
+    return answer(json.dumps(document, allow_nan=False).encode("ascii"), **worth, lasting=lasting)

@@ -23,7 +23,7 @@ from ...errors import Refusal, refused
 from ...process.garbage import Trimmer, collect_rarely
 from ...process.memory_budget import limit_this_process
 from ...settings import Settings
-from ..kinds.kind import Answer
+from ..kinds.kind import Answer, Written
 from ..kinds.plans import described
 from .messages import as_message, pack, unpack
 from .tasks import FIVE_BUFFERS, do
@@ -43,8 +43,10 @@ class Reporter:
         self._number = number
         self._notes = notes
         self._moment: Progress | None = None
+        self._write: Written = described
         self._told: Progress | None = None
-        self._saved: int | None = None
+        self._saved: tuple[int | None, bool] = (None, False)
+        """The value of the best that was written, and whether it was known that there is none better."""
         self._points: list[Mapping[str, Any]] = []
         """Of the answer, that have not been told."""
         self._so_far: Callable[[], Answer] | None = None
@@ -56,7 +58,8 @@ class Reporter:
         self._notes = fields["notes"]
         self._worker.send({"kind": "understood", "number": self._number, **fields})
 
-    def progress(self, moment: Progress) -> None:
+    def progress(self, moment: Progress, write: Written | None = None) -> None:
+        self._write = write or described
         self._moment = moment
 
     def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None:
@@ -91,12 +94,15 @@ class Reporter:
     def _tell_best(self) -> None:
         told, begun = self._told, time.monotonic()
         best = None if told is None else told.answer
-        if told is None or best is None or told.value == self._saved or begun < self._next_save:
+        if told is None or best is None or begun < self._next_save:
+            return
+        worth = (told.value, told.value == told.bound)
+        if worth == self._saved:
             return
         plan = best()
         if plan.status in (PlanStatus.FEASIBLE, PlanStatus.OPTIMAL):
-            self._worker.send_best(self._number, described(plan, tuple(self._notes)))
-        self._saved = told.value
+            self._worker.send_best(self._number, self._write(plan, tuple(self._notes)))
+        self._saved = worth
         self._has_saved(begun)
 
     def _tell_points(self) -> None:

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from api.errors import HttpCode, Refusal
-from api.jobs.kinds import KINDS, kind_of
-from api.jobs.kinds.kind import Answer, Asked, Line
+from api.jobs.kinds import KINDS, kind_of, proofs
+from api.jobs.kinds.kind import Answer, Asked, Line, Written
 from api.settings import Settings
-from planner import Options
+from planner import Options, check_proof, read_plan, verify
 from planner.formats import write_problem
 from planner.formats.documents import Source
 from planner.formats.tables.problems import recognised
@@ -22,6 +21,7 @@ from planner.generate import Request, generate
 from planner.planning.placing.watching import Progress
 from solvers.model.errors import StopReason
 from tests.http.test_studies import LOOP, SHAPED
+from tests.planner.planning.placing.test_starting import tangle
 
 VARIANTS = write_problem(generate("variants", Request(24, seed=4, parameters={"groups": 4, "alternatives": 3})))
 CASES: dict[str, tuple[bytes, Mapping[str, Any]]] = {
@@ -41,10 +41,14 @@ class Told(Line):
     """After so many points the answer is not wanted any more."""
     points: list[Mapping[str, Any]] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
+    best: list[Answer] = field(default_factory=list)
+    """What was written of plans that got better."""
 
     def understood(self, fields: dict[str, Any]) -> None: ...
 
-    def progress(self, moment: Progress) -> None: ...
+    def progress(self, moment: Progress, write: Written | None = None) -> None:
+        if moment.answer is not None and write is not None:
+            self.best.append(write(moment.answer(), ("a note",)))
 
     def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None:
         self.points.append({name: value for name, value in figures.items() if name != "seconds"})
@@ -128,10 +132,33 @@ def test_what_is_there_is_an_answer_when_the_run_is_ended(name: str) -> None:
     assert any("ended from outside" in text for text in json.loads(data)["warnings"])
 
 
-def test_of_a_proof_nothing_is_an_answer_before_its_end() -> None:
-    with pytest.raises(Refusal, match="after its time limit, and nothing of a proof is kept") as refused:
-        kind_of("proof").cut_short(b"", StopReason.TIME_LIMIT)
-    assert (refused.value.status, refused.value.code) == (503, HttpCode.NO_PLAN)
+def test_the_plan_is_an_answer_when_the_search_for_its_proof_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, told = kind_of("proof"), Told()
+    problem = write_problem(tangle())
+    source = Source(problem)
+    subject, asked = kind.read(recognised(source), source), Asked(OPTIONS, {}, ("a note",))
+
+    def endless(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(proofs, "prove", endless)
+        with pytest.raises(MemoryError):
+            kind.run(subject, asked, told, time.monotonic(), None)
+    assert len(told.best) > 1
+    best = told.best[-1][1]
+    head, data = kind.cut_short(best, StopReason.MEMORY_LIMIT)
+    document = json.loads(data)
+    assert (document["proof"], document["why_not"]) == (None, "it was not found in time")
+    assert (head["lasting"], head["best"]) == (False, document["plan"]["peak"])
+    assert not verify(subject.problem, read_plan(kind.part(data, "plan")))
+    assert any("a note" in text for text in document["plan"]["warnings"])
+
+    again, found = kind.run(subject, asked, Told(), time.monotonic(), best)
+    assert (again["status"], again["best"]) == ("optimal", head["best"])
+    proven = check_proof(subject.problem, json.loads(found)["proof"].encode())
+    assert proven.height == json.loads(found)["height"] == document["height"]
+    assert kind.run(subject, asked, Told(), time.monotonic(), b"nonsense")[0]["best"] == head["best"]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.jobs.kinds.kind import Answer
+from api.jobs.kinds.kind import Answer, Written
 from api.jobs.processes.tasks import do
 from api.jobs.requests.options import as_document
 from api.settings import Settings
@@ -28,7 +28,7 @@ class Line:
     def understood(self, fields: dict[str, Any]) -> None:
         self.heard.append(fields)
 
-    def progress(self, moment: Progress) -> None: ...
+    def progress(self, moment: Progress, write: Written | None = None) -> None: ...
 
     def point(self, figures: Mapping[str, Any], so_far: Callable[[], Answer]) -> None: ...
 
