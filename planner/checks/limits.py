@@ -16,3 +16,5 @@ MAX_TEXT = 1024
 """Characters of a name, an id, or any other text of a problem's: kinds, devices, types. What a constant holds is as long as its size says."""
 MAX_PROSE = 16_384
 """Characters of a sentence in a plan or a sharing: a warning, why nothing fits."""
+MAX_COST_TERMS = 64
+"""Of alternatives, each of which has a cost for every term."""

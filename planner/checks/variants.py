@@ -10,7 +10,7 @@ from solvers.model.instance import Term
 from ..facts.variants import positions, rules
 from ..model.errors import Code
 from ..model.problem import Alternative, BufferId, Problem, Variants
-from .limits import MAX_ADDRESS, MAX_TIME
+from .limits import MAX_ADDRESS, MAX_COST_TERMS, MAX_TIME
 from .names import check_name, check_ranges
 from .part import Examine, Parts
 from .report import Place, Report, quoted
@@ -57,7 +57,15 @@ def _places(variants: Variants) -> Iterable[tuple[Place, Alternative]]:
             yield ("variants", "groups", g, "alternatives", a), alternative
 
 
+def check_cost_terms(count: int, report: Report) -> None:
+    """That there are not too many of them."""
+    if count > MAX_COST_TERMS:
+        text = f"must have at most {MAX_COST_TERMS} cost terms, not {count}"
+        report.add(Code.TOO_LARGE, ("variants", "costs"), text)
+
+
 def _check_costs(variants: Variants, report: Report) -> None:
+    check_cost_terms(len(variants.costs), report)
     seen: set[str] = set()
     for k, term in enumerate(variants.costs):
         place: Place = ("variants", "costs", k)

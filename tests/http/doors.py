@@ -46,10 +46,14 @@ def crowd(count: int, **more: object) -> dict[str, Any]:
 def choices(groups: int, alternatives: int) -> dict[str, Any]:
     """As many variants as there are ways to choose them."""
     rows = [
-        {"name": f"g{g}", "alternatives": [{"name": f"a{k}", "cost": k, "buffers": [{"id": f"{g}.{k}", "size": 64 * (alternatives - k), "live": [[g, g + 2]]}]} for k in range(alternatives)]}
+        {"name": f"g{g}", "alternatives": [{"name": f"a{k}", "costs": {"cycles": k}, "buffers": [{"id": f"{g}.{k}", "size": 64 * (alternatives - k), "live": [[g, g + 2]]}]} for k in range(alternatives)]}
         for g in range(groups)
     ]  # fmt: skip
-    return BASE | {"buffers": [], "variants": {"groups": rows}}
+    return BASE | {
+        "pools": [{"name": "arena"}],
+        "buffers": [],
+        "variants": {"costs": [{"name": "cycles"}], "groups": rows},
+    }
 
 
 def shaped(symbols: dict[str, list[int]], sizes: list[str]) -> dict[str, Any]:

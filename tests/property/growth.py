@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -192,6 +192,55 @@ def _fixed(document: Document, count: int) -> None:
             at += buffer["size"]
 
 
+def _with_groups(document: Document, count: int) -> list[Document]:
+    """So many groups of two alternatives at least."""
+    variants: Document = document.setdefault("variants", {"costs": [{"name": "cycles"}], "groups": []})
+    groups: list[Document] = variants["groups"]
+    for g in range(len(groups), count):
+        groups.append({"name": f"g{g}", "alternatives": [_alternative(f"g{g}.{a}", g + a) for a in range(2)]})
+    return groups
+
+
+def _alternative(name: str, number: int) -> Document:
+    buffer = {"id": name, "size": 8 + number % 50, "live": [[number % 1000, number % 1000 + 3]]}
+    return {"name": name, "costs": {"cycles": number % 17}, "buffers": [buffer]}
+
+
+def _groups(document: Document, count: int) -> None:
+    _with_groups(document, count // 4)
+
+
+def _rules(document: Document, count: int) -> None:
+    names = [group["name"] for group in _with_groups(document, count // 8 + 1)]
+    for kind, a in ("requires", 0), ("forbids", 1):
+        pairs = [[[g, f"{g}.{a}"], [h, f"{h}.0"]] for g, h in pairwise(names)]
+        document["variants"][kind] = pairs
+
+
+def _alternatives(document: Document, count: int) -> None:
+    several = [_alternative(f"one of {a}", a) for a in range(count)]
+    _with_groups(document, 1).append({"name": "of many", "alternatives": several})
+
+
+def _cost_terms(document: Document, count: int) -> None:
+    names = [f"c{k}" for k in range(count)]
+    one, other = {"name": "dear", "costs": dict.fromkeys(names, 1)}, {"name": "cheap"}
+    _with_groups(document, 1).append({"name": "in many ways", "alternatives": [one, other]})
+    document["variants"]["costs"] += [{"name": name} for name in names]
+
+
+def _longer(document: Document, count: int) -> None:
+    times = [{"buffer": 0, "live": [[3 * j, 3 * j + 1] for j in range(count)]}]
+    alternatives = [{"name": "longer", "live": times}, {"name": "as it is"}]
+    _with_groups(document, 1).append({"name": "how long", "alternatives": alternatives})
+
+
+def _own(document: Document, count: int) -> None:
+    given = {"exclusions": _pairs(document, count)}
+    alternatives = [{"name": "apart", "constraints": given}, {"name": "as they are"}]
+    _with_groups(document, 1).append({"name": "of its own", "alternatives": alternatives})
+
+
 LISTS: dict[str, Callable[[Document, int], None]] = {
     "pools": _pools,
     "buffers": _buffers,
@@ -214,6 +263,12 @@ LISTS: dict[str, Callable[[Document, int], None]] = {
     "at_once": _at_once,
     "alignments": _alignments,
     "fixed": _fixed,
+    "groups": _groups,
+    "rules": _rules,
+    "alternatives": _alternatives,
+    "costs": _cost_terms,
+    "longer": _longer,
+    "own": _own,
 }
 """By name: what makes one list of a document long; what this needs besides grows with it."""
 
@@ -225,6 +280,7 @@ def pairs() -> list[str]:
         {"same_pool", "same_pools"},
         {"different_pool", "different_pools", "crowd"},
         {"at_once", "buffers", "pools"},
+        {"groups", "rules"},
     ]
     return [f"{a}*{b}" for a, b in combinations(LISTS, 2) if not any({a, b} <= those for those in same)]
 

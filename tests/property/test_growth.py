@@ -34,6 +34,7 @@ SOME_PAIRS = [
     "at_once*alignments",
     "constants*at_once",
     "different_pool*constants",
+    "groups*costs",
 ]
 """The others by night."""
 SHARED = (

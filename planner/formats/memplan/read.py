@@ -274,6 +274,10 @@ def _constraints(constraints: w.ConstraintsWire) -> Constraints:
 
 
 def _variants(variants: VariantsWire, lifetimes: Lifetimes | None, report: Report) -> Variants:
+    from ...checks.variants import check_cost_terms  # which most problems do without
+
+    check_cost_terms(len(variants.get("costs", [])), report)
+    report.raise_if_any()
     costs = tuple(CostTerm(term["name"], term.get("weight", 1)) for term in variants.get("costs", []))
     groups = []
     for g, group in enumerate(variants["groups"]):

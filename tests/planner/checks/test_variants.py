@@ -69,6 +69,7 @@ def test_a_bad_alternative_is_named(alternative: dict[str, Any], code: str, plac
         ({"groups": [{"name": "g"}]}, "missing_field", f"{GROUP}/alternatives"),
         ({"groups": 3}, "wrong_type", "/variants/groups"),
         ({"costs": [{"name": "a"}, {"name": "a"}]}, "duplicate_id", "/variants/costs/1/name"),
+        ({"costs": [{"name": f"c{k}"} for k in range(65)]}, "too_large", "/variants/costs"),
         ({"costs": [{"name": "a", "weight": -1}]}, "out_of_range", "/variants/costs/0/weight"),
         ({"requires": [[["g", "a"], ["h", "c"]]]}, "unknown_alternative", "/variants/requires/0/1"),
         ({"forbids": [[["k", "a"], ["h", "b"]]]}, "unknown_alternative", "/variants/forbids/0/0"),

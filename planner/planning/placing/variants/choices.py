@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -18,6 +19,7 @@ from ....facts.colocation import groups as colocated
 from ....facts.constants import spell_out_constants
 from ....facts.intervals import merged
 from ....facts.variants import rules, weighted_cost
+from ....model.deadline import PREPARING, look
 from ....model.plan import Plan
 from ....model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Interval, Pool, Problem
 from ..lowering import lower
@@ -86,8 +88,11 @@ def lower_choices(problem: Problem) -> Choices:
             block[member], low[member] = group.members[0], offset
     several = len(problem.pools) > 1
     homes = _homes(problem, parts, block) if several else None
+    look(PREPARING)
     pieces = list(_pieces(parts, block, low))
+    look(PREPARING)
     found = live_together(pieces, alternatives, unit, homes)
+    look(PREPARING)
     whole = {} if several or problem.pools[0].reserved else _unbound(parts, block)
     pins = {i: at.offset for i, at in whole.items() if at is not None and at.offset is not None}
     return Choices(
@@ -199,9 +204,9 @@ class Parts:
         self._relate(shared, problem.constraints, None)
         for g, group in enumerate(problem.variants.groups):
             for a, alternative in enumerate(group.alternatives):
-                index = dict(shared)
-                for buffer in alternative.buffers:
-                    index[buffer.id] = self._add(buffer, (g, a), buffer.live or ())
+                look(PREPARING)
+                own = {buffer.id: self._add(buffer, (g, a), buffer.live or ()) for buffer in alternative.buffers}
+                index = ChainMap(own, shared)
                 self._relate(index, alternative.constraints, (g, a))
                 for more in alternative.live:
                     longer = self._add(self.buffers[shared[more.buffer]][0], (g, a), more.live)

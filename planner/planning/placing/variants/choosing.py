@@ -18,7 +18,7 @@ from solvers.model.solver import Goal, Limits, Silent
 
 from ....facts.digest import digest
 from ....facts.variants import costs_of_choice, weighted_cost, with_choice
-from ....model.deadline import OutOfTime
+from ....model.deadline import OutOfTime, look
 from ....model.errors import BadInput
 from ....model.plan import (
     Choice,
@@ -133,6 +133,8 @@ class Choosing:
         run = self._search(None, on_point)
         found = self._found(run.fastest if goal is ChoiceGoal.SPEED else run.smallest, on_point)
         if not found.points:
+            if not found.is_impossible:
+                look("choosing among the alternatives of")
             return self._nothing(found)
         point = found.points[0] if goal is ChoiceGoal.SPEED else found.points[-1]
         if goal is ChoiceGoal.SIZE and found.least_value is not None and self._options.max_cost is None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from solvers.choice.alternatives.instance import Choice
 
-from ....facts.variants import broken_rules, weighted_cost
-from ....model.problem import Alternative, Problem, VariantGroup
+from ....facts.variants import rules, weighted_cost
+from ....model.deadline import PREPARING, tick
+from ....model.problem import Alternative, Problem, Variants
+
+Pick: TypeAlias = tuple[int, int]
+"""A group, and one of its alternatives."""
 
 
 def plain_choices(problem: Problem) -> list[Choice]:
-    """The smallest alternative of each group, and the cheapest of each, where that breaks no rule."""
+    """The smallest alternative of each group that the rules leave, and the cheapest of each; without those that end where nothing is left."""
     variants = problem.variants
     assert variants is not None
     sizes = {buffer.id: buffer.size for buffer in problem.buffers}
@@ -25,9 +30,61 @@ def plain_choices(problem: Problem) -> list[Choice]:
     def cost(alternative: Alternative) -> int:
         return weighted_cost(variants, alternative.costs)
 
-    smallest = tuple(_least(group, lambda each: (size(each), cost(each))) for group in variants.groups)
-    cheapest = tuple(_least(group, lambda each: (cost(each), size(each))) for group in variants.groups)
-    return [choice for choice in dict.fromkeys((smallest, cheapest)) if not any(broken_rules(variants, choice))]
+    def worths(worth: Callable[[Alternative], tuple[int, int]]) -> list[list[tuple[int, int]]]:
+        return [[worth(each) for each in group.alternatives] for group in variants.groups]
+
+    smallest = _Left(variants).choice(worths(lambda each: (size(each), cost(each))))
+    cheapest = _Left(variants).choice(worths(lambda each: (cost(each), size(each))))
+    return [choice for choice in dict.fromkeys((smallest, cheapest)) if choice is not None]
+
+
+class _Left:
+    """What rules leave to choose of each group as one after the other is decided. Nothing that is decided is taken back."""
+
+    def __init__(self, variants: Variants) -> None:
+        self._left = [set(range(len(group.alternatives))) for group in variants.groups]
+        requires, forbids = rules(variants)
+        self._needs: dict[Pick, list[Pick]] = {}
+        self._needed_by: dict[Pick, list[Pick]] = {}
+        self._excludes: dict[Pick, list[Pick]] = {}
+        for one, other in requires:
+            self._needs.setdefault(one, []).append(other)
+            self._needed_by.setdefault(other, []).append(one)
+        for one, other in forbids:
+            self._excludes.setdefault(one, []).append(other)
+            self._excludes.setdefault(other, []).append(one)
+
+    def choice(self, worth: list[list[tuple[int, int]]]) -> Choice | None:
+        """The least of what is left, group by group; None: it led to where nothing is left."""
+        # A group of one has nothing to be decided, but others may not fit to it.
+        todo = [(g, next(iter(left))) for g, left in enumerate(self._left) if len(left) == 1]
+        if not self._decide(todo):
+            return None
+        for g, of in enumerate(worth):
+            best = min(sorted(self._left[g]), key=of.__getitem__)
+            if len(self._left[g]) > 1 and not self._decide([(g, best)]):
+                return None
+        return tuple(next(iter(left)) for left in self._left)
+
+    def _decide(self, chosen: list[Pick]) -> bool:
+        """Takes these, and whatever follows; False: nothing is left of some group."""
+        while chosen:
+            tick(PREPARING)
+            g, a = chosen.pop()
+            gone = [(g, b) for b in self._left[g] if b != a]
+            gone += [(h, c) for h, b in self._needs.get((g, a), ()) for c in self._left[h] if c != b]
+            gone += self._excludes.get((g, a), ())
+            while gone:
+                h, b = gone.pop()
+                if b not in self._left[h]:
+                    continue
+                self._left[h].remove(b)
+                if not self._left[h]:
+                    return False
+                gone += self._needed_by.get((h, b), ())
+                if len(self._left[h]) == 1 and h != g:
+                    chosen.append((h, next(iter(self._left[h]))))
+        return True
 
 
 def least_cost(problem: Problem) -> int:
@@ -35,7 +92,3 @@ def least_cost(problem: Problem) -> int:
     variants = problem.variants
     assert variants is not None
     return sum(min(weighted_cost(variants, each.costs) for each in group.alternatives) for group in variants.groups)
-
-
-def _least(group: VariantGroup, worth: Callable[[Alternative], tuple[int, int]]) -> int:
-    return min(range(len(group.alternatives)), key=lambda a: worth(group.alternatives[a]))
