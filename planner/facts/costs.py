@@ -12,6 +12,7 @@ from dataclasses import astuple, fields
 
 from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
+from ..model.deadline import PREPARING, in_time
 from ..model.problem import Buffer, BufferId, Pool, Problem, Speed
 
 PICOSECONDS = 10**12
@@ -72,7 +73,7 @@ def costs_of(problem: Problem) -> list[tuple[int, Sequence[int]]]:
         if number == len(kinds):
             kinds.append(pool)
         kind_of.append(number)
-    for i, buffer in enumerate(problem.buffers):
+    for i, buffer in enumerate(in_time(problem.buffers, PREPARING, "buffer")):
         if is_used(buffer):
             kind = (buffer.size, buffer.accesses, buffer.reads, buffer.writes)
             if kind not in known:

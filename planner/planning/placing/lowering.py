@@ -246,7 +246,7 @@ class _Lowering:
         """What the members' uses cost in each pool."""
         total = np.zeros((self.blocks, len(self.pools)), dtype=np.int64)
         if WEIGHS_ACCESS.intersection(self.problem.terms):
-            for i, costs in costs_of(self.problem):
+            for i, costs in in_time(costs_of(self.problem), PREPARING, "buffer"):
                 total[self.part_block[i]] += costs
         return total
 
