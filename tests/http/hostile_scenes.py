@@ -12,14 +12,14 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
 from tests.http.absurd import absurd_attacks
-from tests.http.doors import door_attacks, form_attacks
+from tests.http.doors import choices, door_attacks, form_attacks
 from tests.http.hostile import Attack, connected, floods, head, large_bodies, many, sent, whole
 from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served
 
@@ -27,6 +27,16 @@ MIB = 1 << 20
 TOKENS = {"a": "the token of a", "b": "the token of b"}
 SETTING = ",".join(f"{name}={hashlib.sha256(token.encode()).hexdigest()}" for name, token in TOKENS.items())
 BOTH = {"workers": "2", "readers": "2"}
+
+
+ENDLESS = "time_limit=600&work_limit=1000000000000"
+LONG = {
+    "jobs": (f"/v1/jobs{SLOW_QUERY}", SLOW),
+    "frontiers": (f"/v1/pareto?{ENDLESS}", json.dumps(choices(200, 5)).encode()),
+    "sweeps": (f"/v1/sweep?capacity=1000..100000&step=1000&solver=cbc&{ENDLESS}", SLOW),
+    "proofs": (f"/v1/proof?solver=cbc&{ENDLESS}", SLOW),
+}
+"""What takes hours: where it is posted, and the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,14 +224,59 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
     small = json.dumps(THREE).encode()
     large = {**THREE, "buffers": [{"id": n, "size": 8, "live": [[n, n + 2]]} for n in range(buffers)]}
 
-    @contextmanager
-    def long_jobs(service: Served) -> Iterator[None]:
-        with client(service, "a") as a:
-            ids = [a.post(f"/v1/jobs{SLOW_QUERY}&seed={n}", content=SLOW).json()["id"] for n in range(jobs)]
+    def long_jobs(door: str) -> Callable[[Served], AbstractContextManager[None]]:
+        """As many as there may be, until the other has been answered."""
+
+        @contextmanager
+        def meanwhile(service: Served) -> Iterator[None]:
+            path, body = LONG[door]
+            with client(service, "a") as a:
+                ids = [
+                    a.post(f"{path}&seed={n}", content=body, headers={"Prefer": "respond-async"}).json()["id"]
+                    for n in range(jobs)
+                ]
+                time.sleep(1)
+                yield
+                for id_ in reversed(ids):
+                    a.delete(f"/v1/jobs/{id_}")
+
+        return meanwhile
+
+    def left(service: Served) -> list[int]:
+        """Requests that nobody waits for any more are not worked on: 200, once there is nothing left of them."""
+        with contextlib.ExitStack() as lines:
+            for path, body in LONG.values():
+                line = lines.enter_context(connected(service))
+                length, leave = f"Content-Length: {len(body)}", f"Authorization: Bearer {TOKENS['a']}"
+                line.sendall(head(path.replace("/jobs", "/plans"), JSON["Content-Type"], length, leave) + body)
             time.sleep(1)
-            yield
-            for id_ in reversed(ids):
-                a.delete(f"/v1/jobs/{id_}")
+        end = time.monotonic() + SECONDS
+        with client(service, "a") as a:
+            while any(a.get(f"/v1/jobs?state={state}").json()["jobs"] for state in ("queued", "running")):
+                if time.monotonic() > end:
+                    return [504]
+                time.sleep(0.1)
+        return [200]
+
+    def of_others(service: Served) -> list[int]:
+        """All that there is of a job, asked for with another token, and with ids that are none."""
+        with client(service, "a") as a, client(service, "b") as b:
+            id_ = a.post("/v1/jobs", content=small).json()["id"]
+            paths = [f"/v1/jobs/{id_}{part}" for part in ("", "/plan", "/proof", "/problem", "/drawing", "/events")]
+            found = [b.get(path).status_code for path in paths] + [b.delete(paths[0]).status_code]
+            for forged in (
+                id_[:-1],
+                id_.upper() + "0",
+                "0",
+                "..",
+                "%00",
+                "%2e%2e%2f",
+                "*",
+                "'%20OR%201=1--",
+                "i" * 5000,
+            ):
+                found += [a.get(f"/v1/{kind}/{forged}").status_code for kind in ("jobs", "batches")]
+        return found
 
     @contextmanager
     def large_bodies(service: Served) -> Iterator[None]:
@@ -245,7 +300,12 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
     return Scene(
         "two tokens",
         (
-            Attack(f"b's small plan beside a's {jobs} long jobs", asked("POST", "/v1/plans?seed=1", small, "b"), (200,), long_jobs),
+            *(
+                Attack(f"b's small plan beside a's {jobs} long {door}", asked("POST", f"/v1/plans?seed={n}", small, "b"), (200,), long_jobs(door))
+                for n, door in enumerate(LONG)
+            ),
+            Attack("a leaves long requests on all doors", left, (200,)),
+            Attack("jobs of others, and ids that are none", of_others, (404,)),
             Attack("b's small body beside a's six large ones", asked("POST", "/v1/validate", small, "b"), (200,), large_bodies),
             Attack("b's event stream after a's hundred", streams, (200,)),
             Attack("figures of all", asked("GET", "/metrics", None, "a"), (403,)),
