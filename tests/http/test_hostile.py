@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.http.hostile import HOST, Attack, connected, cost, floods, head, large_bodies, sent
+from tests.http.hostile import HOST, Attack, connected, cost, floods, head, large_bodies, sent, status_of
 from tests.http.hostile_scenes import Scene, quick_scenes, scenes
 from tests.http.served import SECONDS, Served, serving
 
@@ -45,6 +46,21 @@ def test_it_is_answered_rightly_and_costs_little_memory(attacked: Served, attack
 
 GET = "GET /healthz HTTP/1.1\r\n"
 POST = head("/v1/plans", "application/json").decode()[:-2]
+
+
+@pytest.mark.parametrize("size", [1_000, 300_000, 900_000])
+def test_an_answer_that_comes_before_the_body_s_end_is_not_lost(attacked: Served, size: int) -> None:
+    """Where the line ends with it, too: whoever is still sending would have the line reset, and never read it."""
+    sending = head("/v1/plans?time_limit=never", "application/json", f"Content-Length: {size}")
+    for _ in range(5):
+        with connected(attacked) as line:
+            line.sendall(sending)
+            time.sleep(0.02)
+            for _ in range(size // 1000):
+                line.sendall(b" " * 1000)
+            assert status_of(line) == 422
+
+
 NO_HTTP = {
     "nothing that is HTTP": ("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
     "an old protocol": ("GET /healthz\r\n\r\n", 400),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import resource
 import sys
+from collections.abc import Callable
 from http import HTTPStatus
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -30,7 +32,19 @@ EXTRA_LINES = 32
 OTHER_DESCRIPTORS = 160
 """Kept for everything that is no line: the extra ones included."""
 LINGER_SECONDS = 0.5
-"""So long a line stays open after an answer to what is no HTTP."""
+"""So long a line stays open after its last answer if the client is still sending, and again if more has come meanwhile."""
+MOST_LINGERS = 10
+
+
+class _Answering:
+    """A line as whoever answers on it has it."""
+
+    def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
+        self._transport = transport
+        self.close = close
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
 
 
 def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Protocol]:
@@ -46,6 +60,8 @@ def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Pr
         _deadline: asyncio.TimerHandle | None = None
         _is_over = False
         """Is nothing heeded any more that comes in?"""
+        _is_heard = False
+        """Has more come in since?"""
         _untaken: asyncio.TimerHandle | None = None
         """When a client has taken too little for too long."""
 
@@ -58,10 +74,14 @@ def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Pr
 
         def data_received(self, data: bytes) -> None:
             if self._is_over:
+                self._is_heard = True
                 return
             super().data_received(data)
             if self._is_over:
                 return
+            if self.cycle is not None and self.cycle.transport is self.transport:
+                # It begins once this has returned.
+                self.cycle.transport = _Answering(self.transport, self._close)  # type: ignore[assignment]
             if len(data) == BYTES_AT_ONCE and any(name == b"content-length" for name, _ in self.headers or ()):
                 read_at_most(self.transport, LARGE_AT_ONCE)
             if self.cycle is None or self.cycle.response_complete:
@@ -95,12 +115,27 @@ def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Pr
             """Whoever is still sending would lose the answer if the line were cut now."""
             self._forget()
             self._is_over = True
+            self.flow.resume_reading()
             if self.cycle is not None and not self.cycle.response_complete:
                 self.cycle.disconnected = True  # its body is broken off
                 self.cycle.message_event.set()
             if self.transport.can_write_eof():
                 self.transport.write_eof()
-            self.loop.call_later(LINGER_SECONDS, self.transport.close)
+            self.loop.call_later(LINGER_SECONDS, self._cut, MOST_LINGERS)
+
+        def _cut(self, more: int) -> None:
+            if self._is_heard and more and not self.transport.is_closing():
+                self._is_heard = False
+                self.loop.call_later(LINGER_SECONDS, self._cut, more - 1)
+            else:
+                self.transport.close()
+
+        def _close(self) -> None:
+            """The last answer on this line has been sent."""
+            if self.conn.their_state is h11.SEND_BODY and not self.transport.is_closing():
+                self._linger()
+            else:
+                self.transport.close()
 
         def on_response_complete(self) -> None:
             read_at_most(self.transport, BYTES_AT_ONCE)
