@@ -108,7 +108,7 @@ def forgeries(lines: list[str], buffers: int, draw: Random) -> Iterator[list[str
 
 
 def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
-    forged = 0
+    forged, kinds = 0, set[str]()
     for seed in range(SEEDS):
         problem = tight_problem(seed)
         if problem is None:
@@ -119,6 +119,7 @@ def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
         proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=20_000)))
         assert proof.text is not None
         lines = proof.text.decode().splitlines()[3:]
+        kinds.update(line[0] for line in lines)
         draw = Random(seed)
         some = [lines, *forgeries(lines, len(problem.buffers), draw)]
         for one in draw.sample(some, MOST_FORGERIES) if len(some) > MOST_FORGERIES else some:
@@ -127,6 +128,7 @@ def test_no_forged_proof_of_what_is_false_is_accepted() -> None:
             for height in (least, least + 1, BEYOND):
                 assert not is_accepted(problem, written(problem, height, one)), (seed, height, one)
     assert forged > 1_500
+    assert kinds == set("tcrfbkseu"), "every kind of line has been forged"
 
 
 def test_what_is_remembered_cannot_be_used_for_what_is_false() -> None:
