@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
+from weakref import WeakMethod
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -37,11 +38,15 @@ MOST_LINGERS = 10
 
 
 class _Answering:
-    """A line as whoever answers on it has it."""
+    """A line as whoever answers on it has it. It does not keep the line, which has the request, which has this."""
 
     def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
         self._transport = transport
-        self.close = close
+        self._close = WeakMethod(close)
+
+    def close(self) -> None:
+        close = self._close() or self._transport.close
+        close()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -79,9 +84,7 @@ def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Pr
             super().data_received(data)
             if self._is_over:
                 return
-            if self.cycle is not None and self.cycle.transport is self.transport:
-                # It begins once this has returned.
-                self.cycle.transport = _Answering(self.transport, self._close)  # type: ignore[assignment]
+            self._answer_through()
             if len(data) == BYTES_AT_ONCE and any(name == b"content-length" for name, _ in self.headers or ()):
                 read_at_most(self.transport, LARGE_AT_ONCE)
             if self.cycle is None or self.cycle.response_complete:
@@ -89,6 +92,11 @@ def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Pr
             else:
                 self._forget()
                 idle.pop(self, None)
+
+        def _answer_through(self) -> None:
+            """Whoever is to answer next, and has not begun, is to end the line as `_close` does."""
+            if self.cycle is not None and self.cycle.transport is self.transport:
+                self.cycle.transport = _Answering(self.transport, self._close)  # type: ignore[assignment]
 
         def send_400_response(self, msg: str) -> None:
             """A problem document, if an answer can still be sent."""
@@ -140,6 +148,7 @@ def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Pr
         def on_response_complete(self) -> None:
             read_at_most(self.transport, BYTES_AT_ONCE)
             super().on_response_complete()
+            self._answer_through()
             idle.setdefault(self)
             if self.transport.is_closing() and self.transport.get_write_buffer_size():
                 self.loop.call_later(send_seconds, self.transport.abort)  # else its end is waited for for ever
