@@ -35,6 +35,8 @@ OTHER_DESCRIPTORS = 160
 LINGER_SECONDS = 0.5
 """So long a line stays open after its last answer if the client is still sending, and again if more has come meanwhile."""
 MOST_LINGERS = 10
+MOST_UNHEEDED = 16 << 20
+"""Bytes that may come in after the last answer."""
 
 
 class _Answering:
@@ -65,8 +67,8 @@ def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Pr
         _deadline: asyncio.TimerHandle | None = None
         _is_over = False
         """Is nothing heeded any more that comes in?"""
-        _is_heard = False
-        """Has more come in since?"""
+        _unheeded = 0
+        """Bytes that have come in since."""
         _untaken: asyncio.TimerHandle | None = None
         """When a client has taken too little for too long."""
 
@@ -79,7 +81,9 @@ def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Pr
 
         def data_received(self, data: bytes) -> None:
             if self._is_over:
-                self._is_heard = True
+                self._unheeded += len(data)
+                if self._unheeded > MOST_UNHEEDED:
+                    self.transport.close()
                 return
             super().data_received(data)
             if self._is_over:
@@ -131,10 +135,10 @@ def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Pr
                 self.transport.write_eof()
             self.loop.call_later(LINGER_SECONDS, self._cut, MOST_LINGERS)
 
-        def _cut(self, more: int) -> None:
-            if self._is_heard and more and not self.transport.is_closing():
-                self._is_heard = False
-                self.loop.call_later(LINGER_SECONDS, self._cut, more - 1)
+        def _cut(self, more: int, heard: int = 0) -> None:
+            """Unless more than that has come in, and the line may linger once more."""
+            if self._unheeded > heard and more and not self.transport.is_closing():
+                self.loop.call_later(LINGER_SECONDS, self._cut, more - 1, self._unheeded)
             else:
                 self.transport.close()
 
