@@ -35,7 +35,7 @@ OTHER_DESCRIPTORS = 160
 LINGER_SECONDS = 0.5
 """So long a line stays open after its last answer if the client is still sending, and again if more has come meanwhile."""
 MOST_LINGERS = 10
-MOST_UNHEEDED = 16 << 20
+MOST_UNHEEDED = 4 << 20
 """Bytes that may come in after the last answer."""
 
 
