@@ -17,12 +17,12 @@ CHUNK = 1 << 19
 
 
 def chunks(data: bytes, begin: int, end: int, mark: bytes) -> Iterator[bytes]:
-    """data[begin:end], which ends with a mark, in pieces that do so too."""
+    """data[begin:end], which ends with a mark, in pieces that do so too; an empty one, and no more, where marks are further apart than a piece is long."""
     while begin < end:
         cut = data.rfind(mark, begin, min(begin + CHUNK, end)) + 1
-        if not cut:
-            cut = data.find(mark, begin, end) + 1
         yield data[begin:cut]
+        if not cut:
+            return
         begin = cut
 
 

@@ -63,6 +63,8 @@ def taken_apart(data: bytes) -> Taken | None:
     try:
         for number, chunk in enumerate(chunks(data, begin, end, b"}")):
             look("reading")
+            if not chunk:
+                return None
             reading.take(chunk if number else b"," + chunk)
         return Taken(data[:begin] + data[end:], reading.columns())
     except (_Unusual, UnicodeDecodeError):

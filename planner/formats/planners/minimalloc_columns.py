@@ -45,7 +45,7 @@ def read_columns(
     ids: list[list[str]] = []
     for chunk in chunks(data, first, len(data), b"\n"):
         look("reading")
-        columns = _numbers(chunk, places)
+        columns = _numbers(chunk, places) if chunk else None
         if columns is None:
             return None
         parts.append(columns)
