@@ -96,7 +96,7 @@ set_up() {
         rm -f "$stamp"
         PATH="$venv/bin:$PATH" pip_install "$python" --no-deps --no-build-isolation --no-index --editable "$ROOT"
         # Where Python is told to write no bytecode, every start would compile all of it anew.
-        (cd "$ROOT" && "$python" -m compileall -q api memplan planner solvers)
+        (cd "$ROOT" && "$python" -m compileall -q -x '^api/site/' api memplan planner solvers)
         "$python" -c 'from solvers.kernels.selection import active; s = active(); s.reason and print("Kernels: the reference in Python;", s.reason)' >&2
         echo "$wanted" >"$stamp"
     fi
