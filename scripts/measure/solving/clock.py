@@ -4,8 +4,8 @@
 
 A run that ends by work ends alike on every machine: each one that is left open is made twice, and compared.
 
-With `--processor` no clock ends a run, and what counts is the processor's time that its work took, of all its processes: beside as many busy loops as there
-are cores, one worker has half of the time limit for itself. That can be measured on a busy machine.
+With `--processor` no clock ends a run, and what counts is the processor's time that its work takes, in all its processes: of two cores with two busy loops
+one worker gets two thirds of one. That can be measured on a busy machine, though a unit of work takes longer there.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from planner.planning.placing.path import WORK_PER_SECOND
 from scripts.measure.engine import used
 
 BUSY = "while True: pass"
+PART = 2 / 3
+"""Of a core, for one worker beside two busy loops on two."""
 DONE = {StopReason.PROVED, StopReason.GOAL_MET}
 
 
@@ -54,7 +56,7 @@ def processor_row(kind: str, buffers: int, seed: int, limit: float) -> str:
     found = plan(problem, options)
     ours, others = (later - earlier for later, earlier in zip(used(), before, strict=True))
     gap = "" if found.gap is None else f"{100 * found.gap:.2f} %"
-    ended_by = "work" if ours + others <= limit / 2 or found.stop in DONE else "clock"
+    ended_by = "work" if ours + others <= limit * PART or found.stop in DONE else "clock"
     return f"| {kind} | {buffers} | {found.stop} | {ours:.1f} + {others:.1f} | {gap} | {ended_by} |"
 
 
