@@ -5,14 +5,14 @@ Importing this module imports nothing heavy; answering does, so it happens in a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ...exact.cpsat import engine
-from ...exact.cpsat.linear import LinearProgram
 from ...model.solver import Control
 from .program import Costs, Pools, Program
-from .question import Answer, Question, read_program, read_question, write_answer
+from .question import Answer, Question, read_heights, read_program, read_question, write_answer, write_relaxed
+from .relaxation import Relaxation
 
 WORK_PER_DETERMINISTIC_SECOND = 4_000_000
 """Of these models, which are all linear, CP-SAT counts more of what it does than of others."""
@@ -26,19 +26,32 @@ class Answering:
 
     def __init__(self, subject: object) -> None:
         self._program: Program | None = None
+        self._relaxation: Relaxation | None = None
+        """Of the term after `_held`."""
+        self._held: tuple[int, ...] = ()
 
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         """In the child."""
         if question["program"] is not None:
-            self._program = read_program(question["program"])
+            self._program, self._relaxation = read_program(question["program"]), None
         assert self._program is not None, "the first question comes with its program"
         rate = WORK_PER_DETERMINISTIC_SECOND
         if question["question"] is None:
-            return {"peaks": peaks_of_relaxation(self._program, question["held"], question["work"] / rate)}
+            return self._relax(question, control)
         budget = engine.Budget(
             question["work"], question["deadline"], question["seed"], WORKERS, rate=rate, is_linear=True
         )
         return write_answer(_Model(self._program, read_question(question["question"])).solve(budget, control))
+
+    def _relax(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        held = tuple(question["held"])
+        assert self._program is not None
+        if self._relaxation is None or held != self._held:
+            self._relaxation, self._held = Relaxation(self._program, held), held
+        before = self._relaxation.work
+        heights, rounds, work = read_heights(question["heights"]), question["rounds"], question["work"]
+        relaxed = self._relaxation.solve(heights, rounds, work, control.stopped)
+        return write_relaxed(relaxed, self._relaxation.work - before)
 
 
 class _Model:
@@ -130,6 +143,9 @@ class _Model:
             units = units - (end - begin) * above
         for always, total, _ in rows:
             model.add(full * total <= THOUSAND * (units + room.spare) - full * always)
+        if self._question.heights:
+            least, most = self._question.heights[p]
+            model.add_linear_constraint(units, least, most)
         return peak
 
     def _of(self, term: Costs) -> Any:
@@ -145,30 +161,6 @@ class _Model:
         tops = self._question.tops if self._question.are_peaks else ()
         fixed = sum(price * top for price, top in zip(term.of_peaks, tops, strict=False) if top is not None)
         return engine.weighted_sum([*literals, *self._peaks.values()], [*costs, *prices]) + fixed
-
-
-def peaks_of_relaxation(program: Program, held: Sequence[int], seconds: float) -> list[int] | None:
-    """The best peaks for the term after those that are held, if classes could be cut. None: they are not known in so many deterministic seconds."""
-    model = LinearProgram()
-    inside = [{p: model.column(0.0, 1.0) for p in homes} for homes in program.homes]
-    for columns in inside:
-        model.row(1.0, 1.0, [(column, 1.0) for column in columns.values()])
-    tops = [model.column(room.lowest, room.capacity) for room in program.rooms]
-    for row in program.rows:
-        members = [(inside[group][row.pool], float(units)) for group, units in row.members]
-        model.row(None, program.rooms[row.pool].spare - row.always, [*members, (tops[row.pool], -1.0)])
-    for number, term in enumerate(program.terms[: len(held) + 1]):
-        costs = [
-            (columns[p], float(cost))
-            for columns, homes, of_homes in zip(inside, program.homes, term.of_homes, strict=True)
-            for p, cost in zip(homes, of_homes, strict=True)
-        ]
-        costs += [(top, float(price)) for top, price in zip(tops, term.of_peaks, strict=True)]
-        if number < len(held):
-            model.row(None, held[number], costs)
-        else:
-            found = model.minimise(costs, seconds)
-    return None if found is None else [round(found[top]) for top in tops]
 
 
 def _least_of(*numbers: int | None) -> int | None:

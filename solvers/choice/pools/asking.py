@@ -9,14 +9,12 @@ from typing import Any
 from ...model.errors import StopReason
 from ...model.solver import Control, Limits
 from ...sandbox.conversation import Conversation
-from .program import Program
-from .question import NAME, Answer, Question, read_answer, read_peaks
+from .program import Heights, Program
+from .question import NAME, Answer, Question, Relaxed, read_answer, read_relaxed
 
 WORK_PER_ENTRY = 2
 """What making a model takes for each number in it."""
 WORK_PER_QUESTION = 5_000
-WORK_OF_RELAXATION_PER_ENTRY = 10
-"""Its linear program, solved."""
 
 
 class Asking:
@@ -49,11 +47,17 @@ class Asking:
             self.stop = answer.stopped
         return answer
 
-    def peaks_of_relaxation(self, program: Program, held: tuple[int, ...], work: int) -> tuple[int, ...] | None:
-        """The best peaks for the term after those held, if classes could be cut; None if they are not known within so much work."""
-        fields = self._said(program, {"question": None, "held": held, "work": work})
-        self.work += WORK_OF_RELAXATION_PER_ENTRY * program.entries
-        return None if fields is None else read_peaks(fields, program)
+    def relax(
+        self, program: Program, held: tuple[int, ...], heights: Heights, work: int, rounds: int | None = None
+    ) -> Relaxed | None:
+        """The linear program of the term after those held, with the pools so high, within so much work and so many rounds; None: it was not solved."""
+        asked = {"question": None, "held": held, "heights": heights, "work": work, "rounds": rounds}
+        fields = self._said(program, asked)
+        if fields is None:
+            return None
+        relaxed, spent = read_relaxed(fields, program)
+        self.work += spent
+        return relaxed
 
     def _said(self, program: Program, asked: dict[str, Any]) -> Mapping[str, Any] | None:
         """What the process answers; None: nothing, and never again."""

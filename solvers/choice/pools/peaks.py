@@ -18,7 +18,7 @@ Tops: TypeAlias = tuple[int, ...]
 
 SLACKS = (0, 2, 5, 10, 20, 40, 80, 160)
 """By how many thousandths peaks that nothing fits below are raised, in turn."""
-STEPS = (80, 40, 20, 10, 5, 3)
+STEPS = (20, 10, 5, 3)
 """By how many thousandths a peak is changed."""
 SHARE_OF_QUESTION = 8
 """One question may take an eighth of the work."""

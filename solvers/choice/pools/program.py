@@ -20,6 +20,8 @@ MOST_ENTRIES = 400_000
 
 Pools: TypeAlias = tuple[int, ...]
 """The pool of each class."""
+Heights: TypeAlias = tuple[tuple[int, int], ...]
+"""By pool, from where to where the units go that are live there at the fullest moment; empty: anywhere."""
 
 
 class Row(NamedTuple):
@@ -95,6 +97,13 @@ class Program:
             return max(tops, default=0)
         chosen = zip(self.homes, term.of_homes, pools, strict=True)
         return sum(costs[homes.index(pool)] for homes, costs, pool in chosen) + term.of_tops(tops)
+
+    def highest(self, pool: int) -> int:
+        """How many units can be live in the pool at most."""
+        room = self.rooms[pool]
+        mine = (row for row in self.rows if row.pool == pool)
+        most = max((row.always - room.spare + sum(units for _, units in row.members) for row in mine), default=0)
+        return max(most if room.capacity is None else min(most, room.below(room.capacity)), 0)
 
     @property
     def entries(self) -> int:

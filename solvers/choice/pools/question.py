@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from ...model.errors import SolverFailed, StopReason
-from .program import Costs, Pools, Program, Room, Row
+from .crowds import Crowd, is_crowd
+from .program import Costs, Heights, Pools, Program, Room, Row
 
 NAME = "cpsat"
 
@@ -31,6 +33,8 @@ class Question:
     """Do the tops count as the peaks, however much lower the choice would be? Without peaks to weigh, the answer comes many times sooner."""
     near: Pools | None = None
     """A choice to begin with."""
+    heights: Heights = ()
+    """Only choices with the pools so high are asked for."""
 
 
 class Answer(NamedTuple):
@@ -50,6 +54,21 @@ class Answer(NamedTuple):
         return self.pools is None and self.stopped is None
 
 
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """The best that classes cut in parts could do."""
+
+    peaks: tuple[int, ...]
+    of_rows: tuple[tuple[int, float], ...]
+    """The price of each row that has one, by its number,"""
+    of_crowds: tuple[tuple[Crowd, float], ...]
+    """and of each crowd."""
+    gain: float
+    """By what part of it crowds have raised the cost,"""
+    work: int
+    """and the work that all of it took."""
+
+
 def read_question(fields: Mapping[str, Any]) -> Question:
     near = fields["near"]
     return Question(
@@ -61,7 +80,12 @@ def read_question(fields: Mapping[str, Any]) -> Question:
         tuple(fields["tops"]),
         fields["are_peaks"],
         None if near is None else tuple(near),
+        read_heights(fields["heights"]),
     )
+
+
+def read_heights(fields: Sequence[Sequence[int]]) -> Heights:
+    return tuple((low, high) for low, high in fields)
 
 
 def read_program(fields: Mapping[str, Any]) -> Program:
@@ -97,11 +121,36 @@ def read_answer(fields: Mapping[str, Any], program: Program) -> Answer:
     return answer
 
 
-def read_peaks(fields: Mapping[str, Any], program: Program) -> tuple[int, ...] | None:
-    """The peak of each pool. Raises SolverFailed as `read_answer` does."""
-    peaks = fields.get("peaks")
-    if peaks is None:
-        return None
-    if len(peaks) != len(program.rooms) or any(type(peak) is not int or peak < 0 for peak in peaks):
+def write_relaxed(relaxed: Relaxed | None, work: int) -> dict[str, object]:
+    return {"relaxed": None if relaxed is None else asdict(relaxed), "work": work}
+
+
+def read_relaxed(fields: Mapping[str, Any], program: Program) -> tuple[Relaxed | None, int]:
+    """The solution, if it can be one, and the work it took. Raises SolverFailed as `read_answer` does."""
+    try:
+        work, told = int(fields["work"]), fields["relaxed"]
+        if told is None:
+            return None, work
+        relaxed = Relaxed(
+            peaks=tuple(int(peak) for peak in told["peaks"]),
+            of_rows=tuple((int(row), float(price)) for row, price in told["of_rows"]),
+            of_crowds=tuple(
+                (Crowd(int(row), tuple(int(group) for group in classes)), float(price))
+                for (row, classes), price in told["of_crowds"]
+            ),
+            gain=float(told["gain"]),
+            work=int(told["work"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise SolverFailed(NAME, f"it answered with what is no relaxation: {error}") from error
+    prices = [price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)]
+    if len(relaxed.peaks) != len(program.rooms) or min(relaxed.peaks, default=0) < 0 or work < 0:
         raise SolverFailed(NAME, "it answered with what are no peaks")
-    return tuple(peaks)
+    if not all(math.isfinite(price) and price >= 0 for price in prices):
+        raise SolverFailed(NAME, "it answered with what are no prices")
+    rows = [row for row, _ in relaxed.of_rows] + [crowd.row for crowd, _ in relaxed.of_crowds]
+    if not all(0 <= row < len(program.rows) for row in rows) or not all(
+        is_crowd(program, crowd) for crowd, _ in relaxed.of_crowds
+    ):
+        raise SolverFailed(NAME, "it answered with prices of what is not there")
+    return relaxed, work

@@ -22,11 +22,13 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from .asking import Asking
+from .boxes import BoxSearch
+from .crowds import Priced, prices_of
 from .cutting import Pieces, prices_of_rows
 from .packing import Packing
 from .peaks import Choice, PeakSearch
 from .program import Program, class_numbers, pools_of_classes, program_of
-from .question import Answer, Question
+from .question import Answer, Question, Relaxed
 from .windows import Windows
 
 STRETCHES = (1, 4, 15, 30, 60, 120)
@@ -43,6 +45,18 @@ SHARE = 2, 3
 """Of what is left a question may take so much: packing, and later questions, need some of it, too."""
 SHARE_BESIDE_PEAKS = 1, 4
 """Where peaks are weighed, which is far harder, they are then searched for."""
+SHARE_AT_FIRST = 1, 16
+"""Before that, all that is easy is done."""
+ROUNDS_AT_FIRST = 2
+"""Of the linear program: without crowds, and with those of one each. That shows what crowds are worth."""
+SHARE_OF_CROWDS = 2, 5
+SHARE_OF_BOXES = 4, 5
+SHARE_BEFORE_BOXES = 1, 6
+"""Of what is left that search gets so much where boxes come after it,"""
+LEAST_BOXES = 4
+"""which they do where the relaxation could be solved so many times."""
+GAIN_OF_CROWDS = 0.01
+"""Where crowds raise the bound by less, the program that weighs peaks is worth asking for longer."""
 SHARE_OF_PRICES = 1, 8
 SHARE_OF_WINDOWS = 3, 5
 """Of a large instance's work. The rest is the bound's, and then the windows' again."""
@@ -93,6 +107,10 @@ class _Run:
         self.infeasible = False
         self.has_found = self.has_proven = False
         self.number = class_numbers(instance)
+        self.relaxed: dict[int, Relaxed | None] = {}
+        """By term."""
+        self.is_known = False
+        """Was the last question answered in full?"""
 
     def run(self) -> Outcome:
         if self.instance.blocks > LARGE:
@@ -187,30 +205,81 @@ class _Run:
         )
         terms = self.program.terms[: index + 1]
         weighs_peaks = any(any(term.of_peaks) for term in terms) and not any(term.is_largest for term in terms)
-        answer = self.asking.ask(self.program, question, self._share(*(SHARE_BESIDE_PEAKS if weighs_peaks else SHARE)))
-        if is_exact:
-            self._learn(index, answer)
-        found = []
-        if answer.pools is not None and answer.value is not None and (most is None or answer.value < most):
-            found.append(Choice(answer.value, self.program.least_tops(answer.pools), answer.pools))
-        if answer.stopped is not None and weighs_peaks:
-            found = self._with_given_peaks(question, found)
+        if not weighs_peaks:
+            return self._asked(question, is_exact, *SHARE)
+        found = self._asked(question, is_exact, *SHARE_AT_FIRST)
+        if not self.is_known:
+            relaxed = self._relaxed(index)
+            has_crowds = relaxed is not None and relaxed.gain >= GAIN_OF_CROWDS
+            has_boxes = has_crowds and is_exact and not index and self._can_look_at_boxes(relaxed)
+            if not has_crowds:
+                found = [*self._asked(question, is_exact, *SHARE_BESIDE_PEAKS), *found]
+            if not self.is_known:
+                share = self._share(*(SHARE_BEFORE_BOXES if has_boxes else SHARE))
+                found = self._with_given_peaks(question, found, share)
+                found = self._by_boxes(question, found) if has_boxes else found
         return found
 
-    def _with_given_peaks(self, question: Question, found: list[Choice]) -> list[Choice]:
+    def _can_look_at_boxes(self, relaxed: Relaxed | None) -> bool:
+        """Is there work for more than a few, and is the height of what is live the peak itself?"""
+        left = self._left()
+        is_small = relaxed is not None and (left is None or relaxed.work * LEAST_BOXES <= left)
+        return is_small and not any(room.reserved for room in self.program.rooms)
+
+    def _asked(self, question: Question, is_exact: bool, part: int, of: int) -> list[Choice]:
+        """The program's answer within that part of the work, if it is better than what is known."""
+        answer = self.asking.ask(self.program, question, self._share(part, of))
+        self.is_known = answer.stopped is None
+        if is_exact:
+            self._learn(question.term, answer)
+        if (
+            answer.pools is None
+            or answer.value is None
+            or (question.most is not None and answer.value >= question.most)
+        ):
+            return []
+        return [Choice(answer.value, self.program.least_tops(answer.pools), answer.pools)]
+
+    def _relaxed(self, index: int) -> Relaxed | None:
+        """The linear program, solved once for each term; where crowds gain much, with more work, for the bound."""
+        if index not in self.relaxed:
+            self.relaxed[index] = found = self._relax(index, ROUNDS_AT_FIRST)
+            if found is not None and found.gain >= GAIN_OF_CROWDS and not index:
+                further = self._relax(index, None)
+                if further is not None:
+                    self.relaxed[index] = replace(further, gain=found.gain)
+        return self.relaxed[index]
+
+    def _relax(self, index: int, rounds: int | None) -> Relaxed | None:
+        """The linear program, within its share of the work, and what its prices prove of the first term."""
+        held = () if self.value is None else self.value[:index]
+        found = self.asking.relax(self.program, held, (), self._share(*SHARE_OF_CROWDS) or MOST_WORK, rounds)
+        if found is not None and not index:
+            bound = Priced(self.program, prices_of(found.of_rows, found.of_crowds)).bound
+            self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        return found
+
+    def _by_boxes(self, question: Question, found: list[Choice]) -> list[Choice]:
+        """Better ones still, and what is proven of the first term, where heights and peaks are the same."""
+        best = min((value for value in (question.most, *(c.value for c in found)) if value is not None), default=None)
+        if best is None or self._is_over():
+            return found
+        work = self._share(*SHARE_OF_BOXES) or MOST_WORK
+        search = BoxSearch(self.program, self.asking, replace(question, near=None), best, work)
+        bound = search.run(self.bound[0] if self.bound else 0)
+        self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        return [*search.found, *found]
+
+    def _with_given_peaks(self, question: Question, found: list[Choice], work: int | None) -> list[Choice]:
         """The same where peaks are not weighed but searched for."""
         best = min((value for value in (question.most, *(c.value for c in found)) if value is not None), default=None)
         starts = [choice.tops for choice in found]
-        relaxed = self.asking.peaks_of_relaxation(
-            self.program, question.held, self._share(*SHARE_BESIDE_PEAKS) or MOST_WORK
-        )
+        relaxed = self._relaxed(question.term)
         if relaxed is not None:
-            starts.append(relaxed)
+            starts.append(relaxed.peaks)
         if self.best is not None:
             starts.append(peaks(self.instance, self.best))
-        search = PeakSearch(
-            self.program, self.asking, replace(question, near=None), best, self._share(*SHARE) or MOST_WORK
-        )
+        search = PeakSearch(self.program, self.asking, replace(question, near=None), best, work or MOST_WORK)
         return [*search.run(starts), *found]
 
     def _is_proven(self, index: int) -> bool:

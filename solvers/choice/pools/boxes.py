@@ -1,0 +1,123 @@
+"""Search over how high the pools are, box by box: what no choice costs less than, and better choices on the way.
+
+A box says between which heights each pool is. The linear program, sharpened by crowds, says what choices in it cost at least; the box of which that is
+least is looked at first. It is cut around the heights that the linear program would have, into a narrow box and those beside it, which cost more.
+In a narrow box the 0-1 program is asked: there it has hardly any heights to weigh, and mostly all is known soon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from heapq import heappop, heappush
+
+from .asking import Asking
+from .crowds import Priced, prices_of
+from .peaks import Choice
+from .program import Heights, Program
+from .question import Question
+
+NARROW = 100
+"""A box is narrow where, pool by pool, what its heights cost differs by such a part of the best choice at most."""
+SHARE_OF_BOX = 12
+"""Of the work, that part at most goes to one question."""
+
+
+class BoxSearch:
+    """Of the first term of one program."""
+
+    def __init__(self, program: Program, asking: Asking, question: Question, best: int, work: int) -> None:
+        self.found: list[Choice] = []
+        """The choices that were better than all before, the best one first."""
+        self._program, self._asking, self._question, self._best = program, asking, question, best
+        self._end, self._each = asking.work + work, work // SHARE_OF_BOX
+        self._prices = program.terms[0].of_peaks
+        self._open = list[tuple[int, int, Heights, tuple[int, ...]]]()
+        """The bound of each box, its number, the box, and where the linear program would have its heights."""
+        self._number = 0
+
+    def run(self, bound: int) -> int:
+        """Look until the work is done; what no choice costs less than."""
+        everything = tuple((0, self._program.highest(pool)) for pool in range(len(self._program.rooms)))
+        self._enter(everything, bound)
+        while self._open and self._open[0][0] < self._best:
+            if self._is_over:
+                return self._open[0][0]
+            known, _, box, heights = heappop(self._open)
+            parts = [box]
+            if self._is_narrow(box):
+                known = self._ask(box, known)
+                parts = list(self._halves(box)) if known < self._best else []
+            else:
+                parts = list(self._around(box, heights))
+            for part in parts:
+                self._enter(part, known)
+        return self._best
+
+    @property
+    def _is_over(self) -> bool:
+        return self._asking.work >= self._end or self._asking.stop is not None
+
+    def _enter(self, box: Heights, known: int) -> None:
+        """Keep the box if something in it can be better."""
+        heights = tuple((low + high) // 2 for low, high in box)
+        if not self._is_over:
+            relaxed = self._asking.relax(self._program, (), box, self._end - self._asking.work)
+            if (
+                relaxed is None and not self._is_over
+            ):  # there is nothing in it, mostly, which floating-point numbers cannot prove
+                known = self._ask(box, known)
+            elif relaxed is not None:
+                prices = prices_of(relaxed.of_rows, relaxed.of_crowds)
+                known = max(known, Priced(self._program, prices, box).bound)
+                heights = tuple(room.below(peak) for room, peak in zip(self._program.rooms, relaxed.peaks, strict=True))
+        if known < self._best:
+            self._number += 1
+            heappush(self._open, (known, self._number, box, heights))
+
+    def _ask(self, box: Heights, known: int) -> int:
+        """What choices in the box cost at least, with better ones remembered."""
+        question = replace(self._question, least=known, most=self._best - 1, heights=box)
+        answer = self._asking.ask(self._program, question, min(self._each, self._end - self._asking.work))
+        if answer.pools is not None and answer.value is not None and answer.value < self._best:
+            self._best = answer.value
+            self.found.insert(0, Choice(answer.value, self._program.least_tops(answer.pools), answer.pools))
+        if answer.stopped is None:
+            return self._best
+        return known if answer.bound is None else max(known, answer.bound)
+
+    def _widths(self, box: Heights) -> list[int]:
+        """What the heights of each pool differ by in cost."""
+        return [price * (high - low) for price, (low, high) in zip(self._prices, box, strict=True)]
+
+    def _is_narrow(self, box: Heights) -> bool:
+        return all(width * NARROW <= self._best for width in self._widths(box))
+
+    def _halves(self, box: Heights) -> Iterator[Heights]:
+        """The box, cut where it is widest; nothing where it is one point."""
+        widths = self._widths(box)
+        pool = widths.index(max(widths))
+        low, high = box[pool]
+        if low < high and widths[pool]:
+            middle = (low + high) // 2
+            yield _with(box, pool, (low, middle))
+            yield _with(box, pool, (middle + 1, high))
+
+    def _around(self, box: Heights, heights: tuple[int, ...]) -> Iterator[Heights]:
+        """The narrow box around these heights, and what is beside it."""
+        for pool, (price, width, height) in enumerate(zip(self._prices, self._widths(box), heights, strict=True)):
+            if width * NARROW <= self._best:
+                continue
+            low, high = box[pool]
+            reach = self._best // NARROW // price // 2
+            first, last = max(height - reach, low), min(height + reach, high)
+            if low < first:
+                yield _with(box, pool, (low, first - 1))
+            if last < high:
+                yield _with(box, pool, (last + 1, high))
+            box = _with(box, pool, (first, last))
+        yield box
+
+
+def _with(box: Heights, pool: int, ends: tuple[int, int]) -> Heights:
+    return (*box[:pool], ends, *box[pool + 1 :])

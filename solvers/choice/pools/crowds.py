@@ -1,0 +1,117 @@
+"""What prices on room, and on being one of a crowd, prove of a program's first term: exact, whoever made the prices.
+
+A *crowd* is a set of classes in one row, in one pool. If h units are live there at most, no more of them are in that pool than N(h): the smallest
+ones of the crowd, one after the other, as long as they fit below h. Let y be the prices of rows, and w those of crowds, all >= 0. Then no
+choice of pools costs less than
+
+    sum over classes of  min over its pools p of   its cost in p + sum over p's rows of y * its units + sum of w over p's crowds that it is of
+    sum over pools p of  min over h of             (the peak's price) * h - sum over p's rows of y * (h - always) - sum over p's crowds of w * N(h),
+
+where h is at most what the pool holds. Cutting classes in parts gains nothing of N(h), which is what makes crowds worth more than rows alone:
+without them the bound is that of the linear program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .program import Heights, Program
+
+FINEST = 1 << 20
+"""Prices are multiples of that part of a unit of cost."""
+
+
+class Crowd(NamedTuple):
+    """Some of the classes of one row."""
+
+    row: int
+    classes: tuple[int, ...]
+
+
+def is_crowd(program: Program, crowd: Crowd) -> bool:
+    """Are its classes different ones of its row?"""
+    members = {group for group, _ in program.rows[crowd.row].members}
+    return len(set(crowd.classes)) == len(crowd.classes) and members.issuperset(crowd.classes)
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Whole numbers of one unit, of which `scale` are a unit of cost."""
+
+    scale: int
+    of_rows: dict[int, int]
+    """By the row's number,"""
+    of_crowds: dict[Crowd, int]
+
+
+class Priced:
+    """A program's first term at some prices, of all choices with the pools so high."""
+
+    def __init__(self, program: Program, prices: Prices, heights: Heights = ()) -> None:
+        self._program, self._prices = program, prices
+        self._due = [
+            {p: prices.scale * cost for p, cost in zip(homes, costs, strict=True)}
+            for homes, costs in zip(program.homes, program.terms[0].of_homes, strict=True)
+        ]
+        """By class and pool: what it costs to be there."""
+        for number, price in prices.of_rows.items():
+            row = program.rows[number]
+            for group, units in row.members:
+                self._due[group][row.pool] += price * units
+        for crowd, price in prices.of_crowds.items():
+            for group in crowd.classes:
+                self._due[group][program.rows[crowd.row].pool] += price
+        ends = heights or [(0, program.highest(pool)) for pool in range(len(program.rooms))]
+        self._total = sum(min(due.values(), default=0) for due in self._due)
+        self._total += sum(self._of_height(pool, low, high) for pool, (low, high) in enumerate(ends))
+
+    @property
+    def bound(self) -> int:
+        """What no choice costs less than."""
+        return -(-self._total // self._prices.scale)
+
+    def _of_height(self, pool: int, low: int, high: int) -> int:
+        """What a pool costs at least that is so high."""
+        program, prices = self._program, self._prices
+        room, price = program.rooms[pool], prices.scale * program.terms[0].of_peaks[pool]
+        total = fixed = 0
+        for number, each in prices.of_rows.items():
+            row = program.rows[number]
+            if row.pool == pool:
+                total += each
+                fixed += each * (row.always - room.spare)
+        lowest = room.below(room.lowest)
+        # Between the heights at which one more fits, the cost rises or falls evenly: it is least at one of their ends.
+        steps = {low: 0, min(max(lowest, low), high): 0}
+        for crowd, each in prices.of_crowds.items():
+            row = program.rows[crowd.row]
+            if row.pool != pool:
+                continue
+            units = dict(row.members)
+            height = row.always - room.spare
+            for size in sorted(units[group] for group in crowd.classes):
+                height += size
+                if height > high:
+                    break
+                steps[max(height, low)] = steps.get(max(height, low), 0) + each
+        found = list[int]()
+        counted = 0
+        heights = sorted(steps)
+        for height, upto in zip(heights, [*heights[1:], high], strict=True):
+            counted += steps[height]
+            of_ends = (price * max(h, lowest) - total * h + fixed - counted for h in (height, upto))
+            found += of_ends
+        return min(found)
+
+
+def prices_of(of_rows: Iterable[tuple[int, float]], of_crowds: Iterable[tuple[Crowd, float]]) -> Prices:
+    """Prices as whole numbers; those that become nothing are left out."""
+    rows = {row: round(price * FINEST) for row, price in of_rows}
+    crowds = {crowd: round(price * FINEST) for crowd, price in of_crowds}
+    return Prices(
+        FINEST,
+        {row: price for row, price in rows.items() if price > 0},
+        {crowd: price for crowd, price in crowds.items() if price > 0},
+    )

@@ -1,0 +1,238 @@
+"""The linear program of a choice of pools, made sharper by crowds (see .crowds) where its solution breaks what they say.
+
+How high a pool's peak is, is cut into levels: each has a column that says whether the peak reaches it. A crowd's row says that so many of it are in
+the pool as levels are reached at which one more of them fits.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from ...exact.cpsat.linear import LinearProgram, Solved
+from .crowds import Crowd
+from .program import Heights, Program
+from .question import Relaxed
+
+LEVELS = 64
+"""Of each pool, besides one for the size of each class."""
+LEAST_EXCESS = 0.02
+"""What breaks a crowd's row by less is let be."""
+LEAST_SHARE = 1e-6
+SHARES = (0.2, 0.4, 0.6, 0.8)
+"""Crowds are looked for among those with so much of them in a pool."""
+LEAST_GAIN = 1e-4
+"""Rounds of crowds end when two in a row have raised the bound by no larger part than this."""
+STEPS_TIMES_ROWS_PER_WORK = 80
+SECONDS_PER_WORK = 2e-6
+"""Of GLOP's deterministic seconds, which it looks at while it works."""
+WORK_PER_ENTRY = 3
+"""Of looking for crowds."""
+
+
+class Reached(NamedTuple):
+    """A moment at which one more fits: the column of the level, if there is one that is not simply reached or out of reach."""
+
+    share: float
+    column: int | None
+
+
+class Relaxation:
+    """Of the term after those that are held."""
+
+    def __init__(self, program: Program, held: Sequence[int]) -> None:
+        self._program = program
+        self.work = 0
+        self._lp = lp = LinearProgram()
+        self._units = float(max((units for row in program.rows for _, units in row.members), default=1))
+        """Of room, so many are one in the program,"""
+        term = program.terms[len(held)]
+        dearest = max((cost for of_homes in term.of_homes for cost in of_homes), default=0)
+        self._costs = float(max(dearest, *(int(price * self._units) for price in term.of_peaks), 1))
+        """and of cost."""
+        self._inside = [
+            {p: lp.column(0.0, 1.0, cost / self._costs) for p, cost in zip(homes, costs, strict=True)}
+            for homes, costs in zip(program.homes, term.of_homes, strict=True)
+        ]
+        for columns in self._inside:
+            lp.row(1.0, 1.0, [(column, 1.0) for column in columns.values()])
+        self._highest = [program.highest(pool) for pool in range(len(program.rooms))]
+        self._lowest = [room.below(room.lowest) for room in program.rooms]
+        self._tops = [lp.column(0.0, None, price * self._units / self._costs) for price in term.of_peaks]
+        self._rows = [self._row(number) for number in range(len(program.rows))]
+        self._levels, self._reached = list[list[int]](), list[list[int]]()
+        self._make_levels()
+        for number, most in enumerate(held):
+            self._hold(number, most)
+        self._crowds = list[tuple[Crowd, int]]()
+        self._known = set[Crowd]()
+
+    def solve(self, heights: Heights, rounds: int | None, work: int, stopped: Callable[[], object]) -> Relaxed | None:
+        """The best solution with the pools so high, within so many rounds and so much work, as good as crowds make it; None: it was not found."""
+        self._limit(heights)
+        first: Solved | None = None
+        best: Solved | None = None
+        idle, begin, end = 0, self.work, self.work + work
+        number = 0
+        while number != rounds and self.work < end and idle < 2 and not stopped():
+            number += 1
+            before = self._lp.steps
+            found = self._lp.minimise((end - self.work) * SECONDS_PER_WORK)
+            self.work += (self._lp.steps - before) * self._lp.rows // STEPS_TIMES_ROWS_PER_WORK
+            if found is None:
+                break
+            if best is not None:
+                idle = idle + 1 if found.cost - best.cost <= LEAST_GAIN * abs(best.cost) else 0
+            first, best = first or found, found
+            self.work += WORK_PER_ENTRY * self._program.entries
+            if not self._known:
+                self._add_singles()  # only now: without them there is a solution soon, however large the program is
+            elif not self._sharpen(found.columns):
+                break
+        if first is None or best is None:
+            return None
+        return self._relaxed(best, (best.cost - first.cost) / (abs(first.cost) or 1.0), self.work - begin)
+
+    def _limit(self, heights: Heights) -> None:
+        """Nothing is looked for but with the pools between these heights; none: between those that there are."""
+        for pool, (least, most) in enumerate(heights or [(0, highest) for highest in self._highest]):
+            low = max(least, self._lowest[pool])
+            high = max(min(most, self._highest[pool]), low)
+            self._lp.within(self._tops[pool], low / self._units, high / self._units)
+            for level, column in zip(self._levels[pool], self._reached[pool], strict=True):
+                self._lp.within(column, float(level <= low), float(level <= high))
+
+    def _relaxed(self, found: Solved, gain: float, work: int) -> Relaxed:
+        per_unit = self._costs / self._units
+        rooms = self._program.rooms
+        return Relaxed(
+            peaks=tuple(
+                room.top_of(round(found.columns[top] * self._units) + room.spare)
+                for room, top in zip(rooms, self._tops, strict=True)
+            ),
+            of_rows=tuple((n, found.rows[row] * per_unit) for n, row in enumerate(self._rows) if found.rows[row] > 0),
+            of_crowds=tuple(
+                (crowd, found.rows[row] * self._costs)
+                for crowd, row in self._crowds
+                if row < len(found.rows) and found.rows[row] > 0
+            ),
+            gain=gain,
+            work=work,
+        )
+
+    def _row(self, number: int) -> int:
+        row = self._program.rows[number]
+        members = [(self._inside[group][row.pool], units / self._units) for group, units in row.members]
+        room = self._program.rooms[row.pool]
+        return self._lp.row(None, (room.spare - row.always) / self._units, [*members, (self._tops[row.pool], -1.0)])
+
+    def _make_levels(self) -> None:
+        """Each level's column, and a row that says what peak they come to."""
+        program, lp = self._program, self._lp
+        sizes: list[set[int]] = [set() for _ in program.rooms]
+        for row in program.rows:
+            sizes[row.pool] |= {self._base(row.pool, row.always) + units for _, units in row.members}
+        for pool in range(len(program.rooms)):
+            low, high = self._lowest[pool], self._highest[pool]
+            grid = {low + (high - low) * n // LEVELS for n in range(1, LEVELS + 1)}
+            levels = sorted(level for level in sizes[pool] | grid if low < level <= high)
+            columns = [lp.column(0.0, 1.0) for _ in levels]
+            rises = [(high - low) / self._units for low, high in zip([low, *levels], levels, strict=False)]
+            entries = [(column, rise) for column, rise in zip(columns, rises, strict=True)]
+            lp.row(None, -low / self._units, [*entries, (self._tops[pool], -1.0)])
+            for lower, higher in pairwise(columns):
+                lp.row(None, 0.0, [(higher, 1.0), (lower, -1.0)])
+            self._levels.append(levels)
+            self._reached.append(columns)
+
+    def _hold(self, number: int, most: int) -> None:
+        """An earlier term is so much at most."""
+        term = self._program.terms[number]
+        costs = [
+            (columns[p], float(cost))
+            for columns, homes, of_homes in zip(self._inside, self._program.homes, term.of_homes, strict=True)
+            for p, cost in zip(homes, of_homes, strict=True)
+        ]
+        costs += [(top, price * self._units) for top, price in zip(self._tops, term.of_peaks, strict=True)]
+        unit = max((cost for _, cost in costs), default=1.0) or 1.0
+        self._lp.row(None, most / unit, [(column, cost / unit) for column, cost in costs])
+
+    def _base(self, pool: int, always: int) -> int:
+        return always - self._program.rooms[pool].spare
+
+    def _add_singles(self) -> None:
+        """Whoever is in a pool makes it as high as he is."""
+        highest: dict[tuple[int, int], tuple[int, int]] = {}
+        for number, row in enumerate(self._program.rows):
+            for group, units in row.members:
+                height = self._base(row.pool, row.always) + units
+                known = highest.get((group, row.pool))
+                if known is None or height > known[0]:
+                    highest[group, row.pool] = height, number
+        for (group, _), (_, number) in highest.items():
+            self._add(Crowd(number, (group,)), None)
+
+    def _at(self, pool: int, height: int, values: Sequence[float] | None) -> Reached:
+        """The highest level up to this height."""
+        if height > self._highest[pool]:
+            return Reached(0.0, None)
+        level = bisect_right(self._levels[pool], height) - 1
+        if level < 0:
+            return Reached(1.0, None)
+        column = self._reached[pool][level]
+        return Reached(0.0 if values is None else values[column], column)
+
+    def _sharpen(self, values: Sequence[float]) -> bool:
+        """Add the crowds whose rows the solution breaks most, one for each row; were there any?"""
+        found = []
+        for number, row in enumerate(self._program.rows):
+            present = [(units, group, values[self._inside[group][row.pool]]) for group, units in row.members]
+            present = sorted((each for each in present if each[2] > LEAST_SHARE), reverse=True)
+            most, best = LEAST_EXCESS, list[tuple[int, int, float]]()
+            for share in (LEAST_SHARE, *SHARES):
+                some = [each for each in present if each[2] >= share]
+                for count in range(2, len(some) + 1):
+                    excess = self._excess(row.pool, row.always, some[:count], values)
+                    if excess > most:
+                        most, best = excess, some[:count]
+            if best:
+                found.append((most, number, best))
+        found.sort(key=lambda each: (-each[0], each[1]))
+        added = 0
+        for _, number, best in found[: len(self._program.homes)]:
+            largest, chosen = best[0][0], {group for _, group, _ in best}
+            members = self._program.rows[number].members
+            crowd = Crowd(number, tuple(group for group, units in members if group in chosen or units >= largest))
+            if crowd not in self._known:
+                self._add(crowd, values)
+                added += 1
+        return added > 0
+
+    def _excess(self, pool: int, always: int, crowd: list[tuple[int, int, float]], values: Sequence[float]) -> float:
+        """By how much more of the crowd, largest first, is in the pool than its levels allow."""
+        excess = sum(share for _, _, share in crowd)
+        height = self._base(pool, always)
+        for units, _, _ in reversed(crowd):
+            height += units
+            excess -= self._at(pool, height, values).share
+            if excess <= LEAST_EXCESS:
+                break
+        return excess
+
+    def _add(self, crowd: Crowd, values: Sequence[float] | None) -> None:
+        self._known.add(crowd)
+        row = self._program.rows[crowd.row]
+        units = dict(row.members)
+        height, always = self._base(row.pool, row.always), 0
+        levels: dict[int, float] = {}
+        for size in sorted(units[group] for group in crowd.classes):
+            height += size
+            _, column = self._at(row.pool, height, values)
+            if column is not None:
+                levels[column] = levels.get(column, 0.0) - 1.0
+            elif height <= self._highest[row.pool]:
+                always += 1
+        members = [(self._inside[group][row.pool], 1.0) for group in crowd.classes]
+        self._crowds.append((crowd, self._lp.row(None, float(always), [*members, *levels.items()])))

@@ -1,0 +1,113 @@
+"""Prices on rows and crowds: whatever they are, no choice of pools and no placement costs less than they prove."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner import Preference
+from planner.generate import Request, generate
+from planner.model.problem import Problem
+from planner.options.capacity import planned_problem
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools.asking import Asking
+from solvers.choice.pools.boxes import BoxSearch
+from solvers.choice.pools.crowds import Crowd, Priced, Prices, prices_of
+from solvers.choice.pools.program import Program, program_of
+from solvers.choice.pools.question import Question, read_relaxed
+from solvers.geometry.presolve import scaled, unit
+from solvers.model.errors import SolverFailed
+from solvers.model.solver import Limits, Silent
+from tests.strategies import effort, problems
+
+MOST_CHOICES = 3_000
+
+
+def program_like(kind: str, buffers: int, seed: int, prefer: Preference = Preference.BALANCED) -> Program:
+    instance = lower(planned_problem(generate(kind, Request(buffers, seed)), None, prefer, None, None)).instance
+    return program_of(scaled(instance, unit(instance)))
+
+
+def random_prices(program: Program, chance: Random) -> Prices:
+    """Some of the rows and some crowds, at prices up to what matters beside the costs."""
+    dearest = max((cost for costs in program.terms[0].of_homes for cost in costs), default=0)
+    most = max(dearest, *program.terms[0].of_peaks, 1)
+    rows = [n for n, row in enumerate(program.rows) if row.members]
+    chosen = chance.sample(rows, chance.randint(0, len(rows)))
+    crowds = {}
+    for number in chance.sample(rows, chance.randint(0, len(rows))):
+        members = [group for group, _ in program.rows[number].members]
+        crowds[Crowd(number, tuple(chance.sample(members, chance.randint(1, len(members)))))] = chance.randint(1, most)
+    return Prices(1, {n: chance.randint(0, max(most // 8, 1)) for n in chosen}, crowds)
+
+
+@effort(60, 6_000)
+@given(problems(max_buffers=6), st.randoms(use_true_random=False))
+def test_no_choice_costs_less_than_any_prices_prove(problem: Problem, chance: Random) -> None:
+    program = program_of(lower(problem).instance)
+    if not program.terms or program.terms[0].is_largest or prod(map(len, program.homes)) > MOST_CHOICES:
+        return
+    priced = Priced(program, random_prices(program, chance))
+    for pools in product(*program.homes):
+        tops = program.least_tops(pools)
+        fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
+        if fits and all(pools[a] != pools[b] for a, b in program.apart):
+            assert priced.bound <= program.value(0, pools, tops)
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_boxes_find_and_prove_what_the_whole_program_does(kind: str) -> None:
+    program = program_like(kind, 20, 7)
+    limits = Limits(work=20_000_000)
+    asking = Asking(limits, 0, Silent())
+    try:
+        whole = asking.ask(program, Question(0), 10_000_000)
+        assert whole.stopped is None
+        assert whole.value is not None
+        boxes = BoxSearch(program, asking, Question(0), whole.value + 1, 10_000_000)
+        assert boxes.run(0) == whole.value
+        assert boxes.found[0].value == whole.value
+        assert program.value(0, boxes.found[0].pools, boxes.found[0].tops) == whole.value
+    finally:
+        asking.close()
+
+
+def test_crowds_prove_what_no_program_without_them_does() -> None:
+    """Buffers of different sizes cannot be cut, nor a peak be just so much higher: that is most of the gap of `pools`."""
+    program = program_like("pools", 120, 3)
+    asking = Asking(Limits(work=20_000_000), 0, Silent())
+    try:
+        relaxed = asking.relax(program, (), (), 2_000_000)
+        assert relaxed is not None
+        assert relaxed.gain > 0.005
+        without = Priced(program, prices_of(relaxed.of_rows, ())).bound
+        assert Priced(program, prices_of(relaxed.of_rows, relaxed.of_crowds)).bound > without
+        box = tuple((0, program.highest(pool) // 2) for pool in range(len(program.rooms)))
+        narrower = asking.relax(program, (), box, 2_000_000)
+        assert narrower is None or narrower.peaks <= tuple(high for _, high in box)
+    finally:
+        asking.close()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"peaks": [0]},
+        {"of_rows": [[99_999, 1.0]]},
+        {"of_rows": [[0, -1.0]]},
+        {"of_rows": [[0, float("nan")]]},
+        {"of_crowds": [[[0, [99_999]], 1.0]]},
+        {"of_crowds": 3},
+    ],
+)
+def test_a_relaxation_that_cannot_be_is_refused(told: dict[str, object]) -> None:
+    program = program_like("pools", 20, 1)
+    sound = {"peaks": [0] * len(program.rooms), "of_rows": [], "of_crowds": [], "gain": 0.0, "work": 1}
+    assert read_relaxed({"relaxed": sound, "work": 1}, program)[0] is not None
+    with pytest.raises(SolverFailed):
+        read_relaxed({"relaxed": sound | told, "work": 1}, program)
