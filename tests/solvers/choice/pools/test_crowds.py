@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from planner import Preference
 from planner.generate import Request, generate
 from planner.model.problem import Problem
-from planner.options.capacity import planned_problem
+from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.asking import Asking
 from solvers.choice.pools.boxes import BoxSearch
@@ -29,7 +29,7 @@ MOST_CHOICES = 3_000
 
 
 def program_like(kind: str, buffers: int, seed: int, prefer: Preference = Preference.BALANCED) -> Program:
-    instance = lower(planned_problem(generate(kind, Request(buffers, seed)), None, prefer, None, None)).instance
+    instance = lower(with_preference(generate(kind, Request(buffers, seed)), prefer)).instance
     return program_of(scaled(instance, unit(instance)))
 
 
