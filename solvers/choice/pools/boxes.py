@@ -35,6 +35,8 @@ class BoxSearch:
         self._open = list[tuple[int, int, Heights, tuple[int, ...]]]()
         """The bound of each box, its number, the box, and where the linear program would have its heights."""
         self._number = 0
+        self._unknown = best
+        """The least bound of boxes that cannot be cut further, but of which not all is known."""
 
     def run(self, bound: int) -> int:
         """Look until the work is done; what no choice costs less than."""
@@ -42,17 +44,19 @@ class BoxSearch:
         self._enter(everything, bound)
         while self._open and self._open[0][0] < self._best:
             if self._is_over:
-                return self._open[0][0]
+                return min(self._open[0][0], self._unknown)
             known, _, box, heights = heappop(self._open)
             parts = [box]
             if self._is_narrow(box):
                 known = self._ask(box, known)
                 parts = list(self._halves(box)) if known < self._best else []
+                if not parts and known < self._best:
+                    self._unknown = min(known, self._unknown)
             else:
                 parts = list(self._around(box, heights))
             for part in parts:
                 self._enter(part, known)
-        return self._best
+        return min(self._best, self._unknown)
 
     @property
     def _is_over(self) -> bool:
@@ -63,10 +67,8 @@ class BoxSearch:
         heights = tuple((low + high) // 2 for low, high in box)
         if not self._is_over:
             relaxed = self._asking.relax(self._program, (), box, self._end - self._asking.work)
-            if (
-                relaxed is None and not self._is_over
-            ):  # there is nothing in it, mostly, which floating-point numbers cannot prove
-                known = self._ask(box, known)
+            if relaxed is None and not self._is_over:
+                known = self._ask(box, known)  # mostly nothing is in it, which floating-point numbers cannot prove
             elif relaxed is not None:
                 prices = prices_of(relaxed.of_rows, relaxed.of_crowds)
                 known = max(known, Priced(self._program, prices, box).bound)
@@ -109,8 +111,8 @@ class BoxSearch:
             if width * NARROW <= self._best:
                 continue
             low, high = box[pool]
-            reach = self._best // NARROW // price // 2
-            first, last = max(height - reach, low), min(height + reach, high)
+            reach, middle = self._best // NARROW // price // 2, min(max(height, low), high)
+            first, last = max(middle - reach, low), min(middle + reach, high)
             if low < first:
                 yield _with(box, pool, (low, first - 1))
             if last < high:

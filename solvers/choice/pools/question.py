@@ -141,7 +141,7 @@ def read_relaxed(fields: Mapping[str, Any], program: Program) -> tuple[Relaxed |
             gain=float(told["gain"]),
             work=int(told["work"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise SolverFailed(NAME, f"it answered with what is no relaxation: {error}") from error
     prices = [price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)]
     if len(relaxed.peaks) != len(program.rooms) or min(relaxed.peaks, default=0) < 0 or work < 0:

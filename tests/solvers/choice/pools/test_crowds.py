@@ -18,10 +18,10 @@ from planner.planning.placing.lowering import lower
 from solvers.choice.pools.asking import Asking
 from solvers.choice.pools.boxes import BoxSearch
 from solvers.choice.pools.crowds import Crowd, Priced, Prices, prices_of
-from solvers.choice.pools.program import Program, program_of
-from solvers.choice.pools.question import Question, read_relaxed
+from solvers.choice.pools.program import Costs, Program, Room, Row, program_of
+from solvers.choice.pools.question import Answer, Question, read_relaxed
 from solvers.geometry.presolve import scaled, unit
-from solvers.model.errors import SolverFailed
+from solvers.model.errors import SolverFailed, StopReason
 from solvers.model.solver import Limits, Silent
 from tests.strategies import effort, problems
 
@@ -73,6 +73,29 @@ def test_boxes_find_and_prove_what_the_whole_program_does(kind: str) -> None:
         assert boxes.run(0) == whole.value
         assert boxes.found[0].value == whole.value
         assert program.value(0, boxes.found[0].pools, boxes.found[0].tops) == whole.value
+    finally:
+        asking.close()
+
+
+class Ignorant(Asking):
+    """Knows nothing of any box."""
+
+    def relax(self, program: Program, held: object, heights: object, work: int, rounds: int | None = None) -> None:
+        self.work += 1
+
+    def ask(self, program: Program, question: Question, work: int | None) -> Answer:
+        self.work += 1
+        return Answer(None, None, None, StopReason.WORK_LIMIT)
+
+
+def test_boxes_of_which_nothing_is_known_prove_nothing() -> None:
+    """Also where they are cut into single points, and there is work left."""
+    room = Room(capacity=4, reserved=(), spare=0, lowest=0)
+    program = Program(((0, 1),), (room, room), (Row(0, 0, 0, ((0, 4),)),), (Costs(((1, 2),), (1, 0)),), ())
+    asking = Ignorant(Limits(), 0, Silent())
+    try:
+        assert BoxSearch(program, asking, Question(0), 900, 10_000).run(1) == 1
+        assert asking.work < 100
     finally:
         asking.close()
 
