@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.http.served import THREE, Served
+from tests.http.test_jobs import until
 from tests.http.test_studies import LOOP, SHAPED
 from tests.web.browsing import Visiting, picture
 
@@ -24,8 +25,9 @@ ASKED: dict[str, tuple[str, str, int]] = {
 def shown(visiting: Visiting, service: Served, kind: str, part: str = "", **options: Any) -> Page:
     path, problem, _ = ASKED[kind]
     headers = {"Content-Type": "application/json", "Prefer": "respond-async"}
-    job = service.client.post(path, content=problem, headers=headers).json()["id"]
-    page = visiting(**options).open(f"/#{job}{part}")
+    job = service.client.post(path, content=problem, headers=headers).json()
+    until(service, job, "succeeded")  # of what is still at work the page would choose what comes first
+    page = visiting(**options).open(f"/#{job['id']}{part}")
     page.wait_for_selector(".stage:visible")
     expect(page.locator(".pane")).to_have_attribute("aria-busy", "false")
     return page
