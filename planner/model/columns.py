@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar, overload
@@ -22,8 +23,9 @@ class Columns(Sequence[Row], Generic[Row]):
 
     __slots__ = ()
 
+    @abstractmethod
     def row(self, i: int) -> Row:
-        raise NotImplementedError
+        """The object that stands there."""
 
     @overload
     def __getitem__(self, at: int) -> Row: ...
