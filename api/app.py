@@ -26,7 +26,7 @@ from .jobs.processes.pool import WorkerDied, WorkerFault
 from .jobs.requests.options import wrong_options
 from .process import logs
 from .process.garbage import forget_frames
-from .process.memory_budget import Shares, share_out
+from .process.memory_budget import Shares, reader_processes, share_out, solver_processes
 from .process.metrics import Metrics
 from .routes import about, checks, draw, plans, studies
 from .routes.http.guard import OPEN_PATHS, Guard
@@ -95,8 +95,8 @@ def _shares_of(settings: Settings) -> Shares:
     elsewhere = False
     with contextlib.suppress(StoreUnavailable):  # it is not opened here
         elsewhere = settings.store_url is not None and is_shared(settings.store_url)
-    workers = 0 if elsewhere else settings.solver_processes
-    return share_out(settings, service=True, readers=settings.reader_processes, workers=workers)
+    workers = 0 if elsewhere else solver_processes(settings)
+    return share_out(settings, service=True, readers=reader_processes(settings), workers=workers)
 
 
 def cross_origin(origins: tuple[str, ...]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import math
 import os
 import re
 from pathlib import Path
@@ -20,15 +19,12 @@ from pydantic_settings import (
 
 from planner.formats.tables.problems import FORMATS
 
-from .process import machine
-
 PREFIX = "MEMPLAN_"
 FILE_VARIABLE = f"{PREFIX}SETTINGS"
 """Names the settings file; `memplan serve --settings` sets it."""
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 HASH = re.compile(r"[0-9a-f]{64}")
 MIB = 1 << 20
-LEAST_PROCESSES = 2
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """In a variable: separated by commas."""
@@ -235,18 +231,6 @@ class Settings(BaseSettings):
         if not self.tokens:
             return True
         return owner in (self.metrics_tokens or (self.tokens if len(self.tokens) == 1 else ()))
-
-    @property
-    def solver_processes(self) -> int:
-        """How many solver processes run side by side at most: one is left to what is short."""
-        found = machine.cores()
-        cores = found.usable if found.quota is None else min(found.usable, math.ceil(found.quota))
-        return max(LEAST_PROCESSES, self.workers or cores)
-
-    @property
-    def reader_processes(self) -> int:
-        """The same of those that read."""
-        return max(LEAST_PROCESSES, self.readers)
 
     @property
     def is_open(self) -> bool:

@@ -13,7 +13,7 @@ from .jobs.processes.cluster import ClusterPool
 from .jobs.processes.pool import ProcessPool
 from .jobs.queue.consumer import QueueWorker
 from .process import logs
-from .process.memory_budget import share_out
+from .process.memory_budget import share_out, solver_processes
 from .process.metrics import Metrics
 from .settings import Settings, WrongSettings
 from .store import Store, StoreUnavailable
@@ -35,7 +35,7 @@ async def work(settings: Settings, on_ready: Callable[[int, int | None], None]) 
     async with contextlib.AsyncExitStack() as resources:
         store, conninfo = await asyncio.to_thread(_open, settings)
         resources.push_async_callback(asyncio.to_thread, store.close)
-        shares = share_out(settings, service=False, readers=0, workers=settings.solver_processes)
+        shares = share_out(settings, service=False, readers=0, workers=solver_processes(settings))
         log.info("memory", **shares.in_mib())
         processes = ProcessPool(shares.workers, shares.applied(settings), "solver", started=settings.workers)
         metrics = Metrics()

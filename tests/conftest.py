@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or ROOT.parent / "shared" / "corpus")
 
-settings.register_profile("normal", max_examples=100, deadline=None, derandomize=True, database=None)
+settings.register_profile("normal", max_examples=50, deadline=None, derandomize=True, database=None)
 settings.register_profile("brief", settings.get_profile("normal"))
 settings.register_profile(
     "nightly", max_examples=10_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
@@ -39,12 +39,23 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell has what it starts in the background ignore Ctrl-C, and so would the commands that tests interrupt.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if os.environ.get("CI") == "true" and not hasattr(config, "workerinput"):
+    if os.environ.get("CI") == "true":
         config.pluginmanager.register(SkipsAreFailures(config), "skips-are-failures")
 
 
-def pytest_collection_finish() -> None:
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if session.config.getoption("--processes", default=1) > 1:
+        from tests.running.forked import begin
+
+        begin()  # one for all of them
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()  # all tests and modules stay to the end
+    if session.config.getoption("--processes", default=1) > 1:
+        from tests.running.forked import children_of, usual_parent
+
+        assert children_of(os.getpid()) == [usual_parent().pid], "who imports a test's module starts no process"
 
 
 @pytest.fixture(scope="session")

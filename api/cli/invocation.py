@@ -17,9 +17,9 @@ def invoke(arguments: Sequence[str], begun: float | None = None) -> int:
     """Run one command. Usage errors are bad input like any other. Time limits count from `begun` (of time.monotonic(); default: now)."""
     begun = time.monotonic() if begun is None else begun
     tolerate_narrow_encodings()
+    called = typer.main.get_command(_with_what_is_called(arguments))
     try:
         # Without any argument, help is what is wanted.
-        called = typer.main.get_command(_with_what_is_called(arguments))
         code = called.main(list(arguments) or ["--help"], prog_name="memplan", standalone_mode=False, obj=begun)
     except typer.Abort:
         return ExitCode.INTERRUPTED
@@ -28,14 +28,14 @@ def invoke(arguments: Sequence[str], begun: float | None = None) -> int:
         message = getattr(error, "format_message", None)
         if message is None:
             raise
-        refuse_usage(message(), getattr(error, "ctx", None), as_json="--json" in arguments)
+        refuse_usage(message(), _command_path(called, arguments), as_json="--json" in arguments)
         return ExitCode.BAD_INPUT
     return code if isinstance(code, int) else ExitCode.OK
 
 
 def _with_what_is_called(arguments: Sequence[str]) -> typer.Typer:
     """The application with the command that is called alone: typer takes as long to look at all the others as a small plan takes."""
-    named = [c for c in app.registered_commands if c.callback is not None and [c.callback.__name__] == [*arguments[:1]]]
+    named = [command for command in app.registered_commands if [command.name] == [*arguments[:1]]]
     if not named:
         return app
     alone = copy(app)
@@ -43,7 +43,18 @@ def _with_what_is_called(arguments: Sequence[str]) -> typer.Typer:
     return alone
 
 
-def refuse_usage(message: str, context: typer.Context | None, *, as_json: bool) -> None:
+def _command_path(called: object, arguments: Sequence[str]) -> str:
+    """The command that the arguments name, as it is typed: of some usage errors the library does not say in which command they are."""
+    path = ["memplan"]
+    for word in arguments:
+        called = getattr(called, "commands", {}).get(word)
+        if called is None:
+            break
+        path.append(word)
+    return " ".join(path)
+
+
+def refuse_usage(message: str, command_path: str, *, as_json: bool) -> None:
     """Say which argument is wrong, and where help is."""
     message = " ".join(message.split()).replace("Value error, ", "")
     if as_json:
@@ -54,4 +65,4 @@ def refuse_usage(message: str, context: typer.Context | None, *, as_json: bool) 
         report((Finding(Code.INVALID_OPTION, "", message),), 0, None, as_json=True)
         return
     say(f"error: {visible(message)}")
-    say(f"try '{'memplan' if context is None else context.command_path} --help'")
+    say(f"try '{command_path} --help'")

@@ -1,10 +1,11 @@
-"""How the memory of this machine or container is divided: so much for the service's own process, so much for each process that reads or solves.
+"""How this machine or container is divided: how many processes read and solve, and how much memory each of them, and the service's own, may have.
 
 Together they never have more than there is. The processes have theirs as a limit of the kernel's; the service looks at its own before it takes on more.
 """
 
 from __future__ import annotations
 
+import math
 import resource
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from ..settings import Settings, WrongSettings
 from . import machine
 
+LEAST_PROCESSES = 2
+"""That solve, and that read: one of them is left to what is short."""
 MIB = 1 << 20
 LEFT = 8
 """One part in so many is left to everything else that runs there."""
@@ -27,6 +30,18 @@ RESERVE = 64 * MIB
 """Below a limit that would be felt as a failure anywhere at all, so much is kept for what asks for no leave."""
 LIMIT = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
 """What a process may write to, rather than what it has mapped: libraries alone take three times as much as they need."""
+
+
+def solver_processes(settings: Settings) -> int:
+    """How many run side by side at most."""
+    found = machine.cores()
+    cores = found.usable if found.quota is None else min(found.usable, math.ceil(found.quota))
+    return max(LEAST_PROCESSES, settings.workers or cores)
+
+
+def reader_processes(settings: Settings) -> int:
+    """The same of those that read."""
+    return max(LEAST_PROCESSES, settings.readers)
 
 
 @dataclass(frozen=True, slots=True)

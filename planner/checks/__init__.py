@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..facts.constants import spell_out_constants
 from ..facts.figures import figures
 from ..model.columns import BufferColumns
-from ..model.deadline import look
+from ..model.deadline import CHECKING, look
 from ..model.errors import Finding
 from ..model.problem import Problem
 from .colocations import NO_GROUPS, check_colocations
@@ -15,8 +15,6 @@ from .pairs import check_pairs
 from .pool_choice import check_pool_choice
 from .report import Report
 from .totals import check_totals
-
-CHECKING = "checking"
 
 
 def check(problem: Problem) -> tuple[Finding, ...]:

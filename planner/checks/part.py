@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
 from ..facts.variants import with_alternatives
+from ..model.deadline import CHECKING, look
 from ..model.problem import Alternative, BufferId, Colocation, Constraints, Problem, ReusePenalty
 from .report import Place, Report, pointer
 
@@ -35,6 +36,7 @@ class Parts:
 
     def check(self, alternative: Alternative, place: Place, report: Report) -> None:
         """Adds what is wrong with the alternative, by itself and with the buffers of the problem that it touches."""
+        look(CHECKING)
         part = with_alternatives(self._part(alternative), [replace(alternative, buffers=(), constraints=Constraints())])
         own, base = alternative.constraints, part.constraints
         whole = replace(
@@ -42,6 +44,7 @@ class Parts:
             buffers=(*alternative.buffers, *part.buffers),
             constraints=Constraints(**{kind: (*getattr(own, kind), *getattr(base, kind)) for kind in _KINDS}),
         )
+        look(CHECKING)
         found = self._examine(whole)
         for finding in found.listed:
             report.include(replace(finding, pointer=_moved(finding.pointer, alternative, place)))

@@ -21,34 +21,55 @@ MOST_ALIGNMENTS = 1 << 20
 
 
 def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
-    padding: dict[int, int] = {}
-    """By a buffer's alignment: the most that aligning it can cost in any pool."""
-    of_pools = {pool.alignment for pool in problem.pools}
-    alignments = alignments_of(problem.buffers)
-    of_buffers = {*alignments}
-    greatest = max(of_pools, default=1)
-    is_exact = len(of_pools) * len(of_buffers) <= MOST_ALIGNMENTS
-    for alignment in of_buffers:
-        padding[alignment] = (
-            max((lcm(other, alignment) for other in of_pools), default=alignment) if is_exact else greatest * alignment
-        )
+    floor = _floor(problem)
     together = sum(sizes_of(problem.buffers))
-    stacked = together + sum(map(padding.__getitem__, alignments))
-    if groups.members:
-        stacked += sum(_height(problem, groups, members) for members in groups.members.values())
-    special = restricted(problem.buffers)
-    fixed = [b.fixed.offset + b.size for _, b in special if b.fixed is not None and b.fixed.offset is not None]
-    floor = max(fixed, default=0)
-    if weighs_moves(problem):
-        sizes = {buffer.id: buffer.size for buffer in problem.buffers}
-        floor = max([floor, *(was.offset + sizes[was.buffer] for was in problem.was)])
+    stacked = together + _extra(problem, groups)
     if stacked + floor >= MAX_ADDRESS:
         text = "sizes, alignments and the extents of colocation groups add up to 2^62 or more; use a larger unit than bytes, or split the problem"
         report.add(Code.TOO_LARGE, ("buffers",), text)
         return
+    _check_costs(problem, together, _peaks(problem, floor + stacked, report), report)
+    if sum(penalty.cost for penalty in problem.constraints.reuse_penalties) >= MAX_ADDRESS:
+        text = "the costs add up to 2^62 or more; scale them down"
+        report.add(Code.TOO_LARGE, ("constraints", "reuse_penalties"), text)
+
+
+def _floor(problem: Problem) -> int:
+    """The highest end that the problem itself names."""
+    ends = [
+        buffer.fixed.offset + buffer.size
+        for _, buffer in restricted(problem.buffers)
+        if buffer.fixed is not None and buffer.fixed.offset is not None
+    ]
+    if weighs_moves(problem):
+        sizes = {buffer.id: buffer.size for buffer in problem.buffers}
+        ends.extend(was.offset + sizes[was.buffer] for was in problem.was)
+    return max(ends, default=0)
+
+
+def _extra(problem: Problem, groups: Groups) -> int:
+    """Beyond their sizes, what all buffers take one upon the other, each aligned at the greatest loss, and each group apart from its members."""
+    alignments = alignments_of(problem.buffers)
+    padding = _padding({pool.alignment for pool in problem.pools}, {*alignments})
+    heights = sum(_height(problem, groups, members) for members in groups.members.values())
+    return sum(map(padding.__getitem__, alignments)) + heights
+
+
+def _padding(of_pools: set[int], of_buffers: set[int]) -> dict[int, int]:
+    """By a buffer's alignment: the most that aligning it can cost in any pool."""
+    if len(of_pools) * len(of_buffers) > MOST_ALIGNMENTS:
+        greatest = max(of_pools)
+        return {alignment: greatest * alignment for alignment in of_buffers}
+    return {
+        alignment: max((lcm(other, alignment) for other in of_pools), default=alignment) for alignment in of_buffers
+    }
+
+
+def _peaks(problem: Problem, most: int, report: Report) -> int:
+    """What the pools' peaks can cost together."""
     worst = 0
     for i, pool in enumerate(problem.pools):
-        end = floor + stacked + max((end for _, end in pool.reserved), default=0)
+        end = most + max((end for _, end in pool.reserved), default=0)
         if pool.size is not None:
             end = min(end, pool.size)
         elif end >= MAX_ADDRESS:
@@ -58,23 +79,24 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     if worst >= MAX_ADDRESS:
         text = "costs times sizes of the pools add up to 2^62 or more; scale the costs down"
         report.add(Code.TOO_LARGE, ("pools",), text)
+    return worst
+
+
+def _check_costs(problem: Problem, together: int, peaks: int, report: Report) -> None:
+    """What the terms add up, with so many bytes of buffers and peaks that cost so much at most."""
     linear = [LINEAR_TERMS[term] for term in problem.terms if term in LINEAR_TERMS]
     accessed = most_access_cost(problem) if WEIGHS_ACCESS.intersection(problem.terms) else 0
     if accessed >= MAX_ADDRESS:
         text = "what the accesses cost adds up to 2^62 or more (picoseconds, or uses times rank); scale the counts down"
         report.add(Code.TOO_LARGE, ("buffers",), text)
-    spilled = together * max((pool.rank for pool in problem.pools), default=0)
     moved = together if any(adds.moved for adds in linear) else 0
-    if any(adds.priced for adds in linear) and accessed + moved + problem.peak_price * worst >= MAX_ADDRESS:
+    if any(adds.priced for adds in linear) and accessed + moved + problem.peak_price * peaks >= MAX_ADDRESS:
         text = "times costs and sizes of the pools this adds up to 2^62 or more; scale it down"
         report.add(Code.TOO_LARGE, ("objective", "peak_price"), text)
-    ranked = [spilled + adds.peaks * worst for adds in linear if adds.choice is Choice.RANK]
-    if ranked and max(ranked) >= MAX_ADDRESS:
+    spilled = together * max((pool.rank for pool in problem.pools), default=0)
+    if any(adds.choice is Choice.RANK and spilled + adds.peaks * peaks >= MAX_ADDRESS for adds in linear):
         text = "sizes times ranks of the pools add up to 2^62 or more; scale the ranks down"
         report.add(Code.TOO_LARGE, ("pools",), text)
-    if sum(penalty.cost for penalty in problem.constraints.reuse_penalties) >= MAX_ADDRESS:
-        text = "the costs add up to 2^62 or more; scale them down"
-        report.add(Code.TOO_LARGE, ("constraints", "reuse_penalties"), text)
 
 
 def _height(problem: Problem, groups: Groups, members: list[int]) -> int:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from solvers.model.instance import Term
 
 from ..facts.variants import positions, rules
+from ..model.deadline import CHECKING, tick
 from ..model.errors import Code
 from ..model.problem import Alternative, BufferId, Problem, Variants
 from .limits import MAX_ADDRESS, MAX_COST_TERMS, MAX_TIME
@@ -54,6 +55,7 @@ def check_variants(problem: Problem, report: Report, examine: Examine) -> None:
 def _places(variants: Variants) -> Iterable[tuple[Place, Alternative]]:
     for g, group in enumerate(variants.groups):
         for a, alternative in enumerate(group.alternatives):
+            tick(CHECKING)
             yield ("variants", "groups", g, "alternatives", a), alternative
 
 
@@ -109,6 +111,7 @@ def _check_groups(variants: Variants, report: Report) -> None:
             report.add(Code.INVALID_VALUE, (*place, "alternatives"), "must have at least one alternative")
         names: set[str] = set()
         for a, alternative in enumerate(group.alternatives):
+            tick(CHECKING)
             there = (*place, "alternatives", a, "name")
             check_name(report, there, alternative.name, "an alternative")
             if alternative.name in names:
@@ -132,6 +135,7 @@ def _check_ids(problem: Problem, variants: Variants, report: Report) -> None:
     for g, group in enumerate(variants.groups):
         for a, alternative in enumerate(group.alternatives):
             place: Place = ("variants", "groups", g, "alternatives", a, "buffers")
+            tick(CHECKING)
             for i, buffer in enumerate(alternative.buffers):
                 if isinstance(buffer.id, (int, str)) and owner.setdefault(buffer.id, g) != g:
                     whose = owner[buffer.id]

@@ -1,7 +1,7 @@
 """torch.export's programs as Programs of ours: tensors with their sizes, operators with what they share.
 
-Everything is found in the graph that PyTorch hands over (shapes, operators' schemas, the signature); nothing is computed. Sizes that depend on symbols are
-at their largest.
+Everything is found in the graph that PyTorch hands over (shapes, operators' schemas, the signature); nothing is computed. In a Program, sizes that depend on
+symbols are at their largest; a ShapedProblem keeps them as expressions.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..checks.limits import MAX_ADDRESS
 from ..checks.report import Place, bad_input, quoted
 from ..graph.operators import Operator, OperatorKind, Tensor, TensorKind
+from ..graph.outcomes import Sizes, with_symbols
+from ..graph.problem import program_problem
 from ..graph.program import Function, Program
 from ..model.errors import Code
+from ..model.problem import Pool
+from ..planning.shapes.shaped import ShapedProblem
+from .symbols import Ranges, Symbols
 
 MAIN = "main"
 PARTS = {"aten.slice.Tensor": OperatorKind.SLICE, "aten.select.int": OperatorKind.SELECT}
@@ -22,12 +26,26 @@ BRANCH, LOOP = "cond", "while_loop"
 """The operators that run graphs."""
 
 
-def torch_program(exported: Any, *, in_place: bool = False) -> Program:
+def torch_program(exported: Any, *, in_place: bool = False, ranges: Ranges | None = None) -> Program:
     """The Program of a `torch.export.ExportedProgram`: what is handed in and back, state that is written, and all between.
 
-    `in_place` lets elementwise operators write over an input. Raises BadInput for what has no size before it runs, and for operators that run graphs
-    in other ways than `cond` and `while_loop`.
+    `in_place` lets elementwise operators write over an input; `ranges` says between which values symbols are, by their names, where the program does
+    not, or closer than it does. Raises BadInput for what has no size before it runs, and for operators that run graphs in other ways than `cond` and
+    `while_loop`.
     """
+    return _lowered(exported, in_place, Symbols(exported, ranges or {}))[0]
+
+
+def torch_shapes(
+    exported: Any, pools: Sequence[Pool], *, in_place: bool = False, ranges: Ranges | None = None
+) -> ShapedProblem:
+    """The problem of the same, with sizes as expressions over the program's symbols, for `plan_shapes`. Raises BadInput as `torch_program` does."""
+    symbols = Symbols(exported, ranges or {})
+    program, sizes = _lowered(exported, in_place, symbols)
+    return with_symbols(program_problem(program, pools), sizes, symbols.box)
+
+
+def _lowered(exported: Any, in_place: bool, symbols: Symbols) -> tuple[Program, Sizes]:
     modules = [each for each in exported.graph_module.modules() if hasattr(each, "graph")]
     if any(_writes(node) for module in modules for node in module.graph.nodes):
         exported = exported.run_decompositions({})  # the same graph, with what is written as results
@@ -47,19 +65,26 @@ def torch_program(exported: Any, *, in_place: bool = False) -> Program:
             state.append((name, homes.get(each.target, each.target)))
     kinds |= {into: TensorKind.MUTABLE for _, into in state}
     functions: list[Function] = []
-    main = _Lowering(MAIN, exported.range_constraints, in_place, functions)
+    sizes: Sizes = {}
+    main = _Lowering(MAIN, symbols, in_place, functions, sizes)
     main.run(exported.graph_module, kinds)
     for made, into in state:
         main.compute(f"write {into}", main.held(made), (into,))
     functions.append(main.function([id_ for name in results for id_ in main.held(name)]))
-    return Program(tuple(functions), (MAIN,))
+    return Program(tuple(functions), (MAIN,)), sizes
 
 
 class _Lowering:
     """One graph as a function; those that it runs are put before it."""
 
-    def __init__(self, name: str, ranges: Any, in_place: bool, functions: list[Function]) -> None:
-        self.name, self._ranges, self._in_place, self._functions = name, ranges, in_place, functions
+    def __init__(self, name: str, symbols: Symbols, in_place: bool, functions: list[Function], sizes: Sizes) -> None:
+        self.name, self._symbols, self._in_place, self._functions, self._sizes = (
+            name,
+            symbols,
+            in_place,
+            functions,
+            sizes,
+        )
         self.tensors: dict[str, Tensor] = {}
         self._operators: list[Operator] = []
         self._inputs: list[str] = []
@@ -125,23 +150,15 @@ class _Lowering:
         return tuple(ids)
 
     def _tensor(self, id_: str, value: Any, kind: TensorKind, place: Place) -> Tensor:
-        shape = []
-        for size in value.shape:
-            most = size if isinstance(size, int) else self._most(size)
-            if not isinstance(most, int) or most > MAX_ADDRESS:
-                text = (
-                    f"a dimension of {quoted(str(size))} has no largest size; say one (`torch.export.Dim(..., max=)`)"
-                )
-                raise bad_input(Code.OUT_OF_RANGE, place, text)
-            shape.append(most)
-        return Tensor(id_, tuple(shape), value.element_size() * 8, kind)
-
-    def _most(self, size: Any) -> int | None:
-        """The largest that it may be; None if there is no such number."""
-        from torch.utils._sympy.value_ranges import bound_sympy
-
-        most = bound_sympy(size.node.expr, self._ranges).upper
-        return int(most) if str(most).isdecimal() else None
+        shape = tuple(self._symbols.most(size, place) for size in value.shape)
+        size = (
+            None
+            if all(isinstance(each, int) for each in value.shape)
+            else self._symbols.bytes(value.shape, value.element_size())
+        )
+        if size is not None:
+            self._sizes[self.name, id_] = size
+        return Tensor(id_, shape, value.element_size() * 8, kind)
 
     def _operate(self, node: Any, module: Any) -> None:
         name = getattr(node.target, "__name__", str(node.target))
@@ -187,7 +204,7 @@ class _Lowering:
     def _inner(self, node: Any, module: Any, graph: Any) -> str:
         """The graph as a function of its own for this operator."""
         name = f"{self.name}/{node.name}/{graph.target}"
-        inner = _Lowering(name, self._ranges, self._in_place, self._functions)
+        inner = _Lowering(name, self._symbols, self._in_place, self._functions, self._sizes)
         back = inner.run(getattr(module, graph.target), {})
         self._functions.append(inner.function(back, of_caller=True))
         return name

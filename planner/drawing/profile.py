@@ -11,7 +11,7 @@ from ..model.plan import Plan
 from ..model.problem import Buffer, Problem
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, number, text
 from .memory_map import MemoryMap, PoolMap, memory_map, needs
-from .svg import grid, heading, lines
+from .svg import grid, heading, is_dense, lines
 from .ticks import grouped, short_bytes
 
 HEAD, HEIGHT, GAP = 64, 260, 70
@@ -23,8 +23,6 @@ MOST_NAMES = 40
 BETWEEN_NAMES = 120
 """Pixels."""
 MOST_BUFFERS = 12
-MOST_STEPS = 2
-"""Of a line, in each pixel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +48,7 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
         parts += heading(pool, frame)
         parts += grid(drawn, pool, frame)
         parts.append(_hill(pool, frame))
-        is_dense = len(pool.profile) > MOST_STEPS * sheet.inside  # a line would cover all
-        parts += lines(drawn, replace(pool, profile=()) if is_dense else pool, frame)
+        parts += lines(drawn, replace(pool, profile=()) if is_dense(pool, sheet) else pool, frame)
         parts += _names(drawn, _highs(pool.profile), frame)
         parts.append(text(LEFT, frame.below + 36, _peak(problem, plan, drawn, pool, sheet), "soft"))
         above = frame.below + GAP

@@ -14,6 +14,8 @@ from .ticks import address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
 HEAD, LEAST_FIELD, GAP, FOOT = 64, 150, 52, 30
 LONGEST_REASON = 600
+MOST_STEPS = 2
+"""Of a line, in each pixel."""
 MOST_KINDS = 24
 """Of the legend."""
 MOST_POOLS = 100
@@ -137,9 +139,34 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), said, "soft right")
 
 
+def is_dense(pool: PoolMap, sheet: Sheet) -> bool:
+    """Do the bytes in use change so often that a line of them would cover everything?"""
+    return len(pool.profile) > MOST_STEPS * sheet.inside
+
+
+def _band(pool: PoolMap, frame: Frame) -> Iterator[tuple[int, int, int]]:
+    """For every pixel that has anything of the profile, in order: where it is, and the least and the most that is in use within it."""
+    at, low, high, used = int(frame.x(pool.profile[0][0])), pool.profile[0][1], pool.profile[0][1], pool.profile[0][1]
+    for time, now in pool.profile[1:]:
+        x = int(frame.x(time))
+        if x > at:
+            yield at, low, high
+            if x > at + 1:
+                yield x - 1, used, used
+            at, low, high = x, used, used
+        low, high, used = min(low, now), max(high, now), now
+    yield at, low, high
+
+
 def lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
-    """The bytes in use over time, the bound, and the end of the pool."""
-    if pool.profile:
+    """The bytes in use over time, the bound, and the end of the pool. What changes many times within a pixel is a band that can be seen through."""
+    if pool.profile and is_dense(pool, frame.sheet):
+        band = [column for column in _band(pool, frame) if column[0] < frame.sheet.right]
+        over = "".join(f"L{x} {number(frame.y(high))}H{x + 1}" for x, _, high in band)
+        under = "".join(f"L{x + 1} {number(frame.y(low))}H{x}" for x, low, _ in reversed(band))
+        title = f"<title>{live_words(drawn)}: between the least and the most of each pixel</title>"
+        yield f'<path class="ink" fill-opacity=".35" d="M{over[1:]}{under}Z">{title}</path>'
+    elif pool.profile:
         path: list[str] = []
         before = ""
         for time, used in pool.profile:

@@ -18,16 +18,25 @@ def figures(problem: Problem) -> Figures | None:
     alignments; else None."""
     if not has_one_peak(problem):
         return None
+    if (
+        problem.facts.neighbour is None
+        and not isinstance(problem.buffers, BufferColumns)
+        and not are_plain(problem.buffers)
+    ):
+        return None
+    found = amounts(problem)
+    return found if found.is_plain else None
+
+
+def amounts(problem: Problem) -> Figures:
+    """The same of any sound problem, whatever else is said of its buffers."""
+    if isinstance(problem.buffers, BufferColumns):
+        return _of_columns(problem.buffers)
     facts = problem.facts
     if facts.figures is not None:
         return facts.figures
-    if isinstance(problem.buffers, BufferColumns):
-        return _of_columns(problem.buffers)
     known = None if facts.neighbour is None else facts.neighbour.figures
-    if known is not None:
-        found = _changed(problem.buffers, known, facts.rows)
-    else:
-        found = _in_arrays(problem.buffers) if are_plain(problem.buffers) else None
+    found = _in_arrays(problem.buffers) if known is None else _changed(problem.buffers, known, facts.rows)
     if facts.neighbour is not None:  # and so nobody else has the problem
         facts.figures = found
     return found
@@ -43,6 +52,7 @@ def _in_arrays(buffers: Sequence[Buffer]) -> Figures:
         start=_array([start for live in lives for start, _ in live]),
         end=_array([end for live in lives for _, end in live]),
         owner=np.repeat(np.arange(len(lives)), pieces),
+        is_plain=are_plain(buffers),
     )
 
 
@@ -50,18 +60,18 @@ def _of_columns(columns: BufferColumns) -> Figures:
     owner = np.flatnonzero(columns.end > columns.start)
     pieces = np.zeros(len(columns), dtype=np.int64)
     pieces[owner] = 1
-    return Figures(columns.size, columns.alignment, pieces, columns.start[owner], columns.end[owner], owner)
+    return Figures(
+        columns.size, columns.alignment, pieces, columns.start[owner], columns.end[owner], owner, is_plain=True
+    )
 
 
 def _array(numbers: list[int]) -> Ints:
     return np.array(numbers, dtype=np.int64)
 
 
-def _changed(buffers: Sequence[Buffer], known: Figures, rows: Sequence[int | None]) -> Figures | None:
+def _changed(buffers: Sequence[Buffer], known: Figures, rows: Sequence[int | None]) -> Figures:
     """What is known of the neighbour's buffers, in other rows, and of the buffers that it does not have."""
     new = [buffers[i] for i, row in enumerate(rows) if row is None]
-    if not are_plain(new):
-        return None
     fresh = _in_arrays(new)
     numbers = iter(range(len(known.size), len(known.size) + len(new)))
     at = _array([next(numbers) if row is None else row for row in rows])
@@ -70,4 +80,5 @@ def _changed(buffers: Sequence[Buffer], known: Figures, rows: Sequence[int | Non
     owner = np.repeat(np.arange(len(at)), pieces)
     # The pieces of a buffer are side by side: the first of them there, less the first of them here, for each of them.
     of_piece = (np.cumsum(count)[at] - np.cumsum(pieces))[owner] + np.arange(len(owner))
-    return Figures(size[at], alignment[at], pieces, start[of_piece], end[of_piece], owner)
+    is_plain = fresh.is_plain if known.is_plain else are_plain(buffers)
+    return Figures(size[at], alignment[at], pieces, start[of_piece], end[of_piece], owner, is_plain)

@@ -106,11 +106,17 @@ def as_chosen(problem: Problem, plan: Plan) -> Problem:
     return replace(problem, variants=None) if chosen is None else with_choice(problem, chosen)
 
 
+def most_buffers(problem: Problem) -> int:
+    """So many are placed at most, whatever is chosen."""
+    groups = () if problem.variants is None else problem.variants.groups
+    return len(problem.buffers) + sum(max(len(each.buffers) for each in group.alternatives) for group in groups)
+
+
 def require_nothing_to_choose(problem: Problem) -> None:
     """Raises BadInput for a problem with variants, where only plans choose."""
     if problem.variants is not None:
         text = (
-            "only plans and frontiers choose among variants (memplan pareto says what each size of memory buys); "
+            "only plans, frontiers and sweeps choose among variants; "
             "everything else takes a problem in which nothing is left to choose"
         )
         raise BadInput(Finding(Code.UNSUPPORTED, "/variants", text))

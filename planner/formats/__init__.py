@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..planning.shapes import ShapedProblem, ShapesPlan
     from .memplan.programs.read_cascade import CascadeFile
     from .memplan.programs.read_graph import ProgramFile
+    from .tables.plans import PlanFormat
 
 
 def read_problem(
@@ -178,6 +179,13 @@ def write_usmp(problem: Problem, plan: Plan | None = None) -> bytes:
     return usmp_document(problem, plan)
 
 
+def plan_format(name: str) -> PlanFormat:
+    """The format of that name in which plans can be written, settings included (`c:prefix=net`)."""
+    from .tables.plans import plan_format as found
+
+    return found(name)
+
+
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of memplan/1."""
     from .memplan.schema import problem_schema
@@ -191,6 +199,7 @@ __all__ = [
     "is_frontier",
     "is_shapes_plan",
     "is_sharing",
+    "plan_format",
     "read_cascade",
     "read_frontier",
     "read_graph",

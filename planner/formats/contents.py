@@ -52,7 +52,8 @@ def of_tflite(source: Source, **_: Any) -> Contents:
 
 def of_onnx(source: Source, **_: Any) -> Contents:
     """Of ONNX models: all graphs and functions, each once."""
-    from .models.onnx.model import BITS, Graph, read_model
+    from .models.onnx.messages import read_model
+    from .models.onnx.model import BITS, Graph
 
     model = read_model(source.data)
     operators: Counter[str] = Counter()

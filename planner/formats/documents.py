@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from ..model.columns import FEW
+from ..model.deadline import expect
 from ..model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -60,6 +62,12 @@ class Source:
         from .json.records import taken_apart
 
         return taken_apart(self.data)
+
+    @property
+    def loaded(self) -> Any:
+        """The whole JSON document. Raises BadInput unless it is sound."""
+        expect(self.scanned.seconds, "reading", f"{len(self.data)} bytes")
+        return json.loads(self.data)
 
     @property
     def top(self) -> dict[str, Any]:

@@ -1,16 +1,17 @@
-"""What files say of memories besides their sizes, and of constants: speeds in USMP's words, data in base64."""
+"""What files say of memories besides their sizes, and of constants: speeds in USMP's words, data in base64; and how little can be said of an only one."""
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from math import lcm
 from typing import Any
 
 from ..checks.report import Place, Report, quoted
 from ..model.errors import Code
-from ..model.problem import Speed
+from ..model.problem import Problem, Speed
 
 SPEED_FIELDS = tuple(Speed.__dataclass_fields__)
 _NEEDED = SPEED_FIELDS[:3]
@@ -49,3 +50,14 @@ def read_data(text: str | None, place: Place, report: Report) -> bytes | None:
 
 def write_data(data: bytes | None) -> str | None:
     return None if data is None else b64encode(data).decode("ascii")
+
+
+def in_one_memory(problem: Problem) -> Problem:
+    """The same problem, of whose only memory the buffers say it all: they are as aligned as it is, and that they lie in it goes without saying."""
+    if len(problem.pools) != 1:
+        return problem
+    (pool,) = problem.pools
+    if pool.alignment == 1 and all(buffer.pools is None for buffer in problem.buffers):
+        return problem
+    buffers = (replace(b, pools=None, alignment=lcm(b.alignment, pool.alignment)) for b in problem.buffers)
+    return replace(problem, buffers=tuple(buffers), pools=(replace(pool, alignment=1),))

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..model.problem import BufferId, Problem
+
+if TYPE_CHECKING:
+    from ..planning.shapes.expression import Expression
+    from ..planning.shapes.shaped import ShapedProblem
+
+Sizes: TypeAlias = "dict[tuple[str | None, BufferId], Expression]"
+"""Bytes of tensors, by function and id, as expressions over symbols."""
 
 
 class Reason(StrEnum):
@@ -78,3 +86,21 @@ class GraphProblem:
     run from several places, and therefore lies elsewhere each time."""
     homes: Mapping[tuple[str | None, BufferId], BufferId] = field(default_factory=dict)
     """Of programs: which buffer each function's tensor is (None: that of all functions), or which of those outside."""
+
+
+def with_symbols(
+    made: GraphProblem,
+    sizes: Mapping[tuple[str | None, BufferId], int | Expression],
+    symbols: Mapping[str, tuple[int, int]],
+) -> ShapedProblem:
+    """The problem with the sizes of its tensors as expressions; those that are too long to be written down stay as they are."""
+    from ..planning.shapes.expression import MOST_CHARACTERS
+    from ..planning.shapes.shaped import shaped
+
+    texts: dict[BufferId, str] = {}
+    for name, home in made.homes.items():
+        text = str(sizes.get(name, ""))
+        if text and len(text) <= MOST_CHARACTERS:
+            texts.setdefault(home, text)
+    buffers = {buffer.id for buffer in made.problem.buffers}
+    return shaped(made.problem, symbols, {id_: text for id_, text in texts.items() if id_ in buffers})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .collecting import ProblemFile, collect
+from .farm import Farm
 from .manifest import Entry, EntryStatus, Manifest
-from .running import Farm, plan_many
+from .progress import Reached, UnderWay
+from .running import plan_many
 
-__all__ = ["Entry", "EntryStatus", "Farm", "Manifest", "ProblemFile", "collect", "plan_many"]
+__all__ = ["Entry", "EntryStatus", "Farm", "Manifest", "ProblemFile", "Reached", "UnderWay", "collect", "plan_many"]

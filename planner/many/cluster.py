@@ -28,6 +28,8 @@ from .worker import Lost, Make, Read, Reader, Unwritable, WasMade, WasRead, WasR
 CONNECT_SECONDS = "30s"
 AHEAD = 2
 """Files under way for each thread of the cluster, so that none waits for the way there and back."""
+LEAST_AHEAD = 8
+"""Files under way before any worker is there: clusters that grow with what waits for them would else never begin."""
 REPEATS = 3
 """Of what was lost with its worker."""
 FILES_OF_A_PLACE = 2
@@ -103,8 +105,9 @@ def lost_by(error: Exception) -> str:
 
 
 def threads(client: Any) -> int:
-    """Of all workers together."""
-    found: int = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
+    """Of all workers together; none where the scheduler is gone."""
+    workers = client.scheduler_info(n_workers=-1).get("workers", {})
+    found: int = sum(worker["nthreads"] for worker in workers.values())
     return found
 
 
@@ -164,7 +167,7 @@ class Cluster:
         self._grace = grace
 
     def count(self) -> int:
-        return room_for(max(AHEAD * threads(self._client), 1))
+        return room_for(max(AHEAD * threads(self._client), LEAST_AHEAD))
 
     def open(self) -> Place:
         return ClusterPlace(self._client, self._grace)
@@ -199,7 +202,7 @@ class ClusterPlace:
             assert isinstance(message, Make)
             assert message.out is not None
             self._out = Path(message.out)
-            asked = Make(message.options, None, message.start, message.known)
+            asked = Make(message.options, None, message.start, known=message.known)
             # Not under a name made of its content: a plan that ran out of time may be better next time.
             require_there(self._client)
             self._future = self._client.submit(

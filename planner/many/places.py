@@ -33,7 +33,7 @@ class Places(Protocol):
     """Some of them."""
 
     def count(self) -> int:
-        """How many files are worth planning side by side."""
+        """How many files are worth planning side by side, as things are now."""
         ...
 
     def open(self) -> Place:

@@ -10,54 +10,20 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from ..model.errors import BadInput, Code, Finding
-from ..model.problem import Buffer, Problem
-from ..planning.options.options import Options, bad_option, require_valid
-from ..planning.placing.solving import plan
 from .collecting import ProblemFile
+from .farm import Farm, require_usable
 from .manifest import Entry, EntryStatus, Manifest, settings_of
 from .places import Place, Places, Processes
+from .progress import Reached, UnderWay
 from .worker import Lost, Make, Read, Unwritable, WasMade, WasRead, WasRefused, write_whole
 
 POLL_SECONDS = 0.1
-GRACE_SECONDS = 30.0
-"""What reading, verification and writing may take beside the planning, before a process is killed."""
+COUNT_SECONDS = 1.0
+"""How often it is asked how many places are of use."""
 TRIES = 2
 """Of a file whose place was lost."""
-
-
-class Answers(Protocol):
-    """A place where plans are kept, by the problem and the options that decide them. None of this fails: what cannot be had is planned."""
-
-    def find(self, problem: WasRead, options: Options) -> bytes | None:
-        """The plan as it was given out, if there is one."""
-        ...
-
-    def keep(self, problem: WasRead, options: Options, plan: bytes) -> None:
-        """A plan for whoever asks for the same again, if it is one that lasts."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Farm:
-    """How the files are planned."""
-
-    options: Options
-    processes: int = 1
-    """Of this machine."""
-    cluster: str | None = None
-    """A Dask cluster to plan on instead: its scheduler's address, or the file that says it."""
-    format: str | None = None
-    """Of all files; None: recognised."""
-    baseline: Manifest | None = None
-    """An earlier run: a problem that is in it keeps its plan, one that has changed starts from it."""
-    anew: bool = False
-    """True: what the folder holds does not count."""
-    grace: float = GRACE_SECONDS
-    answers: Answers | None = None
-    """Where plans are kept that others made, and may use."""
 
 
 @dataclass(slots=True, eq=False)
@@ -86,15 +52,17 @@ def plan_many(
     farm: Farm,
     on_entry: Callable[[Entry], None] | None = None,
     stopped: Callable[[], bool] | None = None,
+    under_way: dict[str, UnderWay] | None = None,
 ) -> bool:
     """Plan what is not planned yet, into the folder. False if `stopped` ended it before all were done; the next call goes on.
 
-    `on_entry` hears of what was there already, too. Raises BadInput, also where the folder cannot be written, and CannotSolve.
+    `on_entry` hears of what was there already, too. `under_way` has at any time the files that are being planned, and how far they are. Raises BadInput, also where the folder cannot be written, and CannotSolve.
     """
-    _require_usable(farm)
+    require_usable(farm)
     manifest = Manifest.read(folder)
     where = _places(farm)
-    run = _Run(manifest, farm, where, on_entry or (lambda _: None), stopped or (lambda: False))
+    under_way = {} if under_way is None else under_way
+    run = _Run(manifest, farm, where, on_entry or (lambda _: None), stopped or (lambda: False), under_way)
     try:
         manifest.begin(settings_of(farm.options), anew=farm.anew)
         return run.all_of(files)
@@ -106,16 +74,6 @@ def plan_many(
         where.close()
         with suppress(OSError):
             manifest.close()
-
-
-def _require_usable(farm: Farm) -> None:
-    """Raises BadInput and CannotSolve for options that no file could be planned with."""
-    require_valid(farm.options)
-    options = farm.options
-    if options.stability is not None and farm.baseline is None:
-        raise bad_option("stability", "it needs a baseline: an earlier run that says where buffers were")
-    if options.solver != Options().solver:
-        plan(Problem((Buffer("a", 1, live=((0, 1),)),)), Options(solver=options.solver, workers=1))
 
 
 def _places(farm: Farm) -> Places:
@@ -136,8 +94,12 @@ class _Run:
         where: Places,
         on_entry: Callable[[Entry], None],
         stopped: Callable[[], bool],
+        under_way: dict[str, UnderWay],
     ) -> None:
         self._manifest, self._farm, self._where = manifest, farm, where
+        self._under_way = under_way
+        self._look_again = 0.0
+        """When it is asked next how many places there are."""
         self._on_entry, self._stopped = on_entry, stopped
         self._waiting: deque[ProblemFile] = deque()
         self._problems: dict[str, _Once] = {}
@@ -157,11 +119,11 @@ class _Run:
                 self._on_entry(entry)
             else:
                 self._waiting.append(file)
-        for _ in range(min(self._where.count(), len(self._waiting))):
-            self._start()
+        self._grow()
         while busy := [key.data for key in self._slots.get_map().values() if key.data.file is not None]:
             if self._stopped():
                 return False
+            self._grow()
             for key, _ in self._slots.select(POLL_SECONDS):
                 self._hear(key.data)
             self._end_late(busy)
@@ -172,6 +134,14 @@ class _Run:
         for key in list(self._slots.get_map().values()):
             self._end(key.data)
         self._slots.close()
+
+    def _grow(self) -> None:
+        """As many places as are of use now: a cluster may have more workers than it had a moment ago."""
+        if self._waiting and time.monotonic() >= self._look_again:
+            self._look_again = time.monotonic() + COUNT_SECONDS
+            more = self._where.count() - len(self._slots.get_map())
+            for _ in range(min(more, len(self._waiting))):
+                self._start()
 
     def _start(self) -> None:
         slot = _Slot(self._where.open())
@@ -184,10 +154,17 @@ class _Run:
 
     def _next(self, slot: _Slot) -> None:
         """Give the process a file, if there is one left."""
+        self._leave(slot)
         slot.file = slot.read = None
         if self._waiting:
             slot.file = self._waiting.popleft()
+            self._under_way[slot.file.name] = UnderWay()
             self._ask(slot, Read(str(slot.file.path), self._farm.format))
+
+    def _leave(self, slot: _Slot) -> None:
+        """Its file is under way no more."""
+        if slot.file is not None:
+            self._under_way.pop(slot.file.name, None)
 
     def _ask(self, slot: _Slot, message: Read | Make) -> None:
         slot.since = time.monotonic()
@@ -212,6 +189,8 @@ class _Run:
                 self._next(slot)
             case WasMade():
                 self._was_made(slot, slot.file, said)
+            case Reached():
+                self._under_way[slot.file.name].reached = said
             case Lost():
                 self._lost(slot, said.reason, is_its_fault=said.is_its_fault)
                 self._next(slot)
@@ -231,7 +210,7 @@ class _Run:
             slot.read = read
             out, options = self._manifest.folder / _plan_name(file), self._farm.options
             kept = None if self._answers is None else self._answers.find(read, options)
-            self._ask(slot, Make(options, str(out), self._start_of(file), kept))
+            self._ask(slot, Make(options, str(out), self._start_of(file), tells=True, known=kept))
             return
         if once.entry is None:
             once.waiting.append((file, read))
@@ -335,6 +314,7 @@ class _Run:
 
     def _lost(self, slot: _Slot, reason: str, *, is_its_fault: bool = True) -> None:
         """Whoever planned it is gone: its file is tried once more, and then noted."""
+        self._leave(slot)
         file, slot.file = slot.file, None
         if file is not None:
             tries = self._tries[file.name] = self._tries.get(file.name, 0) + is_its_fault

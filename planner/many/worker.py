@@ -21,6 +21,7 @@ from ..planning.options.stability import places_of
 from ..planning.placing.solving import plan
 from ..reporting.difference import difference
 from ..verifying.verify import verify
+from .progress import ProgressSender
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class Make:
     """The file to write; None: the plan is sent."""
     start: bytes | None
     """A plan to begin with, or to stay close to."""
+    tells: bool = False
+    """Says now and then how far it is (planner.many.progress), before it answers."""
     known: bytes | None = None
     """A plan that was made of this very problem with these options, to be looked over and given out again."""
 
@@ -144,12 +147,19 @@ class Reader:
 
 
 _reader = Reader()
+_sender = ProgressSender()
 
 
 def work(asked: Read | Make, send: Callable[[object], None]) -> None:
     """Answer what was asked, in a process that does nothing else."""
     if isinstance(asked, Make):
-        send(_make(asked))
+        if asked.tells:
+            _sender.begin(send)
+        try:
+            made = _make(asked)
+        finally:
+            _sender.end()
+        send(made)
         return
     try:
         data = Path(asked.path).read_bytes() if asked.data is None else asked.data
@@ -176,7 +186,7 @@ def _make(asked: Make) -> WasMade | WasRefused | Unwritable:
     start = old if options.stability is not None or _is_of(old, problem) else None
     try:
         known = _known(asked, problem)
-        made = plan(problem, options, start=start, begun=begun) if known is None else known
+        made = plan(problem, options, _sender.hear, start=start, begun=begun) if known is None else known
     except PlannerError as error:
         return WasRefused(_reader.sha256, str(error), is_no_problem=False)
     reason = None if made.shortage is None else made.shortage.message

@@ -23,6 +23,7 @@ LEAST_SECONDS = 0.05
 """Of the processor, after that: what has not had so much of it is small, and the machine is busy with others."""
 LOOK_EVERY = 2048
 """Entries: some milliseconds."""
+CHECKING = "checking"
 PREPARING = "preparing"
 """What is done with a problem before it is solved."""
 

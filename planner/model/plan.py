@@ -87,8 +87,12 @@ class PlanCertificate:
     """For pool sharing: (pool, time, numerator, denominator) of each dual weight."""
     solver: str | None = None
     term: Term | None = None
-    """Of pool sharing `sum_of_peaks`, whatever the objective is; of prices the objective's first term; of a search any of its terms,
+    """Of what must be shared `reuse_cost`, of what must move `moved_buffers` or `moved_bytes`, of pool sharing `sum_of_peaks`, whatever the objective is; of prices the objective's first term; of a search any of its terms,
     given that the earlier ones are at their bounds."""
+    sets: tuple[tuple[tuple[BufferId, ...], int, int], ...] = ()
+    """For what must be shared or moved: (buffers, numerator, denominator) of each set, and of how much of it counts."""
+    crowds: tuple[tuple[str, int, tuple[BufferId, ...], int, int], ...] = ()
+    """For priced room: (pool, time, buffers, numerator, denominator) of each price on being one of these in that pool, live together as they are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,7 @@ DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)
 
 
 class Figures(NamedTuple):
-    """Sizes, alignments and lifetimes of all buffers of a problem that says no more of them, in arrays."""
+    """Sizes, alignments and lifetimes of all buffers of a problem, in arrays."""
 
     size: Ints
     alignment: Ints
@@ -220,6 +220,8 @@ class Figures(NamedTuple):
     end: Ints
     owner: Ints
     """Whose it is."""
+    is_plain: bool
+    """True if no more is said of the buffers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,10 +304,15 @@ def is_simple(problem: Problem) -> bool:
 
 def has_one_peak(problem: Problem) -> bool:
     """True if all that counts is the peak of one pool, whatever its buffers say."""
-    if len(problem.pools) != 1 or problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None:
+    return len(problem.pools) == 1 and has_peaks_alone(problem)
+
+
+def has_peaks_alone(problem: Problem) -> bool:
+    """True if all that counts is the sum of the pools' peaks, and nothing relates buffers to each other, or is in their way in a pool."""
+    if problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None:
         return False
-    (pool,) = problem.pools
-    return not (pool.reserved or pool.read_only or pool.cost != 1 or problem.constraints != NO_CONSTRAINTS)
+    restricts = any(pool.reserved or pool.read_only or pool.cost != 1 for pool in problem.pools)
+    return not restricts and problem.constraints == NO_CONSTRAINTS
 
 
 def are_plain(buffers: Sequence[Buffer]) -> bool:

@@ -10,7 +10,7 @@ from ..facts.variants import as_chosen
 from ..model.errors import echo
 from ..model.plan import Plan, PlanCertificate, PlanStatus
 from ..model.problem import BufferId, Problem
-from ..verifying.shortage import NAMED, in_bytes, named_pools, these
+from ..verifying.arguments.shortage import NAMED, in_bytes, named_pools, these
 
 
 def explain_bound(problem: Problem, plan: Plan) -> str:
@@ -35,6 +35,10 @@ def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str
     where = "the objective's first term" if certificate.pool is None else f"the peak of pool {echo(certificate.pool)}"
     if certificate.proof is Proof.POOL_SHARING:
         where = "the sum of the pools' peaks, each times its cost,"
+    if certificate.proof is Proof.MUST_SHARE:
+        where = "the cost of reuse"
+    if certificate.proof is Proof.MUST_MOVE:
+        where = "what moves"
     if certificate.proof is Proof.TOO_FEW_POOLS:
         return f"{these(certificate.buffers)} need a pool each, {certificate.value} in all, and have fewer to go to."
     claim = f"{where[0].upper()}{where[1:]} cannot be below {certificate.value}: "
@@ -42,6 +46,9 @@ def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str
     more = len(certificate.buffers) - NAMED
     listed = ", ".join(parts) + (f" and {more} more" if more > 0 else "")
     total = f"{in_bytes(sum(size.get(id_, 0) for id_ in certificate.buffers))} in all"
+    first = these(certificate.sets[0][0]) if certificate.sets else "nobody"
+    others = len(certificate.sets) - 1
+    likewise = f", and likewise of {others} more sets of buffers" if others > 0 else ""
     match certificate.proof:
         case Proof.LIVE_TOGETHER:
             return claim + f"at time {certificate.time} these are live together, {total}: {listed}"
@@ -54,7 +61,11 @@ def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str
             when = ", ".join(map(str, times[:NAMED])) + (", …" if len(times) > NAMED else "")
             return claim + f"however the buffers are shared out among the pools, so much must be live (times {when})"
         case Proof.PRICED_ROOM:
-            scarce = sorted({weight[0] for weight in certificate.weights})
+            scarce = sorted({weight[0] for weight in certificate.weights} | {crowd[0] for crowd in certificate.crowds})
             return claim + f"not all that would gain by it has room in {named_pools(scarce)}, whoever goes elsewhere"
+        case Proof.MUST_SHARE:
+            return claim + f"not all of {first} have room side by side{likewise}, so some share addresses"
+        case Proof.MUST_MOVE:
+            return claim + f"of {first} not all can be where they were{likewise}"
         case Proof.SEARCH:
             return claim + f"{certificate.solver or 'a solver'} tried every placement below it"

@@ -15,7 +15,7 @@ from ..facts.intervals import first_meeting, merged
 from ..facts.sweep import Integers, Pieces, exact_array
 from ..model.errors import echo
 from ..model.plan import Placement
-from ..model.problem import Buffer, Interval, Pool, Problem
+from ..model.problem import Buffer, Figures, Interval, Pool, Problem
 from .findings import AddressRange, FindingKind, PlanFindings
 
 FEW_PIECES = 100
@@ -34,6 +34,8 @@ class PlacedBuffers(NamedTuple):
     offset: Integers
     size: Integers
     """The buffer's own, whatever the plan says."""
+    known: Figures | None
+    """What the problem knows of all its buffers, if they all have a place."""
 
 
 def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> PlacedBuffers:
@@ -41,6 +43,7 @@ def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> Place
     numbers = [i for i, place in enumerate(where) if place is not None]
     places = [place for place in where if place is not None]
     buffers = problem.buffers if len(numbers) == len(where) else [problem.buffers[i] for i in numbers]
+    known = problem.facts.figures if len(numbers) == len(where) else None
     pools = {pool.name: p for p, pool in enumerate(problem.pools)}
     return PlacedBuffers(
         buffers,
@@ -48,7 +51,8 @@ def placed_buffers(problem: Problem, where: Sequence[Placement | None]) -> Place
         exact_array(numbers),
         np.array([pools[place.pool] for place in places], dtype=np.int64),
         exact_array([place.offset for place in places]),
-        exact_array([buffer.size for buffer in buffers]),
+        exact_array([buffer.size for buffer in buffers]) if known is None else known.size,
+        known,
     )
 
 
@@ -65,7 +69,16 @@ def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
     here = placed.pool
     address = exact_array([pool.base or 0 for pool in pools])[here] + placed.offset
     limited = np.array([pool.size is not None for pool in pools])[here]
-    special = [b.pools is not None or b.fixed is not None or b.max_offset is not None for b in placed.buffers]
+    known = placed.known
+    special = (
+        [
+            b.fixed is not None or b.max_offset is not None or (b.pools is not None and place.pool not in b.pools)
+            for b, place in zip(placed.buffers, placed.places, strict=True)
+        ]
+        if known is None or not known.is_plain
+        else False
+    )
+    alignment = exact_array([buffer.alignment for buffer in placed.buffers]) if known is None else known.alignment
     doubtful: Integers = (
         np.array(special, dtype=bool)
         | np.array([bool(pool.reserved) for pool in pools])[here]
@@ -73,7 +86,7 @@ def _is_doubtful(pools: Sequence[Pool], placed: PlacedBuffers) -> Integers:
         | (placed.offset < 0)
         | (limited & (placed.offset + placed.size > exact_array([pool.size or 0 for pool in pools])[here]))
         | (address % exact_array([pool.alignment for pool in pools])[here] != 0)
-        | (address % exact_array([buffer.alignment for buffer in placed.buffers]) != 0)
+        | (address % alignment != 0)
     )
     return doubtful
 
@@ -114,18 +127,7 @@ def pieces(problem: Problem, placed: PlacedBuffers) -> list[Pieces]:
 
     Of pools with few pieces there may be very many. They are looked at as one, each in a time of its own.
     """
-    rows: list[int] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    for number, buffer in enumerate(placed.buffers):
-        live = buffer.live
-        if live and buffer.size:
-            for begin, until in live if len(live) == 1 else merged(live):
-                if begin < until:
-                    rows.append(number)
-                    starts.append(begin)
-                    ends.append(until)
-    row, start, end = np.array(rows, dtype=np.int64), exact_array(starts), exact_array(ends)
+    row, start, end = _lives(placed)
     inside = np.flatnonzero(placed.offset[row] >= 0)
     order = inside[np.argsort(placed.pool[row[inside]], kind="stable")]
     cuts = np.searchsorted(placed.pool[row[order]], np.arange(len(problem.pools) + 1))
@@ -142,6 +144,26 @@ def pieces(problem: Problem, placed: PlacedBuffers) -> list[Pieces]:
         rank = rank.reshape(-1) + np.tile(placed.pool[row[some]] * len(times), 2)
         found.append(_pieces_of(placed, row[some], rank[: len(some)], rank[len(some) :]))
     return found
+
+
+def _lives(placed: PlacedBuffers) -> tuple[Integers, Integers, Integers]:
+    """Of each stretch of life of a buffer with bytes: the buffer's number among the placed ones, when it begins and when it ends."""
+    known = placed.known
+    if known is not None:
+        there = np.flatnonzero((known.size[known.owner] > 0) & (known.start < known.end))
+        return known.owner[there], known.start[there], known.end[there]
+    rows: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for number, buffer in enumerate(placed.buffers):
+        live = buffer.live
+        if live and buffer.size:
+            for begin, until in live if len(live) == 1 else merged(live):
+                if begin < until:
+                    rows.append(number)
+                    starts.append(begin)
+                    ends.append(until)
+    return np.array(rows, dtype=np.int64), exact_array(starts), exact_array(ends)
 
 
 def _pieces_of(placed: PlacedBuffers, row: Integers, start: Integers, end: Integers) -> Pieces:

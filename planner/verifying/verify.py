@@ -21,9 +21,9 @@ from ..model.plan import Placement, Plan, PlanStatus
 from ..model.problem import Buffer, BufferId, Interval, Problem
 from .arguments.bounds import check_proofs, rests_on_searches
 from .arguments.certificates import objections
+from .arguments.claims import check_claims, refuted
 from .arguments.counterexamples import counterexamples
 from .choice import check_choice
-from .claims import check_claims, refuted
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .placements import check_each, pieces, placed_buffers
 
@@ -31,7 +31,7 @@ from .placements import check_each, pieces, placed_buffers
 def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
     """Everything that is wrong with the plan; empty if it may be trusted. `digest` spares computing the problem's once more."""
     if isinstance(plan.placements, PlacementColumns):
-        from .glance import is_plainly_right
+        from .quick_check import is_plainly_right
 
         if is_plainly_right(problem, plan, digest_of(problem) if digest is None else digest):
             return ()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.postgresql import Server
+    from tests.running.postgresql import Server
 
 ADDRESS = re.compile(r"memplan is served at (\S+)")
 READY = re.compile(r"memplan worker is ready")
@@ -26,6 +26,12 @@ ROOMY = {
     "MEMPLAN_LOG_LEVEL": "warning",
 }
 STORES = ("sqlite", "postgresql")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def interpreter(checkout: Path) -> str:
+    """The Python of the environment that its scripts set up."""
+    return str(checkout / ".venv" / "bin" / "python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +85,8 @@ def _children(pid: int) -> list[int]:
 
 
 @contextmanager
-def served(store: str) -> Iterator[System]:
-    """A service with an empty store of that kind. With PostgreSQL, a server and a worker of its own besides."""
+def served(store: str, checkout: Path = ROOT) -> Iterator[System]:
+    """A service of a checkout, with an empty store of that kind. With PostgreSQL, a server and a worker of its own besides."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as resources:
         variables = {"MEMPLAN_DATA_DIR": folder, **ROOMY}
         worker = database = None
@@ -88,16 +94,16 @@ def served(store: str) -> Iterator[System]:
             server = resources.enter_context(_server())
             variables["MEMPLAN_STORE_URL"] = server.empty_database()
             database = server.pid
-        service, address = resources.enter_context(_running(["serve", "--port", "0"], ADDRESS, variables))
+        service, address = resources.enter_context(_running(checkout, ["serve", "--port", "0"], ADDRESS, variables))
         if store == "postgresql":
-            worker, _ = resources.enter_context(_running(["worker"], READY, variables))
+            worker, _ = resources.enter_context(_running(checkout, ["worker"], READY, variables))
         yield System(address[1], service, worker, database)
 
 
 @contextmanager
 def _server() -> Iterator[Server]:
     """One that keeps what it says it keeps, unlike the tests'."""
-    from tests.postgresql import Server, find_programs
+    from tests.running.postgresql import Server, find_programs
 
     programs = find_programs()
     if programs is None:
@@ -108,11 +114,12 @@ def _server() -> Iterator[Server]:
 
 @contextmanager
 def _running(
-    command: list[str], ready: re.Pattern[str], variables: Mapping[str, str]
+    checkout: Path, command: list[str], ready: re.Pattern[str], variables: Mapping[str, str]
 ) -> Iterator[tuple[int, re.Match[str]]]:
     """A command of memplan, once it says that it is ready: its process, and what it said."""
-    whole = [sys.executable, "-m", "api.cli", *command]
-    with subprocess.Popen(whole, stderr=subprocess.PIPE, text=True, env={**os.environ, **variables}) as process:
+    whole = [interpreter(checkout), "-m", "api.cli", *command]
+    environment = {**os.environ, **variables}
+    with subprocess.Popen(whole, cwd=checkout, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         try:
             for line in process.stderr:

@@ -1,9 +1,10 @@
 """Measures a thousand calls of plan_memory on variants of one problem: fresh, within a session, and each in a process of its own.
 
-.venv/bin/python -m scripts.measure.session [--calls 1000] [--processes 20] [--back 0.6]
+.venv/bin/python -m scripts.measure.session [--calls 1000] [--processes 20] [--back 0.6] [--rules none,pins,memories,...]
 
 A search moves through variants: each step makes a change, or takes a step back; `again` is how many of the calls ask for what was asked for before.
-With --back 0 none does. `afresh` is a session of which every answer is byte for byte that of a fresh call. Seconds of the processor.
+With --back 0 none does. `afresh` is a session of which every answer is byte for byte that of a fresh call. Seconds of the processor, those of
+solvers' processes among them. Rules are added to each problem: some of its buffers are fixed, each has a memory of two that it must be in, and so on.
 """
 
 from __future__ import annotations
@@ -15,16 +16,15 @@ import random
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from planner import Buffer, Session, TensorPlacement, plan_memory
+from planner import Buffer, Colocation, Plan, Pool, Problem, Session, plan
 from planner.generate import Request, generate
-from planner.model.problem import Pool, Problem
+from planner.model.problem import Constraints, Fixed
+from scripts.measure.engine import used
 
-Call: TypeAlias = tuple[tuple[Pool, ...], tuple[Buffer, ...]]
 PROBLEMS = (
     ("transformer", 60),
     ("transformer", 300),
@@ -34,9 +34,9 @@ PROBLEMS = (
     ("training", 200),
     ("random", 20),
 )
-Way: TypeAlias = Callable[..., list[TensorPlacement]]
+Way: TypeAlias = Callable[[Problem], Plan]
 AT_A_TIME = 20
-FRESH = "import pickle, sys\nfrom memplan import plan_memory\nplan_memory(*pickle.load(sys.stdin.buffer))"
+FRESH = "import pickle, sys\nfrom memplan import plan\nplan(pickle.load(sys.stdin.buffer))"
 
 
 def main() -> None:
@@ -44,48 +44,51 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=0)
     parser.add_argument("--back", type=float, default=0.6)
+    parser.add_argument("--rules", default="none", help=", ".join(RULES))
+    parser.add_argument("--only", help="one kind of problem")
     arguments = parser.parse_args()
     print(
-        "| problem | change | again | fresh calls, s | in a session, s | share | afresh | a process each, s |\n"
-        "|---|---|---|---|---|---|---|---|"
+        "| problem | rules | change | again | fresh calls, s | in a session, s | share | afresh | a process each, s |\n"
+        "|---|---|---|---|---|---|---|---|---|"
     )
-    for kind, count in PROBLEMS:
-        problem = generate(kind, Request(count, 1))
-        for change in CHANGES:
-            calls = list(_search(problem, arguments.calls, change, arguments.back))
-            plan_memory(*calls[0])  # what is loaded at first use has been loaded
-            Session().plan_memory(*calls[0])
-            session, same = Session(), Session(afresh=True)
-            fresh, kept, kept_afresh = _in_turns(calls, (plan_memory, session.plan_memory, same.plan_memory))
-            apart = "-"
-            if arguments.processes:
-                apart = f"{_in_processes(calls[: arguments.processes]) * len(calls) / arguments.processes:.0f}"
-            again = session.hits / len(calls)
-            print(
-                f"| {kind} {count} | {change} | {again:.0%} | {fresh:.2f} | {kept:.2f} | {kept / fresh:.2f} | {kept_afresh / fresh:.2f} | {apart} |",
-                flush=True,
-            )
+    for rule in arguments.rules.split(","):
+        for kind, count in (each for each in PROBLEMS if arguments.only in (None, each[0])):
+            problem = RULES[rule](generate(kind, Request(count, 1)), random.Random(1))
+            for change in CHANGES:
+                _row(f"| {kind} {count} | {rule} | {change} |", problem, change, arguments)
 
 
-def _in_turns(calls: list[Call], ways: tuple[Way, ...]) -> list[float]:
+def _row(what: str, problem: Problem, change: str, arguments: argparse.Namespace) -> None:
+    calls = list(_search(problem, arguments.calls, change, arguments.back))
+    plan(calls[0])  # what is loaded at first use has been loaded
+    Session().plan(calls[0])
+    session, same = Session(), Session(afresh=True)
+    fresh, kept, kept_afresh = _in_turns(calls, (plan, session.plan, same.plan))
+    apart = "-"
+    if arguments.processes:
+        apart = f"{_in_processes(calls[: arguments.processes]) * len(calls) / arguments.processes:.0f}"
+    again = session.hits / len(calls)
+    print(
+        f"{what} {again:.0%} | {fresh:.2f} | {kept:.2f} | {kept / fresh:.2f} | {kept_afresh / fresh:.2f} | {apart} |",
+        flush=True,
+    )
+
+
+def _in_turns(calls: list[Problem], ways: tuple[Way, ...]) -> list[float]:
     """What the calls take each way, some of them at a time, so that whatever else the machine does is spread over all."""
     taken = [0.0] * len(ways)
     for some in (calls[k : k + AT_A_TIME] for k in range(0, len(calls), AT_A_TIME)):
         answers = []
         for i, way in enumerate(ways):
+            asked = [replace(call) for call in some]  # which nobody knows anything of
             _forget_garbage()
-            begun = time.process_time()
-            answers.append([way(*call) for call in some])
-            taken[i] += time.process_time() - begun
-        fresh, kept, afresh = answers
-        assert afresh == fresh
-        for call, one, other in zip(some, kept, fresh, strict=True):
-            assert _peak(call, one) <= _peak(call, other)
+            begun = sum(used())
+            answers.append([way(call) for call in asked])
+            taken[i] += sum(used()) - begun
+        for fresh, kept, afresh in zip(*answers, strict=True):
+            assert afresh.placements == fresh.placements
+            assert (kept.objective.value or 0) <= (fresh.objective.value or 0)
     return taken
-
-
-def _peak(call: Call, places: list[TensorPlacement]) -> int:
-    return max(place.pool_offset + buffer.size for place, buffer in zip(places, call[1], strict=True))
 
 
 def _forget_garbage() -> None:
@@ -127,29 +130,91 @@ def _fusion(buffers: tuple[Buffer, ...], i: int, chance: random.Random) -> tuple
 CHANGES = {"size": _size, "lifetime": _lifetime, "one more or less": _count, "fusion": _fusion}
 
 
-def _search(problem: Problem, calls: int, change: str, back: float) -> Iterator[Call]:
+def _pins(problem: Problem, chance: random.Random) -> Problem:
+    """Two are fixed where a plan has them."""
+    some = {place.id: Fixed(place.pool, place.offset) for place in chance.sample(list(plan(problem).placements), 2)}
+    return replace(problem, buffers=tuple(replace(each, fixed=some.get(each.id)) for each in problem.buffers))
+
+
+def _memories(problem: Problem, chance: random.Random) -> Problem:
+    """Each must be in one of two."""
+    buffers = tuple(replace(each, pools=(chance.choice(("fast", "slow")),)) for each in problem.buffers)
+    return replace(problem, buffers=buffers, pools=(Pool("fast"), Pool("slow", rank=1)))
+
+
+def _choice(problem: Problem, chance: random.Random) -> Problem:
+    """Each may be in either of two, of which the first has room for half of what is needed."""
+    half = (plan(problem).peak or 0) // 2
+    return replace(problem, pools=(Pool("fast", half), Pool("slow", rank=1)))
+
+
+def _views(problem: Problem, chance: random.Random) -> Problem:
+    """A tenth have a view of their first half, which is needed for two steps more."""
+    bases = chance.sample(list(problem.buffers), max(len(problem.buffers) // 10, 2))
+    views, ties = [], []
+    for base in bases:
+        end = base.live[-1][1] if base.live else 0
+        views.append(Buffer(f"view of {base.id}", max(base.size // 2, 1), live=((end, end + 2),)))
+        ties.append(Colocation(views[-1].id, base.id, 0))
+    return replace(problem, buffers=(*problem.buffers, *views), constraints=Constraints(colocations=tuple(ties)))
+
+
+def _conflicts(problem: Problem, chance: random.Random) -> Problem:
+    ids = [each.id for each in problem.buffers]
+    pairs = {tuple(sorted(chance.sample(range(len(ids)), 2))) for _ in range(5)}
+    return replace(problem, constraints=Constraints(conflicts=tuple((ids[a], ids[b]) for a, b in sorted(pairs))))
+
+
+def _reserved(problem: Problem, chance: random.Random) -> Problem:
+    return replace(problem, pools=(replace(problem.pools[0], reserved=((64, 128),)),))
+
+
+def _alignments(problem: Problem, chance: random.Random) -> Problem:
+    buffers = tuple(replace(each, alignment=chance.choice((1, 16, 64))) for each in problem.buffers)
+    return replace(problem, buffers=buffers)
+
+
+RULES: dict[str, Callable[[Problem, random.Random], Problem]] = {
+    "none": lambda problem, chance: problem,
+    "pins": _pins,
+    "memories": _memories,
+    "choice": _choice,
+    "views": _views,
+    "conflicts": _conflicts,
+    "reserved": _reserved,
+    "alignments": _alignments,
+}
+
+
+def _search(problem: Problem, calls: int, change: str, back: float) -> Iterator[Problem]:
     """A walk that leads on, or back to a neighbour that was tried."""
     chance = random.Random(1)
-    now = tuple(problem.buffers)
-    tried = [now]
+    tied = {id_ for tie in problem.constraints.colocations for id_ in (tie.buffer, tie.base)}
+    tied |= {id_ for pair in problem.constraints.conflicts for id_ in pair}
+    tried = [problem]
+    now = problem
     for _ in range(calls):
         if chance.random() < back:
             now = tried[-chance.randint(1, min(len(tried), 12))]
         else:
-            now = CHANGES[change](now, chance.randrange(len(now)), chance)
+            buffers = now.buffers
+            some = [i for i, each in enumerate(buffers) if each.fixed is None and each.id not in tied]
+            made = CHANGES[change](tuple(buffers), chance.choice(some), chance)
+            if tied <= {each.id for each in made}:
+                now = replace(now, buffers=made)
             tried.append(now)
-        yield problem.pools, now
+        yield now
 
 
-def _in_processes(calls: list[Call]) -> float:
-    def used() -> float:
+def _in_processes(calls: list[Problem]) -> float:
+    def of_children() -> float:
         times = resource.getrusage(resource.RUSAGE_CHILDREN)
         return times.ru_utime + times.ru_stime
 
-    before = used()
+    before = of_children()
     for call in calls:
         subprocess.run([sys.executable, "-c", FRESH], input=pickle.dumps(call), check=True)
-    return used() - before
+    return of_children() - before
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..model.instance import Instance
+from ..model.interruption import interruptible
 from ..model.outcome import Certificate, Proof
-from ..model.patience import patiently
 from ..model.solver import never
 
 FREE_BLOCKS = 64
@@ -43,7 +43,7 @@ def _certificate(instance: Instance, blocks: list[int]) -> Certificate:
 def _homes(instance: Instance) -> dict[int, list[int]]:
     """The pools that each block which must keep apart from others may go to. Those of one class agree on them."""
     blocks = np.unique(instance.apart).tolist()
-    return {block: np.flatnonzero(instance.allowed[block]).tolist() for block in patiently(blocks)}
+    return {block: np.flatnonzero(instance.allowed[block]).tolist() for block in interruptible(blocks)}
 
 
 def _cliques(instance: Instance, stopped: Callable[[], object]) -> Iterator[list[int]]:
@@ -51,7 +51,7 @@ def _cliques(instance: Instance, stopped: Callable[[], object]) -> Iterator[list
     foes: dict[int, set[int]] = {}
     stands: dict[int, int] = {}
     of_class = instance.pool_class.tolist()
-    for pair in patiently(instance.apart.tolist()):
+    for pair in interruptible(instance.apart.tolist()):
         a, b = (stands.setdefault(of_class[block], block) for block in pair)
         if a != b:
             foes.setdefault(a, set()).add(b)

@@ -8,9 +8,9 @@ from itertools import takewhile
 
 import numpy as np
 
-from ..model.instance import Instance, Term
+from ..model.instance import LINEAR_TERMS, Instance, Term
 from ..model.linear_terms import least_choice_cost, peak_price
-from ..model.outcome import Certificate, Value
+from ..model.outcome import Certificate, Proof, Value
 from ..model.solver import never
 from .one_pool import pool_bound
 from .weighted_sections import Least, shortage_by, weigh_busiest
@@ -71,7 +71,12 @@ def least_of_term(instance: Instance, term: Term, alone: Sequence[Certificate], 
     if term is Term.LARGEST_PEAK:
         return max(bounds, default=0)
     if term is Term.REUSE_COST:
-        return 0
+        return max((c.value for c in alone if c.proof is Proof.MUST_SHARE), default=0)
     together = 0 if sharing is None else sharing.value
     of_peaks = max(sum(p.cost * b for p, b in zip(instance.pools, bounds, strict=True)), together)
-    return least_choice_cost(instance, term) + peak_price(instance, term) * of_peaks
+    moves = [
+        c.value
+        for c in alone
+        if c.proof is Proof.MUST_MOVE and LINEAR_TERMS[term].moved is LINEAR_TERMS[c.term or term].moved
+    ]
+    return least_choice_cost(instance, term) + peak_price(instance, term) * of_peaks + max(moves, default=0)

@@ -143,7 +143,7 @@ class _Exclusions:
 
 def _grain(instance: Instance, pool: int, blocks: Ints) -> int:
     """A number of which every start of these blocks' parts is a multiple."""
-    fixed = instance.lowest[blocks, pool] == instance.highest[blocks, pool]
+    fixed = _fixed(instance, pool, blocks)
     movable = blocks[~fixed]
     numbers = [
         instance.lowest[blocks[fixed], pool],
@@ -154,6 +154,21 @@ def _grain(instance: Instance, pool: int, blocks: Ints) -> int:
     if raised.any():
         numbers.append(instance.part_low[raised & np.isin(instance.part_block, blocks)])
     return int(np.gcd.reduce(np.concatenate(numbers))) or 1
+
+
+def _fixed(instance: Instance, pool: int, blocks: Ints) -> Bools:
+    """Which of these blocks have one place alone. Where a reserved range is in the way of one, there is no plan, and none counts as fixed."""
+    fixed: Bools = instance.lowest[blocks, pool] == instance.highest[blocks, pool]
+    reserved = instance.pools[pool].reserved
+    if not reserved or not fixed.any():
+        return fixed
+    parts = np.flatnonzero(np.isin(instance.part_block, blocks[fixed]) & (instance.part_high > instance.part_low))
+    base = instance.lowest[instance.part_block[parts], pool]
+    begin, end = np.array(reserved, dtype=np.int64).T
+    after = np.searchsorted(end, base + instance.part_low[parts], side="right")
+    inside = after < len(end)
+    is_blocked = bool((begin[after[inside]] < (base + instance.part_high[parts])[inside]).any())
+    return np.zeros_like(fixed) if is_blocked else fixed
 
 
 class _Gap(NamedTuple):
@@ -177,8 +192,7 @@ def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
     floor = int(instance.lowest[blocks, pool].min())
     fixed_ends = [
         int(instance.lowest[b, pool]) + max(high for _, high in by_block[b])
-        for b in blocks.tolist()
-        if instance.lowest[b, pool] == instance.highest[b, pool]
+        for b in blocks[_fixed(instance, pool, blocks)].tolist()
     ]
     gaps = _gaps(instance.pools[pool].reserved, floor, grain)
     return max([_fill(gaps, pieces, grain), *fixed_ends])

@@ -5,21 +5,29 @@ costs (0 for terms that do not count peaks). With prices y[p, t] >= 0 for what i
 costs less than
 
     sum over k of    min over the pools p of k of   c[k, p] + sum over t of y[p, t] * (what k takes at t)
-    minus sum over p of                             max(0, Y[p] - s * cost[p]) * capacity[p],
+    plus sum over p of                              min over H from 0 to capacity[p] of  (s * cost[p] - Y[p]) * H,
 
-since what is live in p at t is no more than the peak, and the peak no more than the capacity. Good prices make pools with too many
+since what is live in p at t is no more than the peak H, and the peak no more than the capacity. Good prices make pools with too many
 takers dear; solvers.bounds.room_prices looks for them.
+
+A crowd is some parts that are live together, and a price w of being one of them in p, which their classes pay as well. Below H no more of them have room
+than the smallest, side by side, N(H) of them, so that the second sum is less by w * N(H) (solvers.choice.pools.crowds says more).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import ceil
+from math import lcm
+from typing import TypeAlias
 
 from ..model.instance import Instance, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
 from ..model.outcome import Proof
 from .weighted_sections import Weights, homes_of_classes, weigh
+
+Crowds: TypeAlias = Sequence[tuple[int, int, tuple[int, ...], int, int]]
+"""(pool, section, parts, numerator, denominator), as in a certificate."""
 
 
 def can_price(instance: Instance) -> bool:
@@ -32,26 +40,49 @@ def proof_of(instance: Instance) -> Proof:
     return Proof.POOL_SHARING if instance.terms[0] is Term.SUM_OF_PEAKS else Proof.PRICED_ROOM
 
 
-def priced_value(instance: Instance, weights: Weights) -> int:
+def priced_value(instance: Instance, weights: Weights, crowds: Crowds = ()) -> int:
     """What the first term cannot be below, by these prices; 0 if they prove nothing."""
     if not can_price(instance):
         return 0
-    totals, taken, denominator = weigh(instance, weights)
-    price = peak_price(instance, instance.terms[0])
-    bound = Fraction(0)
-    for pool, total in totals.items():
+    totals, taken, of_weights = weigh(instance, weights)
+    unit = lcm(of_weights, *(crowd[4] for crowd in crowds))
+    due: dict[int, dict[int, int]] = {
+        group: {p: number * (unit // of_weights) for p, number in mine.items()} for group, mine in taken.items()
+    }
+    steps: dict[int, dict[int, int]] = {}
+    for pool, _, parts, over, under in crowds:
+        price, height, here = over * (unit // under), 0, steps.setdefault(pool, {})
+        for size in sorted(int(instance.part_high[part] - instance.part_low[part]) for part in parts):
+            height += size
+            here[height] = here.get(height, 0) + price
+        for part in parts:
+            paid = due.setdefault(int(instance.pool_class[instance.part_block[part]]), {})
+            paid[pool] = paid.get(pool, 0) + price
+    price_of_peaks = peak_price(instance, instance.terms[0])
+    bound = 0
+    for pool in {**totals, **steps}:
         spec = instance.pools[pool]
-        excess = total - price * spec.cost
-        if excess > 0:
-            if spec.capacity is None:
-                return 0
-            bound -= excess * spec.capacity
+        rise = unit * price_of_peaks * spec.cost - int(unit * totals.get(pool, Fraction(0)))
+        if rise < 0 and spec.capacity is None:
+            return 0
+        bound += _least_of_height(rise, steps.get(pool, {}), spec.capacity)
     costs = class_costs(instance)
     for group, homes in homes_of_classes(instance).items():
-        mine, own = taken.get(group, {}), costs.get(group)
-        least = min((mine.get(p, 0) + (0 if own is None else own[p] * denominator) for p in homes), default=0)
-        bound += Fraction(least, denominator)
-    return max(0, ceil(bound))
+        mine, own = due.get(group, {}), costs.get(group)
+        bound += min((mine.get(p, 0) + (0 if own is None else own[p] * unit) for p in homes), default=0)
+    return max(0, -(-bound // unit))
+
+
+def _least_of_height(rise: int, steps: Mapping[int, int], capacity: int | None) -> int:
+    """What a pool costs at least, where each unit of its height costs `rise`, and from each step on so much has room that pays."""
+    least = counted = 0
+    for height in sorted(steps):
+        if capacity is not None and height > capacity:
+            break
+        least = min(least, rise * (height - 1) - counted)
+        counted += steps[height]
+        least = min(least, rise * height - counted)
+    return least if capacity is None else min(least, rise * capacity - counted)
 
 
 def class_costs(instance: Instance) -> dict[int, list[int]]:

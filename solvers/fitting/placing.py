@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from ..model.instance import Bools, Instance, Ints, Placement
-from ..model.patience import patiently, still_waited_for
+from ..model.interruption import check_interrupted, interruptible
 from .gaps import Span
 from .neighbours import Neighbours
 from .orders import Fit
@@ -50,9 +50,9 @@ def place_all(
     `soft` names, for a block, others whose addresses it should not share: heeded where there is room. With `finish` a stop does not end it:
     what is left is stacked on top.
     """
-    still_waited_for()
+    check_interrupted()
     run = _Run(instance, near, fit, policy, soft or {})
-    still_waited_for()
+    check_interrupted()
     lost = run.all(order, stop, np.zeros(instance.blocks, dtype=np.int64), finish)
     return None if lost is None or lost else Placement(run.pool, run.offset)
 
@@ -109,7 +109,9 @@ class _Run:
         fixed = instance.allowed & (instance.lowest == instance.highest)
         first = order[np.argsort(~fixed.any(axis=1)[order], kind="stable")]
         lost: set[int] = set()
-        for step, (block, own) in enumerate(patiently(list(zip(first.tolist(), group[first].tolist(), strict=True)))):
+        for step, (block, own) in enumerate(
+            interruptible(list(zip(first.tolist(), group[first].tolist(), strict=True)))
+        ):
             if not self.hurried and (step % CHECK_EVERY == 0 or self.looked > MUCH):
                 self.looked = 0
                 if stop():

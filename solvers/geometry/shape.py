@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..model.instance import Bools, Instance, Ints
-from ..model.patience import patiently
+from ..model.interruption import interruptible
 
 
 def union(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -105,7 +105,7 @@ def _changes(columns: int, start: Ints, end: Ints, first: Ints, last: Ints) -> d
     """What changes at which time, for rects sorted by start. Remembering until when a column is covered saves looking at the ends."""
     changes: defaultdict[int, _Change] = defaultdict(_Change)
     until = np.full(columns, -1, dtype=np.int64)  # -1: never covered so far
-    for s, e, a, b in patiently(list(zip(*(x.tolist() for x in (start, end, first, last)), strict=True))):
+    for s, e, a, b in interruptible(list(zip(*(x.tolist() for x in (start, end, first, last)), strict=True))):
         here = until[a:b]
         least = int(here.min())
         if least >= e:
@@ -138,7 +138,7 @@ def _stretches(changes: dict[int, _Change]) -> Iterator[tuple[int, int, int, int
     lows: list[int] = []
     highs: list[int] = []
     since: list[int] = []
-    for now in patiently(sorted(changes)):
+    for now in interruptible(sorted(changes)):
         for a, b in union(changes[now].freed):
             i = bisect_right(lows, a) - 1
             low, high = lows[i], highs[i]

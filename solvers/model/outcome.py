@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from .errors import StopReason
-from .instance import Placement
+from .instance import Placement, Term
 
 Value: TypeAlias = tuple[int, ...]
 """One integer per term of the objective, compared lexicographically. A bound may be shorter: it then says nothing of the later terms."""
@@ -26,6 +26,10 @@ class Proof(StrEnum):
     """However the named parts are shared out among their pools, a weighted sum of live bytes remains."""
     PRICED_ROOM = "priced_room"
     """However all parts are shared out among their pools, if room in a pool has these prices, the first term costs so much at least."""
+    MUST_SHARE = "must_share"
+    """Of each of these sets of parts only so many fit side by side: the others share addresses, and pay for it."""
+    MUST_MOVE = "must_move"
+    """Of each of these sets of parts all but one are not where they were; a set of one cannot stay, whoever else moves."""
     TOO_FEW_POOLS = "too_few_pools"
     """The named parts must all be in different pools, and have fewer to go to than they are; the value is how many they are."""
     SEARCH = "search"
@@ -43,7 +47,13 @@ class Certificate:
     parts: tuple[int, ...] = ()
     weights: tuple[tuple[int, int, int, int], ...] = ()
     """For pool sharing: (pool, section, numerator, denominator) of each dual weight."""
+    sets: tuple[tuple[tuple[int, ...], int, int], ...] = ()
+    """For what must be shared or moved: (parts, numerator, denominator) of each set, and of how much of it counts."""
+    term: Term | None = None
+    """Of what it proves something, if that is neither a pool's peak nor the objective's first term."""
     solver: str | None = None
+    crowds: tuple[tuple[int, int, tuple[int, ...], int, int], ...] = ()
+    """For priced room: (pool, section, parts, numerator, denominator) of each price on being one of these in that pool."""
 
 
 @dataclass(frozen=True, slots=True)

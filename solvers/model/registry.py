@@ -143,6 +143,12 @@ SOLVERS: dict[str, Entry] = {
     "room_prices": Entry(
         SolverKind.BOUNDER, "solvers.bounds.room_prices:RoomPrices", "a bound from prices on room in each memory"
     ),
+    "must_share": Entry(
+        SolverKind.BOUNDER, "solvers.bounds.must_share:MustShare", "a bound on the cost of reuse, for want of room"
+    ),
+    "must_move": Entry(
+        SolverKind.BOUNDER, "solvers.bounds.must_move:MustMove", "a bound on what moves, for old places that overlap"
+    ),
     "pool_sharing": Entry(
         SolverKind.BOUNDER, "solvers.exact.milp:PoolSharing", "a bound from weights on what is live in several memories"
     ),

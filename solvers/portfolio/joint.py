@@ -8,30 +8,31 @@ from itertools import product
 
 import numpy as np
 
-from ..bounds.first_bounds import first_bounds, least_of_term, peaks_at_least
-from ..bounds.priced_room import priced_value
-from ..bounds.short_weights import shortened
-from ..bounds.weighted_sections import Weights, sharing_shortage
+from ..bounds.first_bounds import first_bounds
 from ..geometry.presolve import scaled, unit
 from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
 from ..model.errors import SolverError, StopReason
 from ..model.instance import LINEAR_TERMS, Instance, Ints, Placement, Term
-from ..model.linear_terms import choice_cost, is_counted_in_bytes
+from ..model.interruption import check_interrupted
+from ..model.linear_terms import choice_cost
 from ..model.objective import evaluate
-from ..model.outcome import Certificate, Outcome, Proof, Value
-from ..model.patience import still_waited_for
+from ..model.outcome import Outcome, Proof, Value
 from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
+from .earnings import FULL, Earnings
 from .execute import Engines, ask, execute
-from .roster import PACKERS, role_of, round_work, task_of_round
+from .proven import Proven
+from .roster import FIRST_ROUND_WORK, LEAST_WORK, PACKERS, role_of, round_work, task_of_round
 from .separate_pools import solve_separate_pools
 
 SHARE_OF_GREEDY = 8
 """Where the choice of pools costs, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
+SHARE_BEFORE_LEADERS = 32
+"""Where somebody leads who begins from prices, what greedy finds hardly matters."""
 SHARE_FOR_PEAKS = 3
 """Where only peaks count first, its many orders are worth more."""
-SHARE_OF_LEADER = 0.75
+SHARE_OF_LEADER = 0.9
 """Of what is left after greedy."""
 WORK_OF_LEADER = 4_000_000
 """Where there is no limit, it is asked again with more in later rounds."""
@@ -53,10 +54,15 @@ def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple
     """Greedy, then the engines one after the other on what is still open, in rounds, each told what is known by then."""
     run = Joint(instance, task, control, engines, by_name)
     run.begin()
-    while run.is_open and (budget := round_work(task.limits.work, run.engines.work, run.shares, growth=GROWTH)):
-        run.round(budget)
+    while run.is_open and (part := work_of_part(task.limits.work, run.engines.work, run.parts)):
+        run.round(part)
     run.settle_ties()
     return run.outcome()
+
+
+def work_of_part(limit: int | None, spent: int, parts: int) -> int:
+    """What each part of the engines' shares may spend in the next round; 0 when nothing is left."""
+    return round_work(limit, spent, parts, first=FIRST_ROUND_WORK // FULL, least=LEAST_WORK // FULL, growth=GROWTH)
 
 
 class Joint:
@@ -71,21 +77,19 @@ class Joint:
         self.task = replace(task, start=None)  # in bytes, as no engine has it
         self.start = task.start
         self.engines = Engines((name for name in engines if not is_of(SolverKind.BOUNDER, name)), by_name)
-        self.bounders = [name for name in engines if is_of(SolverKind.BOUNDER, name) and instance.has_choice]
+        self.bounders = [
+            name
+            for name in engines
+            if is_of(SolverKind.BOUNDER, name) and (instance.has_choice or role_of(name).needs_no_choice)
+        ]
         self.settler = next((name for name in engines if by_name or role_of(name).settles_ties), None)
         """Who is asked for the best of several placements of the least cost."""
         self.repacks = not by_name and bool(engines) and not OF_PEAKS.isdisjoint(instance.terms)
         self.board = Board(instance, control)
-        still_waited_for()
+        check_interrupted()
         first = first_bounds(instance, control.stopped)
-        still_waited_for()
-        self.infeasible = bool(first.shortage)
-        self.certificates = list(first.shortage or first.pools)
-        self.sharing = None if self.infeasible else first.sharing
-        """The best proof of all pools' peaks together."""
-        self.priced: Certificate | None = None
-        """The best proof of what a lack of room costs."""
-        self.bound: Value = self._in_units(first.value)
+        check_interrupted()
+        self.proven = Proven(self.original, self.unit, first, self.board)
         self.placement: Placement | None = None
         self.value: Value | None = None
         self.solver: str | None = None
@@ -96,6 +100,7 @@ class Joint:
         self.is_settled = False
         """Was every choice of pools tried, and so every tie?"""
         self.rounds = 0
+        self.earnings = Earnings()
 
     @property
     def is_open(self) -> bool:
@@ -103,14 +108,14 @@ class Joint:
         return self._finished() is None and bool(self.engines.working)
 
     @property
-    def shares(self) -> int:
-        """How many there are to share the work of a round."""
-        return len(self.engines.working) + self._can_repack()
+    def parts(self) -> int:
+        """How many there are of the work of the next round."""
+        return sum(map(self.earnings.parts, self.engines.working)) + FULL * self._can_repack()
 
     def begin(self) -> None:
         """What is known without a search, and greedy's placement."""
-        self.board.prove(self._in_bytes(self.bound))
-        if self.start is not None and not self.infeasible:
+        self.proven.tell()
+        if self.start is not None and not self.proven.infeasible:
             known = Placement(self.start.pool, self.start.offset // self.unit)
             self.take(known, evaluate(self.instance, known), None)
         # However late it is, greedy makes a plan, in a hurry then: a run without one is worth nothing.
@@ -127,15 +132,27 @@ class Joint:
                 self._ask(name, self._left())
 
     def round(self, work: int) -> None:
-        """Every engine once, with that much work each."""
+        """Every engine once, with so much work for each part of its share."""
         self.rounds += 1
-        before = self.engines.work
+        before, waits = self.engines.work, False
+        asked, found = list(self.engines.working), set[str]()
         if self._can_repack() and self._finished() is None:
-            self._repack(work)
-        for name in list(self.engines.working):
-            if self._finished() is None:
-                self._ask(name, work)
-        if self.engines.work == before:
+            self._repack(work * FULL)
+        for name in asked:
+            if self._finished() is not None:
+                break
+            share = work * self.earnings.parts(name)
+            granted = self.earnings.grant(name, share)
+            if granted < min(share, LEAST_WORK):
+                waits = True
+                continue
+            spent, value, bound = self.engines.work, self.value, self.proven.bound
+            self._ask(name, granted)
+            self.earnings.took(name, granted, self.engines.work - spent)
+            if (self.value, self.proven.bound) != (value, bound):
+                found.add(name)
+        self.earnings.end_round(asked, found)
+        if self.engines.work == before and not waits:
             self.engines.working.clear()  # all that they can do is done
 
     def _greedy_work(self) -> int | None:
@@ -143,7 +160,10 @@ class Joint:
         left = self._left()
         if left is None or not any(role_of(name).saves_greedy for name in self.engines.working):
             return left
-        share = SHARE_OF_GREEDY if choice_cost(self.instance, self.instance.terms[0]) is not None else SHARE_FOR_PEAKS
+        share = SHARE_FOR_PEAKS
+        if choice_cost(self.instance, self.instance.terms[0]) is not None:
+            is_led = any(role_of(name).leads for name in self.engines.working)
+            share = SHARE_BEFORE_LEADERS if is_led else SHARE_OF_GREEDY
         return left // share if self.instance.blocks < MANY_BLOCKS else 0
 
     def _left(self) -> int | None:
@@ -151,11 +171,11 @@ class Joint:
 
     def settle_ties(self) -> None:
         """With the sum of peaks at its least: could the same be had with less in the pools to use last?"""
-        if self._finished() is not StopReason.PROVED or self.infeasible or not can_tie(self.instance):
+        if self._finished() is not StopReason.PROVED or self.proven.infeasible or not can_tie(self.instance):
             return
         assert self.placement is not None
         assert self.value is not None
-        if rank_tie(self.instance, self.placement) == least_tie(self.instance, self._bounds_in_units()):
+        if rank_tie(self.instance, self.placement) == least_tie(self.instance, self.proven.bounds_in_units()):
             return
         if not self.is_settled:
             self._try_all_choices()
@@ -173,17 +193,6 @@ class Joint:
         self.steady = outcome.reproducible
         if outcome.placement is not None:
             self.take(outcome.placement, evaluate(self.instance, outcome.placement), self.settler)
-
-    def _pool_bounds(self) -> tuple[int, ...]:
-        return peaks_at_least(self.original, self.certificates)
-
-    def _floors(self) -> Value:
-        return tuple(
-            least_of_term(self.original, term, self.certificates, self.sharing) for term in self.original.terms
-        )
-
-    def _bounds_in_units(self) -> tuple[int, ...]:
-        return tuple(bound // self.unit for bound in self._pool_bounds())
 
     def _can_repack(self) -> bool:
         return self.repacks and self.placement is not None and self.placement.pool.tobytes() != self.packed
@@ -216,8 +225,8 @@ class Joint:
                 return
         if self.value is not None:
             self.is_settled = True
-        if self.value is not None and self.value > self.bound:
-            self._take_proof(Outcome(StopReason.PROVED, bound=self.value), PACKERS[0])
+        if self.value is not None and self.value > self.proven.bound:
+            self.proven.take_search(Outcome(StopReason.PROVED, bound=self.value), PACKERS[0])
 
     def _packed(self, pool: Ints, work: int) -> Outcome:
         """This choice of pools, packed low. What that proves holds for this choice alone, so no bound is told."""
@@ -244,8 +253,8 @@ class Joint:
         task = replace(
             task_of_round(self.task, self.rounds, work),
             start=self.placement,
-            bound=self.bound,
-            pool_bounds=self._bounds_in_units(),
+            bound=self.proven.bound,
+            pool_bounds=self.proven.bounds_in_units(),
         )
         outcome = ask(name, self.instance, task, self._relay(name))
         self.engines.heard(name, outcome)
@@ -255,46 +264,17 @@ class Joint:
             self.engines.retire(name)
         if outcome.placement is not None and outcome.value is not None:
             self.take(outcome.placement, outcome.value, outcome.solver or name)
-        self.infeasible |= outcome.infeasible
+        self.proven.infeasible |= outcome.infeasible
         if is_of(SolverKind.BOUNDER, name):
-            self._take_sharing(outcome)
-        elif outcome.infeasible or outcome.bound > self.bound:
-            self._take_proof(outcome, name)
-
-    def _take_proof(self, outcome: Outcome, name: str) -> None:
-        """A solver went through everything below its bound, or through everything."""
-        if outcome.bound > self.bound:
-            self.bound = outcome.bound
-            self.board.prove(self._in_bytes(self.bound))
-        value = 0 if outcome.infeasible else self._in_bytes(self.bound)[0]
-        searched = Certificate(Proof.SEARCH, value, solver=name)
-        self.certificates = [c for c in self.certificates if c.proof is not Proof.SEARCH] + [searched]
-
-    def _take_sharing(self, outcome: Outcome) -> None:
-        """Weights count for what they prove of the original: there capacities are not rounded down to units."""
-        for found in outcome.certificates:
-            if outcome.infeasible:
-                value, weights = shortened(self.original, found.weights, sharing_shortage)
-                if value > 0:
-                    self.sharing = replace(found, value=value, weights=weights)
-                else:
-                    self._take_proof(outcome, found.solver or "pool_sharing")
-                return
-            value, weights = shortened(self.original, self._weights_in_bytes(found.weights), priced_value)
-            proof = replace(found, value=value, weights=weights)
+            self.proven.take_bounds(outcome)
+        elif outcome.infeasible or outcome.bound > self.proven.bound:
+            self.proven.take_search(outcome, name)
+        for found in () if is_of(SolverKind.BOUNDER, name) or outcome.infeasible else outcome.certificates:
             if found.proof is Proof.PRICED_ROOM:
-                self.priced = _better(proof, self.priced)
-            else:
-                self.sharing = _better(proof, self.sharing)
-            self.bound = max(self.bound, self._in_units((proof.value,)))
-            self.board.prove(self._in_bytes(self.bound))
-
-    def _weights_in_bytes(self, weights: Weights) -> tuple[tuple[int, int, int, int], ...]:
-        """Prices of a byte, made of prices of a unit; where the term is counted in bytes itself, they are no prices but shares."""
-        unit = 1 if is_counted_in_bytes(self.original.terms[0]) else self.unit
-        return tuple(
-            (pool, section, numerator, denominator * unit) for pool, section, numerator, denominator in weights
-        )
+                self.proven.take_prices(found)
+        if self.value is not None and self.proven.raised(self.value) == self.value:
+            self.proven.bound = self.value  # short of that, engines find more without being told
+            self.proven.tell()
 
     def _relay(self, name: str) -> Relay:
         """Passes an engine's incumbents on at once."""
@@ -317,40 +297,28 @@ class Joint:
         return rank_tie(self.instance, placement) < rank_tie(self.instance, self.placement)
 
     def _finished(self) -> StopReason | None:
-        if self.infeasible:
+        if self.proven.infeasible:
             return StopReason.PROVED
         if self.value is not None:
             if self.task.goal is Goal.FIT:
                 return StopReason.GOAL_MET
-            if self.value == self.bound:
+            if self.value == self.proven.bound:
                 return StopReason.PROVED
         return self.board.stopped()
-
-    def _in_bytes(self, value: Value) -> Value:
-        return tuple(
-            v * self.unit if is_counted_in_bytes(t) else v for v, t in zip(value, self.original.terms, strict=False)
-        )
-
-    def _in_units(self, value: Value) -> Value:
-        return tuple(
-            v // self.unit if is_counted_in_bytes(t) else v for v, t in zip(value, self.original.terms, strict=False)
-        )
 
     def outcome(self) -> Outcome:
         """What was found and proven, and why it ended."""
         stop = self._finished() or self.engines.stop
-        placement = None if self.infeasible else self.board.placement
-        together = [proof for proof in (self.sharing, self.priced) if proof is not None and proof.value]
-        certificates = [*self.certificates, *together]
+        placement = None if self.proven.infeasible else self.board.placement
         outcome = Outcome(
             stop=stop,
             placement=placement,
             value=None if placement is None else self.board.value,
-            bound=self._in_bytes(self.bound),
-            floors=() if self.infeasible else self._floors(),
-            pool_bounds=self._pool_bounds(),
-            certificates=tuple(certificates),
-            infeasible=self.infeasible,
+            bound=self.proven.in_bytes(self.proven.raised(self.value)),
+            floors=() if self.proven.infeasible else self.proven.floors(),
+            pool_bounds=self.proven.pool_bounds(),
+            certificates=self.proven.certificates(),
+            infeasible=self.proven.infeasible,
             solver=self.solver,
             reproducible=self.steady,
         )
@@ -363,7 +331,3 @@ def is_settled_by_choice(instance: Instance) -> bool:
     terms = all(term in TERMS_OF_CHOICES or choice_cost(instance, term) is not None for term in instance.terms)
     weighs_more = len(instance.penalties) > 0 or instance.weighs_moves
     return choices <= MOST_CHOICES and instance.blocks <= MOST_BLOCKS_OF_CHOICES and terms and not weighs_more
-
-
-def _better(one: Certificate, other: Certificate | None) -> Certificate:
-    return one if other is None or one.value > other.value else other

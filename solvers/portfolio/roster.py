@@ -59,9 +59,18 @@ class Role(NamedTuple):
     """It is asked for the best of several placements of the least cost."""
     minds_moves: bool = False
     """It is of use only where the objective counts what moved."""
+    minds_reuse: bool = False
+    """It is of use only where the objective counts what sharing addresses costs."""
+
+    @property
+    def needs_no_choice(self) -> bool:
+        """Does it prove something although every block has one pool alone? Other bounders are of several pools."""
+        return self.minds_moves or self.minds_reuse
 
 
 ROSTER = {
+    "must_share": Role(joint=True, minds_reuse=True),
+    "must_move": Role(joint=True, minds_moves=True),
     "room_prices": Role(joint=True),
     "pool_sharing": Role(joint=True),
     "keep": Role(joint=True, saves_greedy=True, minds_moves=True),
@@ -92,9 +101,13 @@ def share_of(name: str) -> Share:
     return role_of(name).separate or Share()
 
 
-def joint_engines(*, moves: bool) -> tuple[str, ...]:
-    """Those of `auto` on joint problems; `moves`: the objective counts what moved."""
-    return tuple(name for name, role in ROSTER.items() if role.joint and (moves or not role.minds_moves))
+def joint_engines(*, moves: bool, reuse: bool) -> tuple[str, ...]:
+    """Those of `auto` on joint problems; `moves`, `reuse`: the objective counts what moved, and what sharing addresses costs."""
+    return tuple(
+        name
+        for name, role in ROSTER.items()
+        if role.joint and (moves or not role.minds_moves) and (reuse or not role.minds_reuse)
+    )
 
 
 def separate_engines(*, native: bool) -> tuple[str, ...]:
@@ -162,7 +175,15 @@ SEED_STEP = 1_000_003
 """Every round has another seed: what a search ran into with the last one it would run into again."""
 
 
-def round_work(limit: int | None, spent: int, shares: int, *, first: int = FIRST_ROUND_WORK, growth: int = 1) -> int:
+def round_work(
+    limit: int | None,
+    spent: int,
+    shares: int,
+    *,
+    first: int = FIRST_ROUND_WORK,
+    least: int = LEAST_WORK,
+    growth: int = 1,
+) -> int:
     """What each of the shares may spend in the next round: `growth` times as much as in all rounds so far; 0 if too little is left.
 
     What would then be left, but be less than this round, is spent in it.
@@ -172,7 +193,7 @@ def round_work(limit: int | None, spent: int, shares: int, *, first: int = FIRST
     if limit is None:
         return wanted
     left = (limit - spent) // shares
-    if left < LEAST_WORK:
+    if left < least:
         return 0
     return left if left < 2 * wanted else wanted
 

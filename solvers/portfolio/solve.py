@@ -50,7 +50,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         engines: tuple[str, ...] = () if chosen.name == "greedy" else (chosen.name,)
     else:
         engines = (
-            joint_engines(moves=instance.weighs_moves)
+            joint_engines(moves=instance.weighs_moves, reuse=instance.weighs_reuse)
             if joint
             else separate_engines(native=active().origin is Origin.NATIVE)
         )

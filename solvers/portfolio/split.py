@@ -15,8 +15,7 @@ from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome, Proof, Value
 from ..model.solver import Control, Task
 from .board import Board, Relay
-from .joint import GROWTH, Joint
-from .roster import round_work
+from .joint import Joint, work_of_part
 
 ADDITIVE = LINEAR | {Term.REUSE_COST}
 """Terms whose value is the sum of what the pools contribute."""
@@ -52,16 +51,16 @@ def solve_split(
         run.begin()
         cuts.append(cut)
         runs.append(run)
-        if run.infeasible:
+        if run.proven.infeasible:
             break
-    while not any(run.infeasible for run in runs) and (todo := [run for run in runs if run.is_open]):
+    while not any(run.proven.infeasible for run in runs) and (todo := [run for run in runs if run.is_open]):
         spent = sum(run.engines.work for run in runs)
-        budget = round_work(task.limits.work, spent, sum(run.shares for run in todo), growth=GROWTH)
+        budget = work_of_part(task.limits.work, spent, sum(run.parts for run in todo))
         if not budget:
             break
         for run in todo:
             run.round(budget)
-            if run.infeasible:
+            if run.proven.infeasible:
                 break
     outcomes = [run.outcome() for run in runs]
     for cut, outcome in zip(cuts, outcomes, strict=True):
@@ -142,6 +141,7 @@ def _translated(certificate: Certificate, cut: Piece) -> Certificate:
         pool=None if certificate.pool is None else int(cut.pools[certificate.pool]),
         section=None if certificate.section is None else int(cut.sections[certificate.section]),
         parts=tuple(cut.parts[list(certificate.parts)].tolist()),
+        sets=tuple((tuple(cut.parts[list(parts)].tolist()), over, under) for parts, over, under in certificate.sets),
     )
 
 

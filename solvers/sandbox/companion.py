@@ -112,11 +112,18 @@ def send(stream: IO[bytes], message: object) -> None:
 
 
 def receive(stream: IO[bytes]) -> Any:
-    """Read one message. Raises EOFError where there is none."""
-    header = stream.read(LENGTH)
-    if len(header) < LENGTH:
-        raise EOFError
-    data = stream.read(int.from_bytes(header, "little"))
-    if len(data) < int.from_bytes(header, "little"):
-        raise EOFError
-    return pickle.loads(data)
+    """Read one message, and nothing of what follows: whoever waits for more at the descriptor would not hear of it. Raises EOFError where there is none."""
+    length = int.from_bytes(_bytes(stream, LENGTH), "little")
+    return pickle.loads(_bytes(stream, length))
+
+
+def _bytes(stream: IO[bytes], count: int) -> bytearray:
+    """Just so many. Raises EOFError."""
+    data = bytearray(count)
+    rest = memoryview(data)
+    while rest:
+        got = os.readv(stream.fileno(), [rest])
+        if not got:
+            raise EOFError
+        rest = rest[got:]
+    return data

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsupported
-from solvers.model.instance import ADDRESS_LIMIT, Ints, Placement
+from solvers.model.instance import ADDRESS_LIMIT, Ints, Placement, Term
 from solvers.model.outcome import Certificate, Outcome, Proof, Value
 
 Refusal: TypeAlias = Unsupported | Unavailable | SolverFailed
@@ -162,6 +162,12 @@ def _certificate(certificate: Certificate) -> dict[str, object]:
         "section": None if certificate.section is None else int(certificate.section),
         "parts": [int(p) for p in certificate.parts],
         "weights": [[int(x) for x in weight] for weight in certificate.weights],
+        "sets": [[[int(p) for p in parts], int(n), int(d)] for parts, n, d in certificate.sets],
+        "crowds": [
+            [int(pool), int(section), [int(p) for p in parts], int(n), int(d)]
+            for pool, section, parts, n, d in certificate.crowds
+        ],
+        "term": certificate.term,
         "solver": certificate.solver,
     }
 
@@ -175,8 +181,21 @@ def _read_certificate(fields: Mapping[str, object]) -> Certificate:
         section=None if fields["section"] is None else _number(fields["section"]),
         parts=_numbers(fields["parts"]),
         weights=tuple(_weight(w) for w in cast("list[object]", fields["weights"])),
+        sets=tuple(_set(row) for row in cast("list[list[object]]", fields["sets"])),
+        crowds=tuple(_crowd(row) for row in cast("list[list[object]]", fields["crowds"])),
+        term=None if fields["term"] is None else Term(cast(str, fields["term"])),
         solver=None if solver is None else str(solver),
     )
+
+
+def _set(row: list[object]) -> tuple[tuple[int, ...], int, int]:
+    parts, numerator, denominator = row
+    return _numbers(parts), _number(numerator), _number(denominator)
+
+
+def _crowd(row: list[object]) -> tuple[int, int, tuple[int, ...], int, int]:
+    pool, section, parts, numerator, denominator = row
+    return _number(pool), _number(section), _numbers(parts), _number(numerator), _number(denominator)
 
 
 def _weight(row: object) -> tuple[int, int, int, int]:

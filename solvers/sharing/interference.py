@@ -9,7 +9,7 @@ import numpy as np
 from ..model.conflicts import live_pair_count, part_pairs
 from ..model.errors import Unsupported
 from ..model.instance import Instance, Ints
-from ..model.patience import patiently
+from ..model.interruption import interruptible
 
 MOST_PAIRS = 3_000_000
 """With exclusions all pairs that clash are listed; beyond this many that would take minutes."""
@@ -65,7 +65,7 @@ def merged_spans(instance: Instance) -> list[list[tuple[int, int]]]:
     owner = instance.part_block[instance.rect_part]
     by_start = np.argsort(instance.rect_start, kind="stable")
     columns = (owner, instance.rect_start, instance.rect_end)
-    for block, start, end in patiently(list(zip(*(column[by_start].tolist() for column in columns), strict=True))):
+    for block, start, end in interruptible(list(zip(*(column[by_start].tolist() for column in columns), strict=True))):
         mine = spans[block]
         if mine and start <= mine[-1][1]:
             mine[-1] = (mine[-1][0], max(end, mine[-1][1]))
@@ -92,7 +92,7 @@ def conflict_pairs(instance: Instance) -> Ints:
 def neighbours(pairs: Ints) -> dict[int, set[int]]:
     """For each block those that it is in a pair with."""
     found: dict[int, set[int]] = {}
-    for a, b in patiently(pairs.tolist()):
+    for a, b in interruptible(pairs.tolist()):
         found.setdefault(a, set()).add(b)
         found.setdefault(b, set()).add(a)
     return found

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from ..model.errors import StopReason
 from ..model.instance import Instance
-from ..model.patience import patiently
+from ..model.interruption import interruptible
 from .interference import Interference, conflict_pairs, neighbours
 from .solver import SharingControl, SharingTask
 
@@ -181,7 +181,7 @@ def _swept(
         others = conflicting.get(block, ()) if conflicting else ()
         return {object_of[other] for other in others if other in object_of}
 
-    for _, begins, _, block in patiently(_events(stretches, size, backwards=backwards)):
+    for _, begins, _, block in interruptible(_events(stretches, size, backwards=backwards)):
         if not begins:
             insort(free, held.pop(block))
             continue
@@ -224,7 +224,7 @@ def _add_idle(
         return
     largest = [max((size[block] for block in each), default=-1) for each in users]
     order = sorted((number for number, most in enumerate(largest) if most >= 0), key=lambda n: (-largest[n], n))
-    for block in patiently(sorted(idle, key=lambda b: -size[b]) if not order else idle):
+    for block in interruptible(sorted(idle, key=lambda b: -size[b]) if not order else idle):
         barred = taken(block)
         number = next((number for number in order if number not in barred), len(users))
         if number == len(users):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.postgresql import postgresql
+from tests.running.postgresql import postgresql
 
 __all__ = ["postgresql"]

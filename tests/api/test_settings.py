@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from api.process import machine
-from api.process.machine import Cores
 from api.settings import FILE_VARIABLE, Settings, WrongSettings, read_settings, settings_table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "service.md"
@@ -100,24 +98,6 @@ def test_only_loopback_is_served_without_tokens(host: str, safe: bool) -> None:
             Settings(host=host).require_safe_host()
     Settings(host=host, anonymous=True).require_safe_host()
     Settings(host=host, tokens={"ann": "0" * 64}).require_safe_host()
-
-
-@pytest.mark.parametrize(
-    ("cores", "workers", "processes"),
-    [
-        (Cores(8, None), None, 8),
-        (Cores(8, 2.5), None, 3),
-        (Cores(8, 0.5), None, 2),
-        (Cores(1, 4.0), None, 2),
-        (Cores(8, 2.0), 5, 5),
-        (Cores(8, 2.0), 1, 2),
-    ],
-)
-def test_as_many_solver_processes_as_the_container_allows_but_two_at_least(
-    monkeypatch: pytest.MonkeyPatch, cores: Cores, workers: int | None, processes: int
-) -> None:
-    monkeypatch.setattr(machine, "cores", lambda: cores)
-    assert Settings(workers=workers).solver_processes == processes
 
 
 def test_who_may_see_figures_of_everybody_s_jobs() -> None:

@@ -15,7 +15,7 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 from api.cli.app import app
 from api.process import machine
 from api.process.machine import Cores, Memory
-from api.process.memory_budget import share_out
+from api.process.memory_budget import reader_processes, share_out, solver_processes
 from api.routes import about
 from api.settings import PREFIX, Settings, read_settings
 from tests.containers.dockerfile import ROOT, read_dockerfile
@@ -139,7 +139,7 @@ def test_containers_have_memory_for_their_processes(
     monkeypatch.setattr(machine, "memory", lambda: Memory(64 << 30, 64 << 30, memory))
     monkeypatch.setattr(machine, "cores", lambda: Cores(64, cores))
     settings = Settings()
-    readers, workers = (settings.reader_processes, 0) if command == "serve" else (0, settings.solver_processes)
+    readers, workers = (reader_processes(settings), 0) if command == "serve" else (0, solver_processes(settings))
     shares = share_out(settings, service=command == "serve", readers=readers, workers=workers)
     assert (shares.readers, shares.workers) == (readers, workers), "there are as many as without a limit"
     assert shares.process >= 400 * MIB

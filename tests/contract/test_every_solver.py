@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 
 import pytest
 
@@ -27,8 +28,8 @@ from planner import (
 )
 from solvers.model import registry
 from solvers.model.solver import Feature, Input
-from tests.judge import judge
-from tests.oracle import solve
+from tests.small.judge import judge
+from tests.small.oracle import Truth, solve
 
 AVAILABLE = tuple(name for name in registry.names() if registry.get(name).unavailable() is None)
 HEURISTICS = frozenset(
@@ -65,9 +66,13 @@ class Case:
     for_all: bool = False
     """No solver may refuse it."""
 
+    @cached_property
+    def truth(self) -> Truth:
+        return solve(self.problem)
+
     @property
     def optimum(self) -> tuple[int, ...] | None:
-        return self.best or solve(self.problem).value
+        return self.best or self.truth.value
 
 
 def ring(groups: int, gap: int) -> Problem:
@@ -213,7 +218,8 @@ CASES = (
 SMALL = tuple(case for case in CASES if not case.name.startswith("2^40"))
 
 
-def attempt(case: Case, solver: str, options: Options = LIMITS) -> Plan | None:
+@cache
+def attempt(case: Case, solver: str, options: Options) -> Plan | None:
     """The solver's plan; None if it refused, which must be allowed and have a typed reason."""
     try:
         return plan(case.problem, replace(options, solver=solver))
@@ -234,7 +240,7 @@ def test_a_plan_is_valid_and_claims_nothing_wrong(solver: str, case: Case) -> No
         return
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE, PlanStatus.INFEASIBLE) or solver in HEURISTICS
     if case in SMALL:
-        assert judge(case.problem, made, solve(case.problem)) == []
+        assert judge(case.problem, made, case.truth) == []
     assert verify(case.problem, made) == ()
     if made.placements:
         values = tuple(term.value or 0 for term in made.objective.terms)
@@ -244,7 +250,7 @@ def test_a_plan_is_valid_and_claims_nothing_wrong(solver: str, case: Case) -> No
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize("solver", EXACT)
 def test_an_exact_solver_settles_a_small_problem(solver: str, case: Case) -> None:
-    made = attempt(case, solver)
+    made = attempt(case, solver, LIMITS)
     if made is None:
         return
     assert made.stop is StopReason.PROVED

@@ -16,7 +16,7 @@ from solvers import sandbox
 from solvers.model.errors import StopReason
 from solvers.model.outcome import Outcome, Value
 from solvers.model.solver import Silent, Task
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
 
@@ -28,7 +28,7 @@ SCRIPT = """
 import os, signal
 from solvers import sandbox
 from solvers.model.solver import Silent, Task
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 class Telling(Silent):
     def bound(self, bound):
@@ -162,7 +162,7 @@ import os, time
 from solvers import sandbox
 from solvers.sandbox.launcher import launcher
 from solvers.model.solver import Silent, Task
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 honest = "tests.faults.faulty_solvers:Honest", make_instance([(0, 1, 1)]), Task(), Silent()
 sandbox.run(*honest)

@@ -11,7 +11,7 @@ from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsuppor
 from solvers.model.instance import Instance, Placement
 from solvers.model.outcome import Outcome, Value
 from solvers.model.solver import Limits, Silent, Task
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 MEGABYTE = 1 << 20
 INSTANCE = make_instance([(0, 2, 4), (1, 3, 4), (0, 3, 2)])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.http.served import Served, serving
-from tests.postgresql import postgresql
+from tests.running.postgresql import postgresql
 
 __all__ = ["postgresql"]
 

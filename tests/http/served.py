@@ -18,7 +18,7 @@ import httpx
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from tests.forked import Forked, can_fork, children_of, environment
+from tests.running.forked import Forked, can_fork, children_of, environment
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"memplan is served at (\S+)|Uvicorn running on (http://[0-9.:]+)")
@@ -137,4 +137,4 @@ def refusal(response: httpx.Response) -> dict[str, Any]:
 
 SLOW = write_problem(generate("random", Request(400, seed=5)))
 SLOW_QUERY = "?solver=waiting&time_limit=600"
-"""A first plan is there at once; then it goes on until it is stopped, and takes no processor (tests/installed)."""
+"""A first plan is there at once; then it goes on until it is stopped, and takes no processor (tests/running/installed)."""

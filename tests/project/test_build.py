@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.compiling import compiling_once
-
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
+COMPILED = Path(os.environ.get("MEMPLAN_COMPILED") or ROOT / ".compiled")
+LAUNCHER = ROOT / "scripts" / "steps" / "compile_once.py"
 
 REPORT = """
 import json
@@ -35,6 +35,11 @@ print(json.dumps({
     "kernels": next([c.ok, c.detail, c.remedy] for c in run() if c.name == "kernels"),
 }))
 """
+
+
+def compiling_once(python: str = sys.executable, launcher: Path = LAUNCHER, kept: Path = COMPILED) -> dict[str, str]:
+    """The variables with which a build takes what has been compiled before from where scripts/setup.sh keeps it."""
+    return {"CMAKE_CXX_COMPILER_LAUNCHER": f"{python};{launcher}", "MEMPLAN_COMPILED": str(kept)}
 
 
 def install(target: Path, environment: dict[str, str] | None = None) -> None:
@@ -83,43 +88,50 @@ def test_with_a_compiler_the_native_kernels_are_installed(tmp_path: Path) -> Non
     assert report["kernels"] == [True, "native", None]
 
 
+@pytest.fixture(scope="module")
+def pure(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installation with a compiler that fails."""
+    target = tmp_path_factory.mktemp("pure") / "installed"
+    install(target, {"CXX": str(shutil.which("false"))})
+    return target
+
+
 @pytest.mark.parametrize("reason", ["a compiler that fails", "no compiler at all"])
-def test_without_a_compiler_the_installation_succeeds_in_pure_python_and_says_so(tmp_path: Path, reason: str) -> None:
+def test_without_a_compiler_the_installation_succeeds_in_pure_python_and_says_so(
+    tmp_path: Path, pure: Path, reason: str
+) -> None:
+    installed = pure
     if reason == "no compiler at all":
-        environment = no_compiler_on_the_path(tmp_path / "path")
-    else:
-        environment = {"CXX": str(shutil.which("false"))}
-    install(tmp_path / "installed", environment)
-    report = json.loads(ask(tmp_path / "installed", REPORT))
+        installed = tmp_path / "installed"
+        install(installed, no_compiler_on_the_path(tmp_path / "path"))
+    report = json.loads(ask(installed, REPORT))
     assert report["origin"] == "reference"
     assert report["answer"] == [7, 1]
     ok, detail, remedy = report["kernels"]
     assert not ok
     assert "no working C++ compiler" in detail
     assert "install a C++20 compiler" in remedy
-    assert not list((tmp_path / "installed").rglob("*.so"))
+    assert not list(installed.rglob("*.so"))
 
 
-def test_the_distribution_holds_the_packages_and_what_belongs_to_them(tmp_path: Path) -> None:
-    installed = tmp_path / "installed"
-    install(installed, {"CXX": str(shutil.which("false"))})
-    packages = {path.parent.name for path in installed.glob("*/__init__.py")}
+def test_the_distribution_holds_the_packages_and_what_belongs_to_them(pure: Path) -> None:
+    packages = {path.parent.name for path in pure.glob("*/__init__.py")}
     assert packages == {"api", "memplan", "planner", "solvers"}
     assert {"memplan/py.typed", "planner/py.typed", "solvers/py.typed"} <= {
-        str(p.relative_to(installed)) for p in installed.glob("*/*")
+        str(p.relative_to(pure)) for p in pure.glob("*/*")
     }
-    assert len(list(installed.glob("memplan-*.dist-info/licenses/LICENSE"))) == 1
-    assert not [path for path in installed.rglob("*") if path.suffix in (".cpp", ".hpp")]
+    assert len(list(pure.glob("memplan-*.dist-info/licenses/LICENSE"))) == 1
+    assert not [path for path in pure.rglob("*") if path.suffix in (".cpp", ".hpp")]
     page, installed_page = (
         {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-        for folder in (ROOT / "api" / "web", installed / "api" / "web")
+        for folder in (ROOT / "api" / "web", pure / "api" / "web")
     )
     assert {"index.html", "page.css", "page.js"} <= page == installed_page
-    assert (installed / "bin" / "memplan").exists()
+    assert (pure / "bin" / "memplan").exists()
     told = "import planner.model.versions as v; from importlib.metadata import version as told; print(told('memplan') == v.MEMPLAN)"
-    assert ask(installed, told).strip() == "True"
+    assert ask(pure, told).strip() == "True"
     ours = "import memplan; print(memplan.__version__, memplan.plan(memplan.Problem(())).status)"
-    assert ask(installed, ours).split()[1] == "optimal"
+    assert ask(pure, ours).split()[1] == "optimal"
 
 
 def test_the_source_distribution_holds_what_a_wheel_is_made_of_and_nothing_more(tmp_path: Path) -> None:

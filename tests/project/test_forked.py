@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.processes import run, run_on_terminal
-from tests.forked import Forked, Kind, _parent, can_fork, environment
+from tests.running.command import run, run_on_terminal
+from tests.running.forked import Forked, Kind, can_fork, environment, usual_parent
 
 STARTED = (sys.executable, "-m", "api.cli.__main__")
 
@@ -44,7 +44,7 @@ def test_a_signal_that_ends_it_is_told() -> None:
 @pytest.mark.parametrize("said", [b"", json.dumps({"family": "solvers.exact.milp"}).encode()])
 def test_who_is_killed_while_he_asks_harms_nobody_else(said: bytes) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
-        line.connect(_parent().path)
+        line.connect(usual_parent().path)
         if said:
             line.send(said)
     for _ in range(2):
@@ -66,4 +66,4 @@ def test_who_ends_with_an_exception_takes_no_folder_along(tmp_path: Path) -> Non
         process = Forked(["3"], files, environment(), tmp_path, kind=Kind.WORKER)
     assert process.wait(120) != 0, "nobody told it what to do"
     assert (tmp_path / "kept").exists()
-    assert Path(_parent().path).exists()
+    assert Path(usual_parent().path).exists()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib
 import json
+import pkgutil
 import re
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import memplan
 import planner
+import planner.formats
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
@@ -30,6 +33,13 @@ MODULES = {
 def run(*arguments: str) -> bytes:
     command = [sys.executable, "-W", "error", *arguments]
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+
+
+@pytest.mark.parametrize("package", [planner, planner.formats], ids=lambda package: package.__name__)
+def test_no_module_hides_what_is_imported_only_when_it_is_asked_for(package: ModuleType) -> None:
+    within = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    assert within
+    assert not within & set(package.__all__)
 
 
 def test_it_exports_what_planner_exports_and_the_version() -> None:
@@ -76,10 +86,8 @@ def test_type_checkers_see_its_names(tmp_path: Path) -> None:
         "-m",
         "mypy",
         "--strict",
-        "--cache-dir",
-        str(tmp_path / "cache"),
         str(tmp_path / "user.py"),
-    ]
+    ]  # with what is known from the checks
     found = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False).stdout.decode()
     assert 'Revealed type is "planner.model.plan.Plan"' in found
     assert re.search(r'Revealed type is "(builtins\.)?str"', found)

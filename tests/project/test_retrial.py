@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.retrial import MOST
+from tests.running.retrial import MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,9 +32,9 @@ def run(folder: Path, *, flaky: int, broken: int = 0, ci: bool = True) -> tuple[
     """A small suite: with what it ended, and which tests it names for having failed once."""
     (folder / "test_it.py").write_text(SUITE.format(flaky=flaky, broken=broken), encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    quick = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:schemathesis", "-p", "no:hypothesispytest"]
+    quick = ["-p", "no:cacheprovider", "-p", "no:schemathesis", "-p", "no:hypothesispytest"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.retrial", *quick],
+        [sys.executable, "-m", "pytest", "-p", "tests.running.retrial", *quick],
         cwd=folder,
         env={"CI": "true" if ci else "", "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,

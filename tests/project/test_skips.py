@@ -40,8 +40,6 @@ def run(folder: Path, reason: str, *, ci: bool) -> subprocess.CompletedProcess[b
             "-p",
             "no:cacheprovider",
             "-p",
-            "no:xdist",
-            "-p",
             "no:schemathesis",
             str(folder),
         ],

@@ -8,9 +8,9 @@ from hypothesis import given
 
 from planner import Options, Plan, PlanStatus, plan
 from planner.model.problem import Problem
-from tests.judge import judge
-from tests.oracle import solve
-from tests.strategies import effort, problems
+from tests.small.judge import judge
+from tests.small.oracle import solve
+from tests.small.strategies import effort, problems
 
 LIMITS = Options(time_limit=60.0, work_limit=1_000_000, workers=1)
 
@@ -22,13 +22,13 @@ def check(problem: Problem, solver: str) -> Plan:
     return made
 
 
-@effort(200, 10_000)
+@effort(80, 10_000)
 @given(problems())
 def test_greedy(problem: Problem) -> None:
     check(problem, "greedy")
 
 
-@effort(80, 10_000)
+@effort(40, 10_000)
 @given(problems())
 def test_auto(problem: Problem) -> None:
     made = check(problem, "auto")

@@ -21,9 +21,9 @@ from planner.reporting.report import memory_report
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
-from tests.oracle import Truth, solve
 from tests.planner.planning.sharing.truth import least_total, sharable
-from tests.strategies import NIGHTLY, effort, problems
+from tests.small.oracle import Truth, solve
+from tests.small.strategies import NIGHTLY, effort, problems
 
 Path: TypeAlias = tuple[str | int, ...]
 Json: TypeAlias = dict[str, Any]
@@ -193,7 +193,7 @@ MOST = 60
 
 
 @pytest.mark.parametrize("solver", ["greedy", "auto"])
-@effort(30, 1000)
+@effort(18, 1000)
 @given(problem=problems(), seed=st.integers(0, 1000))
 def test_no_claim_of_a_plan_can_be_forged(solver: str, problem: Problem, seed: int) -> None:
     made = plan(problem, Options(solver=solver, time_limit=None, work_limit=20_000))
@@ -222,7 +222,7 @@ def written(problem: Problem, made: Plan) -> Json:
     return document
 
 
-@effort(60, 1000)
+@effort(30, 1000)
 @given(problem=sharable(), seed=st.integers(0, 1000))
 def test_no_claim_of_a_sharing_can_be_forged(problem: Problem, seed: int) -> None:
     made = share(problem, Options(solver="greedy", time_limit=None, work_limit=20_000))
@@ -250,7 +250,7 @@ SPEEDS = st.builds(
 )
 
 
-@effort(25, 2000)
+@effort(15, 2000)
 @given(
     sizes=st.lists(st.integers(1, 12), min_size=2, max_size=5),
     speeds=st.lists(SPEEDS, min_size=2, max_size=3),

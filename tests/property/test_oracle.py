@@ -8,9 +8,9 @@ from hypothesis import assume, given
 
 from planner.model.problem import BufferId, Problem
 from planner.verifying.verify import verify
-from tests.oracle import solve
-from tests.plans import make_plan
-from tests.strategies import effort, problems
+from tests.small.oracle import solve
+from tests.small.plans import make_plan
+from tests.small.strategies import effort, problems
 
 
 def best_of_all(problem: Problem, highest: int) -> tuple[int, ...] | None:
@@ -26,13 +26,13 @@ def best_of_all(problem: Problem, highest: int) -> tuple[int, ...] | None:
     return best
 
 
-@effort(40, 1000)
+@effort(20, 1000)
 @given(problems(max_buffers=2, max_pools=2))
 def test_nothing_is_better_than_the_oracle_says(problem: Problem) -> None:
     agrees(problem)
 
 
-@effort(20, 1000)
+@effort(12, 1000)
 @given(problems(max_buffers=2, max_pools=2, moves=True))
 def test_nor_does_less_move_than_it_says(problem: Problem) -> None:
     agrees(problem)

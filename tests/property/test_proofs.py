@@ -19,9 +19,9 @@ from planner.verifying.proofs.replay import FORMAT, _lines, _Replay
 from planner.verifying.proving.cliques import cliques
 from planner.verifying.proving.search import Ending, Search
 from solvers.model.instance import Term
-from tests.oracle import solve
 from tests.property.tight_problems import tight_problem, uneven_problem
-from tests.strategies import NIGHTLY, effort, problems
+from tests.small.oracle import solve
+from tests.small.strategies import NIGHTLY, effort, problems
 
 SEEDS = 3_000 if NIGHTLY else 80
 MOST_FORGERIES = 5_000 if NIGHTLY else 40
@@ -68,7 +68,7 @@ def test_what_is_proven_is_true_and_whatever_is_true_is_proven() -> None:
     assert remembered
 
 
-@effort(120, 10_000)
+@effort(45, 10_000)
 @given(problem=problems(max_pools=1), height=st.integers(0, 40))
 def test_a_search_refutes_exactly_what_is_impossible(problem: Problem, height: int) -> None:
     """With every kind of constraint there is, at any height, tight or not."""

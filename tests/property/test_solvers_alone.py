@@ -17,8 +17,8 @@ from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Feature, Input, Limits, Silent, Task
 from solvers.portfolio.execute import execute
-from tests.oracle import Truth, solve
-from tests.strategies import effort, problems
+from tests.small.oracle import Truth, solve
+from tests.small.strategies import effort, problems
 
 AVAILABLE = tuple(
     name
@@ -66,7 +66,7 @@ def check(solver: str, problem: Problem, truth: Truth) -> None:
             assert value == truth.value
 
 
-@effort(150, 10_000)
+@effort(60, 10_000)
 @given(problems())
 def test_solvers_in_this_process(problem: Problem) -> None:
     truth = solve(problem)
@@ -74,7 +74,7 @@ def test_solvers_in_this_process(problem: Problem) -> None:
         check(solver, problem, truth)
 
 
-@effort(25, 3_000)
+@effort(15, 3_000)
 @given(problems(max_buffers=5))
 def test_solvers_in_child_processes(problem: Problem) -> None:
     truth = solve(problem)

@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
+from tests.http.queued.test_jobs import until
+from tests.http.queued.test_studies import LOOP, SHAPED
 from tests.http.served import THREE, Served
-from tests.http.test_jobs import until
-from tests.http.test_studies import LOOP, SHAPED
 from tests.web.browsing import Visiting, picture
 
 WIDE = {**THREE, "pools": [{"name": "arena"}]}
@@ -109,6 +109,31 @@ def test_arenas_stand_one_below_the_other(visiting: Visiting, service: Served) -
     page.locator(".row-of-arena canvas.over").first.click()
     expect(page.locator(".figures")).to_contain_text("block")
     expect(page.locator(".bar .tabs")).to_contain_text("10 KiB")
+
+
+@pytest.mark.parametrize(("part", "first"), [("", "main"), ("@block", "block")])
+def test_who_watches_arenas_being_planned_sees_what_others_see_later(
+    visiting: Visiting, service: Served, part: str, first: str
+) -> None:
+    job = service.client.post(
+        "/v1/plans?arenas=nested", content=LOOP, headers={"Content-Type": "application/json", "Prefer": "respond-async"}
+    ).json()
+    until(service, job, "succeeded")
+    visit, asked = visiting(), list[dict[str, Any]]()
+
+    def first_at_work(route: Route) -> None:
+        told = route.fetch()
+        asked.append(told.json())
+        route.fulfill(
+            response=told, json=asked[0] | ({"state": "running", "finished": None} if len(asked) == 1 else {})
+        )
+
+    visit.page.route(f"**/v1/jobs/{job['id']}", first_at_work)
+    page = visit.open(f"/#{job['id']}{part}")
+    expect(page.locator(".badge")).to_have_text("optimal")
+    expect(page.locator(".figures")).to_contain_text(first)
+    assert [told["state"] for told in asked[:2]] == ["succeeded", "succeeded"]
+    visit.page.unroute_all()
 
 
 @pytest.mark.parametrize("kind", ASKED)

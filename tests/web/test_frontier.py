@@ -6,8 +6,8 @@ import json
 
 from playwright.sync_api import Page, expect
 
+from tests.http.queued.test_pareto import LONG, STRIPES
 from tests.http.served import THREE, Served
-from tests.http.test_pareto import LONG, STRIPES
 from tests.web.browsing import Visiting, picture
 from tests.web.test_keyboard import tab_to
 

@@ -13,8 +13,8 @@ from playwright.sync_api import Page
 from planner.checks.report import printable
 from planner.drawing.style import DARK, LIGHT
 from planner.drawing.ticks import short_bytes
+from tests.http.answers.test_draw import WEB
 from tests.http.served import Served
-from tests.http.test_draw import WEB
 from tests.web.browsing import Tabs, Visit
 
 Boxes = list[tuple[float, float, float, float]]

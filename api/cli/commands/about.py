@@ -10,7 +10,7 @@ from planner.formats import schema as problem_schema
 from solvers.model.solver import Feature
 
 from ..exit_codes import ExitCode
-from ..terminal.json_output import print_json
+from ..terminal.standard_output import print_json
 from ..terminal.text import is_terminal
 
 

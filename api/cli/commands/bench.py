@@ -17,10 +17,10 @@ from planner.model.errors import BadInput, Code, Finding
 
 from ..exit_codes import ExitCode
 from ..terminal.interrupt import Interrupt
-from ..terminal.json_output import print_json
 from ..terminal.output_file import reason
 from ..terminal.progress.bench import Progress
 from ..terminal.refusals import refusing
+from ..terminal.standard_output import print_json
 from ..terminal.tables.bench import comparison_fields, print_comparison, print_tallies, tally_fields
 from ..terminal.text import is_terminal, say, visible
 

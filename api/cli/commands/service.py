@@ -85,7 +85,7 @@ def _serve(settings: Settings) -> ExitCode:
     import uvicorn
 
     from ...app import create_app
-    from ...routes.http.connections import impatient, lines_at_most
+    from ...routes.http.connections import Lines, lines_at_most
 
     class Server(uvicorn.Server):
         """Says where it can be reached, once it can."""
@@ -99,9 +99,10 @@ def _serve(settings: Settings) -> ExitCode:
                     say(f"memplan is served at http://{shown}:{port}" + "   Ctrl-C ends it" * is_terminal(sys.stderr))
 
     application = create_app(settings)
+    lines = Lines(lines_at_most(settings.max_connections), settings.body_seconds, settings.send_seconds)
     config = uvicorn.Config(
         application,
-        http=impatient(settings.body_seconds, settings.send_seconds, lines_at_most(settings.max_connections)),
+        http=lines.new,  # type: ignore[arg-type]  # a class is made by calling it, and so is this
         host=settings.host,
         port=settings.port,
         log_config=None,

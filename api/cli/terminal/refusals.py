@@ -11,7 +11,7 @@ from planner.model.deadline import OutOfTime
 from planner.model.errors import MAX_FINDINGS, Code, Finding, PlannerError
 
 from ..exit_codes import ExitCode
-from .json_output import print_json
+from .standard_output import print_json
 from .text import say, visible
 
 NOT_ABOUT_THE_FILE = (Code.INVALID_OPTION, Code.UNKNOWN_SOLVER, Code.UNSUPPORTED, Code.UNAVAILABLE)

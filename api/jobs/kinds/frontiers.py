@@ -10,6 +10,7 @@ from typing import Any
 
 import planner
 from planner.drawing import frontier_curve
+from planner.facts.variants import most_buffers
 from planner.formats import read_frontier, read_plan, write_frontier
 from planner.formats.answers.frontier import point_fields
 from planner.model.plan import Frontier, Plan, PlanStatus
@@ -105,7 +106,7 @@ class _Points:
     """Those that were found so far, by this attempt and by earlier ones."""
 
     def __init__(self, subject: Subject, asked: Asked, line: Line, begun: float, before: Sequence[Plan]) -> None:
-        self.most = max(min(MOST_POINTS, MOST_PLACEMENTS // max(len(subject.problem.buffers), 1)), 1)
+        self.most = max(min(MOST_POINTS, MOST_PLACEMENTS // max(most_buffers(subject.problem), 1)), 1)
         self._found = tuple(before)
         self._digest, self._notes, self._line, self._begun = subject.digest, asked.notes, line, begun
 

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from planner.drawing import sweep_curve
+from planner.facts.variants import most_buffers
 from planner.formats.answers.sweep import configuration, point_fields, read_sweep_figures, write_sweep_json
 from planner.model.errors import PlannerError
 from planner.model.plan import Plan, PlanStatus, gap_to
@@ -41,7 +42,7 @@ class SweepKind(Kind):
         swept_problem(subject.problem, sizes, asked.options)
         require_solver(asked.options.solver)
         count = prod(len(each) for each in sizes.values())
-        if count * len(subject.problem.buffers) > MOST_PLACEMENTS:
+        if count * most_buffers(subject.problem) > MOST_PLACEMENTS:
             raise too_large(f"{count} configurations of so many buffers: {MOST_PLACEMENTS} placements are the most")
 
     def run(self, subject: Subject, asked: Asked, line: Line, begun: float, best: bytes | None) -> Answer:
@@ -62,6 +63,7 @@ class SweepKind(Kind):
                 smallest[0] if smallest else None,
                 False,
                 time.monotonic() - begun,
+                problem.variants is not None,
             )
             return described(found, asked.notes, StopReason.CANCELLED)
 

@@ -54,157 +54,173 @@ class _Answering:
         return getattr(self._transport, name)
 
 
-def impatient(seconds: float, send_seconds: float, most: int) -> type[asyncio.Protocol]:
-    """The server's protocol, with deadlines for every request's head and for what is sent, and so many lines at most.
+class Lines:
+    """All lines of a service: so many at most, and so many seconds for a request's head to arrive and for what is sent to be taken."""
 
-    Bodies have a deadline of their own (body.py).
-    """
+    def __init__(self, most: int, seconds: float, send_seconds: float) -> None:
+        self.most = most
+        self.seconds = seconds
+        self.send_seconds = send_seconds
+        self.idle: dict[Line, None] = {}
+        """Those on which no request is being answered; the one that has been so for longest comes first."""
 
-    idle: dict[Impatient, None] = {}
-    """Lines on which no request is being answered; the one that has been so for longest comes first."""
+    def new(self, *told: Any, **named: Any) -> Line:
+        """As the server makes one for each client."""
+        return Line(self, *told, **named)
 
-    class Impatient(H11Protocol):
-        _deadline: asyncio.TimerHandle | None = None
-        _is_over = False
-        """Is nothing heeded any more that comes in?"""
-        _unheeded = 0
-        """Bytes that have come in since."""
-        _untaken: asyncio.TimerHandle | None = None
-        """When a client has taken too little for too long."""
+    def longest_idle(self, but: Line) -> Line | None:
+        """Idle no more, since it is about to be ended."""
+        longest = next((line for line in self.idle if line is not but), None)
+        if longest is not None:
+            del self.idle[longest]
+        return longest
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            if len(self.connections) > most:
-                self._make_room()
-            self._expect(transport)
-            read_at_most(transport, BYTES_AT_ONCE)
 
-        def data_received(self, data: bytes) -> None:
-            if self._is_over:
-                self._unheeded += len(data)
-                if self._unheeded > MOST_UNHEEDED:
-                    self.transport.close()
-                return
-            super().data_received(data)
-            if self._is_over:
-                return
-            self._answer_through()
-            if len(data) == BYTES_AT_ONCE and any(name == b"content-length" for name, _ in self.headers or ()):
-                read_at_most(self.transport, LARGE_AT_ONCE)
-            if self.cycle is None or self.cycle.response_complete:
-                self._expect(self.transport)
-            else:
-                self._forget()
-                idle.pop(self, None)
+class Line(H11Protocol):
+    """The server's protocol, with deadlines for every request's head and for what is sent. Bodies have a deadline of their own (body.py)."""
 
-        def _answer_through(self) -> None:
-            """Whoever is to answer next, and has not begun, is to end the line as `_close` does."""
-            if self.cycle is not None and self.cycle.transport is self.transport:
-                self.cycle.transport = _Answering(self.transport, self._close)  # type: ignore[assignment]
+    _deadline: asyncio.TimerHandle | None = None
+    _is_over = False
+    """Is nothing heeded any more that comes in?"""
+    _unheeded = 0
+    """Bytes that have come in since."""
+    _untaken: asyncio.TimerHandle | None = None
+    """When a client has taken too little for too long."""
 
-        def send_400_response(self, msg: str) -> None:
-            """A problem document, if an answer can still be sent."""
-            if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-                refusal = no_request(sys.exception() or Exception(msg))
-                body = refusal.document()
-                headers = [
-                    (b"content-type", CONTENT_TYPE.encode()),
-                    (b"content-length", b"%d" % len(body)),
-                    (b"x-content-type-options", b"nosniff"),
-                    (b"connection", b"close"),
-                ]
-                for event in (
-                    h11.Response(status_code=refusal.status, headers=headers),
-                    h11.Data(data=body),
-                    h11.EndOfMessage(),
-                ):
-                    self.transport.write(self.conn.send(event) or b"")
-                self._linger()
-            else:
+    def __init__(self, lines: Lines, *told: Any, **named: Any) -> None:
+        super().__init__(*told, **named)
+        self._lines = lines
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > self._lines.most:
+            self._make_room()
+        self._expect(transport)
+        read_at_most(transport, BYTES_AT_ONCE)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_over:
+            self._unheeded += len(data)
+            if self._unheeded > MOST_UNHEEDED:
                 self.transport.close()
-
-        def _linger(self) -> None:
-            """Whoever is still sending would lose the answer if the line were cut now."""
+            return
+        super().data_received(data)
+        if self._is_over:
+            return
+        self._answer_through()
+        if len(data) == BYTES_AT_ONCE and any(name == b"content-length" for name, _ in self.headers or ()):
+            read_at_most(self.transport, LARGE_AT_ONCE)
+        if self.cycle is None or self.cycle.response_complete:
+            self._expect(self.transport)
+        else:
             self._forget()
-            self._is_over = True
-            self.flow.resume_reading()
-            if self.cycle is not None and not self.cycle.response_complete:
-                self.cycle.disconnected = True  # its body is broken off
-                self.cycle.message_event.set()
-            if self.transport.can_write_eof():
-                self.transport.write_eof()
-            self.loop.call_later(LINGER_SECONDS, self._cut, MOST_LINGERS)
+            self._lines.idle.pop(self, None)
 
-        def _cut(self, more: int, heard: int = 0) -> None:
-            """Unless more than that has come in, and the line may linger once more."""
-            if self._unheeded > heard and more and not self.transport.is_closing():
-                self.loop.call_later(LINGER_SECONDS, self._cut, more - 1, self._unheeded)
-            else:
-                self.transport.close()
+    def _answer_through(self) -> None:
+        """Whoever is to answer next, and has not begun, is to end the line as `_close` does."""
+        if self.cycle is not None and self.cycle.transport is self.transport:
+            self.cycle.transport = _Answering(self.transport, self._close)  # type: ignore[assignment]
 
-        def _close(self) -> None:
-            """The last answer on this line has been sent."""
-            if self.conn.their_state is h11.SEND_BODY and not self.transport.is_closing():
-                self._linger()
-            else:
-                self.transport.close()
+    def send_400_response(self, msg: str) -> None:
+        """A problem document, if an answer can still be sent."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            refusal = no_request(sys.exception() or Exception(msg))
+            body = refusal.document()
+            headers = [
+                (b"content-type", CONTENT_TYPE.encode()),
+                (b"content-length", b"%d" % len(body)),
+                (b"x-content-type-options", b"nosniff"),
+                (b"connection", b"close"),
+            ]
+            for event in (
+                h11.Response(status_code=refusal.status, headers=headers),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            ):
+                self.transport.write(self.conn.send(event) or b"")
+            self._linger()
+        else:
+            self.transport.close()
 
-        def on_response_complete(self) -> None:
-            read_at_most(self.transport, BYTES_AT_ONCE)
-            super().on_response_complete()
-            self._answer_through()
-            idle.setdefault(self)
-            if self.transport.is_closing() and self.transport.get_write_buffer_size():
-                self.loop.call_later(send_seconds, self.transport.abort)  # else its end is waited for for ever
+    def _linger(self) -> None:
+        """Whoever is still sending would lose the answer if the line were cut now."""
+        self._forget()
+        self._is_over = True
+        self.flow.resume_reading()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True  # its body is broken off
+            self.cycle.message_event.set()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(LINGER_SECONDS, self._cut, MOST_LINGERS)
 
-        def _make_room(self) -> None:
-            """Instead of a line on which nothing happens; where there is none, in the room that is kept for whoever asks how the service is."""
-            longest = next((line for line in idle if line is not self), None)
-            if longest is not None:
-                idle.pop(longest)
-                longest.transport.abort()
-            elif len(self.connections) <= most + EXTRA_LINES:
-                self.app_state = {**self.app_state, "is_extra": True}
-            else:
-                self.transport.abort()
+    def _cut(self, more: int, heard: int = 0) -> None:
+        """Unless more than that has come in, and the line may linger once more."""
+        if self._unheeded > heard and more and not self.transport.is_closing():
+            self.loop.call_later(LINGER_SECONDS, self._cut, more - 1, self._unheeded)
+        else:
+            self.transport.close()
 
-        def pause_writing(self) -> None:
-            """What is to be sent is waiting for the client to take it."""
-            super().pause_writing()
-            if self._untaken is None:
-                self._untaken = self.loop.call_later(send_seconds, self.transport.abort)
+    def _close(self) -> None:
+        """The last answer on this line has been sent."""
+        if self.conn.their_state is h11.SEND_BODY and not self.transport.is_closing():
+            self._linger()
+        else:
+            self.transport.close()
 
-        def resume_writing(self) -> None:
-            super().resume_writing()
-            if self._untaken is not None:
-                self._untaken.cancel()
-                self._untaken = None
+    def on_response_complete(self) -> None:
+        read_at_most(self.transport, BYTES_AT_ONCE)
+        super().on_response_complete()
+        self._answer_through()
+        self._lines.idle.setdefault(self)
+        if self.transport.is_closing() and self.transport.get_write_buffer_size():
+            self.loop.call_later(self._lines.send_seconds, self.transport.abort)  # else its end is waited for for ever
 
-        def timeout_keep_alive_handler(self) -> None:
-            if self.transport.get_write_buffer_size():
-                self.transport.abort()
-            else:
-                super().timeout_keep_alive_handler()
+    def _make_room(self) -> None:
+        """Instead of a line on which nothing happens; where there is none, in the room that is kept for whoever asks how the service is."""
+        longest = self._lines.longest_idle(self)
+        if longest is not None:
+            longest.transport.abort()
+        elif len(self.connections) <= self._lines.most + EXTRA_LINES:
+            self.app_state = {**self.app_state, "is_extra": True}
+        else:
+            self.transport.abort()
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._forget()
-            idle.pop(self, None)
-            if self._untaken is not None:
-                self._untaken.cancel()
-            super().connection_lost(exc)
+    def pause_writing(self) -> None:
+        """What is to be sent is waiting for the client to take it."""
+        super().pause_writing()
+        if self._untaken is None:
+            self._untaken = self.loop.call_later(self._lines.send_seconds, self.transport.abort)
 
-        def _expect(self, transport: asyncio.Transport) -> None:
-            """Not started anew by every byte, so dripping does not help."""
-            idle.setdefault(self)
-            if self._deadline is None:
-                self._deadline = self.loop.call_later(seconds, transport.abort)
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
 
-        def _forget(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
-                self._deadline = None
+    def timeout_keep_alive_handler(self) -> None:
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            super().timeout_keep_alive_handler()
 
-    return Impatient
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        self._lines.idle.pop(self, None)
+        if self._untaken is not None:
+            self._untaken.cancel()
+        super().connection_lost(exc)
+
+    def _expect(self, transport: asyncio.Transport) -> None:
+        """Not started anew by every byte, so dripping does not help."""
+        self._lines.idle.setdefault(self)
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self._lines.seconds, transport.abort)
+
+    def _forget(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
 
 def lines_at_most(wanted: int) -> int:

@@ -115,7 +115,11 @@ export class Pane extends EventTarget {
   #showParts() {
     this.parts = partsOf(this.job.kind, this.source);
     if (this.parts === null) return;
-    this.parts.addEventListener("choose", ({ detail }) => this.#trying(() => this.#choosePart(detail)));
+    this.isPicked = this.source.part !== null; // by the reader, or by who sent the link
+    this.parts.addEventListener("choose", ({ detail }) => {
+      this.isPicked = true;
+      this.#trying(() => this.#choosePart(detail));
+    });
     this.whole.replaceChildren(this.parts.root);
     const [title, what] = this.parts.constructor.names;
     const kind = this.job.kind;
@@ -154,17 +158,17 @@ export class Pane extends EventTarget {
     return (this.job?.kind ?? "plan") === "plan";
   }
 
-  // The first point that is found is shown, until another is chosen.
+  // The first point that is found is shown, until another is chosen, or all are there.
   #hearPoint(point) {
     const part = this.parts.add(point);
-    if (part !== null && this.parts.chosen === null) this.#choosePart(this.source.part ?? part).catch(() => this.parts.choose(null));
+    if (part !== null && this.parts.chosen === null) this.#choosePart(this.isPicked ? this.source.part : part).catch(() => this.parts.choose(null));
   }
 
   // Show one of the plans.
   async #choosePart(part) {
     this.parts.choose(part);
     this.source.part = part;
-    this.dispatchEvent(new Event("part"));
+    if (this.isPicked || this.job.finished) this.dispatchEvent(new Event("part"));
     await this.#load(`Reading ${this.parts.called(part)}`);
   }
 
@@ -206,8 +210,7 @@ export class Pane extends EventTarget {
       return;
     }
     this.parts.replace(await this.source.curve(signal));
-    const { chosen, first } = this.parts;
-    const wanted = [chosen, this.source.part].find((part) => part !== null && this.parts.has(part)) ?? first;
+    const wanted = this.isPicked && this.parts.has(this.source.part) ? this.source.part : this.parts.first;
     this.#show();
     if (wanted !== undefined) await this.#choosePart(wanted);
     else this.#remark();

@@ -19,12 +19,14 @@ from .curves import (
     times_per_instance,
 )
 from .figures import figure_in, short_number, short_percent, short_seconds
-from .maps import ABOUT_WORST, WORST_HEADINGS, Maps, anchor, shown, worst_row
+from .maps import ABOUT_MAPS, Maps, anchor, shown
 from .markdown import (
     ABOUT_FRONTIERS,
+    ABOUT_WORST,
     FRONTIER_HEADINGS,
     INSTANCE_HEADINGS,
     SOLVER_HEADINGS,
+    WORST_HEADINGS,
     about_gaps,
     conditions,
     failures,
@@ -32,6 +34,7 @@ from .markdown import (
     instance_row,
     solver_row,
     with_frontiers,
+    worst_row,
 )
 from .scales import linear, logarithmic
 from .style import SCRIPT, STYLE
@@ -73,7 +76,7 @@ def _worst(records: Sequence[Record], maps: Maps | None) -> Iterable[str]:
         anchors = {each.one.record.instance: anchor(each.one) for each in drawn}
         yield "<h2>The worst</h2>"
         yield _table(WORST_HEADINGS, map(worst_row, found), anchors)
-        yield f"<p class='how'>{escape(ABOUT_WORST)}</p>"
+        yield f"<p class='how'>{escape(ABOUT_WORST)} {escape(ABOUT_MAPS)}</p>"
         yield from map(shown, drawn)
 
 

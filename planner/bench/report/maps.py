@@ -21,11 +21,8 @@ EACH = 3
 """Problems drawn of each reason."""
 SHEET = Sheet(width=640)
 
-WORST_HEADINGS = (
-    "instance", "buffers", "why", "solver", "seed", "value", "behind the best", "gap", "planning", "best solver",
-)  # fmt: skip
-ABOUT_WORST = (
-    "Gap: to the best bound that any run proved. A click on an instance leads to its map, where that is drawn: the plan "
+ABOUT_MAPS = (
+    "A click on an instance leads to its map, where that is drawn: the plan "
     "of the run beside the best plan of the same problem, on the same scales."
 )
 
@@ -89,22 +86,6 @@ def _said(run: Record, one: Worst) -> str:
 def anchor(one: Worst) -> str:
     """What leads to its pictures."""
     return f"map-{one.record.key}"
-
-
-def worst_row(one: Worst) -> list[str]:
-    run = one.record
-    return [
-        run.instance,
-        number(run.buffers),
-        str(one.why),
-        run.solver,
-        str(run.seed),
-        number(run.value),
-        percent(one.behind),
-        percent(one.gap),
-        seconds(run.seconds),
-        one.best.solver,
-    ]
 
 
 def shown(drawn: Drawn) -> str:

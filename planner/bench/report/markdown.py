@@ -8,6 +8,7 @@ from ..results.common_ground import common_bounds
 from ..results.curves import is_proven
 from ..results.records import CellStatus, Record
 from ..results.tallies import InstanceTally, Tally, contradictions, grouped, per_instance, per_solver
+from ..results.worst import Worst, worst
 from .figures import megabytes, number, numbers, percent, seconds
 
 SOLVER_HEADINGS = (
@@ -27,6 +28,11 @@ FRONTIER_HEADINGS = (
     "planning",
 )
 
+WORST_HEADINGS = (
+    "instance", "buffers", "why", "solver", "seed", "value", "behind the best", "gap", "planning", "best solver",
+)  # fmt: skip
+ABOUT_WORST = "Gap: to the best bound that any run proved."
+
 
 def markdown(records: Sequence[Record]) -> str:
     parts = ["# Benchmark", *conditions(records)]
@@ -34,6 +40,9 @@ def markdown(records: Sequence[Record]) -> str:
     if wrong:
         parts += ["## Wrong", *(f"- {cell(text)}" for text in wrong)]
     parts += ["## Solvers", table(SOLVER_HEADINGS, map(solver_row, per_solver(records))), about_gaps(records)]
+    furthest = worst(records)
+    if furthest:
+        parts += ["## The worst", table(WORST_HEADINGS, map(worst_row, furthest)), ABOUT_WORST]
     parts += ["## Instances", table(INSTANCE_HEADINGS, map(instance_row, per_instance(records)))]
     fronts = with_frontiers(records)
     if fronts:
@@ -85,6 +94,22 @@ def solver_row(line: Tally) -> list[str]:
         seconds(line.seconds),
         seconds(line.median_seconds_to_proof),
         megabytes(line.peak_memory_bytes),
+    ]
+
+
+def worst_row(one: Worst) -> list[str]:
+    run = one.record
+    return [
+        run.instance,
+        number(run.buffers),
+        str(one.why),
+        run.solver,
+        str(run.seed),
+        number(run.value),
+        percent(one.behind),
+        percent(one.gap),
+        seconds(run.seconds),
+        one.best.solver,
     ]
 
 

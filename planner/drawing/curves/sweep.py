@@ -40,12 +40,12 @@ def _rows(points: Sequence[SweepPoint], pool: str) -> dict[str, list[SweepPoint]
 
 def _figures(sweep: Sweep) -> list[tuple[str, Figure, bool]]:
     """The objective's first term; and access and spill, where they are something else and not always nothing."""
-    first = sweep.terms[0]
+    first = sweep.names[0]
     found: list[tuple[str, Figure, bool]] = [
         (
-            str(first).replace("_", " "),
+            first.replace("_", " "),
             lambda point: None if point.value is None else point.value[0],
-            is_counted_in_bytes(first),
+            not sweep.chooses and is_counted_in_bytes(sweep.terms[0]),
         )
     ]
     others: list[tuple[Term, Figure, bool]] = [
@@ -53,7 +53,7 @@ def _figures(sweep: Sweep) -> list[tuple[str, Figure, bool]]:
         (Term.SPILLED_BYTES, lambda point: point.spilled_bytes, True),
     ]
     for term, figure, in_bytes in others:
-        if term is not first and any(figure(point) for point in sweep.points):
+        if str(term) != first and any(figure(point) for point in sweep.points):
             found.append((str(term).replace("_", " "), figure, in_bytes))
     return found
 

@@ -36,6 +36,8 @@ _KINDS = (
     w.PlacementWire,
     w.CertificateWire,
     w.WeightWire,
+    w.SetWire,
+    w.CrowdWire,
     w.ShortageWire,
     w.RunWire,
     w.TracePointWire,
@@ -113,6 +115,10 @@ def _certificate(c: w.CertificateWire) -> PlanCertificate:
         tuple((x["pool"], x["time"], x["numerator"], x["denominator"]) for x in c.get("weights", [])),
         c.get("solver"),
         None if (term := c.get("term")) is None else Term(term),
+        tuple((tuple(x["buffers"]), x["numerator"], x["denominator"]) for x in c.get("sets", [])),
+        tuple(
+            (x["pool"], x["time"], tuple(x["buffers"]), x["numerator"], x["denominator"]) for x in c.get("crowds", [])
+        ),
     )
 
 

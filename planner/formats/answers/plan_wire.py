@@ -71,9 +71,37 @@ class WeightWire(TypedDict):
 
 
 @with_config(STRICT)
+class SetWire(TypedDict):
+    """Buffers some of which must share addresses, or have moved, and how much of that counts."""
+
+    buffers: Items[Id]
+    numerator: int
+    denominator: Annotated[int, Field(ge=1)]
+
+
+@with_config(STRICT)
+class CrowdWire(TypedDict):
+    """Buffers that are live together, not all of which fit into the pool, and the price of being one of those that are there."""
+
+    pool: Name
+    time: Time
+    buffers: Items[Id]
+    numerator: int
+    denominator: Annotated[int, Field(ge=1)]
+
+
+@with_config(STRICT)
 class CertificateWire(TypedDict):
     proof: Literal[
-        "live_together", "conflict_clique", "single_block", "pool_sharing", "priced_room", "too_few_pools", "search"
+        "live_together",
+        "conflict_clique",
+        "single_block",
+        "pool_sharing",
+        "priced_room",
+        "must_share",
+        "must_move",
+        "too_few_pools",
+        "search",
     ]
     value: Amount
     pool: NotRequired[Name | None]
@@ -81,6 +109,8 @@ class CertificateWire(TypedDict):
     time: NotRequired[Time | None]
     buffers: NotRequired[Items[Id]]
     weights: NotRequired[Items[WeightWire]]
+    sets: NotRequired[Items[SetWire]]
+    crowds: NotRequired[Items[CrowdWire]]
     solver: NotRequired[Name | None]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...checks.limits import MAX_PROSE
 from ...model.columns import PlacementColumns
 from ...model.plan import Choice, Plan, PlanCertificate, Run, Shortage
+from ...model.storage import Sharing
 from ..documents import PLAN_FORMAT
 from ..json.lines import Written, compact, document
 
@@ -33,15 +34,22 @@ def _fields(plan: Plan) -> dict[str, Any]:
         "pools": [{"name": p.name, "size": p.size, "peak": p.peak, "bound": p.bound} for p in plan.pools],
         **({} if plan.choice is None else {"choice": _choice(plan.choice)}),
         "placements": Written(_placements(plan)),
-        "solver": plan.solver,
-        "seed": plan.seed,
-        "reproducible": plan.reproducible,
-        "versions": dict(sorted(plan.versions.items())),
-        "problem_digest": plan.problem_digest,
-        "certificate": [_certificate(c) for c in plan.certificates],
-        "shortage": None if plan.shortage is None else shortage_fields(plan.shortage),
-        "warnings": [warning[:MAX_PROSE] for warning in plan.warnings],
-        "run": run_fields(plan.run),
+        **last_fields(plan, [_certificate(c) for c in plan.certificates]),
+    }
+
+
+def last_fields(answer: Plan | Sharing, certificates: list[dict[str, Any]]) -> dict[str, Any]:
+    """What every answer ends with: where it comes from, what proves it, and how the run went."""
+    return {
+        "solver": answer.solver,
+        "seed": answer.seed,
+        "reproducible": answer.reproducible,
+        "versions": dict(sorted(answer.versions.items())),
+        "problem_digest": answer.problem_digest,
+        "certificate": certificates,
+        "shortage": None if answer.shortage is None else _shortage(answer.shortage),
+        "warnings": [warning[:MAX_PROSE] for warning in answer.warnings],
+        "run": run_fields(answer.run),
     }
 
 
@@ -77,6 +85,11 @@ def _lines(columns: PlacementColumns) -> Iterator[str]:
 
 def _certificate(certificate: PlanCertificate) -> dict[str, Any]:
     weights = [{"pool": p, "time": t, "numerator": n, "denominator": d} for p, t, n, d in certificate.weights]
+    crowds = [
+        {"pool": p, "time": t, "buffers": list(ids), "numerator": n, "denominator": d}
+        for p, t, ids, n, d in certificate.crowds
+    ]
+    sets = [{"buffers": list(ids), "numerator": n, "denominator": d} for ids, n, d in certificate.sets]
     return {
         "proof": str(certificate.proof),
         "value": certificate.value,
@@ -85,11 +98,13 @@ def _certificate(certificate: PlanCertificate) -> dict[str, Any]:
         "time": certificate.time,
         "buffers": list(certificate.buffers),
         "weights": weights,
+        **({"sets": sets} if sets else {}),
+        **({"crowds": crowds} if crowds else {}),
         "solver": certificate.solver,
     }
 
 
-def shortage_fields(shortage: Shortage) -> dict[str, Any]:
+def _shortage(shortage: Shortage) -> dict[str, Any]:
     return {
         "message": shortage.message[:MAX_PROSE],
         "pool": shortage.pool,

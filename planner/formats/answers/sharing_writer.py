@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...checks.limits import MAX_PROSE
 from ...model.storage import Kind, Sharing, SharingCertificate
 from ..documents import SHARING_FORMAT
 from ..json.lines import Written, compact, document
-from .plan_writer import run_fields, shortage_fields
+from .plan_writer import last_fields
 
 
 def write_sharing_json(sharing: Sharing) -> bytes:
@@ -27,15 +26,7 @@ def _fields(sharing: Sharing) -> dict[str, Any]:
         "pools": [{"name": p.name, "size": p.size, "total": p.total, "bound": p.bound} for p in sharing.pools],
         "objects": [{"id": thing.id, "size": thing.size, **_kind(thing.kind)} for thing in sharing.objects],
         "assignments": Written(f'{{"id": {compact(a.id)}, "object": {a.object}}}' for a in sharing.assignments),
-        "solver": sharing.solver,
-        "seed": sharing.seed,
-        "reproducible": sharing.reproducible,
-        "versions": dict(sorted(sharing.versions.items())),
-        "problem_digest": sharing.problem_digest,
-        "certificate": [_certificate(c) for c in sharing.certificates],
-        "shortage": None if sharing.shortage is None else shortage_fields(sharing.shortage),
-        "warnings": [warning[:MAX_PROSE] for warning in sharing.warnings],
-        "run": run_fields(sharing.run),
+        **last_fields(sharing, [_certificate(c) for c in sharing.certificates]),
     }
 
 

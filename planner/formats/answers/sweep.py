@@ -12,6 +12,7 @@ from ...checks.report import bad_input
 from ...model.errors import Code
 from ...model.plan import PlanStatus
 from ...planning.sweeping import Sweep, SweepPoint
+from ...planning.sweeping.answer import COST
 from ..documents import SWEEP_FORMAT
 from ..json.lines import Written, compact, document
 from ..json.scan import require_format, scan
@@ -39,7 +40,7 @@ def sweep_fields(sweep: Sweep, warnings: Sequence[str] = ()) -> dict[str, Any]:
     return {
         "format": SWEEP_FORMAT,
         "name": sweep.name,
-        "terms": [str(term) for term in sweep.terms],
+        "terms": list(sweep.names),
         "points": [point_fields(point) for point in sweep.points],
         "smallest": None
         if least is None
@@ -95,10 +96,11 @@ def read_sweep_figures(data: bytes) -> Sweep:
             )
             for point in document["points"]
         )
-        terms = tuple(Term(term) for term in document["terms"])
+        chooses = document["terms"][:1] == [COST]
+        terms = tuple(Term(term) for term in document["terms"][chooses:])
         found = Sweep(
             document["name"], document["problem_digest"], terms, 0, points, None, document["reproducible"],
-            document["run"]["seconds"],
+            document["run"]["seconds"], chooses,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise bad_input(Code.INVALID_VALUE, (), "this is no sweep that was written here") from error

@@ -19,15 +19,26 @@ MAX_DEPTH = 64
 """Messages inside each other."""
 MAX_TEXT = 1024
 """Bytes of a name."""
+MESSAGES, BYTES_A_MESSAGE = 1 << 17, 8
+"""So many may be looked into in any file, and one more for each so many bytes: something is made of most, and an empty one takes two bytes."""
+
+
+class _Messages:
+    """How many more may be looked into."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, size: int) -> None:
+        self.left = MESSAGES + size // BYTES_A_MESSAGE
 
 
 class Part:
     """A stretch of the file: a message, a text, or a list of numbers that are packed together."""
 
-    __slots__ = ("data", "depth", "end", "start")
+    __slots__ = ("_messages", "data", "depth", "end", "start")
 
-    def __init__(self, data: bytes, start: int, end: int, depth: int = 0) -> None:
-        self.data, self.start, self.end, self.depth = data, start, end, depth
+    def __init__(self, data: bytes, start: int, end: int, depth: int, messages: _Messages) -> None:
+        self.data, self.start, self.end, self.depth, self._messages = data, start, end, depth, messages
 
     @property
     def size(self) -> int:
@@ -52,6 +63,10 @@ class Part:
         if self.depth > MAX_DEPTH:
             text = f"byte {self.start}: messages nest deeper than {MAX_DEPTH}"
             raise bad_input(Code.TOO_DEEP, ("bytes", self.start), text)
+        self._messages.left -= 1
+        if self._messages.left < 0:
+            text = f"byte {self.start}: more messages than a file of this length should have"
+            raise bad_input(Code.TOO_LARGE, ("bytes", self.start), text)
         data, at, end, inner = self.data, self.start, self.end, self.depth + 1
         while at < end:
             tick("reading")
@@ -72,7 +87,7 @@ class Part:
                 raise unreadable(begun, f"a field of the kind {kind}, which there is not")
             if size > end - at:
                 raise unreadable(begun, f"a field of {size} bytes, where only {end - at} are left")
-            yield Field(number, kind, begun, 0, Part(data, at, at + size, inner))
+            yield Field(number, kind, begun, 0, Part(data, at, at + size, inner, self._messages))
             at += size
 
 
@@ -126,7 +141,7 @@ class Field(NamedTuple):
 
 def message(data: bytes) -> Part:
     """The whole file as one message."""
-    return Part(data, 0, len(data))
+    return Part(data, 0, len(data), 0, _Messages(len(data)))
 
 
 def unreadable(at: int, what: str) -> BadInput:

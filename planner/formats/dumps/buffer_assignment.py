@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...checks import sound_as_read
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from ..documents import Source
 
 ALLOC, FREE, SHARE = range(3)
+ENTRIES, BYTES_AN_ENTRY = 1 << 16, 32
+"""So many buffers and events any file may have, and one more for each so many bytes; those that XLA writes take two or three times as many."""
 
 
 class _Event(NamedTuple):
@@ -38,6 +41,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     assignment = _assignment(message(source.data))
     logical: dict[int, _Logical] = {}
     traces: list[tuple[Place, list[tuple[Place, _Event]]]] = []
+    most, events = ENTRIES + len(source.data) // BYTES_AN_ENTRY, 0
     for field in assignment.fields():
         if field.number == 1:
             place: Place = ("logical_buffers", len(logical))
@@ -47,7 +51,12 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
             logical[id_] = found
         elif field.number == 4:
             at: Place = ("heap_simulator_traces", len(traces))
-            traces.append((at, [((*at, "events", i), event) for i, event in enumerate(_events(field.part))]))
+            read = islice(_events(field.part), most - len(logical) - events + 1)
+            traces.append((at, [((*at, "events", i), event) for i, event in enumerate(read)]))
+            events += len(traces[-1][1])
+        if len(logical) + len(traces) + events > most:
+            text = f"byte {field.at}: more buffers and events than a file of this length should have"
+            raise bad_input(Code.TOO_LARGE, ("bytes", field.at), text)
     if not traces:
         text = "there is no heap simulator trace in it, so that nobody knows what is needed when"
         raise bad_input(Code.MISSING_FIELD, ("heap_simulator_traces",), text)
@@ -113,38 +122,11 @@ def _events(part: Part) -> Iterator[_Event]:
 
 
 def _problem(logical: dict[int, _Logical], traces: list[tuple[Place, list[tuple[Place, _Event]]]]) -> Problem:
-    """Each buffer from its allocation, or from where it takes over another's memory, until it is freed, or its trace ends."""
-    report = Report()
-    begun: dict[int, int] = {}
-    live: dict[int, list[Interval]] = {}
-    shared: dict[int, int] = {}
-    above: dict[int, int] = {}
-    """The same, shortened to lead to the first of each group sooner."""
-    step = 0
+    simulated = _Simulated(logical)
     for _, events in traces:
-        for place, event in events:
-            if event.buffer not in logical or (event.kind == SHARE and event.shared not in logical):
-                report.add(Code.UNKNOWN_BUFFER, place, f"there is no logical buffer {event.buffer}")
-            elif event.kind == FREE and event.buffer not in begun:
-                report.add(Code.UNKNOWN_BUFFER, place, f"buffer {event.buffer} is freed, and was not there")
-            elif event.kind == FREE:
-                live.setdefault(event.buffer, []).append((begun.pop(event.buffer), step))
-            elif event.kind not in (ALLOC, SHARE):
-                report.add(Code.INVALID_VALUE, place, f"there is no event of the kind {event.kind}")
-            elif event.buffer in begun or (event.kind == SHARE and _root(above, event.shared) == event.buffer):
-                report.add(Code.DUPLICATE_ID, place, f"buffer {event.buffer} is there already")
-            else:
-                begun[event.buffer] = step
-                if event.kind == SHARE and shared.setdefault(event.buffer, event.shared) != event.shared:
-                    report.add(Code.CONTRADICTION, place, f"buffer {event.buffer} shared with another before")
-                if event.kind == SHARE:
-                    above[event.buffer] = event.shared
-            step += 1
-        for id_, start in begun.items():
-            live.setdefault(id_, []).append((start, step))
-        begun.clear()
-        step += 1
-    report.raise_if_any()
+        simulated.run(events)
+    simulated.report.raise_if_any()
+    live = simulated.live
     names = _names(logical, live)
     colors = sorted({logical[id_].color for id_ in live})
     pools = {color: "memory" if color == 0 else f"memory {color}" for color in colors} or {0: "memory"}
@@ -152,16 +134,66 @@ def _problem(logical: dict[int, _Logical], traces: list[tuple[Place, list[tuple[
         Buffer(names[id_], logical[id_].size, live=merged(spans), pools=(pools[logical[id_].color],))
         for id_, spans in sorted(live.items())
     )
-    ties = tuple(Colocation(names[id_], names[to], 0) for id_, to in sorted(shared.items()) if to in live)
+    ties = tuple(Colocation(names[id_], names[to], 0) for id_, to in sorted(simulated.shared.items()) if to in live)
     made = tuple(Pool(name) for name in pools.values())
     return Problem(buffers, made, Constraints(colocations=ties), lifetimes=Lifetimes.HALF_OPEN)
 
 
-def _root(above: dict[int, int], id_: int) -> int:
-    while id_ in above:
-        above[id_] = above.get(above[id_], above[id_])
-        id_ = above[id_]
-    return id_
+class _Simulated:
+    """The heap as the traces tell it: each buffer is there from its allocation, or from where it takes over another's memory, until it is freed, or its trace ends."""
+
+    def __init__(self, logical: dict[int, _Logical]) -> None:
+        self._logical = logical
+        self._step = 0
+        self._begun: dict[int, int] = {}
+        """Buffers that are there, and since when."""
+        self._above: dict[int, int] = {}
+        """As `shared`, shortened to lead to the first of each group sooner."""
+        self.live: dict[int, list[Interval]] = {}
+        self.shared: dict[int, int] = {}
+        """Whose memory a buffer took over."""
+        self.report = Report()
+
+    def run(self, events: list[tuple[Place, _Event]]) -> None:
+        """One trace."""
+        for place, event in events:
+            self._take(event, place)
+            self._step += 1
+        for id_ in list(self._begun):
+            self._end(id_)
+        self._step += 1
+
+    def _take(self, event: _Event, place: Place) -> None:
+        if event.buffer not in self._logical or (event.kind == SHARE and event.shared not in self._logical):
+            self.report.add(Code.UNKNOWN_BUFFER, place, f"there is no logical buffer {event.buffer}")
+        elif event.kind == FREE and event.buffer not in self._begun:
+            self.report.add(Code.UNKNOWN_BUFFER, place, f"buffer {event.buffer} is freed, and was not there")
+        elif event.kind == FREE:
+            self._end(event.buffer)
+        elif event.kind not in (ALLOC, SHARE):
+            self.report.add(Code.INVALID_VALUE, place, f"there is no event of the kind {event.kind}")
+        elif event.buffer in self._begun or (event.kind == SHARE and self._first(event.shared) == event.buffer):
+            self.report.add(Code.DUPLICATE_ID, place, f"buffer {event.buffer} is there already")
+        else:
+            self._begun[event.buffer] = self._step
+            if event.kind == SHARE:
+                self._share(event, place)
+
+    def _share(self, event: _Event, place: Place) -> None:
+        if self.shared.setdefault(event.buffer, event.shared) != event.shared:
+            self.report.add(Code.CONTRADICTION, place, f"buffer {event.buffer} shared with another before")
+        self._above[event.buffer] = event.shared
+
+    def _end(self, id_: int) -> None:
+        self.live.setdefault(id_, []).append((self._begun.pop(id_), self._step))
+
+    def _first(self, id_: int) -> int:
+        """Of all that share this buffer's memory, the one that was allocated."""
+        above = self._above
+        while id_ in above:
+            above[id_] = above.get(above[id_], above[id_])
+            id_ = above[id_]
+        return id_
 
 
 def _names(logical: dict[int, _Logical], live: dict[int, list[Interval]]) -> dict[int, str]:

@@ -15,6 +15,7 @@ from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
+from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
 
@@ -38,8 +39,7 @@ class _Bar(NamedTuple):
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """The Problem of the trace's buffers. Times that are no whole numbers are counted in the order in which they come."""
-    _ = source.scanned
-    document = json.loads(source.data)
+    document = source.loaded
     events = document.get("traceEvents") if isinstance(document, dict) else document
     at: Place = ("traceEvents",) if isinstance(document, dict) else ()
     if not isinstance(events, list):
@@ -59,7 +59,7 @@ def _bars(events: list[Any], at: Place, report: Report) -> list[_Bar]:
     found: list[_Bar] = []
     held: dict[tuple[str, str], _Bar] = {}
     count = 0
-    for i, event in enumerate(events):
+    for i, event in enumerate(in_time(events, "reading", "event")):
         place: Place = (*at, i)
         if not isinstance(event, dict) or not isinstance(event.get("args"), dict):
             continue
@@ -106,7 +106,7 @@ def _problem(bars: list[_Bar], report: Report) -> Problem:
 
     first: dict[str, _Bar] = {}
     live: dict[str, list[tuple[int, int]]] = {}
-    for bar in bars:
+    for bar in in_time(bars, "reading", "bar"):
         known = first.setdefault(bar.id, bar)
         if (known.size, known.pool, known.hint) != (bar.size, bar.pool, bar.hint):
             text = f"{quoted(bar.id)} was another buffer before: of another size, or in another place"

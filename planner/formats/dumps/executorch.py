@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Place, bad_input
+from ...facts.names import Names
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Interval, Lifetimes, Pool, Problem
 from ..binary.flatbuffer import FlatBuffer, Table
@@ -69,12 +70,9 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         raise bad_input(Code.MISSING_FIELD, ("execution_plan",), "there is no method in it")
     buffers: list[Buffer] = []
     begun = 0
-    taken: set[str] = set()
+    methods = Names()
     for i, plan in enumerate(plans):
-        method = plan.text(0, "name") or f"method{i}"
-        while method in taken:
-            method += "'"
-        taken.add(method)
+        method = methods.new(plan.text(0, "name") or f"method{i}")
         made, begun = _method(plan, f"{method[:500]}/" if len(plans) > 1 else "", begun)
         buffers += made
     names = sorted({(buffer.pools or ("",))[0] for buffer in buffers})

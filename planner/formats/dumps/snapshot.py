@@ -1,97 +1,209 @@
-"""PyTorch's memory snapshots as JSON (`json.dump(torch.cuda.memory._snapshot(), file)`): each allocation of the history is a buffer.
+"""PyTorch's memory snapshots as JSON (`json.dump(torch.cuda.memory._snapshot(), file)`): each allocation is a buffer, each event of the history a step.
 
+The history (`device_traces`) says what was allocated and freed. What is in use at the end (`segments`) and does not come by there was in use throughout.
 Only JSON is read. The pickle that PyTorch writes can run code when it is loaded, and never is.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS
-from ...checks.report import Place, Report, bad_input, quoted
+from ...checks.report import Place, Report, bad_input, cut, printable, quoted
+from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
 
 if TYPE_CHECKING:
     from ..documents import Source
 
-_ENDS = ("free_completed", "free")
-_ACTIONS = frozenset(
-    (
-        "alloc",
-        *_ENDS,
-        "free_requested",
-        "segment_alloc",
-        "segment_free",
-        "segment_map",
-        "segment_unmap",
-        "oom",
-        "snapshot",
-        "workspace_snapshot",
-    )
-)
+ENDS = ("free_completed", "free")
+"""When memory that was to be freed is free: another stream may have used it until then."""
+GROWS, SHRINKS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
+OTHERS = ("free_requested", "oom", "snapshot", "workspace_snapshot", "user_defined")
+ACTIONS = frozenset(("alloc", *ENDS, *GROWS, *SHRINKS, *OTHERS))
+USED = ("active_allocated", "active_awaiting_free", "active_pending_free")
+STATES = frozenset((*USED, "inactive"))
+MOST_DEVICES = 1024
+
+
+class _Piece(NamedTuple):
+    """Memory in use: what its buffer is called, its size, and since which event."""
+
+    name: str
+    size: int
+    start: int
+
+
+class _Held(NamedTuple):
+    """What a device holds when the snapshot is taken."""
+
+    reserved: int
+    used: dict[int, tuple[int, str]]
+    """Size and label of what is in use, by address."""
+
+
+NOTHING = _Held(0, {})
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem: a memory for each device, a step for each event. What is there from before lives from the beginning, what is not freed to the end."""
-    _ = source.scanned
-    document = json.loads(source.data)
+    """The Problem, with a memory for each device. What is there from before lives from the beginning, what is not freed to the end."""
+    document = source.loaded
     report = Report()
-    pools, buffers = [], []
-    traces = document.get("device_traces") if isinstance(document, dict) else None
-    if not isinstance(traces, list):
-        code = Code.MISSING_FIELD if traces is None else Code.WRONG_TYPE
-        raise bad_input(code, ("device_traces",), "must be there, a list of lists of events")
-    for device, events in enumerate(traces):
+    if not isinstance(document, dict):
+        raise bad_input(Code.WRONG_TYPE, (), "must be an object")
+    traces = _list(document, "device_traces", (), "lists of events")
+    held = _held(_list(document, "segments", (), "segments", []), report)
+    devices = max([len(traces), *(device + 1 for device in held)])
+    pools: list[Pool] = []
+    buffers: list[Buffer] = []
+    reserved = 0
+    for device in range(devices):
+        events = traces[device] if device < len(traces) else []
         if not isinstance(events, list):
             report.add(Code.WRONG_TYPE, ("device_traces", device), "must be a list of events")
-        elif events:
-            pools.append(Pool(f"device {device}"))
-            prefix = "" if len(traces) == 1 else f"{device}/"
-            buffers += list(_buffers(events, pools[-1].name, prefix, ("device_traces", device), report))
+        elif events or device in held:
+            pool = Pool(f"device {device}")
+            pools.append(pool)
+            trace = _Trace(f"{device}/" if devices > 1 else "", ("device_traces", device), report)
+            trace.follow(events, held.get(device, NOTHING))
+            buffers += [Buffer(each.name, each.size, live=(live,), pools=(pool.name,)) for each, live in trace.ended]
+            reserved += trace.reserved
     report.raise_if_any()
-    problem = Problem(tuple(buffers), tuple(pools) or (Pool("device 0"),), lifetimes=Lifetimes.HALF_OPEN)
-    return sound_as_read(problem), ()
+    name = f"PyTorch's own allocator: {reserved} bytes" if reserved > 0 else None
+    used = tuple(pools) or (Pool("device 0"),)
+    return sound_as_read(Problem(tuple(buffers), used, name=name, lifetimes=Lifetimes.HALF_OPEN)), ()
 
 
-def _buffers(events: list[Any], pool: str, prefix: str, at: Place, report: Report) -> Iterator[Buffer]:
-    begun: dict[int, tuple[int, int, int]] = {}
-    count = 0
-    for step, event in enumerate(events):
-        place = (*at, step)
-        action = event.get("action") if isinstance(event, dict) else None
-        if not isinstance(action, str) or action not in _ACTIONS:
-            report.add(Code.INVALID_VALUE, (*place, "action"), f"there is no such event: {quoted(action)}")
+class _Trace:
+    """The history of one device."""
+
+    def __init__(self, prefix: str, place: Place, report: Report) -> None:
+        self._prefix, self._place, self._report = prefix, place, report
+        self._count = 0
+        self.ended: list[tuple[_Piece, tuple[int, int]]] = []
+        """What was in use, and from when to when."""
+        self.reserved = 0
+        """The most that the allocator held at a time."""
+
+    def follow(self, events: list[Any], held: _Held) -> None:
+        """All of it, up to what is held at the end."""
+        begun: dict[int, _Piece] = {}
+        grown = most = 0
+        for step, event in enumerate(in_time(events, "reading", "event")):
+            if self._report.is_full:
+                break
+            place = (*self._place, step)
+            action = event.get("action") if isinstance(event, dict) else None
+            if not isinstance(action, str) or action not in ACTIONS:
+                self._report.add(Code.INVALID_VALUE, (*place, "action"), f"there is no such event: {quoted(action)}")
+            elif action == "alloc":
+                self._begin(event, step, begun)
+            elif action in ENDS:
+                self._end(event, step, begun)
+            elif action in GROWS or action in SHRINKS:
+                size = _number(event, "size", place, self._report)
+                grown += size if action in GROWS else -size
+                most = max(most, grown)
+        end = max(len(events), 1)
+        for piece in begun.values():
+            self.ended.append((piece, (piece.start, end)))
+        for address, (size, label) in held.used.items():
+            if address not in begun:
+                self.ended.append((self._piece(size, 0, label), (0, end)))
+        self.reserved = held.reserved - grown + most
+
+    def _begin(self, event: dict[str, Any], step: int, begun: dict[int, _Piece]) -> None:
+        place = (*self._place, step)
+        address = _number(event, "addr", place, self._report)
+        if address in begun:
+            text = f"there is something at address {address:#x} already"
+            self._report.add(Code.DUPLICATE_ID, (*place, "addr"), text)
+        begun[address] = self._piece(_number(event, "size", place, self._report), step, _label(event))
+
+    def _end(self, event: dict[str, Any], step: int, begun: dict[int, _Piece]) -> None:
+        place = (*self._place, step)
+        piece = begun.pop(_number(event, "addr", place, self._report), None)
+        if piece is None:
+            piece = self._piece(_number(event, "size", place, self._report), 0, _label(event))
+        self.ended.append((piece, (piece.start, step + 1)))
+
+    def _piece(self, size: int, start: int, label: str) -> _Piece:
+        self._count += 1
+        return _Piece(f"{self._prefix}{self._count}{label}", size, start)
+
+
+def _held(segments: list[Any], report: Report) -> dict[int, _Held]:
+    """What each device holds."""
+    reserved: dict[int, int] = {}
+    used: dict[int, dict[int, tuple[int, str]]] = {}
+    for i, segment in enumerate(in_time(segments, "reading", "segment")):
+        if report.is_full:
+            break
+        place: Place = ("segments", i)
+        if not isinstance(segment, dict):
+            report.add(Code.WRONG_TYPE, place, "must be an object")
             continue
-        if action != "alloc" and action not in _ENDS:
+        device = _number(segment, "device", place, report, 0)
+        if device >= MOST_DEVICES:
+            report.add(Code.OUT_OF_RANGE, (*place, "device"), f"there are at most {MOST_DEVICES} devices")
             continue
-        address = _number(event, "addr", place, report)
-        size = _number(event, "size", place, report)
-        if address is None or size is None:
-            continue
-        if action == "alloc":
-            count += 1
-            if address in begun:
-                text = f"there is something at address {address:#x} already"
-                report.add(Code.DUPLICATE_ID, (*place, "addr"), text)
-            begun[address] = (count, size, step)
-        elif address in begun:
-            number, size, start = begun.pop(address)
-            yield Buffer(f"{prefix}{number}", size, live=((start, step + 1),), pools=(pool,))
-        else:
-            count += 1
-            yield Buffer(f"{prefix}{count}", size, live=((0, step + 1),), pools=(pool,))
-    for number, size, start in begun.values():
-        yield Buffer(f"{prefix}{number}", size, live=((start, len(events)),), pools=(pool,))
+        reserved[device] = reserved.get(device, 0) + _number(segment, "total_size", place, report)
+        there = used.setdefault(device, {})
+        for here, address, piece in _blocks(segment, place, report):
+            if address in there:
+                report.add(Code.DUPLICATE_ID, here, f"there is another block at address {address:#x}")
+            there[address] = piece
+    return {device: _Held(reserved[device], used[device]) for device in reserved}
 
 
-def _number(event: dict[str, Any], name: str, place: Place, report: Report) -> int | None:
-    value = event.get(name)
-    if type(value) is int and (0 <= value <= MAX_ADDRESS or (name == "addr" and 0 <= value < 1 << 64)):
+def _blocks(segment: dict[str, Any], place: Place, report: Report) -> Iterator[tuple[Place, int, tuple[int, str]]]:
+    """What is in use of a segment: place and address of each block, what was asked for and its label. Blocks lie one behind the other."""
+    at = _number(segment, "address", place, report)
+    for j, block in enumerate(in_time(_list(segment, "blocks", place, "blocks"), "reading", "block")):
+        if report.is_full:
+            break
+        here = (*place, "blocks", j)
+        state = block.get("state") if isinstance(block, dict) else None
+        if not isinstance(state, str) or state not in STATES:
+            report.add(Code.INVALID_VALUE, (*here, "state"), f"there is no such state: {quoted(state)}")
+            continue
+        size = _number(block, "size", here, report)
+        at = _number(block, "address", here, report, at)
+        if state in USED:
+            yield here, at, (_number(block, "requested_size", here, report, size), _label(block))
+        at += size
+
+
+def _label(row: dict[str, Any]) -> str:
+    """Where in a user's Python it was allocated: the innermost line outside of PyTorch; nothing where no Python is known."""
+    frames = row.get("frames")
+    lines = [
+        (file, frame)
+        for frame in (frames if isinstance(frames, list) else ())
+        if isinstance(frame, dict) and isinstance(file := frame.get("filename"), str) and file.endswith(".py")
+    ]
+    for file, frame in [each for each in lines if "/torch/" not in each[0]] or lines:
+        short = file.replace("\\", "/").rpartition("/")[2]
+        return printable(f" {cut(short)}:{cut(str(frame.get('line')))} {cut(str(frame.get('name')))}")
+    return ""
+
+
+def _list(holder: dict[str, Any], name: str, place: Place, of: str, default: list[Any] | None = None) -> list[Any]:
+    found = holder.get(name, default)
+    if not isinstance(found, list):
+        code = Code.MISSING_FIELD if found is None else Code.WRONG_TYPE
+        raise bad_input(code, (*place, name), f"must be there, a list of {of}")
+    return found
+
+
+def _number(row: dict[str, Any], name: str, place: Place, report: Report, default: int | None = None) -> int:
+    """A whole number of the object; 0 and a finding if it is none."""
+    value = row.get(name, default)
+    if type(value) is int and (0 <= value <= MAX_ADDRESS or (name in ("addr", "address") and 0 <= value < 1 << 64)):
         return value
-    code = Code.WRONG_TYPE if type(value) is not int else Code.OUT_OF_RANGE
+    code = Code.OUT_OF_RANGE if type(value) is int else Code.MISSING_FIELD if name not in row else Code.WRONG_TYPE
     report.add(code, (*place, name), f"the field {quoted(name)} must be a whole number from 0 to 2^62")
-    return None
+    return 0

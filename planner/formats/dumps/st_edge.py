@@ -1,17 +1,20 @@
 """What ST Edge AI Core writes beside the C code (`network_c_info.json`, schema 2): memories, and buffers with their epochs and places.
 
 Epochs count from the first to the last, both included. Weights are not planned; buffers that lie over each other at a common epoch share on purpose.
+For NPUs, memories may be made of others (`subpools`), which are then parts of one range of addresses.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from math import gcd
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks import sound_as_read
-from ...checks.limits import MAX_ADDRESS, MAX_TIME
+from ...checks.limits import MAX_ADDRESS, MAX_DIGITS, MAX_TIME
 from ...checks.report import Place, Report, bad_input, quoted
+from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Lifetimes, Pool, Problem
 from .shared_places import end_of, ties
@@ -21,28 +24,82 @@ if TYPE_CHECKING:
 
 NOWHERE = -1
 """Where a buffer lies that the caller provides, and the size of a memory that is as large as it has to be."""
+NO_ADDRESS = "NULL"
 KINDS = {"STAI_FLAG_INPUTS": "input", "STAI_FLAG_OUTPUTS": "output"}
 
 
+class _Memory(NamedTuple):
+    """A memory of the file."""
+
+    pool: Pool
+    parts: tuple[int, ...]
+    """Numbers of the memories that it is made of."""
+    place: Place
+
+
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """The Problem of its activations: each memory that holds some, and the file's own places as hints."""
-    _ = source.scanned
-    document = json.loads(source.data)
+    """The Problem of its activations: each memory that holds some, and the file's own places as hints; warnings where memories lie in others."""
+    document = source.loaded
     report = Report()
-    pools = dict(_pools(document, report))
-    buffers = list(_buffers(document, pools, report))
+    memories = dict(_memories(document, report))
+    found = list(_buffers(document, memories, report))
+    homes = _homes({number for number, _ in found}, memories, report)
     report.raise_if_any()
-    used = {(buffer.pools or ("",))[0] for buffer in buffers}
-    memories = tuple(pool for pool in pools.values() if pool.name in used) or (Pool("heap_overlay_pool"),)
-    own = sum(max(end_of(each) for each in buffers if each.pools == (pool.name,)) for pool in memories if used)
+    buffers: list[Buffer] = []
+    held: dict[int, list[Buffer]] = {}
+    for number, buffer in found:
+        own, home = memories[number].pool, memories[homes[number]].pool
+        at = (buffer.hint or 0) + ((own.base or 0) - (home.base or 0) if own is not home else 0)
+        buffers.append(replace(buffer, alignment=_common(buffer.alignment, home, [at]), pools=(home.name,), hint=at))
+        held.setdefault(homes[number], []).append(buffers[-1])
+    pools = tuple(
+        replace(each.pool, alignment=_common(each.pool.alignment, each.pool, [0, *(b.hint or 0 for b in held[number])]))
+        for number, each in memories.items()
+        if number in held
+    )
+    taken = sum(max(map(end_of, each)) for each in held.values())
     problem = Problem(
         tuple(buffers),
-        memories,
+        pools or (Pool("heap_overlay_pool"),),
         Constraints(colocations=tuple(ties(buffers, ("buffers",)))),
-        name=f"ST Edge AI's own plan: {own} bytes",
+        name=f"ST Edge AI's own plan: {taken} bytes",
         lifetimes=Lifetimes.HALF_OPEN,
     )
-    return sound_as_read(problem), ()
+    parts = [
+        (quoted(memories[n].pool.name), quoted(memories[home].pool.name)) for n, home in homes.items() if n != home
+    ]
+    return sound_as_read(problem), tuple(
+        f"the memory {part} is a part of {whole}, and planned as one with it" for part, whole in parts
+    )
+
+
+def _common(alignment: int, pool: Pool, offsets: list[int]) -> int:
+    """The alignment, as far as the file keeps to it."""
+    return gcd(alignment, *((pool.base or 0) + offset for offset in offsets))
+
+
+def _homes(used: set[int], memories: dict[int, _Memory], report: Report) -> dict[int, int]:
+    """For each memory that holds buffers, itself, or the one that it is a part of and that holds buffers as well."""
+    within: dict[int, int] = {}
+    for number, (whole, parts, place) in memories.items():
+        for part in parts if number in used else ():
+            if part not in memories:
+                report.add(Code.UNKNOWN_POOL, (*place, "subpools"), f"there is no memory {part}")
+            elif not _is_inside(memories[part].pool, whole):
+                report.add(Code.CONTRADICTION, (*place, "subpools"), f"the memory {part} does not lie in this one")
+            elif part in within or number in within or memories[part].parts:
+                report.add(
+                    Code.NOT_SUPPORTED_YET, (*place, "subpools"), f"memory {part} is a part of a part, or of several"
+                )
+            else:
+                within[part] = number
+    return {number: within.get(number, number) for number in sorted(used)}
+
+
+def _is_inside(part: Pool, whole: Pool) -> bool:
+    if part.base is None or whole.base is None or part.size is None or whole.size is None:
+        return False
+    return whole.base <= part.base and part.base + part.size <= whole.base + whole.size
 
 
 def _rows(document: Any, name: str, report: Report) -> Iterator[tuple[Place, dict[str, Any]]]:
@@ -51,24 +108,46 @@ def _rows(document: Any, name: str, report: Report) -> Iterator[tuple[Place, dic
     if not isinstance(rows, list):
         code = Code.MISSING_FIELD if rows is None else Code.WRONG_TYPE
         raise bad_input(code, (name,), "must be there, a list")
-    for i, row in enumerate(rows):
+    for i, row in enumerate(in_time(rows, "reading")):
+        if report.is_full:
+            break
         if isinstance(row, dict):
             yield (name, i), row
         else:
             report.add(Code.WRONG_TYPE, (name, i), "must be an object")
 
 
-def _pools(document: Any, report: Report) -> Iterator[tuple[int, Pool]]:
+def _memories(document: Any, report: Report) -> Iterator[tuple[int, _Memory]]:
     taken: set[str] = set()
+    numbers: set[int] = set()
     for rank, (place, row) in enumerate(_rows(document, "memory_pools", report)):
         number = _number(row, "id", place, report)
+        if number in numbers:
+            report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another memory {number}")
+        numbers.add(number)
         size = _number(row, "size_bytes", place, report, NOWHERE)
         alignment = _number(row, "alignment", place, report)
         name = _name(row, taken, place, report)
-        yield number, Pool(name, None if size == NOWHERE else size, max(alignment, 1), rank=rank)
+        pool = Pool(name, None if size == NOWHERE else size, max(alignment, 1), _address(row, place, report), rank=rank)
+        parts = row.get("subpools", [])
+        if not (isinstance(parts, list) and all(type(each) is int for each in parts)):
+            report.add(Code.WRONG_TYPE, (*place, "subpools"), "must be a list of memories' numbers")
+            parts = []
+        yield number, _Memory(pool, tuple(parts), place)
 
 
-def _buffers(document: Any, pools: dict[int, Pool], report: Report) -> Iterator[Buffer]:
+def _address(row: dict[str, Any], place: Place, report: Report) -> int | None:
+    """Where the memory begins: a number, mostly written as text."""
+    said = row.get("address", NO_ADDRESS)
+    if said == NO_ADDRESS:
+        return None
+    if isinstance(said, str) and said.isdecimal() and len(said) <= MAX_DIGITS:
+        said = int(said)
+    return _number({"address": said}, "address", place, report)
+
+
+def _buffers(document: Any, memories: dict[int, _Memory], report: Report) -> Iterator[tuple[int, Buffer]]:
+    """The activations that the file places, each with the number of its memory."""
     taken: set[str] = set()
     numbers: set[int] = set()
     for place, row in _rows(document, "buffers", report):
@@ -88,7 +167,7 @@ def _buffers(document: Any, pools: dict[int, Pool], report: Report) -> Iterator[
         end = _number(epochs, "end", (*place, "epochs"), report, -MAX_TIME)
         size, alignment = _number(row, "size_bytes", place, report), _number(row, "alignment", place, report)
         name = _name(row, taken, place, report)
-        if number not in pools:
+        if number not in memories:
             report.add(Code.UNKNOWN_POOL, (*place, "mpool_id"), f"there is no memory {number}")
         elif end < start:
             text = f"the last epoch {end} comes before the first, {start}"
@@ -96,8 +175,7 @@ def _buffers(document: Any, pools: dict[int, Pool], report: Report) -> Iterator[
         else:
             flags = str(row.get("flags", "")).split("|")
             kind = next((KINDS[flag] for flag in flags if flag in KINDS), None)
-            live, home = ((start, end + 1),), (pools[number].name,)
-            yield Buffer(name, size, max(alignment, 1), live=live, pools=home, hint=offset, kind=kind)
+            yield number, Buffer(name, size, max(alignment, 1), live=((start, end + 1),), hint=offset, kind=kind)
 
 
 def _name(row: dict[str, Any], taken: set[str], place: Place, report: Report) -> str:

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Report, bad_input, quoted
+from ...model.deadline import tick
 from ...model.errors import Code
 
 
 def lines(data: bytes) -> Iterator[tuple[int, str]]:
     """Each line with its number. What is no text in between does not matter."""
     for number, line in enumerate(data.split(b"\n"), 1):
+        tick("reading")
         yield number, line.decode("utf-8", "replace").rstrip("\r")
 
 

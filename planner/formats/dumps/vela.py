@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...checks import sound_as_read
 from ...checks.report import Report
+from ...facts.names import Names
 from ...model.errors import Code
 from ...model.problem import Buffer, Colocation, Constraints, Lifetimes, Pool, Problem
 from .text_log import lines, require_any, times, whole
@@ -30,11 +31,11 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     buffers: list[Buffer] = []
     ties: list[Colocation] = []
     known: dict[tuple[str, ...], Buffer] = {}
-    taken: set[str] = set()
+    tables, tensors = Names(mark="#", first=2), Names(mark="#", first=2)
     for number, line in lines(source.data):
         head = _HEAD.search(line)
         if head is not None:
-            pools.append(Pool(_other(head[1], {pool.name for pool in pools})))
+            pools.append(Pool(tables.new(head[1])))
             known.clear()
             continue
         match = _ROW.fullmatch(line) if pools else None
@@ -43,8 +44,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
                 report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} is not such as {SAMPLE}")
             continue
         first, last, start, end, size, purpose, name = match.groups()
-        name = _other(name.strip()[:1000] or "tensor", taken)
-        taken.add(name)
+        name = tensors.new(name.strip()[:1000] or "tensor")
         buffer = Buffer(
             name,
             whole(size, number, "the size", report),
@@ -65,11 +65,3 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     constraints = Constraints(colocations=tuple(ties))
     problem = Problem(tuple(buffers), tuple(pools), constraints, name="Vela's own plan", lifetimes=Lifetimes.HALF_OPEN)
     return sound_as_read(problem), ()
-
-
-def _other(name: str, taken: set[str]) -> str:
-    """The name, with a number where there is one already."""
-    number, found = 2, name
-    while found in taken:
-        found, number = f"{name}#{number}", number + 1
-    return found

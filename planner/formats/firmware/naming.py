@@ -8,6 +8,7 @@ from math import lcm
 from typing import NamedTuple
 
 from ...checks.report import bad_input, printable, quoted
+from ...facts.names import Names
 from ...model.errors import Code
 from ...model.plan import Placement, Plan, PoolUse
 from ...model.problem import Pool, Problem
@@ -53,19 +54,13 @@ def memories(problem: Problem, plan: Plan) -> tuple[Memory, ...]:
 
 def unique(names: Iterable[str]) -> Iterator[str]:
     """Each name with nothing but letters, digits and underscores, and with a number behind it where another one comes out the same."""
-    taken: set[str] = set()
-    numbers: dict[str, int] = {}
+    made = Names(mark="_", first=2)
     for name in names:
         base = (
             re.sub(r"[^A-Za-z0-9]+", "_", name[: 4 * MOST_CHARACTERS]).strip("_").lower()[:MOST_CHARACTERS].rstrip("_")
             or "buffer"
         )
-        made = base
-        while made in taken:
-            numbers[base] = numbers.get(base, 1) + 1
-            made = f"{base}_{numbers[base]}"
-        taken.add(made)
-        yield made
+        yield made.new(base)
 
 
 def require_prefix(prefix: str) -> str:

@@ -95,6 +95,12 @@ def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
         report = Report()
         _report_wide(wire, from_json(data), report)
         report.raise_if_any()
+        expect(scanned.seconds, "reading", f"{len(data)} bytes")
+    if not _needed(wire.document.core_schema) <= (scanned.top or {}).keys():
+        # Pydantic would make an error of each field that is missing, with a copy of the whole document.
+        report = Report()
+        _take_apart(wire, from_json(data), report)
+        report.raise_if_any()
     try:
         return wire.document.validate_json(data)
     except ValidationError as error:
@@ -104,6 +110,13 @@ def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
             _list_errors(error, (), report)
         report.raise_if_any()
         raise  # not reached: an error that pydantic reports is listed above
+
+
+def _needed(schema: Any) -> set[str]:
+    """The fields that the document itself must have."""
+    while "fields" not in schema:
+        schema = schema["schema"]
+    return {name for name, field in schema["fields"].items() if field["required"]}
 
 
 def _report_wide(wire: Wire, document: Any, report: Report) -> None:

@@ -12,6 +12,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ from ...model.columns import buffer_columns
 from ...model.deadline import look
 from ...model.errors import MAX_FINDINGS, Code
 from ...model.problem import BufferId, Lifetimes, Pool, Problem, is_simple
+from ..memories import in_one_memory
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -78,10 +80,13 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def write(problem: Problem) -> bytes:
-    """The file. Raises BadInput for what columns cannot say."""
+    """The file, without hints, which bind nobody. Raises BadInput for what columns cannot say."""
+    problem = in_one_memory(problem)
+    if any(buffer.hint is not None for buffer in problem.buffers):
+        problem = replace(problem, buffers=tuple(replace(buffer, hint=None) for buffer in problem.buffers))
     pool = problem.pools[0]
     lives = [buffer.live or () for buffer in problem.buffers]
-    if not is_simple(problem) or pool.alignment != 1 or pool.base is not None or any(len(live) != 1 for live in lives):
+    if not is_simple(problem) or pool.base or any(len(live) != 1 for live in lives):
         text = "columns can say sizes, one lifetime each, alignments and one memory's size, and this problem says more"
         raise bad_input(Code.UNSUPPORTED, (), text)
     columns: dict[str, Any] = {

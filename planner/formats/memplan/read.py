@@ -296,6 +296,7 @@ def _alternative(
     place: Place,
     report: Report,
 ) -> Alternative:
+    look("reading")
     priced = alternative.get("costs", {})
     for name in sorted(priced.keys() - {term.name for term in costs}):
         report.add(Code.UNKNOWN_FIELD, (*place, "costs", name), f"there is no cost term {quoted(name)}")

@@ -1,6 +1,7 @@
 """The JSON of dsa-solver (schema version 1) becomes a Problem.
 
-What differs: capacities are hard here, so the term capacity_overflow goes without saying. Pins that are exclusive for all time become buffers
+What differs: capacities are hard here, so the term capacity_overflow goes without saying. The term bank_cost is 0 for every plan there, whatever the
+banks: their cost model is left to a later version, and so the term decides nothing. Pins that are exclusive for all time become buffers
 that live for all time. Colocations may be given in circles there, and penalties of colocated pairs cost nothing there; both are dropped.
 Alias classes and pipeline groups are provenance: what they demand is in the separations already.
 """
@@ -37,7 +38,7 @@ from . import dsa_wire as w
 
 _TERMS = {"total_peak": Term.SUM_OF_PEAKS, "max_peak": Term.LARGEST_PEAK, "reuse_cost": Term.REUSE_COST}
 
-BANKS = "bank geometry is ignored, because the objective does not ask for it"
+BANKS = "banks are ignored: in this version of dsa-solver's files they cost nothing, and the term bank_cost is 0 for every plan"
 RESERVED_PEAK = (
     "peaks do not count reserved ranges here; in dsa-solver a pool's peak is at least the end of its last one"
 )
@@ -133,16 +134,12 @@ class _Translation:
 
     def _terms(self) -> tuple[tuple[Term, ...], tuple[str, ...]]:
         wanted = self.problem["objective"]["terms"]
-        banked = any("bank_geometry" in pool for pool in self.problem["pools"])
         warnings: list[str] = []
         for i, term in enumerate(wanted):
             if term in wanted[:i]:
                 text = f"the term {quoted(term)} is named twice"
                 self.report.add(Code.INVALID_VALUE, ("problem", "objective", "terms", i), text)
-            elif term == "bank_cost" and banked:
-                text = "the term 'bank_cost' is not supported yet for pools with a bank geometry"
-                self.report.add(Code.NOT_SUPPORTED_YET, ("problem", "objective", "terms", i), text)
-        if banked and "bank_cost" not in wanted:
+        if any("bank_geometry" in pool for pool in self.problem["pools"]):
             warnings.append(BANKS)
         if any(pool["reserved_ranges"] for pool in self.problem["pools"]):
             warnings.append(RESERVED_PEAK)

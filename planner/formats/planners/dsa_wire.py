@@ -22,8 +22,8 @@ class RangeWire(TypedDict):
 
 @with_config(STRICT)
 class BankGeometryWire(TypedDict):
-    bank_size: Unsigned
-    num_banks: Id
+    bank_size: Annotated[int, Field(ge=1, le=(1 << 64) - 1)]
+    num_banks: Annotated[int, Field(ge=1, le=(1 << 32) - 1)]
 
 
 @with_config(STRICT)

@@ -49,8 +49,10 @@ PINNED = "the column offset fixes every buffer that has one; leave it out to pla
 
 
 def looks_like_csv(data: bytes) -> bool:
-    """Does the first line name the columns?"""
-    first = data[:4096].lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
+    """Does the first line name the columns, but for one that says where the memory begins?"""
+    base = _BASE.match(data)
+    head = data[:4096] if base is None else data[base.end() : base.end() + 4096]
+    first = head.lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
     names = {_COLUMNS.get(cell.strip().strip('"')) for cell in first.split(",")}
     return names.issuperset(_REQUIRED)
 

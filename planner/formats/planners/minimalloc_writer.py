@@ -12,6 +12,7 @@ from ...facts.intervals import merged
 from ...facts.variants import as_chosen
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Problem
+from ..memories import in_one_memory
 
 if TYPE_CHECKING:
     from ...model.plan import Plan
@@ -21,11 +22,14 @@ OPTIONAL = ("alignment", "hint", "offset", "gaps", "pool")
 
 def write_csv(problem: Problem) -> bytes:
     """The rows, half-open. Raises BadInput for what such a file cannot say; sizes of memories are not said."""
+    problem = in_one_memory(problem)
     _require_plain(problem)
     for i, buffer in enumerate(problem.buffers):
         if buffer.live is None:
             raise bad_input(Code.LIFETIMES_MISSING, ("buffers", i, "live"), "a row has a lifetime, and this has none")
-    return _table([_row(buffer) for buffer in problem.buffers])
+    base = problem.pools[0].base
+    head = b"" if not base else b"# pool_offset=%d\n" % base
+    return head + _table([_row(buffer) for buffer in problem.buffers])
 
 
 def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
@@ -77,8 +81,8 @@ def _table(rows: list[dict[str, int | str]]) -> bytes:
 def _require_plain(problem: Problem) -> None:
     if len(problem.pools) != 1:
         raise bad_input(Code.UNSUPPORTED, ("pools",), f"CSV has one memory, and there are {len(problem.pools)}")
-    if problem.pools[0].reserved or problem.pools[0].alignment != 1:
-        raise bad_input(Code.UNSUPPORTED, ("pools", 0), "CSV has no reserved ranges, and no alignment of a memory")
+    if problem.pools[0].reserved:
+        raise bad_input(Code.UNSUPPORTED, ("pools", 0), "CSV has no reserved ranges")
     if problem.constraints != Constraints() or problem.variants is not None:
         raise bad_input(Code.UNSUPPORTED, ("constraints",), "CSV has no constraints, and no variants")
     for i, buffer in enumerate(problem.buffers):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ...checks.limits import MAX_ADDRESS
 from ...checks.report import bad_input
+from ...facts.names import Names
 from ...model.errors import Code
 from ...model.problem import (
     Alternative,
@@ -83,17 +84,17 @@ class _Making:
             inner.tensor for paths in self._stretches for path in paths for group in path for inner in group.inner
         }
         self._warnings = _said_of(ways)
-        taken = {str(tensor.id) for tensor in network.tensors}
-        self._part_ids = {t: new_name(f"{network.tensors[t].id} in part", taken) for t in sorted(self._in_part)}
-        self._constant_ids = [new_name(f"constants of {name}", taken) for name in self._labels]
+        names = Names(str(tensor.id) for tensor in network.tensors)
+        self._part_ids = {t: names.new(f"{network.tensors[t].id} in part") for t in sorted(self._in_part)}
+        self._constant_ids = [names.new(f"constants of {name}") for name in self._labels]
 
     def made(self) -> CascadeProblem:
         groups: list[VariantGroup] = []
-        taken: set[str] = set()
+        names = Names()
         ways: dict[tuple[str, str], Path] = {}
         for paths in self._stretches:
             ends = self._labels[paths[0][0].first], self._labels[paths[0][-1].last]
-            group = new_name(" .. ".join(dict.fromkeys(ends))[:LONGEST_NAME], taken)
+            group = names.new(" .. ".join(dict.fromkeys(ends))[:LONGEST_NAME])
             alternatives = []
             for k, path in enumerate(paths):
                 name = f"{k + 1}: {self._described(path)}"
@@ -171,8 +172,8 @@ def _said_of(ways: Ways) -> tuple[str, ...]:
 
 def labels(network: Network) -> list[str]:
     """What people call the operators, each otherwise."""
-    taken: set[str] = set()
-    return [new_name(label(operator, s), taken) for s, operator in enumerate(network.operators)]
+    names = Names()
+    return [names.new(label(operator, s)) for s, operator in enumerate(network.operators)]
 
 
 def life(flow: Flow, t: int) -> Interval:
@@ -187,11 +188,3 @@ def whole_buffer(flow: Flow, t: int, pools: tuple[str, ...] | None = None) -> Bu
     """Of a tensor that is whole."""
     kind = "output" if t in flow.outputs else "intermediate" if t in flow.maker else "input"
     return Buffer(flow.network.tensors[t].id, flow.whole_bytes(t), live=(life(flow, t),), pools=pools, kind=kind)
-
-
-def new_name(name: str, taken: set[str]) -> str:
-    """The name, or one like it that nobody has."""
-    while name in taken:
-        name += "'"
-    taken.add(name)
-    return name

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from ...checks.limits import MAX_ADDRESS
 from ...checks.report import Report, bad_input, quoted
+from ...facts.names import Names
 from ...model.errors import Code
 from ...model.problem import Alternative, Buffer, CostTerm, Lifetimes, Pool, Problem, VariantGroup, Variants
 from .checks import require_sound_cutting, require_sound_network
 from .demand import Flow
 from .operators import Network
-from .problem import CYCLES, labels, new_name, whole_buffer
+from .problem import CYCLES, labels, whole_buffer
 from .stripes.cutting import Cutting
 from .tiles import MOST_TILINGS, MOST_TILINGS_IN_ALL, Fetched, Level, TileCycles, TileRates, Tiling, tilings
 
@@ -60,7 +61,7 @@ def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) 
     inputs = sum(len(operator.inputs) for operator in network.operators)
     most = max(min(MOST_TILINGS, MOST_TILINGS_IN_ALL // inputs), 1)
     names = labels(network)
-    taken = {str(tensor.id) for tensor in network.tensors}
+    made = Names(str(tensor.id) for tensor in network.tensors)
     groups: list[VariantGroup] = []
     known: dict[tuple[str, str], Tiling] = {}
     for s, name in enumerate(names):
@@ -75,7 +76,7 @@ def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) 
                 for copy in range(each.copies):
                     key = each.level, each.operand, copy
                     if key not in ids:
-                        ids[key] = new_name(_tile_name(network, name, each, copy, options.levels), taken)
+                        ids[key] = made.new(_tile_name(network, name, each, copy, options.levels))
                     pool = options.levels[each.level].pool
                     buffers.append(Buffer(ids[key], each.size, live=((s, s + 1),), pools=(pool,), kind="workspace"))
             alternatives.append(Alternative(title, (tiling.cycles,), tuple(buffers)))
@@ -85,7 +86,7 @@ def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) 
     problem = Problem(
         buffers=(
             *(whole_buffer(flow, t, (options.home,)) for t in flow.planned(options.plan_inputs, options.plan_outputs)),
-            *_constants(flow, names, taken, options),
+            *_constants(flow, names, made, options),
         ),
         pools=tuple(pools),
         name=network.name,
@@ -111,11 +112,11 @@ def _require_pools(pools: Sequence[Pool], options: TileOptions) -> None:
     report.raise_if_any()
 
 
-def _constants(flow: Flow, names: Sequence[str], taken: set[str], options: TileOptions) -> list[Buffer]:
+def _constants(flow: Flow, names: Sequence[str], made: Names, options: TileOptions) -> list[Buffer]:
     """What operators hold besides, in the smallest memory."""
     return [
         Buffer(
-            new_name(f"constants of {names[s]}", taken),
+            made.new(f"constants of {names[s]}"),
             step.operator.constants,
             live=((s, s + 1),),
             pools=(options.levels[-1].pool,),

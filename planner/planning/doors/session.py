@@ -13,13 +13,14 @@ from solvers.model.solver import Goal
 from ...checks import require_sound
 from ...facts.digest import digest
 from ...model.errors import echo
-from ...model.plan import Placement, Plan
-from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, BufferId, Neighbour, Pool, Problem
-from ...verifying.glance import is_plainly_right
+from ...model.plan import Plan
+from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, Neighbour, Pool, Problem
+from ...verifying.quick_check import is_plainly_right
+from ...verifying.verify import verify
 from ..options.capacity import planned_problem
 from ..options.options import Options, bad_option, require_valid
 from ..placing.solving import plan
-from .again import placed_again
+from .replanning.placing import placed_again
 from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of
 
 MOST_BYTES = 64 << 20
@@ -50,8 +51,8 @@ class Session:
         self._lock = Lock()
         self._before = NOTHING
         """The last problem, of which the next may be a variant,"""
-        self._places: dict[BufferId, Placement] = {}
-        """and where the last plan that had placements put its buffers."""
+        self._plan: Plan | None = None
+        """and the last plan that had placements."""
 
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """As `plan` of the library. Raises what it raises."""
@@ -104,17 +105,19 @@ class Session:
             rows = dict(zip(map(id, buffers), range(len(buffers)), strict=True))
             self._before = Neighbour(buffers, planned.pools, rows, facts.written, facts.figures)
             if known.placements:
-                self._places = {place.id: place for place in known.placements}
+                self._plan = known
             self._keep(same, known, (problem.buffers,))
         return known
 
     def _again(self, problem: Problem, options: Options) -> Plan | None:
         """A plan like the one before, verified and proven to be optimal; None: that one is of no help."""
         is_usual = options.solver == AUTO and options.goal is Goal.MINIMISE and options.max_cost is None
-        if self.afresh or not self._places or not is_usual:
+        if self.afresh or self._plan is None or not is_usual:
             return None
-        made = placed_again(problem, self._places, options.seed)
-        return made if made is not None and is_plainly_right(problem, made, digest(problem)) else None
+        made = placed_again(problem, self._plan, options.seed)
+        if made is None:
+            return None
+        return made if is_plainly_right(problem, made, digest(problem)) or not verify(problem, made) else None
 
     def _known(self, key: Hashable | None) -> Plan | None:
         kept = self._find(key)

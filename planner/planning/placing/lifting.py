@@ -156,6 +156,11 @@ def _warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
 def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PlanCertificate, ...]:
     """All proofs. Of a search through what is below the bound there is one for each term of it."""
     found: list[PlanCertificate] = []
+    by_sets: dict[Term | None, int] = {}
+    """What is proven of terms without a search."""
+    for certificate in outcome.certificates:
+        if certificate.sets:
+            by_sets[certificate.term] = by_sets.get(certificate.term, 0) + certificate.value
     for certificate in outcome.certificates:
         lifted = _certificate(problem, lowered, certificate)
         if certificate.proof is Proof.POOL_SHARING:
@@ -165,7 +170,7 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
         elif certificate.proof is Proof.SEARCH and certificate.pool is None and not outcome.infeasible:
             found.append(replace(lifted, term=problem.terms[0]))
             later = zip(problem.terms[1:], outcome.bound[1:], strict=False)
-            found += [replace(lifted, term=term, value=value) for term, value in later if value]
+            found += [replace(lifted, term=term, value=value) for term, value in later if value > by_sets.get(term, 0)]
             continue
         elif certificate.proof is Proof.SEARCH and certificate.pool is None:
             lifted = replace(lifted, value=0)
@@ -187,4 +192,10 @@ def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCert
         buffers=tuple(problem.buffers[part].id for part in c.parts),
         weights=tuple((problem.pools[p].name, time(s), n, d) for p, s, n, d in c.weights),
         solver=c.solver,
+        term=c.term,
+        sets=tuple((tuple(problem.buffers[part].id for part in parts), n, d) for parts, n, d in c.sets),
+        crowds=tuple(
+            (problem.pools[p].name, time(s), tuple(problem.buffers[part].id for part in parts), n, d)
+            for p, s, parts, n, d in c.crowds
+        ),
     )

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .many_pools import ManyPools
     from .variants.choosing import Choosing
 
+MOST_IN_A_HURRY = 1000
+"""So many buffers are placed by their births in some hundredths of a second."""
 SUBSET_SECONDS = 10.0
 """Time for finding an irreducible subset, where the run has no time limit of its own."""
 
@@ -184,7 +186,11 @@ class _PlanPath(AnswerPath[Plan, Placement]):
             known = self.lower_start(self._many.start)
         task = Task(limits, options.goal, options.seed, known, warm=options.warm, verbose=options.verbose)
         outcome = solve(self.instance, task, watch, options.solver)
-        if outcome.placement is None and not outcome.infeasible and outcome.stop is not StopReason.CANCELLED:
+        if outcome.placement is None:
+            is_wanting = not outcome.infeasible and outcome.stop is not StopReason.CANCELLED
+        else:  # what was made in a hurry may lie one on top of the other
+            is_wanting = outcome.stop is StopReason.TIME_LIMIT and len(self._solved.buffers) <= MOST_IN_A_HURRY
+        if is_wanting:
             outcome = self._by_birth(outcome)
         finish()
         made = self._lifted(outcome)
@@ -194,7 +200,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         return replace(made, shortage=why, reproducible=made.reproducible and why.irreducible is not False)
 
     def _by_birth(self, outcome: Outcome) -> Outcome:
-        """The outcome of solvers that found nothing, with a plan that is made without them, if that is what they were to find."""
+        """The outcome of solvers that had too little time, with a plan that is made without them, if that is what they were to find and it is better."""
         if self.options.solver != AUTO or not self._solved.buffers:
             return outcome
         from ...facts.places import Places
@@ -209,6 +215,8 @@ class _PlanPath(AnswerPath[Plan, Placement]):
         if found is None:
             return outcome
         value, is_late = evaluate(self.instance, found), self.clock.is_over
+        if outcome.value is not None and outcome.value <= value:
+            return outcome
         reproducible = outcome.reproducible and not is_late
         return replace(
             outcome, placement=found, value=value, solver=outcome.solver or "greedy", reproducible=reproducible
@@ -232,7 +240,7 @@ class _PlanPath(AnswerPath[Plan, Placement]):
     def _shortage(self, made: Plan) -> Shortage:
         """Why nothing fits; on request with a set of buffers that cannot be placed together."""
         from ...reporting.subset import irreducible_subset
-        from ...verifying.shortage import shortage
+        from ...verifying.arguments.shortage import shortage
 
         options, clock = self.options, self.clock
         why = shortage(self.problem, made.certificates)

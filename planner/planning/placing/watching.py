@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement
+from solvers.model.interruption import interrupted_by
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Value
-from solvers.model.patience import patience
 
 from ...model.deadline import look, time_limit
 from ...model.plan import Plan, TracePoint
@@ -63,7 +63,7 @@ class Clock:
     @contextmanager
     def holds(self) -> Iterator[None]:
         """Within, all that looks at the time, solvers' long loops too, raises OutOfTime soon after the end."""
-        with time_limit(self._limit, self.begun), patience(lambda: look("placing the buffers of")):
+        with time_limit(self._limit, self.begun), interrupted_by(lambda: look("placing the buffers of")):
             yield
 
     def reason_to_stop(self, cancelled: Cancelled | None) -> StopReason | None:

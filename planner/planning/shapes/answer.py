@@ -77,6 +77,10 @@ class ShapesPlan:
     exact: bool
     """With fixed offsets: proven that no fixed offsets take less. With expressions: every expression is what the offsets are."""
 
+    def pool_of(self) -> dict[BufferId, str]:
+        """For every shape the same."""
+        return {each.id: each.pool for each in (self.behind if self.plan is None else self.plan.placements)}
+
     def offsets(self, values: Values) -> dict[BufferId, int]:
         """The offsets for one shape."""
         if self.plan is not None:

@@ -110,16 +110,18 @@ def order_of(plan: Plan, apart: Sequence[Sequence[int]]) -> Order:
 
 
 def used(problem: ShapedProblem, plan: Plan, order: Order, values: Values) -> dict[str, int]:
-    """Of each pool the largest end offset in one shape."""
+    """Of each pool the largest end offset in one shape, of what is not empty there."""
     by_address, after = order
     peaks = {pool.name: 0 for pool in problem.largest.pools}
     ends: dict[int, int] = {}
     for i in by_address:
         step = alignment_of(problem.largest, i, plan.placements[i].pool)
         start = -(-max((ends[j] for j in after[i]), default=0) // step) * step
-        ends[i] = start + problem.sizes[i].at(values)
-        name = plan.placements[i].pool
-        peaks[name] = max(peaks[name], ends[i])
+        size = problem.sizes[i].at(values)
+        ends[i] = start + size
+        if size:
+            name = plan.placements[i].pool
+            peaks[name] = max(peaks[name], ends[i])
     return peaks
 
 

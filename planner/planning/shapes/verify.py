@@ -7,18 +7,24 @@ That closed expressions are never below the offsets is shown edge by edge, in ex
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 from math import lcm
+from typing import TypeAlias
 
+from ...facts.colocation import groups
 from ...facts.digest import digest
 from ...model.errors import BadInput, echo
-from ...model.problem import BufferId, Problem
+from ...model.problem import Buffer, BufferId, Pool, Problem
 from .answer import Behind, Mode, ShapesPlan
-from .expression import LIMIT, ExpressionError, Values, ceildiv, number
+from .expression import LIMIT, Expression, ExpressionError, Values, ceildiv, number
 from .polynomial import Polynomial, alternatives, constant, is_multiple, never_below, plus
-from .ranges import bounds, said, size_range
+from .ranges import Box, bounds, said, size_range
 from .shaped import ShapedProblem, require_shape
+
+Alternatives: TypeAlias = Mapping[BufferId, Sequence[Polynomial]]
+"""Of each buffer what its offset, or its size, is the greatest of."""
 
 TRIED = 64
 """Shapes, besides those that the plan lists."""
@@ -67,59 +73,87 @@ def _conflict(
 
 
 def _apart(problem: Problem) -> list[tuple[int, int]]:
-    """All pairs that must not share addresses, by looking at every pair."""
+    """All pairs that must not share addresses, by looking at every pair. What is tied together lies over each other on purpose."""
     excluded = {frozenset(pair) for pair in problem.constraints.exclusions}
     named = {frozenset(pair) for pair in problem.constraints.conflicts}
     count = len(problem.buffers)
-    return [(i, j) for i in range(count) for j in range(i + 1, count) if _conflict(problem, i, j, excluded, named)]
+    tied = list(range(count))
+    for which, group in enumerate(groups((b.id for b in problem.buffers), problem.constraints.colocations)):
+        for member in group.members:
+            tied[member] = count + which
+    return [
+        (i, j)
+        for i in range(count)
+        for j in range(i + 1, count)
+        if tied[i] != tied[j] and _conflict(problem, i, j, excluded, named)
+    ]
 
 
 def _order(problem: Problem, behind: Sequence[Behind]) -> Iterator[str]:
-    """Is each buffer there once, behind such as come before it, and do those that must not share addresses lie behind each other?"""
+    """Is each buffer there once, where it may be, behind such as come before it, and do those that must not share addresses lie behind each other?"""
     index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
-    if sorted(map(str, index)) != sorted(str(each.id) for each in behind) or any(
-        each.id not in index for each in behind
-    ):
+    if sorted(map(str, index)) != sorted(str(each.id) for each in behind) or any(e.id not in index for e in behind):
         yield "it does not name every buffer once"
         return
     pools = {pool.name: pool for pool in problem.pools}
-    reach: dict[int, int] = {}
-    of: dict[int, Behind] = {}
+    astray = [
+        f"buffer {echo(each.id)} may not be in pool {echo(each.pool)}"
+        for each in behind
+        if each.pool not in pools or each.pool not in (problem.buffers[index[each.id]].pools or pools)
+    ]
+    if astray:
+        yield from astray
+        return
     for each in behind:
-        i = index[each.id]
-        buffer = problem.buffers[i]
-        if each.pool not in pools or (buffer.pools is not None and each.pool not in buffer.pools):
-            yield f"buffer {echo(each.id)} may not be in pool {echo(each.pool)}"
-            return
-        if buffer.fixed is not None and (buffer.fixed.pool != each.pool or buffer.fixed.offset is not None):
-            yield f"buffer {echo(each.id)} is fixed elsewhere"
-        pool = pools[each.pool]
-        step = lcm(pool.alignment, buffer.alignment)
-        if each.alignment % step or (pool.base is not None and pool.base % buffer.alignment):
-            yield f"buffer {echo(each.id)} is aligned to {each.alignment}, and must be to {step}"
+        yield from _place(problem.buffers[index[each.id]], pools[each.pool], each)
+    yield from _chains(problem, index, behind)
+    yield from _rules(problem, {each.id: each.pool for each in behind})
+
+
+def _place(buffer: Buffer, pool: Pool, each: Behind) -> Iterator[str]:
+    """Is it in the pool that it is fixed to, and aligned?"""
+    if buffer.fixed is not None and (buffer.fixed.pool != pool.name or buffer.fixed.offset is not None):
+        yield f"buffer {echo(each.id)} is fixed elsewhere"
+    step = lcm(pool.alignment, buffer.alignment)
+    if each.alignment % step or (pool.base is not None and pool.base % buffer.alignment):
+        yield f"buffer {echo(each.id)} is aligned to {each.alignment}, and must be to {step}"
+
+
+def _chains(problem: Problem, index: Mapping[BufferId, int], behind: Sequence[Behind]) -> Iterator[str]:
+    """Of two that must not share addresses one lies behind the other, directly or by others."""
+    pool: dict[int, str] = {}
+    beneath: dict[int, int] = {}
+    """As bits: all that a buffer lies behind."""
+    for each in behind:
         bits = 0
         for id_ in each.after:
             j = index.get(id_, -1)
-            if j not in reach or of[j].pool != each.pool:
+            if pool.get(j) != each.pool:
                 yield f"buffer {echo(each.id)} lies behind {echo(id_)}, which does not come before it in its pool"
                 return
-            bits |= reach[j] | 1 << j
-        reach[i], of[i] = bits, each
+            bits |= beneath[j] | 1 << j
+        i = index[each.id]
+        pool[i], beneath[i] = each.pool, bits
     for i, j in _apart(problem):
-        if of[i].pool == of[j].pool and not (reach[i] >> j & 1 or reach[j] >> i & 1):
-            yield f"buffers {echo(problem.buffers[i].id)} and {echo(problem.buffers[j].id)} may share addresses, but must not"
+        if pool[i] == pool[j] and not (beneath[i] >> j & 1 or beneath[j] >> i & 1):
+            a, b = problem.buffers[i].id, problem.buffers[j].id
+            yield f"buffers {echo(a)} and {echo(b)} may share addresses, but must not"
+
+
+def _rules(problem: Problem, pool: Mapping[BufferId, str]) -> Iterator[str]:
+    """Those that are about more than one buffer, and those that no order keeps."""
     c = problem.constraints
     if (
         c.colocations
-        or any(b.max_offset is not None for b in problem.buffers)
-        or any(p.reserved for p in problem.pools)
+        or any(buffer.max_offset is not None for buffer in problem.buffers)
+        or any(each.reserved for each in problem.pools)
     ):
         yield "the problem has rules that offsets as expressions cannot keep"
     for group in c.same_pool:
-        if len({of[index[id_]].pool for id_ in group}) > 1:
+        if len({pool[id_] for id_ in group}) > 1:
             yield f"buffers {', '.join(map(echo, group))} must share a pool"
     for group in c.different_pool:
-        if len({of[index[id_]].pool for id_ in group}) < len(set(group)):
+        if len({pool[id_] for id_ in group}) < len(set(group)):
             yield f"buffers {', '.join(map(echo, group))} must be in different pools"
 
 
@@ -135,45 +169,59 @@ def _sizes(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
 
 
 def _expressions(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
-    """Closed expressions, from the lowest buffer to the highest; and the pools' peaks."""
-    box = problem.symbols
+    """Closed expressions: of the buffers' offsets, from the lowest to the highest, and of the pools' peaks."""
     closed = {each.id: alternatives(each.offset) for each in found.behind}
     sizes = {each.id: alternatives(each.size) for each in found.behind}
-    for each in found.behind:
-        if not each.after and not any(never_below(one, constant(0), box) for one in closed[each.id]):
-            yield f"the offset of buffer {echo(each.id)} can be negative"
-        for id_ in each.after:
-            for offset in closed[id_]:
-                for size in sizes[id_]:
-                    end = _end(offset, size, each.alignment)
-                    if not any(never_below(one, end, box) for one in closed[each.id]):
-                        yield f"it is not shown that {each.offset} is never below the end of {echo(id_)}, behind which {echo(each.id)} lies"
-    peaks = {pool.name: pool for pool in found.pools}
-    if list(peaks) != [pool.name for pool in problem.largest.pools]:
+    yield from _offsets(found, closed, sizes, problem.symbols)
+    if [pool.name for pool in found.pools] != [pool.name for pool in problem.largest.pools]:
         yield "it does not list the problem's pools, in their order"
         return
-    beneath = {id_ for each in found.behind for id_ in each.after}
-    for each in found.behind:
-        if each.id in beneath:
-            continue  # another begins behind its end
-        peak = alternatives(peaks[each.pool].peak)
-        for offset in closed[each.id]:
-            for size in sizes[each.id]:
-                if not any(never_below(one, plus(offset, size), box) for one in peak):
-                    yield f"it is not shown that pool {echo(each.pool)} never needs more than {peaks[each.pool].peak} for {echo(each.id)}"
+    yield from _peaks(found, closed, sizes, problem.symbols)
     for pool, claim in zip(problem.largest.pools, found.pools, strict=True):
         if claim.size != pool.size:
             yield f"pool {echo(pool.name)} has {pool.size} bytes, not {claim.size}"
         room = LIMIT - 1 if pool.size is None else pool.size
-        if bounds(claim.peak, box)[1] > room and not all(
-            never_below(constant(room), one, box) for one in alternatives(claim.peak)
-        ):
-            try:
-                most = size_range(claim.peak, box)[1].value
-            except ExpressionError:
-                most = room + 1
-            if most > room:
-                yield f"pool {echo(pool.name)} has {room} bytes, which are not shown to be enough"
+        if not _is_at_most(claim.peak, room, problem.symbols):
+            yield f"pool {echo(pool.name)} has {room} bytes, which are not shown to be enough"
+
+
+def _offsets(found: ShapesPlan, closed: Alternatives, sizes: Alternatives, box: Box) -> Iterator[str]:
+    """Is no offset negative, or below the end of what its buffer lies behind?"""
+    for each in found.behind:
+        if not each.after and not _is_never_below(closed[each.id], constant(0), box):
+            yield f"the offset of buffer {echo(each.id)} can be negative"
+        for id_ in each.after:
+            for offset, size in product(closed[id_], sizes[id_]):
+                if not _is_never_below(closed[each.id], _end(offset, size, each.alignment), box):
+                    yield f"it is not shown that {each.offset} is never below the end of {echo(id_)}, behind which {echo(each.id)} lies"
+
+
+def _peaks(found: ShapesPlan, closed: Alternatives, sizes: Alternatives, box: Box) -> Iterator[str]:
+    """Does every buffer end within its pool's peak? Those that another lies behind need not be looked at."""
+    peaks = {pool.name: pool.peak for pool in found.pools}
+    beneath = {id_ for each in found.behind for id_ in each.after}
+    for each in found.behind:
+        if each.id in beneath:
+            continue
+        peak = alternatives(peaks[each.pool])
+        for offset, size in product(closed[each.id], sizes[each.id]):
+            if not _is_never_below(peak, plus(offset, size), box):
+                yield f"it is not shown that pool {echo(each.pool)} never needs more than {peaks[each.pool]} for {echo(each.id)}"
+
+
+def _is_never_below(greatest_of: Sequence[Polynomial], other: Polynomial, box: Box) -> bool:
+    """It is enough that one of them is not."""
+    return any(never_below(one, other, box) for one in greatest_of)
+
+
+def _is_at_most(peak: Expression, room: int, box: Box) -> bool:
+    """By its bounds, by each of what it is the greatest of, or by looking closely."""
+    if bounds(peak, box)[1] <= room or all(never_below(constant(room), one, box) for one in alternatives(peak)):
+        return True
+    try:
+        return size_range(peak, box)[1].value <= room
+    except ExpressionError:
+        return False
 
 
 def _end(offset: Polynomial, size: Polynomial, step: int) -> Polynomial:
@@ -193,6 +241,11 @@ def _fixed(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
     if found.plan is None or [p.id for p in found.plan.placements] != [b.id for b in problem.largest.buffers]:
         yield "it does not place every buffer once, in the problem's order"
         return
+    places = {place.id: place for place in found.plan.placements}
+    for tie in problem.largest.constraints.colocations:
+        inner, base = places[tie.buffer], places[tie.base]
+        if (inner.pool, inner.offset) != (base.pool, base.offset + tie.offset):
+            yield f"buffer {echo(tie.buffer)} does not lie at {tie.offset} of {echo(tie.base)}"
     if found.mode is Mode.MAXIMUM:
         from ...verifying.verify import verify
 
@@ -230,38 +283,40 @@ def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
 def _of_shape(
     problem: ShapedProblem, found: ShapesPlan, values: Values, apart: Sequence[tuple[int, int]], claimed: int | None
 ) -> Iterator[str]:
+    """Placed in one shape: does nothing overlap, is all aligned and within its pool, and are the claims so?"""
     where = said(values)
     offsets = found.offsets(values)
     buffers = problem.at(values).buffers
-    pools = (
-        {each.id: each.pool for each in found.behind}
-        if found.plan is None
-        else {p.id: p.pool for p in found.plan.placements}
-    )
-    spans = [(pools[b.id], offsets[b.id], offsets[b.id] + b.size) for b in buffers]
+    pool_of = found.pool_of()
+    spans = [(pool_of[b.id], offsets[b.id], offsets[b.id] + b.size) for b in buffers]
     for i, j in apart:
         (p, s, t), (q, u, v) = spans[i], spans[j]
         if p == q and s < v and u < t and s < t and u < v:
             yield f"where {where}, buffers {echo(buffers[i].id)} and {echo(buffers[j].id)} overlap"
-    peaks = {pool.name: 0 for pool in problem.largest.pools}
+    pools = {pool.name: pool for pool in problem.largest.pools}
+    peaks = dict.fromkeys(pools, 0)
     for buffer, (name, start, end) in zip(buffers, spans, strict=True):
-        pool = next(p for p in problem.largest.pools if p.name == name)
+        pool = pools[name]
         if ((pool.base or 0) + start) % lcm(pool.alignment, buffer.alignment) or start < 0:
             yield f"where {where}, buffer {echo(buffer.id)} is not aligned"
-        if buffer.size:
-            peaks[name] = max(peaks[name], end)
         if pool.size is not None and end > pool.size:
             yield f"where {where}, buffer {echo(buffer.id)} ends at {end}, behind the end of pool {echo(name)}"
-    if found.plan is None:
-        for each in found.behind:
-            closed = each.offset.at(values)
-            if closed < offsets[each.id] or (each.exact and closed != offsets[each.id]):
-                yield f"where {where}, the offset of {echo(each.id)} is {offsets[each.id]}, not {closed}"
-        for claim in found.pools:
-            if claim.peak.at(values) < peaks[claim.name]:
-                yield f"where {where}, pool {echo(claim.name)} needs {peaks[claim.name]}, not {claim.peak.at(values)}"
-    if claimed is not None:
-        most = sum(peaks.values())
-        ends = {name: max([end for p, _, end in spans if p == name], default=0) for name in peaks}
-        if claimed not in (most, sum(ends.values())):
-            yield f"where {where}, {most} bytes are used, not {claimed}"
+        if buffer.size:
+            peaks[name] = max(peaks[name], end)
+    yield from _closed(found, values, offsets, peaks)
+    if claimed is not None and claimed != sum(peaks.values()):
+        yield f"where {where}, {sum(peaks.values())} bytes are used, not {claimed}"
+
+
+def _closed(
+    found: ShapesPlan, values: Values, offsets: Mapping[BufferId, int], peaks: Mapping[str, int]
+) -> Iterator[str]:
+    """What closed expressions say of a shape beside what it comes to."""
+    for each in found.behind:
+        closed = each.offset.at(values)
+        if closed < offsets[each.id] or (each.exact and closed != offsets[each.id]):
+            yield f"where {said(values)}, the offset of {echo(each.id)} is {offsets[each.id]}, not {closed}"
+    for claim in found.pools:
+        peak = claim.peak.at(values)
+        if peak < peaks[claim.name]:
+            yield f"where {said(values)}, pool {echo(claim.name)} needs {peaks[claim.name]}, not {peak}"

@@ -8,7 +8,7 @@ from ...model.errors import echo
 from ...model.plan import PlanStatus, Shortage
 from ...model.problem import Problem
 from ...model.storage import Kind, Sharing, SharingProof
-from ...verifying.claims import differences
+from ...verifying.arguments.claims import differences
 from .findings import SharingFinding, SharingFindingKind
 
 

@@ -10,7 +10,7 @@ from ...model.errors import echo
 from ...model.plan import PlanStatus, gap_to
 from ...model.problem import Problem
 from ...model.storage import Kind, Sharing, SharingProof, StorageObject
-from ...verifying.claims import misplaced_shortage, same_gap
+from ...verifying.arguments.claims import misplaced_shortage, same_gap
 from .bounds import check_bounds
 from .findings import SharingFinding, SharingFindingKind
 from .users import Users, plain_totals

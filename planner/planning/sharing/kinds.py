@@ -6,11 +6,10 @@ from math import lcm
 
 from solvers.model.instance import ADDRESS_LIMIT, Term
 
-from ...checks import CHECKING
 from ...checks.report import Report, quoted
 from ...facts.costs import weighs_moves
 from ...facts.places import Places
-from ...model.deadline import in_time, look
+from ...model.deadline import CHECKING, in_time, look
 from ...model.errors import CannotSolve, Code
 from ...model.problem import Buffer, Pool, Problem
 from ...model.storage import Kind

@@ -9,6 +9,9 @@ from solvers.model.instance import Term
 
 from ...model.plan import Plan, PlanStatus
 
+COST = "cost"
+"""Of the alternatives that are chosen."""
+
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
@@ -18,7 +21,7 @@ class SweepPoint:
     """Bytes of each swept pool."""
     status: PlanStatus
     value: tuple[int, ...] | None
-    """Each term of the objective; None without a plan."""
+    """Each term of the objective, and of variants their cost before these; None without a plan."""
     bound: tuple[int, ...]
     """Proven: nothing is lexicographically smaller. May end early: then nothing is proven of the later terms."""
     peaks: Mapping[str, int] | None
@@ -66,3 +69,10 @@ class Sweep:
     """None where several pools are swept."""
     reproducible: bool
     seconds: float
+    chooses: bool = False
+    """True: the problem has variants, and each value and bound begins with the cost of what is chosen."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of what each value is made of."""
+        return (*((COST,) if self.chooses else ()), *map(str, self.terms))

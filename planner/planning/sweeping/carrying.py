@@ -10,7 +10,8 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 
 from ...facts.digest import digest
-from ...model.plan import Objective, Plan, PlanStatus, PoolUse, Run, TermValue, gap_to
+from ...facts.variants import as_chosen
+from ...model.plan import ChoiceGoal, Objective, Plan, PlanStatus, PoolUse, Run, TermValue, gap_to
 from ...model.problem import Problem
 from ...verifying.objective import term_value
 from ...verifying.verify import verify
@@ -32,10 +33,11 @@ class Fact:
 
     @property
     def value(self) -> Value | None:
-        """None without a plan."""
+        """What alternatives cost comes first. None without a plan."""
         if not self.plan.status.has_plan:
             return None
-        return tuple(term.value for term in self.plan.objective.terms if term.value is not None)
+        cost = () if self.plan.choice is None else (self.plan.choice.cost,)
+        return (*cost, *(term.value for term in self.plan.objective.terms if term.value is not None))
 
     @property
     def bound(self) -> Value:
@@ -84,13 +86,20 @@ class Facts:
         best, strongest = self.best(capacity), self.strongest(capacity)
         if best is None or strongest is None:
             return None
-        plan = combined(problem, best.plan, strongest.plan)
+        combine = combined if problem.variants is None else chosen_with_proof
+        plan = combine(problem, best.plan, strongest.plan)
         return None if verify(problem, plan) else plan
 
 
 def proven(plan: Plan) -> Value:
-    """The objective's bounds, as far as there are any."""
+    """The objective's bounds, as far as there are any; that of what alternatives cost comes first."""
     found: list[int] = []
+    if plan.choice is not None:
+        if plan.choice.cost_bound is None:
+            return ()
+        found.append(plan.choice.cost_bound)
+        if plan.choice.cost != plan.choice.cost_bound:
+            return tuple(found)
     for term in plan.objective.terms:
         if term.bound is None:
             break
@@ -133,9 +142,32 @@ def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
     )
 
 
+def chosen_with_proof(problem: Problem, best: Plan, proof: Plan) -> Plan:
+    """What one plan chose, with the other's proof that nothing which fits costs less.
+
+    That no choice of this cost needs less memory holds whatever the capacity: what needs less fits where this one does.
+    """
+    assert best.choice is not None
+    bound = None if proof.choice is None else proof.choice.cost_bound
+    optimal = best.choice.cost == bound and best.objective.value == best.objective.bound
+    cut_short = [each.stop for each in (proof, best) if each.stop is not StopReason.PROVED]
+    return replace(
+        best,
+        status=PlanStatus.OPTIMAL if optimal else PlanStatus.FEASIBLE,
+        stop=StopReason.PROVED if optimal else next(iter(cut_short), StopReason.WORK_LIMIT),
+        pools=tuple(replace(use, size=pool.size) for pool, use in zip(problem.pools, best.pools, strict=True)),
+        reproducible=best.reproducible and proof.reproducible,
+        versions=best.versions | proof.versions,
+        problem_digest=digest(problem),
+        run=Run(0.0, (), best.run.machine),
+        choice=replace(best.choice, cost_bound=bound, goal=ChoiceGoal.SPEED),
+    )
+
+
 def figure(problem: Problem, plan: Plan, term: Term) -> int | None:
     """What the term is worth in a plan, be it one of the objective's or not."""
     if not plan.status.has_plan:
         return None
+    problem = as_chosen(problem, plan)
     peaks: Mapping[str, int] = {use.name: use.peak or 0 for use in plan.pools}
     return term_value(problem, plan.placements, peaks, term)

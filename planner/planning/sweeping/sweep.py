@@ -13,18 +13,19 @@ from solvers.model.instance import Term
 
 from ...checks import require_sound
 from ...facts.digest import digest
-from ...facts.variants import require_nothing_to_choose
 from ...model.deadline import OutOfTime, time_limit
 from ...model.errors import BadInput
-from ...model.plan import Plan, PlanStatus
+from ...model.plan import ChoiceGoal, Plan, PlanStatus
 from ...model.problem import Problem
 from ...model.versions import cores
+from ...verifying.verify import verify
 from ..options.capacity import with_capacity
 from ..options.options import Options, bad_option, require_valid
-from ..options.preference import with_preference
+from ..options.preference import Preference, with_preference
 from ..options.stability import require_no_stability
 from ..placing.path import WORK_PER_SECOND
 from ..placing.shares import KnownPlans
+from ..placing.solving import pareto
 from ..placing.watching import Cancelled
 from .answer import SmallestCapacity, Sweep, SweepPoint
 from .carrying import Fact, Facts, figure
@@ -58,7 +59,7 @@ def sweep(
 ) -> Sweep:
     """What can be had with each combination of the pools' sizes, and, where one pool is swept, the smallest size there is room in.
 
-    The options' time limit is for all of it; so is a work limit. The objective is the same everywhere: `prefer` balanced weighs as it does
+    The options' time limit is for all of it; so is a work limit. Of a problem with variants it is the least cost that fits. The objective is the same everywhere: `prefer` balanced weighs as it does
     with the largest sizes. `start` are plans of configurations that are known already, from an earlier run, say. Raises BadInput and CannotSolve as `plan` does.
     """
     begun = time.monotonic() if begun is None else begun
@@ -83,7 +84,10 @@ def swept_problem(problem: Problem, sizes: Mapping[str, Sequence[int]], options:
     combinations(sizes, problem)
     largest = {name: max(each) for name, each in sizes.items()}
     require_sound(with_capacity(problem, largest))
-    require_nothing_to_choose(problem)
+    if problem.variants is not None and options.prefer not in (None, Preference.SPEED):
+        raise bad_option(
+            "prefer", "a sweep of variants says what fits at the least cost: that is speed, and need not be said"
+        )
     found = with_preference(with_capacity(problem, largest), options.prefer)
     return replace(problem, terms=found.terms, peak_price=found.peak_price)
 
@@ -125,8 +129,11 @@ class _Run:
     ) -> None:
         told: set[int] = set()
         swept = [*self._configurations[0]]
+        least: Plan | None = None
+        if self._problem.variants is not None and len(self._problem.pools) == 1:
+            least = self._begin_with_frontier(swept[0], cancelled)
         if len(swept) == 1:
-            self._smallest = self._find_smallest(swept[0])
+            self._smallest = self._find_smallest(swept[0], least)
             if on_smallest is not None:
                 on_smallest(self._smallest)
         wanted = sorted({0, len(self._configurations) - 1})
@@ -141,15 +148,47 @@ class _Run:
                 on_solved(len(self._configurations) - len(open_), len(self._configurations))
             wanted = list(self._middles(open_))
 
-    def _find_smallest(self, pool: str) -> SmallestCapacity:
+    def _find_smallest(self, pool: str, least: Plan | None) -> SmallestCapacity:
+        """`least` is a plan that may be the answer."""
         alone = least_capacity_problem(self._problem, pool)
-        plan = self._known.of(alone) or self._planners.plan_all([(alone, self._limited(1))])[0]
+        if least is not None and not verify(alone, least):
+            plan = least
+        else:
+            plan = self._known.of(alone) or self._planners.plan_all([(alone, self._limited(1))])[0]
         use = next(use for use in plan.pools if use.name == pool)
         bound = max(plan.objective.bound or 0, use.bound)
         self._facts.fits_not_below(pool, bound)
         if plan.status is PlanStatus.INFEASIBLE:
             self._facts.nothing_fits()
         return SmallestCapacity(pool, use.peak, bound, plan)
+
+    def _begin_with_frontier(self, pool: str, cancelled: Cancelled | None) -> Plan | None:
+        """With half of all limits: the frontier says what fits into each size of the only pool. If it is complete: its plan that needs least."""
+        limit, work = self._options.time_limit, self._options.work_limit
+        half = replace(
+            self._options,
+            time_limit=None if limit is None else max(self._begun + limit / 2 - time.monotonic(), 0.0),
+            work_limit=None if work is None else work // 2,
+        )
+        largest = self._configurations[-1]
+        found = pareto(with_capacity(self._problem, largest), half, cancelled=cancelled)
+        room = largest[pool]
+        for plan in found.points:  # the fastest, which needs most, comes first
+            peak = plan.peak or 0
+            self._facts.add(Fact({pool: peak}, plan))
+            if found.is_complete:  # up to what the next faster one needs, nothing costs less
+                self._facts.add(Fact({pool: room}, plan))
+            room = peak - 1
+        if not found.is_complete or not found.points:
+            return None
+        last = found.points[-1]
+        assert last.choice is not None
+        return replace(
+            last,
+            pools=tuple(replace(use, size=None) for use in last.pools),
+            problem_digest=digest(least_capacity_problem(self._problem, pool)),
+            choice=replace(last.choice, goal=ChoiceGoal.SIZE),
+        )
 
     def _solve(self, wanted: Sequence[int]) -> None:
         """These configurations, all with the same share of time and work."""
@@ -167,6 +206,8 @@ class _Run:
             else:
                 self._note(i, known)
         options = self._limited(len(sound))
+        if self._problem.variants is not None:
+            options = replace(options, prefer=Preference.SPEED)
         for i, plan in zip(sound, self._planners.plan_all([(self.problem_of(i), options) for i in sound]), strict=True):
             self._note(i, plan)
 
@@ -228,6 +269,7 @@ class _Run:
             all(plan.reproducible for plan in plans)
             and not any(p.status is PlanStatus.UNKNOWN and p.plan is None for p in points),
             round(time.monotonic() - self._begun, 6),
+            self._problem.variants is not None,
         )
 
     def _point(self, index: int) -> SweepPoint:

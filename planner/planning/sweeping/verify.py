@@ -9,6 +9,7 @@ from solvers.model.instance import Term
 
 from ...checks import check
 from ...facts.digest import digest
+from ...facts.variants import as_chosen
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
 from ...verifying.objective import term_value
@@ -26,6 +27,8 @@ def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
     )
     of_smallest = list(_of_smallest(problem, found))
     wrong += of_smallest
+    if found.chooses != (problem.variants is not None):
+        wrong.append("the sweep and the problem do not agree on whether there is something to choose")
     proven = _proven_impossible(problem, found)
     for point in found.points:
         where = ", ".join(f"{name}={size}" for name, size in point.capacity.items())
@@ -109,14 +112,16 @@ def _of_figures(problem: Problem, point: SweepPoint, plan: Plan) -> Iterator[str
         peaks[place.pool] = max(peaks[place.pool], place.offset + place.size)
     if point.peaks != peaks:
         yield f"the peaks are {peaks}, not {point.peaks}"
-    values = tuple(term_value(problem, plan.placements, peaks, term) for term in problem.terms)
+    chosen = as_chosen(problem, plan)
+    cost = () if plan.choice is None else (plan.choice.cost,)
+    values = (*cost, *(term_value(chosen, plan.placements, peaks, term) for term in problem.terms))
     if point.value != values:
         yield f"the objective is {values}, not {point.value}"
     for name, term, said in (
         ("accesses cost", Term.ACCESS_COST, point.access_cost),
         ("spilled bytes are", Term.SPILLED_BYTES, point.spilled_bytes),
     ):
-        value = term_value(problem, plan.placements, peaks, term)
+        value = term_value(chosen, plan.placements, peaks, term)
         if value != said:
             yield f"{name} {value}, not {said}"
 

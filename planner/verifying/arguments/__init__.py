@@ -1,1 +1,1 @@
-"""The arguments of certificates, worked out again from the problem alone, and whether they prove as much as the plan claims."""
+"""What a plan claims of itself: its status, gap and shortage, and the arguments of its certificates, worked out again from the problem alone."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from solvers.model.instance import Term
+from solvers.model.instance import LINEAR_TERMS, Term
 from solvers.model.outcome import Proof
 
+from ...facts.costs import MOVED
 from ...facts.places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import Plan, PlanCertificate, PlanStatus
+from ...model.problem import BufferId
 from ..findings import FindingKind, VerifyFinding
 from ..objective import can_be_priced, choice_cost, has_choice, price_of_peaks
 from .certificates import proves_infeasible
@@ -68,8 +70,17 @@ class _Proven:
         """What is proven of the sum of peaks, each times its pool's cost."""
         self._priced = 0
         """What prices of room prove of the first term."""
+        self._by_sets: dict[Term, int] = {}
+        """What must be shared or moved: by certificates of different buffers together, since none of them counts another's."""
+        named: dict[Term, set[BufferId]] = {}
         for certificate in plan.certificates:
-            if certificate.proof is Proof.PRICED_ROOM:
+            term = certificate.term
+            if certificate.sets and term is not None:
+                mine, others = {id_ for ids, _, _ in certificate.sets for id_ in ids}, named.setdefault(term, set())
+                before = self._by_sets.get(term, 0)
+                self._by_sets[term] = max(before, certificate.value + (0 if others & mine else before))
+                others |= mine
+            elif certificate.proof is Proof.PRICED_ROOM:
                 self._priced = max(self._priced, certificate.value)
             elif certificate.proof is Proof.POOL_SHARING:
                 self._sharing = max(self._sharing, certificate.value)
@@ -95,12 +106,20 @@ class _Proven:
         searched = self._searched.get(term, 0)
         if term is Term.LARGEST_PEAK:
             return max([searched, *self._peaks.values()])
-        if term is Term.REUSE_COST:
-            return searched
+        if term not in LINEAR_TERMS:
+            return max(searched, self._by_sets.get(term, 0))
         problem = self.places.problem
         by_pool = sum(pool.cost * self.peak(pool.name) for pool in problem.pools)
-        proven = max(searched, self._least_choice(term) + price_of_peaks(problem, term) * max(by_pool, self._sharing))
+        by_terms = self._least_choice(term) + price_of_peaks(problem, term) * max(by_pool, self._sharing)
+        proven = max(searched, by_terms + self._moved(term))
         return max(proven, self._priced) if is_first and can_be_priced(term) else proven
+
+    def _moved(self, term: Term) -> int:
+        """What of the term is due for what must move."""
+        counts = MOVED.get(term)
+        return max(
+            (value for other, value in self._by_sets.items() if MOVED.get(other) is counts is not None), default=0
+        )
 
     def _least_choice(self, term: Term) -> int:
         """Every buffer in the best pool that it can be in; of one that can be in none, whatever is claimed holds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
 from math import ceil
 from typing import NamedTuple
@@ -14,8 +14,8 @@ from solvers.model.registry import searchers
 from ...facts.places import Places
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
-from ...model.problem import Buffer
-from .weights import live_at, one_group, read_weights, weigh
+from ...model.problem import BufferId
+from .weights import live_at, meet, one_group, read_weights, weigh
 
 
 def objections(places: Places, certificates: Iterable[PlanCertificate]) -> list[tuple[PlanCertificate, str]]:
@@ -49,16 +49,24 @@ def proves_infeasible(places: Places, certificate: PlanCertificate) -> bool:
 
 def _names(places: Places, certificate: PlanCertificate) -> str | None:
     """Objections to buffers and pools that do not exist."""
-    named = [weight[0] for weight in certificate.weights] + ([] if certificate.pool is None else [certificate.pool])
+    for ids in (*(each[0] for each in certificate.sets), *(each[2] for each in certificate.crowds)):
+        wrong = _ids(places, ids)
+        if wrong is not None:
+            return wrong
+    named = [each[0] for each in (*certificate.weights, *certificate.crowds)] + (
+        [] if certificate.pool is None else [certificate.pool]
+    )
     for pool in named:
         if pool not in places.pools:
             return f"there is no pool {echo(pool)}"
-    for id_ in certificate.buffers:
+    return _ids(places, certificate.buffers)
+
+
+def _ids(places: Places, ids: Sequence[BufferId]) -> str | None:
+    for id_ in ids:
         if id_ not in places.index:
             return f"there is no buffer {echo(id_)}"
-    if len(set(certificate.buffers)) < len(certificate.buffers):
-        return "it names a buffer twice"
-    return None
+    return "it names a buffer twice" if len(set(ids)) < len(ids) else None
 
 
 def _subject(places: Places, certificate: PlanCertificate) -> str | None:
@@ -70,6 +78,8 @@ def _subject(places: Places, certificate: PlanCertificate) -> str | None:
         return "it names a pool and a term, and can be of one thing alone"
     terms = places.problem.terms
     provable = {Proof.POOL_SHARING: (Term.SUM_OF_PEAKS,), Proof.PRICED_ROOM: terms[:1], Proof.SEARCH: terms}
+    provable[Proof.MUST_SHARE] = (Term.REUSE_COST,)
+    provable[Proof.MUST_MOVE] = (Term.MOVED_BUFFERS, Term.MOVED_BYTES)
     if term in provable.get(certificate.proof, ()):
         return None
     return f"it names the term {term}, of which it can prove nothing"
@@ -82,6 +92,12 @@ def _spare(certificate: PlanCertificate) -> str | None:
         return "it names a solver, but its argument needs none"
     if certificate.weights and proof not in (Proof.POOL_SHARING, Proof.PRICED_ROOM):
         return "it has weights, but its argument needs none"
+    if certificate.sets and proof not in (Proof.MUST_SHARE, Proof.MUST_MOVE):
+        return "it has sets, but its argument needs none"
+    if certificate.crowds and proof is not Proof.PRICED_ROOM:
+        return "it has crowds, but its argument needs none"
+    if proof in (Proof.MUST_SHARE, Proof.MUST_MOVE) and (certificate.buffers or certificate.time is not None):
+        return "it names buffers or a time, but its sets say which"
     if proof is Proof.SEARCH and (certificate.buffers or certificate.time is not None):
         return "it names buffers or a time, but a search is through all there are"
     times = {weight[1] for weight in certificate.weights}
@@ -123,7 +139,7 @@ def _conflict_clique(places: Places, certificate: PlanCertificate) -> str | None
     for some, others in combinations(of_group.values(), 2):
         for a, b in product(some, others):
             pair = frozenset((a, b))
-            together = pair not in exclusions and _live_together_at_some_time(buffers[a], buffers[b])
+            together = pair not in exclusions and meet(buffers[a], buffers[b])
             if not (together or pair in conflicts):
                 return f"buffers {echo(buffers[a].id)} and {echo(buffers[b].id)} may share addresses"
     return _side_by_side(places, certificate)
@@ -205,33 +221,56 @@ def _single_block(places: Places, certificate: PlanCertificate) -> str | None:
     return None if certificate.value <= height else f"its buffer proves {height}, no more"
 
 
-def _pool_sharing(places: Places, certificate: PlanCertificate) -> str | None:
-    """Speaks of the sum of peaks, each times its pool's cost, whatever the objective is."""
+def _of_all_pools(certificate: PlanCertificate, what: str, proven: Callable[[], int | str]) -> str | None:
+    """Objections to a bound that speaks of no single pool; `proven` says what it proves, or why that is nothing."""
     if certificate.pool is not None:
         return "it names a pool, but speaks of all of them"
     if certificate.value <= 0:
-        return None  # no peak is below zero
-    shared = _shared(places, certificate)
-    if isinstance(shared, str):
-        return shared
-    if shared.bound is None and not shared.shortage:
-        return f"it weighs the unlimited pool {echo(shared.beyond_cost)} above its cost"
-    proven = max(shared.bound or 0, shared.shortage)
-    return None if certificate.value <= proven else f"its weights prove {proven}, no more"
+        return None  # nothing is below zero
+    found = proven()
+    if isinstance(found, str):
+        return found
+    return None if certificate.value <= found else f"its {what} prove {found}, no more"
+
+
+def _pool_sharing(places: Places, certificate: PlanCertificate) -> str | None:
+    """Speaks of the sum of peaks, each times its pool's cost, whatever the objective is."""
+
+    def proven() -> int | str:
+        shared = _shared(places, certificate)
+        if isinstance(shared, str):
+            return shared
+        if shared.bound is None and not shared.shortage:
+            return f"it weighs the unlimited pool {echo(shared.beyond_cost)} above its cost"
+        return max(shared.bound or 0, shared.shortage)
+
+    return _of_all_pools(certificate, "weights", proven)
 
 
 def _priced_room(places: Places, certificate: PlanCertificate) -> str | None:
     """Speaks of the objective's first term."""
-    if certificate.pool is not None:
-        return "it names a pool, but speaks of all of them"
-    if certificate.value <= 0:
-        return None  # no cost is below zero
-    from .prices import priced_bound
 
-    bound = priced_bound(places, certificate)
-    if isinstance(bound, str):
-        return bound
-    return None if certificate.value <= ceil(bound) else f"its prices prove {max(ceil(bound), 0)}, no more"
+    def proven() -> int | str:
+        from .prices import priced_bound
+
+        bound = priced_bound(places, certificate)
+        return bound if isinstance(bound, str) else max(ceil(bound), 0)
+
+    return _of_all_pools(certificate, "prices", proven)
+
+
+def _must_share(places: Places, certificate: PlanCertificate) -> str | None:
+    """Speaks of the cost of reuse, whatever the objective's other terms are."""
+    from .shared_addresses import shared_cost
+
+    return _of_all_pools(certificate, "sets", lambda: shared_cost(places, certificate))
+
+
+def _must_move(places: Places, certificate: PlanCertificate) -> str | None:
+    """Speaks of what moves, in buffers or bytes as its term says, whatever the objective is."""
+    from .old_places import moved_least
+
+    return _of_all_pools(certificate, "sets", lambda: moved_least(places, certificate))
 
 
 class _Shared(NamedTuple):
@@ -299,16 +338,14 @@ def _same_everywhere(places: Places, moments: dict[int, dict[str, int]]) -> str 
     return alike if same else None
 
 
-def _live_together_at_some_time(a: Buffer, b: Buffer) -> bool:
-    return any(max(s, t) < min(e, f) for s, e in a.live or () for t, f in b.live or ())
-
-
 _CHECKS: dict[Proof, Callable[[Places, PlanCertificate], str | None]] = {
     Proof.LIVE_TOGETHER: _live_together,
     Proof.CONFLICT_CLIQUE: _conflict_clique,
     Proof.SINGLE_BLOCK: _single_block,
     Proof.POOL_SHARING: _pool_sharing,
     Proof.PRICED_ROOM: _priced_room,
+    Proof.MUST_SHARE: _must_share,
+    Proof.MUST_MOVE: _must_move,
     Proof.TOO_FEW_POOLS: _too_few_pools,
     Proof.SEARCH: _search,
 }

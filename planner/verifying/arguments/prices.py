@@ -5,7 +5,11 @@ count peaks). Room in pool p at time t has the price y[p, t] >= 0, and Y[p] is t
 than its peak H[p] <= size[p]. So the term is at least
 
     sum over what moves together of   min over its pools p of  c[b, p] + sum over t of y[p, t] * (bytes of b at t)
-    minus sum over pools of           max(0, Y[p] - s * cost[p]) * size[p].
+    plus sum over pools of            min over H[p] from 0 to size[p] of  (s * cost[p] - Y[p]) * H[p].
+
+Besides there may be crowds: buffers that are live at one time, and a price w >= 0 of being one of them in pool p, which they pay in the first sum. Side
+by side below H[p] no more of them have room than the smallest ones of them that add up to no more than H[p], which are N(H[p]) in number; so what they
+pay in all is at most w * N(H[p]), and the second sum is less by that, with H[p] that makes all of it least.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
 from ..objective import can_be_priced, choice_cost, price_of_peaks
+from .crowds import read_crowds
 from .weights import read_weights, weigh
 
 
@@ -29,7 +34,11 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
     prices = read_weights(certificate)
     if isinstance(prices, str):
         return prices
-    unit = prices.denominator
+    crowds = read_crowds(places, certificate, prices.denominator)
+    if isinstance(crowds, str):
+        return crowds
+    finer = crowds.denominator // prices.denominator
+    unit = crowds.denominator
     weights = weigh(places, certificate, prices.moments)
     bound = 0
     for tied in dict.fromkeys(places.tied(number) for number in range(len(places.problem.buffers))):
@@ -39,17 +48,30 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
             continue
         look(VERIFYING)
         members = [places.problem.buffers[number] for number in tied]
-        mine = weights.get(tied[0], {})
+        mine, also = weights.get(tied[0], {}), crowds.due.get(tied[0], {})
         bound += (min if possible else max)(
-            unit * sum(choice_cost(buffer, places.pools[pool], term) for buffer in members) + mine.get(pool, 0)
+            unit * sum(choice_cost(buffer, places.pools[pool], term) for buffer in members)
+            + finer * mine.get(pool, 0)
+            + also.get(pool, 0)
             for pool in homes
         )
     of_peaks = price_of_peaks(places.problem, term)
-    for name, total in prices.totals.items():
+    for name in {**prices.totals, **crowds.steps}:
         pool_ = places.pools[name]
-        excess = total - unit * of_peaks * pool_.cost
-        if excess > 0:
-            if pool_.size is None:
-                return f"it prices room in the unlimited pool {echo(name)} above what its peak costs"
-            bound -= excess * pool_.size
+        rise = unit * of_peaks * pool_.cost - finer * prices.totals.get(name, 0)
+        if rise < 0 and pool_.size is None:
+            return f"it prices room in the unlimited pool {echo(name)} above what its peak costs"
+        bound += _least_of_height(rise, crowds.steps.get(name, {}), pool_.size)
     return Fraction(bound, unit)
+
+
+def _least_of_height(rise: int, steps: dict[int, int], size: int | None) -> int:
+    """What a pool costs at least, where each byte of its height costs `rise`, and from each step on so much has room that pays."""
+    least = counted = 0
+    for height in sorted(steps):
+        if size is not None and height > size:
+            break
+        least = min(least, rise * (height - 1) - counted)
+        counted += steps[height]
+        least = min(least, rise * height - counted)
+    return least if size is None else min(least, rise * size - counted)

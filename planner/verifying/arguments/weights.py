@@ -158,3 +158,8 @@ def one_group(places: Places, a: int, b: int) -> bool:
 
 def live_at(buffer: Buffer, time: int) -> bool:
     return any(start <= time < end for start, end in buffer.live or ())
+
+
+def meet(a: Buffer, b: Buffer) -> bool:
+    """True if both are live at some time."""
+    return any(max(s, t) < min(e, f) for s, e in a.live or () for t, f in b.live or ())

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.http.hostile import Attack, Cost, cost, memory
-from tests.http.hostile_scenes import Scene, scenes
+from tests.http.hostile.attacks import Attack, Cost, cost, memory
+from tests.http.hostile.scenes import Scene, scenes
 from tests.http.served import Served
 
 MIB = 1 << 20
@@ -36,7 +36,7 @@ SETTLED_SECONDS = 8.0
 def served(scene: Scene) -> Iterator[Served]:
     """The scene's service."""
     variables = {f"MEMPLAN_{name.upper()}": value for name, value in scene.settings.items()}
-    command = None if scene.limit is None else ["tests.http.limited", scene.limit, "serve", "--port", "0"]
+    command = None if scene.limit is None else ["tests.running.limited", scene.limit, "serve", "--port", "0"]
     with tempfile.TemporaryDirectory() as folder:
         service = Served(Path(folder), variables, command)
         try:

@@ -81,6 +81,8 @@ class Coverage:
         No choice has a smaller value than `least_value`.
         """
         limits = [high for _, high, _ in self._settled]
+        if not limits:
+            return None
         marks = {point.value for point in points} | {high + 1 for high in limits if high is not None}
         if None not in limits:  # what was asked for first is all that is allowed
             marks.discard(max(high for high in limits if high is not None) + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
@@ -40,8 +40,9 @@ def live_together(
     alternatives: Sequence[int],
     unit: int = 1,
     homes: Mapping[int, tuple[int, ...]] | None = None,
+    look: Callable[[], object] = lambda: None,
 ) -> Times:
-    """What is live at each time.
+    """What is live at each time. `look` is called now and then, and may end it all.
 
     `alternatives` says how many each group has. Blocks begin at multiples of `unit`: one that is alone takes whole units, except the last.
     `homes` are the memories in which each block may be, where there are several.
@@ -50,6 +51,7 @@ def live_together(
     dying: dict[int, list[Piece]] = {}
     for piece in pieces:
         if piece.start < piece.end and piece.low < piece.high:
+            look()
             born.setdefault(piece.start, []).append(piece)
             dying.setdefault(piece.end, []).append(piece)
     times = sorted(born.keys() | dying.keys())
@@ -58,6 +60,7 @@ def live_together(
     found: dict[tuple[Load, tuple[Share, ...]], int] = {}
     most_spare = 0
     for time in times:
+        look()
         if time in formed:
             cells, spare = _cells_of_blocks(live, alternatives, unit)
             most_spare = max(most_spare, spare)

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from heapq import heappop, heappush
 
-from .asking import Asking
 from .crowds import Priced, prices_of
 from .peaks import Choice
 from .program import Heights, Program
-from .question import Question
+from .questions.asking import Asking
+from .questions.question import Question
 
 NARROW = 100
 """A box is narrow where, pool by pool, what its heights cost differs by such a part of the best choice at most."""

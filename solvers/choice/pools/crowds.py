@@ -72,6 +72,10 @@ class Priced:
         """What no choice costs less than."""
         return -(-self._total // self._prices.scale)
 
+    def due(self, group: int) -> dict[int, int]:
+        """By pool, what it costs the class to be there at these prices."""
+        return self._due[group]
+
     def _of_height(self, pool: int, low: int, high: int) -> int:
         """What a pool costs at least that is so high."""
         program, prices = self._program, self._prices

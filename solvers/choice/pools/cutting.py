@@ -13,9 +13,9 @@ import numpy as np
 
 from ...bounds.room_prices import Floats
 from ...model.instance import Ints
-from .asking import Asking
 from .program import Costs, Program, classes_in_time
-from .question import Question
+from .questions.asking import Asking
+from .questions.question import Question
 
 PIECE = 1_500
 """About so many classes are in one."""

@@ -38,8 +38,9 @@ class Packing:
         self.work = 0
         self._instance, self._task, self._control = instance, task, _Quietly(control)
         block = instance.part_block[instance.rect_part]
-        self._starts = np.full(instance.blocks, instance.sections, dtype=np.int64)
-        np.minimum.at(self._starts, block, instance.rect_start)
+        self.starts = np.full(instance.blocks, instance.sections, dtype=np.int64)
+        """When each block is first live."""
+        np.minimum.at(self.starts, block, instance.rect_start)
         self._known: dict[tuple[int, bool, bytes], Packed] = {}
 
     def pack(self, pool: Ints, counted: frozenset[int], work: int) -> tuple[Placement | None, list[int]]:
@@ -64,20 +65,21 @@ class Packing:
         instance = self._instance
         mine = moving[pool_of[moving] == pool]
         here = pool_of == pool
-        first, last = int(self._starts[mine].min()), int(self._starts[mine].max())
+        around = self.starts[mine if len(mine) else moving]
+        first, last = int(around.min()), int(around.max())
         margin = last - first + 1
-        free = here & (self._starts >= first - margin) & (self._starts <= last + margin)
+        free = here & (self.starts >= first - margin) & (self.starts <= last + margin)
         blocks = np.flatnonzero(here & (free | self._meets(free)))
         piece = restrict(instance, blocks, [pool]).instance
         fixed = ~free[blocks]
         lowest, highest = piece.lowest.copy(), piece.highest.copy()
-        lowest[fixed, 0] = highest[fixed, 0] = offset[blocks[fixed]]
         capacity = piece.pools[0].capacity
         if top is not None and (capacity is None or top < capacity):
             room = top - piece.block_high
             room -= (room - piece.residue[:, 0]) % piece.modulus[:, 0]
             highest[:, 0] = np.minimum(highest[:, 0], room)
-            capacity = top
+            capacity = max(top, int((offset[blocks[fixed]] + piece.block_high[fixed]).max(initial=0)))
+        lowest[fixed, 0] = highest[fixed, 0] = offset[blocks[fixed]]
         if (lowest > highest).any():
             return None
         piece = replace(

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from .asking import Asking
 from .program import Pools, Program
-from .question import Question
+from .questions.asking import Asking
+from .questions.question import Question
 
 Tops: TypeAlias = tuple[int, ...]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...bounds.weighted_sections import LiveHeights, homes_of_classes
 from ...geometry.presolve import restrict
-from ...model.instance import Bools, Instance, Ints, Placement, Term
+from ...model.instance import LINEAR_TERMS, Bools, Instance, Ints, Placement, Term
 from ...model.linear_terms import choice_cost, moved_column, peak_price
 
 MOST_ENTRIES = 400_000
@@ -119,7 +119,7 @@ def program_of(instance: Instance) -> Program:
     rows, spare = _rows(instance, number, homes, steps)
     terms = []
     for term in instance.terms:
-        if (term is Term.REUSE_COST and instance.weighs_reuse) or moved_column(instance, term) is not None:
+        if not _is_known(instance, term):
             break
         terms.append(_costs(instance, term, number, homes))
     return Program(
@@ -131,6 +131,13 @@ def program_of(instance: Instance) -> Program:
         terms=tuple(terms),
         apart=tuple((min(pair), max(pair)) for pair in sorted({(a, b) for a, b in number[instance.apart].tolist()})),
     )
+
+
+def _is_known(instance: Instance, term: Term) -> bool:
+    """Can the program say what the term is worth? Without addresses it knows peaks and what costs by pool."""
+    if term in LINEAR_TERMS:
+        return moved_column(instance, term) is None
+    return term is Term.LARGEST_PEAK or (term is Term.REUSE_COST and not instance.weighs_reuse)
 
 
 def _step(instance: Instance, pool: int) -> int:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from ...exact.cpsat.linear import LinearProgram, Solved
-from .crowds import Crowd
+from .crowds import Crowd, Priced, prices_of
 from .program import Heights, Program
-from .question import Relaxed
+from .questions.question import Relaxed
 
 LEVELS = 64
 """Of each pool, besides one for the size of each class."""
@@ -25,9 +26,8 @@ SHARES = (0.2, 0.4, 0.6, 0.8)
 """Crowds are looked for among those with so much of them in a pool."""
 LEAST_GAIN = 1e-4
 """Rounds of crowds end when two in a row have raised the bound by no larger part than this."""
-STEPS_TIMES_ROWS_PER_WORK = 80
-SECONDS_PER_WORK = 2e-6
-"""Of GLOP's deterministic seconds, which it looks at while it works."""
+MOST_ENTRIES = 50_000
+"""Larger programs are solved nearly."""
 WORK_PER_ENTRY = 3
 """Of looking for crowds."""
 
@@ -45,7 +45,8 @@ class Relaxation:
     def __init__(self, program: Program, held: Sequence[int]) -> None:
         self._program = program
         self.work = 0
-        self._lp = lp = LinearProgram()
+        self._is_large = program.entries > MOST_ENTRIES
+        self._lp = lp = LinearProgram(is_large=self._is_large)
         self._units = float(max((units for row in program.rows for _, units in row.members), default=1))
         """Of room, so many are one in the program,"""
         term = program.terms[len(held)]
@@ -68,32 +69,40 @@ class Relaxation:
             self._hold(number, most)
         self._crowds = list[tuple[Crowd, int]]()
         self._known = set[Crowd]()
+        if self._is_large:
+            self._add_singles()
 
     def solve(self, heights: Heights, rounds: int | None, work: int, stopped: Callable[[], object]) -> Relaxed | None:
         """The best solution with the pools so high, within so many rounds and so much work, as good as crowds make it; None: it was not found."""
         self._limit(heights)
         first: Solved | None = None
-        best: Solved | None = None
+        best: Relaxed | None = None
+        last = 0.0
         idle, begin, end = 0, self.work, self.work + work
         number = 0
         while number != rounds and self.work < end and idle < 2 and not stopped():
             number += 1
-            before = self._lp.steps
-            found = self._lp.minimise((end - self.work) * SECONDS_PER_WORK)
-            self.work += (self._lp.steps - before) * self._lp.rows // STEPS_TIMES_ROWS_PER_WORK
+            before = self._lp.work
+            found = self._lp.minimise(end - self.work)
+            self.work += self._lp.work - before
             if found is None:
                 break
-            if best is not None:
-                idle = idle + 1 if found.cost - best.cost <= LEAST_GAIN * abs(best.cost) else 0
-            first, best = first or found, found
+            if first is not None:
+                idle = idle + 1 if found.cost - last <= LEAST_GAIN * abs(last) else 0
+            first, last = first or found, found.cost
+            relaxed = self._relaxed(found, (found.cost - first.cost) / (abs(first.cost) or 1.0), self.work - begin)
+            best = relaxed if best is None or not self._is_large else self._better(relaxed, best)
             self.work += WORK_PER_ENTRY * self._program.entries
             if not self._known:
-                self._add_singles()  # only now: without them there is a solution soon, however large the program is
+                self._add_singles()  # only now: without them there is a solution soon
             elif not self._sharpen(found.columns):
                 break
-        if first is None or best is None:
-            return None
-        return self._relaxed(best, (best.cost - first.cost) / (abs(first.cost) or 1.0), self.work - begin)
+        return None if best is None else replace(best, work=self.work - begin)
+
+    def _better(self, one: Relaxed, other: Relaxed) -> Relaxed:
+        """That of which the prices prove more: of what is solved only nearly, it may be the earlier one."""
+        bounds = [Priced(self._program, prices_of(each.of_rows, each.of_crowds)).bound for each in (one, other)]
+        return one if bounds[0] >= bounds[1] else other
 
     def _limit(self, heights: Heights) -> None:
         """Nothing is looked for but with the pools between these heights; none: between those that there are."""

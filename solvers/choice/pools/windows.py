@@ -6,15 +6,17 @@ and move from sweep to sweep, so that what one window's border was in the way of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from ...model.instance import Instance, Ints, Placement
-from .asking import Asking
+from ...model.objective import peaks
 from .packing import Packing
 from .program import Costs, Pools, Program, Row, classes_in_time, pools_of_classes
-from .question import Question
+from .questions.asking import Asking
+from .questions.question import Question
 
 WINDOWS = (100, 150, 200, 300)
 """How many classes are chosen anew at once: in the first sweep, in the next, and so on."""
@@ -87,6 +89,52 @@ class Windows:
             idle = 0 if gained else idle + 1
             number += 1
 
+    def lower(self, tops: tuple[int, ...], work: int) -> tuple[int, ...]:
+        """Choose anew where pools are higher than these tops, for the least of the first term; the tops that are kept to then."""
+        end = self.work + work
+        clusters = list(self._clusters(tops))
+        for done, members in enumerate(clusters):
+            left = end - self.work
+            if left <= 0 or self._asking.stop is not None:
+                break
+            tops = self._lower(members, tops, left // (len(clusters) - done))
+        return tuple(map(max, tops, peaks(self._instance, self.placement)))
+
+    def _clusters(self, tops: tuple[int, ...]) -> Iterator[list[int]]:
+        """Who is live where pools are higher than the tops: those who live together in time, and no more than are chosen anew at once."""
+        rooms = self._program.rooms
+        ends = self._offset + self._instance.block_high
+        pool_of = np.array(self._pools, dtype=np.int64)[self._number]
+        high = set(self._number[ends > np.array(tops)[pool_of]].tolist())
+        found: list[int] = []
+        for n, row in enumerate(self._program.rows):
+            room = rooms[row.pool]
+            is_high = self._loads[n] > room.below(tops[row.pool]) + room.spare
+            is_high = is_high or any(group in high and self._pools[group] == row.pool for group, _ in row.members)
+            here = [group for group, _ in row.members if len(self._program.homes[group]) > 1] if is_high else []
+            if here and found and (len({*found, *here}) > WINDOWS[-1] or not {*found} & {*here}):
+                yield list(dict.fromkeys(found))
+                found = []
+            found += here
+        if found:
+            yield list(dict.fromkeys(found))
+
+    def _lower(self, members: list[int], tops: tuple[int, ...], work: int) -> tuple[int, ...]:
+        """The tops below which these are now; the same if nothing was found."""
+        part, near = self._part(0, members)
+        rooms = tuple(room._replace(lowest=top) for room, top in zip(part.rooms, tops, strict=True))
+        part = replace(part, rooms=rooms, terms=(part.terms[0]._replace(of_peaks=self._program.terms[0].of_peaks),))
+        answer = self._asking.ask(part, Question(0, near=near), work)
+        if answer.pools is None:
+            return tops
+        chosen = dict(zip(members, answer.pools, strict=True))
+        lowest = part.least_tops(answer.pools)
+        for step in (0, *STRETCHES):
+            raised = tuple(top + top * step // 1000 for top in lowest)
+            if not self._pack(chosen, raised, {*near, *answer.pools}):
+                return tuple(map(max, tops, raised))
+        return tops
+
     def _windows(self, sweep: int) -> Iterator[list[int]]:
         window = WINDOWS[min(sweep, len(WINDOWS) - 1)]
         step = max(window * STEP[0] // STEP[1], 1)
@@ -152,9 +200,9 @@ class Windows:
         near = tuple(self._pools[group] for group in members)
         return Program(tuple(homes), program.rooms, tuple(rows), tuple(terms), apart), near
 
-    def _pack(self, chosen: dict[int, int], tops: tuple[int | None, ...]) -> list[int]:
-        """Pack these classes into these pools, and remember where; the pools that they do not fit into."""
-        coming = sorted({pool for group, pool in chosen.items() if self._pools[group] != pool})
+    def _pack(self, chosen: dict[int, int], tops: tuple[int | None, ...], anyway: Iterable[int] = ()) -> list[int]:
+        """Pack these classes into these pools, and remember where; the pools that they do not fit into. Some are packed `anyway`, also if nobody comes."""
+        coming = sorted({*anyway, *(pool for group, pool in chosen.items() if self._pools[group] != pool)})
         moving = np.sort(np.concatenate([self._blocks[group] for group in chosen]))
         pool_of = np.array(self._pools, dtype=np.int64)[self._number]
         for group, pool in chosen.items():

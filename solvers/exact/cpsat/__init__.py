@@ -47,7 +47,8 @@ class CpSat(Solver):
         budget = Budget(task.limits.work, task.limits.deadline, task.seed, WORKERS, task.verbose)
         single = self._single_peak(instance)
         if single is None:
-            return Lexicographic(instance, task, control, warm, replace(budget, rate=RATE_OF_SEVERAL_TERMS)).run()
+            several = replace(budget, rate=RATE_OF_SEVERAL_TERMS, is_linear=instance.weighs_reuse)
+            return Lexicographic(instance, task, control, warm, several).run()
         from .descent import Descent
 
         return self._descend(Descent(instance, single, task, control, warm, budget))

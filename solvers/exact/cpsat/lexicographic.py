@@ -16,6 +16,9 @@ from .program.cover import cover
 from .program.model import Model, build
 from .program.objective import Costs
 
+SHARE_OF_SEARCH = 2
+"""A call that would spend more than half of its work before it begins to search is not made, unless nothing is known."""
+
 
 class Lexicographic:
     """The state of one run."""
@@ -32,6 +35,8 @@ class Lexicographic:
         self._bound: Value = task.bound
         self._work = 0
         self._cover = cover(instance)
+        self._fixed_work = WORK_PER_BLOCK * instance.blocks
+        """What each call takes before it begins to search."""
 
     def run(self) -> Outcome:
         """Solve term by term."""
@@ -68,13 +73,18 @@ class Lexicographic:
 
     def _solve(self, index: int) -> Reply:
         """Lower one term, with the earlier ones no worse than they are."""
+        work = self._left()
+        if work is not None and index + 1 < len(self._instance.terms) and not self._is_any_good_enough:
+            work = (work + 1) // 2
+        if self._value is not None and work is not None and work < SHARE_OF_SEARCH * self._fixed_work:
+            return Reply(Answer.UNKNOWN, None, 0, StopReason.WORK_LIMIT)
         model = build(self._instance, self._cover)
         if model.is_impossible:
             return Reply(Answer.INFEASIBLE, None, 0, None)
         if self._hint is not None:
             model.suggest(self._hint)
         if self._is_any_good_enough:
-            return self._search(model, self._left(), on_bound=None)
+            return self._search(model, work, on_bound=None)
         costs = Costs(model, self._cover, self._task.pool_bounds)
         terms = self._instance.terms
         for term, reached in zip(terms[:index], self._value or (), strict=False):
@@ -87,8 +97,6 @@ class Lexicographic:
         if self._value is not None:
             model.cp.add(goal <= self._value[index] - 1)  # only what is better is worth finding
         model.cp.minimize(goal)
-        left = self._left()
-        work = left if left is None or index + 1 == len(terms) else (left + 1) // 2
         reply = self._search(model, work, self._raise_bound if is_exact else None)
         if is_exact and reply.bound is not None:
             self._raise_bound(reply.bound)
@@ -98,8 +106,9 @@ class Lexicographic:
         def keep(value: ReadValue) -> None:
             self._accept(model.placement(value))
 
-        reply = solve(model.cp, replace(self._budget, work=work), self._control, keep, on_bound)
-        self._work += reply.work + WORK_PER_BLOCK * self._instance.blocks
+        search = None if work is None else max(work - self._fixed_work, 1)
+        reply = solve(model.cp, replace(self._budget, work=search), self._control, keep, on_bound)
+        self._work += reply.work + self._fixed_work
         return reply
 
     def _left(self) -> int | None:

@@ -1,4 +1,4 @@
-"""What a MILP solver is given and what it answers, whichever it is."""
+"""What a MILP solver is given, whom it tells on its way, and what it answers, whichever it is."""
 
 from __future__ import annotations
 
@@ -43,18 +43,19 @@ class Answer:
         return self.stop is StopReason.PROVED and self.values is None
 
 
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who is told of bounds and improving solutions as they come, and may stop the run."""
+
+    control: Control
+    on_bound: Callable[[float], None]
+    on_values: Callable[[Mapping[str, float]], None]
+
+
 class Backend(Protocol):
     """A way to run a program."""
 
     name: str
 
-    def run(
-        self,
-        problem: Any,
-        start: Mapping[str, float] | None,
-        budget: Budget,
-        control: Control,
-        on_bound: Callable[[float], None],
-        on_values: Callable[[Mapping[str, float]], None],
-    ) -> Answer:
-        """Solve a PuLP problem. Bounds and improving solutions are reported as they come, if they can be had."""
+    def run(self, problem: Any, start: Mapping[str, float] | None, budget: Budget, listener: Listener) -> Answer:
+        """Solve a PuLP problem, beginning with these values."""

@@ -16,14 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ...model.errors import StopReason
-from ...model.solver import Control
-from .answer import Answer, Budget
+from .answer import Answer, Budget, Listener
 from .process import run_owned
 from .program.build import TOLERANCE
 
@@ -103,15 +102,7 @@ class CbcBackend:
 
     name = "cbc"
 
-    def run(
-        self,
-        problem: Any,
-        start: Mapping[str, float] | None,
-        budget: Budget,
-        control: Control,
-        on_bound: Callable[[float], None],
-        on_values: Callable[[Mapping[str, float]], None],
-    ) -> Answer:
+    def run(self, problem: Any, start: Mapping[str, float] | None, budget: Budget, listener: Listener) -> Answer:
         """See Backend. CBC gives bounds on the way, solutions only at the end."""
         program = find_cbc()
         if program is None:
@@ -125,11 +116,11 @@ class CbcBackend:
                 _write_start(
                     folder / "start.sol", {variables[v]: value for v, value in start.items() if v in variables}
                 )
-            log = _Log(control, on_bound)
+            log = _Log(listener)
             command = [str(program), *_arguments(budget, warm=start is not None)]
             interrupt_at = None if budget.deadline is None else budget.deadline - _reserve(budget.deadline) / 2
             code, killed = run_owned(
-                command, folder, log.line, lambda: control.stopped() or _too_late(budget), interrupt_at
+                command, folder, log.line, lambda: listener.control.stopped() or _too_late(budget), interrupt_at
             )
             if killed is not None:
                 return Answer(killed, bound=log.bound)
@@ -181,26 +172,25 @@ def _write_start(path: Path, values: Mapping[str, float]) -> None:
 class _Log:
     """What CBC's log says: the lower bound, the nodes, how it ended."""
 
-    def __init__(self, control: Control, on_bound: Callable[[float], None]) -> None:
+    def __init__(self, listener: Listener) -> None:
         self.bound: float | None = None
         self.nodes = 0
         self.complete = True
         self.interrupted = False
         self.tail = ""
-        self._control = control
-        self._on_bound = on_bound
+        self._listener = listener
 
     def line(self, text: str) -> None:
         if not text:
             return
         self.tail = text
-        self._control.log(f"cbc: {text}")
+        self._listener.control.log(f"cbc: {text}")
         found = _BOUND.search(text)
         if found is not None:
             bound = float(found[1] or found[2])
             if abs(bound) < 1e40:
                 self.bound = bound if self.bound is None else max(bound, self.bound)
-                self._on_bound(self.bound)
+                self._listener.on_bound(self.bound)
         nodes = _NODES.match(text)
         if nodes is not None:
             self.nodes = int(nodes[1])

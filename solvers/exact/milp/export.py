@@ -24,22 +24,21 @@ FORMATS = ("lp", "mps")
 NAME = "export-model"
 
 
-def write_model(
+def export(
     instance: Instance,
-    path: Path,
+    kind: str,
     blocks: Sequence[str] | None = None,
     pools: Sequence[str] | None = None,
     *,
     plain: bool = False,
-) -> None:
-    """Write the program of an instance; the file's ending, .lp or .mps, says how. Only in a process that may import PuLP.
+) -> str:
+    """The program of an instance as text; kind is lp or mps. Only in a process that may import PuLP.
 
-    The objective is the first term; later terms of a lexicographic objective are no part of the file. Names are those of blocks and pools.
+    The objective is the first term; later terms of a lexicographic objective are no part of it. Names are those of blocks and pools.
     Plain: without the rows that follow from others and only help solvers.
     """
-    kind = path.suffix.removeprefix(".").lower()
     if kind not in FORMATS:
-        raise Unsupported(NAME, f"a model file ends in .lp or .mps, not in {path.suffix or 'nothing'}")
+        raise Unsupported(NAME, f"a model file ends in .lp or .mps, not in .{kind}")
     if instance.weighs_moves:
         raise Unsupported(NAME, refusal({Feature.MOVES}))
     names = make_names(
@@ -53,24 +52,12 @@ def write_model(
         raise Unsupported(
             NAME, "it has no solution, as sizes and capacities alone show, so there is no program to write"
         )
-    if kind == "lp":
-        model.program.problem.writeLP(str(path))
-    else:
-        model.program.problem.writeMPS(str(path), with_objsense=True)
-
-
-def export(
-    instance: Instance,
-    kind: str,
-    blocks: Sequence[str] | None = None,
-    pools: Sequence[str] | None = None,
-    *,
-    plain: bool = False,
-) -> str:
-    """The program as text; kind is lp or mps. Only in a process that may import PuLP."""
     with tempfile.TemporaryDirectory(prefix="memplan-export-") as folder:
         path = Path(folder, f"model.{kind}")
-        write_model(instance, path, blocks, pools, plain=plain)
+        if kind == "lp":
+            model.program.problem.writeLP(str(path))
+        else:
+            model.program.problem.writeMPS(str(path), with_objsense=True)
         return path.read_text()
 
 

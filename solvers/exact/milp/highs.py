@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...model.errors import StopReason
-from ...model.solver import Control
-from .answer import Answer, Budget
+from .answer import Answer, Budget, Listener
 from .program.build import TOLERANCE
 
 REPORTING_SECONDS = 0.1
@@ -23,15 +22,7 @@ class HighsBackend:
 
     name = "highs"
 
-    def run(
-        self,
-        problem: Any,
-        start: Mapping[str, float] | None,
-        budget: Budget,
-        control: Control,
-        on_bound: Callable[[float], None],
-        on_values: Callable[[Mapping[str, float]], None],
-    ) -> Answer:
+    def run(self, problem: Any, start: Mapping[str, float] | None, budget: Budget, listener: Listener) -> Answer:
         """See Backend."""
         import highspy
 
@@ -55,18 +46,18 @@ class HighsBackend:
         stopped: list[StopReason] = []
 
         def watch(event: Any) -> None:
-            reason = control.stopped()
+            reason = listener.control.stopped()
             if reason is not None:
                 stopped.append(reason)
                 event.interrupt()
 
         def improved(event: Any) -> None:
-            on_values(dict(zip(columns, (float(v) for v in event.data_out.mip_solution), strict=True)))
+            listener.on_values(dict(zip(columns, (float(v) for v in event.data_out.mip_solution), strict=True)))
 
         def bounded(event: Any) -> None:
             bound = float(event.data_out.mip_dual_bound)
             if abs(bound) < FINITE:
-                on_bound(bound)
+                listener.on_bound(bound)
             watch(event)
 
         solver.cbMipInterrupt += watch

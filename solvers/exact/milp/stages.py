@@ -15,7 +15,7 @@ from ...model.linear_terms import LINEAR, least_choice_cost, peak_price
 from ...model.objective import evaluate, value_of_peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task, Warm
-from .answer import Answer, Backend, Budget
+from .answer import Answer, Backend, Budget, Listener
 from .program.build import Model, Question, build, choices_of, read_placement
 from .program.model import numbered
 from .program.pairs import in_twin_order
@@ -165,7 +165,8 @@ class Stages:
 
         limits = self.task.limits
         budget = Budget(limits.deadline, self._nodes(model), first_only, self.task.seed, limits.memory_bytes)
-        answer = self.backend.run(model.program.problem, self._start(model), budget, self.control, on_bound, on_values)
+        listener = Listener(self.control, on_bound, on_values)
+        answer = self.backend.run(model.program.problem, self._start(model), budget, listener)
         self.work += UNITS_PER_PROGRAM + answer.nodes * self._node_units(model)
         if answer.message:
             self.control.log(f"{self.backend.name}: {answer.message}")

@@ -11,24 +11,24 @@ from ...fitting.placing import PoolPolicy, place_all
 from ...geometry.tie_breaks import rank_tie
 from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
+from ...model.interruption import check_interrupted
 from ...model.objective import evaluate
 from ...model.outcome import Outcome, Value
-from ...model.patience import still_waited_for
 from ...model.solver import Control, Goal, Task
 
 
 def solve_many_pools(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
     """The best that all combinations of order, fit and policy find, or the first that is good enough."""
     search = _Best(solver, instance, task, control)
-    still_waited_for()
+    check_interrupted()
     near = neighbours(instance)
-    still_waited_for()
+    check_interrupted()
     soft = _unwelcome(instance)
     for number, (order, fit, policy, heed) in enumerate(_strategies(instance, bool(soft))):
         # However little time there is, the first pass is made: it hurries if it must.
         if (stop := search.finished(number * near.work)) is not None and (number or search.placement is not None):
             return search.outcome(stop)
-        still_waited_for()
+        check_interrupted()
         placement = place_all(
             instance,
             order,

@@ -12,6 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from api.cli.app import app
+from api.cli.invocation import invoke
 from api.jobs.requests.doors import PLANS
 from api.routes.http.parameters import PLAN_QUERY
 from planner.formats import FORMATS
@@ -56,6 +57,16 @@ def test_help_names_each_option_and_nothing_is_left_to_fill_in(words: tuple[str,
     assert shown.exit_code == 0
     assert options(COMMANDS[words]) <= set(re.findall(r"--[a-z-]+", shown.stdout))
     assert not re.search(r"\{[a-z_]+\}", shown.stdout)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_usage_error_points_to_the_help_of_its_command(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    takes_a_value = [param for param in COMMANDS[words].params if param.opts[0].startswith("--") and not param.is_flag]
+    for wrong in ("--no-such-option", *(param.opts[0] for param in takes_a_value[:1])):  # without its value
+        assert invoke([*words, wrong]) == 2
+        assert capsys.readouterr().err.splitlines()[-1] == f"try 'memplan {' '.join(words)} --help'"
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.processes import COMMAND, UNHURRIED, run
-from tests.forked import environment
+from tests.running.command import COMMAND, UNHURRIED, run
+from tests.running.forked import environment
 
 PROBLEM: dict[str, Any] = {
     "format": "memplan/1",

@@ -1,4 +1,4 @@
-"""The planner that waits (tests/installed) may run for all who work on jobs."""
+"""The planner that waits (tests/running/installed) may run for all who work on jobs."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from planner import Options
 from planner.formats import write_problem
 from planner.generate import Request, generate
 from planner.model.problem import Buffer, Problem
-from tests.forked import forking_workers
+from tests.running.forked import forking_workers
 
 SECONDS = 120.0
 STALLED_SECONDS = 2.5
@@ -32,7 +32,7 @@ LIMITS = QueueLimits(1000, 1000, 1 << 40)
 EASY = write_problem(Problem(tuple(Buffer(i, 16 + i, live=((i, i + 2),)) for i in range(5))))
 SLOW = write_problem(generate("random", Request(400, seed=5)))
 FOREVER = Options(solver="waiting", time_limit=600, workers=1)
-"""Of SLOW a first plan is there at once; then it goes on until it is stopped, and takes no processor (tests/installed)."""
+"""Of SLOW a first plan is there at once; then it goes on until it is stopped, and takes no processor (tests/running/installed)."""
 OBJECTS_FOREVER = Options(time_limit=600, work_limit=10**12, workers=1)
 """The same where its buffers share storage objects."""
 

@@ -19,7 +19,7 @@ from api.jobs.requests.options import as_document
 from api.settings import Settings
 from planner import Options, read_plan
 from tests.api.jobs.rigs import EASY, SECONDS, SLOW
-from tests.forked import forking_workers
+from tests.running.forked import forking_workers
 
 FOREVER = Options(solver="cbc", time_limit=600, work_limit=10**12, workers=1)
 """A plan is known before the solver begins, whenever it is stopped."""

@@ -20,7 +20,7 @@ from planner.formats.tables.problems import recognised
 from planner.generate import Request, generate
 from planner.planning.placing.watching import Progress
 from solvers.model.errors import StopReason
-from tests.http.test_studies import LOOP, SHAPED
+from tests.http.queued.test_studies import LOOP, SHAPED
 from tests.planner.planning.placing.test_starting import tangle
 
 VARIANTS = write_problem(generate("variants", Request(24, seed=4, parameters={"groups": 4, "alternatives": 3})))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from api.process import machine, memory_budget
-from api.process.machine import Memory, Used
-from api.process.memory_budget import LEAST_PROCESS, Budget, Shares, share_out
+from api.process.machine import Cores, Memory, Used
+from api.process.memory_budget import LEAST_PROCESS, Budget, Shares, share_out, solver_processes
 from api.settings import Settings, WrongSettings
 from tests.api.process.test_machine import groups
 
@@ -116,3 +116,21 @@ def test_what_this_process_has_is_known() -> None:
     assert now is not None
     assert now.address_space > now.data > MIB
     assert now.address_space > now.resident > MIB
+
+
+@pytest.mark.parametrize(
+    ("cores", "workers", "processes"),
+    [
+        (Cores(8, None), None, 8),
+        (Cores(8, 2.5), None, 3),
+        (Cores(8, 0.5), None, 2),
+        (Cores(1, 4.0), None, 2),
+        (Cores(8, 2.0), 5, 5),
+        (Cores(8, 2.0), 1, 2),
+    ],
+)
+def test_as_many_solver_processes_as_the_container_allows_but_two_at_least(
+    monkeypatch: pytest.MonkeyPatch, cores: Cores, workers: int | None, processes: int
+) -> None:
+    monkeypatch.setattr(machine, "cores", lambda: cores)
+    assert solver_processes(Settings(workers=workers)) == processes

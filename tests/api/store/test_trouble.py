@@ -17,7 +17,7 @@ from api.store.opening import open_store
 from api.store.records import About, JobState, NewJob, QueueLimits
 from api.store.sql.databases import sqlite
 from api.store.sql.store import DatabaseStore
-from tests.postgresql import SECONDS, Server
+from tests.running.postgresql import SECONDS, Server
 
 ABOUT = About("key", "digest", None, 3, {}, (), None)
 LIMITS = QueueLimits(1000, 1000, 1 << 40)

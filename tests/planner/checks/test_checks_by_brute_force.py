@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations, product
 from math import lcm
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.checks import check
@@ -23,6 +23,7 @@ from planner.model.problem import (
     Pool,
     Problem,
 )
+from tests.small.strategies import effort
 
 
 def placements(whole: Problem, reach: int) -> Iterator[tuple[tuple[str, int], ...]]:
@@ -99,7 +100,7 @@ def small_problems(draw: st.DrawFn) -> Problem:
     )
 
 
-@settings(deadline=None, max_examples=100)
+@effort(40, 2000)
 @given(small_problems())
 def test_with_room_enough_a_problem_is_refused_only_if_it_has_no_plan(whole: Problem) -> None:
     codes = {finding.code for finding in check(whole)}

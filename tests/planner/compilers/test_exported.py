@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from planner import BadInput, Pool, plan
-from planner.compilers import torch_program
+from planner import BadInput, Pool, plan, plan_shapes, verify_shapes
+from planner.compilers import torch_program, torch_shapes
 from planner.graph import GraphProblem, TensorKind, program_problem
+from planner.planning.shapes import Mode
 
 torch: Any = pytest.importorskip("torch", reason="ExecuTorch is not installed (./scripts/compilers)")
 
@@ -101,6 +102,52 @@ def test_sizes_that_depend_on_symbols_are_at_their_largest_and_those_without_one
     assert parts.applied == ()  # the last row begins elsewhere in a smaller batch
     with pytest.raises(BadInput, match="no largest size"):
         made(lambda x: x + 1, torch.ones(2, 4), dynamic_shapes=(({0: torch.export.Dim("batch")},),))
+
+
+def test_sizes_are_kept_as_expressions_that_are_right_for_every_shape() -> None:
+    class Module(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, x: Any, y: Any) -> Any:
+            branch = torch.cond(x.shape[0] > 3, lambda a: (a * 2).relu(), lambda a: a.clone(), (x,))
+            pooled = torch.nn.functional.max_pool2d(y, 2)
+            mixed = torch.nn.functional.conv2d(y, torch.ones(4, 3, 3, 3), stride=2)
+            return torch.cat([branch, x], 0)[1:], x.reshape(-1) + 1, pooled, mixed
+
+    batch, side = torch.export.Dim("batch", min=2, max=64), torch.export.Dim("side", min=8, max=128)
+    given = (torch.ones(4, 8), torch.ones(2, 3, 16, 16))
+    exported = torch.export.export(Module(), given, dynamic_shapes=({0: batch}, {2: side, 3: side}))
+    found = torch_shapes(exported, (Pool("arena"),))
+    assert sorted(found.symbols.values()) == [(2, 64), (8, 128)]
+    names = {span: name for name, span in found.symbols.items()}
+    for b, s in ((2, 8), (5, 17), (64, 128)):
+        sizes = [buffer.size for buffer in found.at({names[2, 64]: b, names[8, 128]: s}).buffers]
+        half, odd = s // 2, (s - 3) // 2 + 1
+        for expected in (32 * b, 64 * b, 24 * s * s, 24 * half * half, 32 * odd * odd):
+            assert expected in sizes
+    planned = plan_shapes(found, Mode.MAXIMUM)  # a view shares memory
+    assert verify_shapes(found, planned) == ()
+    narrow = torch_shapes(exported, (Pool("arena"),), ranges={names[2, 64]: (2, 8)})
+    assert dict(narrow.symbols)[names[2, 64]] == (2, 8)
+    with pytest.raises(BadInput, match="there is no symbol 'batch'; there is s"):
+        torch_shapes(exported, (Pool("arena"),), ranges={"batch": (1, 8)})
+
+
+def test_symbols_without_a_largest_value_are_given_one() -> None:
+    class Module(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, x: Any) -> Any:
+            return (x + 1).relu()
+
+    exported = torch.export.export(Module(), (torch.ones(2, 4),), dynamic_shapes=({0: torch.export.Dim("batch")},))
+    (name,) = map(str, exported.range_constraints)
+    with pytest.raises(BadInput, match="no largest size"):
+        torch_shapes(exported, (Pool("arena"),))
+    found = torch_shapes(exported, (Pool("arena"),), ranges={name: (1, 16)}, in_place=True)
+    assert [str(size) for size in found.sizes] == [f"4*{name}*4"] * 3
+    apart = torch_shapes(exported, (Pool("arena"),), ranges={name: (1, 16)})
+    assert verify_shapes(apart, plan_shapes(apart)) == ()
+    program = torch_program(exported, ranges={name: (1, 16)}, in_place=True)
+    assert plan(program_problem(program, (Pool("arena"),)).problem).peak == plan(found.largest).peak == 16 * 16
+    with pytest.raises(BadInput, match="is no range"):
+        torch_program(exported, ranges={name: (9, 8)})
 
 
 def test_what_runs_graphs_in_another_way_is_refused() -> None:

@@ -183,3 +183,20 @@ def test_numbers_beyond_any_screen_are_drawn() -> None:
     buffers = (Buffer("a", far, live=((-far, far),)), Buffer("b", far, live=((far - 1, far),)))
     picture = drawn(Problem(buffers, lifetimes=Lifetimes.HALF_OPEN))
     assert [box.findtext(f"{NAMESPACE}title") for box in parts(picture, "rect") if len(box)]
+
+
+def test_a_line_that_would_cover_all_is_a_band_that_can_be_seen_through() -> None:
+    """Of 4 000 steps some two are in a pixel; of 40 there is a line."""
+    for steps, is_band in ((40, False), (4_000, True)):
+        buffers = tuple(Buffer(i, 8 + 56 * (i % 2), live=((i, i + 1),)) for i in range(steps))
+        problem = Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
+        paths = parts(drawn(problem), "path")
+        band = [path for path in paths if path.get("class") == "ink"]
+        assert [path.get("class") for path in paths].count("live") == 2 - is_band  # one is of the legend
+        assert len(band) == is_band
+        for path in band:
+            xs = [float(x) for x in re.findall(r"[MLH]([0-9.]+)", path.get("d") or "")]
+            ys = {float(y) for y in re.findall(r"[ML][0-9.]+ ([0-9.]+)", path.get("d") or "")}
+            assert max(xs) <= Sheet().right
+            assert len(ys) == 2  # the least and the most of every pixel
+            assert float(path.get("fill-opacity") or 1) < 0.5

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner import Buffer, Pool, Problem
-from planner.facts.figures import figures
+from planner.facts.figures import amounts, figures
 from planner.model.problem import Neighbour
 
 
@@ -35,7 +35,9 @@ def test_what_changed_is_put_among_what_is_known(seed: int) -> None:
         found, expected = figures(after), figures(replace(after))
         assert found is not None
         assert expected is not None
-        for one, other in zip(found, expected, strict=True):
+        assert found.is_plain
+        assert expected.is_plain
+        for one, other in zip(found[:6], expected[:6], strict=True):
             assert np.array_equal(one, other)
         before = after
 
@@ -49,4 +51,5 @@ def test_what_says_more_than_numbers_has_none() -> None:
         after.facts.neighbour = Neighbour(before.buffers, before.pools, {id(one): 0}, figures=figures(before))
         after.facts.rows = after.facts.neighbour.rows_of(after.buffers)
         assert figures(after) is None
+        assert amounts(after).size.tolist() == [4, 4]
     assert figures(replace(before, pools=(Pool("a"), Pool("b")))) is None

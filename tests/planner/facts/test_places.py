@@ -7,10 +7,10 @@ from hypothesis import given
 
 from planner.facts.places import Places
 from planner.model.problem import Buffer, Pool, Problem
-from tests.strategies import effort, problems
+from tests.small.strategies import effort, problems
 
 
-@effort(100, 2000)
+@effort(40, 2000)
 @given(problems())
 def test_who_has_a_place_has_a_possible_pool(problem: Problem) -> None:
     places = Places(problem)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from planner.facts import sweep
 from planner.facts.sweep import SUMMABLE, WORD, Piece, Pieces, RankSet, all_apart, exact_array, meetings
-from tests.oracle import shares
-from tests.strategies import effort
+from tests.small.oracle import shares
+from tests.small.strategies import effort
 
 
 @st.composite
@@ -31,7 +31,7 @@ def every_pair(those: list[Piece]) -> list[tuple[int, int]]:
     ]
 
 
-@effort(200, 10_000)
+@effort(80, 10_000)
 @given(pieces())
 def test_all_meetings_are_found_and_no_other(those: list[Piece]) -> None:
     assert set(meetings(Pieces.of(those))) == {pair for pair in every_pair(those) if pair[0] != pair[1]}
@@ -41,7 +41,7 @@ WAYS = {"by neighbours": (0, 100), "by ranges": (0, 0), "by pairs": (100, 0)}
 """PAIRS_PER_PIECE and PIECES_PER_RANGE with which it looks so."""
 
 
-@effort(60, 3000)
+@effort(30, 3000)
 @given(pieces())
 def test_all_apart_says_whether_there_is_any(those: list[Piece]) -> None:
     wanted = not every_pair(those)

@@ -23,7 +23,7 @@ from planner.generate import Request, generate
 from planner.model.columns import BufferColumns
 from planner.model.errors import BadInput
 from planner.model.problem import Problem
-from tests.strategies import BRIEF, NIGHTLY
+from tests.small.strategies import BRIEF, NIGHTLY
 
 TRIES = 4000 if NIGHTLY else 40 if BRIEF else 120
 MARKS = b'0123456789-+.,:[]{}"e \n\r\\u\x00\x0b\xc3\xa9\xff'

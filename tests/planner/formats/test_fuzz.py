@@ -7,12 +7,13 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.formats import FORMATS, read_plan, read_problem
 from planner.model.errors import MAX_FINDINGS, BadInput
 from planner.model.problem import Problem
+from tests.small.strategies import effort
 
 MEMPLAN = {
     "format": "memplan/1",
@@ -162,7 +163,7 @@ def test_the_seeds_are_sound() -> None:
     read_problem(CSV)
 
 
-@settings(deadline=None, max_examples=300)
+@effort(120, 10000)
 @given(mutations())
 def test_mutated_documents(data: bytes) -> None:
     survive(data)
@@ -173,14 +174,14 @@ def mutated_csv(draw: st.DrawFn) -> bytes:
     return broken(draw, CSV)
 
 
-@settings(deadline=None, max_examples=150)
+@effort(60, 3000)
 @given(mutated_csv())
 def test_mutated_tables(data: bytes) -> None:
     survive(data)
     survive(data, format="minimalloc")
 
 
-@settings(deadline=None, max_examples=100)
+@effort(40, 2000)
 @given(st.binary(max_size=60), st.sampled_from([None, *FORMATS]), st.sampled_from([None, "x.csv", "x.json", ""]))
 def test_noise(data: bytes, format: str | None, name: str | None) -> None:  # noqa: A002 - the word that users know
     survive(data, format=format, name=name)
@@ -188,7 +189,7 @@ def test_noise(data: bytes, format: str | None, name: str | None) -> None:  # no
         read_plan(data)
 
 
-@settings(deadline=None, max_examples=100)
+@effort(40, 2000)
 @given(mutations(), st.sampled_from(list(FORMATS)))
 def test_a_document_read_as_something_else(data: bytes, format: str) -> None:  # noqa: A002 - the word that users know
     survive(data, format=format)

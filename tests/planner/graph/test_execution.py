@@ -16,7 +16,7 @@ from planner import Options, PlanStatus, plan, verify
 from planner.graph import Graph, GraphOptions, GraphProblem, Operator, OperatorKind, Tensor, TensorKind, graph_problem
 from planner.graph.operators import OF_PROGRAMS
 from planner.model.problem import BufferId, Pool
-from tests.strategies import effort
+from tests.small.strategies import effort
 
 K = OperatorKind
 FLAT = tuple(kind for kind in K if kind not in OF_PROGRAMS)
@@ -224,7 +224,7 @@ class Machine:
         self.write(id_)
 
 
-@effort(60, 20000)
+@effort(30, 20000)
 @given(
     graphs(),
     st.booleans(),

@@ -28,7 +28,7 @@ from planner.graph import (
 )
 from planner.model.problem import BufferId, Pool
 from tests.planner.graph.random_programs import random_program
-from tests.strategies import NIGHTLY
+from tests.small.strategies import NIGHTLY
 
 K = OperatorKind
 Location: TypeAlias = tuple[str, int]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -11,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +23,9 @@ from planner.generate import Request, generate
 from planner.many import Entry, Farm, Manifest, ProblemFile, collect, plan_many
 from planner.many.cluster import ClusterPlace, lost_by, room_for
 from solvers.sandbox.parent_death import kill_group
-from tests.dask_processes import free_port, scheduler_at, worker_of
-from tests.forked import children_of
-from tests.planner.bench.test_runner import has_ended
+from tests.planner.bench.running.test_runner import has_ended
+from tests.running.dask_processes import free_port, scheduler_at, worker_of
+from tests.running.forked import children_of
 
 pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[3]
@@ -235,3 +238,15 @@ def test_a_large_cluster_has_as_many_places_as_files_may_be_open(monkeypatch: py
     assert limits[-1][0] >= 4000
     limits.append((resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert room_for(10_000_000) == 10_000_000
+
+
+def test_dask_understands_what_the_recipe_for_slurm_tells_workers() -> None:
+    """It reads `3h50m` as no time at all, and each job ends as it begins."""
+    seconds_of: Any = importlib.import_module("dask.utils").parse_timedelta
+    recipe = (ROOT / "docs" / "many.md").read_text(encoding="utf-8")
+    said = dict(re.findall(r'"(--lifetime[a-z-]*)", "([^"]+)"', recipe))
+    walltime = re.search(r'walltime="0?(\d+):00:00"', recipe)
+    assert walltime is not None
+    assert sum(seconds_of(said[name]) for name in ("--lifetime", "--lifetime-stagger")) <= 3600 * int(walltime[1]), (
+        "a job ends before Slurm ends it"
+    )

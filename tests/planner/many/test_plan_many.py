@@ -30,9 +30,11 @@ from planner import (
     write_problem,
 )
 from planner.generate import Request, generate
-from planner.many import Entry, EntryStatus, Farm, Manifest, collect, places, plan_many
+from planner.many import Entry, EntryStatus, Farm, Manifest, Reached, UnderWay, collect, places, plan_many
+from planner.many.progress import ProgressSender
 from planner.many.worker import Make, Reader, WasMade, WasRead, work
-from tests.forked import forking_companions
+from planner.planning.placing.watching import OnProgress, Progress
+from tests.running.forked import forking_companions
 
 QUICK = Farm(Options(time_limit=20, workers=1), processes=2)
 ROOT = Path(__file__).parents[3]
@@ -47,7 +49,7 @@ def written(folder: Path, name: str, problem: Problem) -> Path:
 
 @pytest.fixture(autouse=True)
 def _forked() -> Iterator[None]:
-    """Those of tests/api/cli and of the killed command start as they do for users."""
+    """Those of the killed command start as they do for users."""
     with forking_companions():
         yield
 
@@ -347,7 +349,9 @@ def test_files_that_would_have_one_name_are_refused(tmp_path: Path, monkeypatch:
 def test_what_reading_took_counts_in_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     began: list[float] = []
 
-    def plans(problem: Problem, options: Options, start: Plan | None = None, begun: float | None = None) -> Plan:
+    def plans(
+        problem: Problem, options: Options, _: object, start: Plan | None = None, begun: float | None = None
+    ) -> Plan:
         assert begun is not None
         began.append(begun)
         return plan(problem, options, start=start)
@@ -362,3 +366,72 @@ def test_what_reading_took_counts_in_the_time_limit(monkeypatch: pytest.MonkeyPa
     work(Make(Options(time_limit=60.0, work_limit=1000, workers=1), None, None), said.append)
     assert isinstance(said[0], WasMade)
     assert began[0] < time.monotonic() - 1000
+
+
+def test_it_is_known_how_far_each_is_that_takes_long(
+    problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "SERVING", "tests.planner.many.falling:work_and_tell")
+    (tmp_path / "out").mkdir()
+    under_way: dict[str, UnderWay] = {}
+    seen: dict[str, Reached | None] = {}
+
+    def look() -> bool:
+        seen.update((name, file.reached or seen.get(name)) for name, file in under_way.items())
+        return False
+
+    files = collect([str(problems)], tmp_path / "out")
+    assert plan_many(files, tmp_path / "out", QUICK, stopped=look, under_way=under_way)
+    assert under_way == {}, "nothing is at work any more"
+    planned = {file for file, entry in entries_of(tmp_path / "out").items() if entry.source == "solved"}
+    assert {name for name, told in seen.items() if told == Reached(9, 5)} == planned
+
+
+def test_who_plans_tells_of_the_last_progress_and_of_nothing_after_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[object] = []
+    monkeypatch.setattr("planner.many.progress.TELL_SECONDS", 0.01)
+    monkeypatch.setattr("planner.many.worker._sender", ProgressSender())
+
+    def plans(problem: Problem, options: Options, hear: OnProgress, **_: object) -> Plan:
+        hear(Progress(0.0, None, 5))
+        hear(Progress(0.1, 9, 5))
+        until = time.monotonic() + 60
+        while not said and time.monotonic() < until:
+            time.sleep(0.01)
+        hear(Progress(0.2, 8, 5))
+        return plan(problem, options)
+
+    reader = Reader()
+    monkeypatch.setattr("planner.many.worker._reader", reader)
+    monkeypatch.setattr("planner.many.worker.plan", plans)
+    reader.read(write_problem(generate("transformer", Request(20))), "", None)
+    work(Make(Options(time_limit=60.0, work_limit=1000, workers=1), None, None, tells=True), said.append)
+    time.sleep(0.05)
+    assert isinstance(said[0], Reached)
+    assert isinstance(said[-1], WasMade)
+    assert {type(each) for each in said[:-1]} == {Reached}
+    work(Make(Options(time_limit=60.0, work_limit=1000, workers=1), None, None), said.append)
+    assert isinstance(said[-1], WasMade)
+
+
+def test_places_that_come_while_it_runs_are_of_use(
+    problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a cluster whose workers come once there is something to do."""
+
+    class Growing(places.Processes):
+        opened = asked = 0
+
+        def count(self) -> int:
+            self.asked += 1
+            return min(self.asked, 3)
+
+        def open(self) -> places.Place:
+            self.opened += 1
+            return super().open()
+
+    growing = Growing(1)
+    monkeypatch.setattr("planner.many.running._places", lambda _farm: growing)
+    monkeypatch.setattr("planner.many.running.COUNT_SECONDS", 0.0)
+    assert len(run(problems, tmp_path / "out")) == 8
+    assert growing.opened == 3

@@ -19,7 +19,7 @@ from planner.model import deadline
 from planner.model.deadline import FINISH_SECONDS, GRACE_SECONDS, LOOK_EVERY, finish, in_time, look, tick
 from planner.planning.placing import solving as placing
 from planner.planning.sharing import solving as sharing
-from solvers.model.patience import ASK_EVERY, patience, patiently
+from solvers.model.interruption import ASK_EVERY, interrupted_by, interruptible
 
 ROOT = Path(__file__).resolve().parents[3]
 LONG_AGO = 10.0
@@ -132,10 +132,10 @@ def test_of_limits_within_each_other_the_outer_one_holds() -> None:
 
 def test_loops_of_solvers_ask_whether_they_are_waited_for() -> None:
     asked = []
-    with patience(lambda: asked.append(1)):
-        assert list(patiently(range(3 * ASK_EVERY))) == list(range(3 * ASK_EVERY))
+    with interrupted_by(lambda: asked.append(1)):
+        assert list(interruptible(range(3 * ASK_EVERY))) == list(range(3 * ASK_EVERY))
     assert len(asked) == 3
-    assert patiently(asked) is asked
+    assert interruptible(asked) is asked
 
 
 def test_a_sweep_out_of_time_says_what_is_settled() -> None:

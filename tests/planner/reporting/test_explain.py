@@ -10,10 +10,10 @@ from planner import Options, PlanStatus, plan
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.reporting.explain import explain_bound
-from planner.verifying.shortage import NAMED, shortage
+from planner.verifying.arguments.shortage import NAMED, shortage
 from solvers.model.outcome import Proof
-from tests.plans import infeasible_plan, optimal_plan
-from tests.strategies import effort, problems
+from tests.small.plans import infeasible_plan, optimal_plan
+from tests.small.strategies import effort, problems
 
 GREEDY = Options(solver="greedy", workers=1)
 
@@ -149,7 +149,7 @@ def test_a_fixed_place_that_is_too_high_is_explained() -> None:
     assert "cannot be below 104: 'x' (8) cannot end lower, even alone" in text
 
 
-@effort(60, 2000)
+@effort(30, 2000)
 @given(problems())
 def test_every_plan_of_a_random_problem_can_be_explained(problem: Problem) -> None:
     made = plan(problem, GREEDY)

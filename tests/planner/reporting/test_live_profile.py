@@ -8,7 +8,7 @@ from planner import Options, PlanStatus, plan
 from planner.model.plan import Placement
 from planner.model.problem import Buffer, Colocation, Constraints, Problem
 from planner.reporting.live_profile import Height, LiveProfile, Moment
-from tests.strategies import effort, problems
+from tests.small.strategies import effort, problems
 
 
 def profile_of(problem: Problem, **offsets: int) -> LiveProfile:
@@ -58,7 +58,7 @@ def test_large_sizes_and_negative_steps() -> None:
     assert profile_of(Problem(buffers), a=0, b=1 << 61).highest() == Height(1 << 62, (Moment(-2, 0),))
 
 
-@effort(60, 2000)
+@effort(30, 2000)
 @given(problems())
 def test_as_counted_byte_by_byte(problem: Problem) -> None:
     made = plan(problem, Options(solver="greedy", workers=1))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from planner.checks import check
 from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem, ReusePenalty
 from planner.reporting.subset import irreducible_subset, only, without
-from tests.oracle import solve
-from tests.strategies import effort, problems
+from tests.small.oracle import solve
+from tests.small.strategies import effort, problems
 
 ABC = Problem(
     tuple(Buffer(name, 4, 1, ((0, 2),)) for name in "abcd"),
@@ -56,7 +56,7 @@ def test_all_buffers_make_the_whole_problem() -> None:
     assert without(ABC, []) == ABC
 
 
-@effort(60, 2000)
+@effort(30, 2000)
 @given(problems(max_buffers=5, plain_terms=True), st.data())
 def test_a_part_is_sound_and_no_harder(problem: Problem, data: st.DataObject) -> None:
     ids = [b.id for b in problem.buffers]
@@ -66,7 +66,7 @@ def test_a_part_is_sound_and_no_harder(problem: Problem, data: st.DataObject) ->
         assert fits(part)
 
 
-@effort(20, 2000)
+@effort(12, 2000)
 @given(problems(max_buffers=6, plain_terms=True))
 def test_the_subset_is_irreducible(problem: Problem) -> None:
     assume(not fits(problem))

@@ -9,7 +9,7 @@ from solvers.bounds.one_pool import homeless, pool_bound, stack_height
 from solvers.bounds.weighted_sections import busiest_section
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.outcome import Certificate, Proof
-from tests.support import Block, make_instance, plain
+from tests.small.instances import Block, make_instance, plain
 
 
 def bound(instance: Instance) -> Certificate:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from solvers.bounds.crowding import crowded
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.outcome import Proof
-from tests.support import make_instance, plain
+from tests.small.instances import make_instance, plain
 
 
 def instance(homes: list[frozenset[int]], apart: list[tuple[int, int]], pools: int) -> Instance:

@@ -20,12 +20,12 @@ from solvers.model.instance import PoolSpec, Term
 from solvers.model.linear_terms import LINEAR
 from solvers.model.outcome import Proof
 from solvers.model.solver import Limits, Silent, Task
-from tests import oracle
-from tests.strategies import effort, problems
-from tests.support import make_instance, plain
+from tests.small import oracle
+from tests.small.instances import make_instance, plain
+from tests.small.strategies import effort, problems
 
 
-@effort(30, 3000)
+@effort(18, 3000)
 @given(problems(max_buffers=5), st.sampled_from(sorted(LINEAR)), st.randoms(use_true_random=False))
 def test_no_prices_whatever_prove_more_than_is_true(problem: Problem, term: Term, chance: random.Random) -> None:
     problem = replace(problem, terms=(term,))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.model.problem import Problem
@@ -24,10 +24,10 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import PoolSpec, Term
 from solvers.model.outcome import Proof
 from solvers.model.solver import Task
-from tests import oracle
+from tests.small import oracle
+from tests.small.instances import Block, make_instance, plain
+from tests.small.strategies import effort, problems
 from tests.solvers.exact.milp.milp_child import Child
-from tests.strategies import problems
-from tests.support import Block, make_instance, plain
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_a_shortage_is_what_the_capacities_lack() -> None:
     assert sharing_shortage(make_instance([(0, 1, 6)], pools=[PoolSpec()]), [(0, 0, 1, 1)]) == 0
 
 
-@settings(max_examples=60, derandomize=True, suppress_health_check=list(HealthCheck))
+@effort(30, 1000)
 @given(problem=problems(max_buffers=5), seed=st.integers(0, 1000))
 def test_no_weights_whatever_prove_more_than_is_true(problem: Problem, seed: int) -> None:
     instance = lower(problem).instance
@@ -95,7 +95,7 @@ def test_no_weights_whatever_prove_more_than_is_true(problem: Problem, seed: int
             assert sharing_value(instance, weights) <= truth.value[0]
 
 
-@settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck))
+@effort(20, 1000)
 @given(problem=problems(max_buffers=5))
 def test_the_bound_found_is_true_and_its_certificate_proves_it(child: Child, problem: Problem) -> None:
     instance = lower(problem).instance

@@ -13,7 +13,7 @@ from solvers.geometry.separation import forbidden_bases, separations
 from solvers.model.conflicts import part_pairs
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec
 from solvers.model.objective import peaks
-from tests.support import Block, make_instance, plain
+from tests.small.instances import Block, make_instance, plain
 
 
 def offsets(instance: Instance, rules: list[tuple[int, int, int]]) -> list[int] | None:

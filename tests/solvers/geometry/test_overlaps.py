@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from solvers.geometry.overlaps import first_overlap
 from solvers.model.conflicts import part_pairs
 from solvers.model.instance import Instance, Placement, PoolSpec
-from tests.strategies import effort
-from tests.support import Block, make_instance, pairs
+from tests.small.instances import Block, make_instance, pairs
+from tests.small.strategies import effort
 
 part = st.tuples(
     st.integers(0, 6), st.integers(0, 4), st.lists(st.integers(0, 8), min_size=2, max_size=4, unique=True).map(sorted)
@@ -45,7 +45,7 @@ def overlap_among_all_pairs(instance: Instance, placement: Placement) -> bool:
     )
 
 
-@effort(500, 10000)
+@effort(200, 10000)
 @given(placed())
 def test_as_comparing_all_pairs(case: tuple[Instance, Placement]) -> None:
     found = first_overlap(*case)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from solvers.geometry.presolve import Piece, by_pool, cut, restrict, scaled, unit
 from solvers.model.conflicts import components
 from solvers.model.instance import Instance, PoolSpec
-from tests.support import Block, make_instance, plain
+from tests.small.instances import Block, make_instance, plain
 
 spans = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=8)
 

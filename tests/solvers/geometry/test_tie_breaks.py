@@ -9,7 +9,7 @@ from planner import Options, plan
 from planner.model.problem import Buffer, Pool, Problem
 from solvers.geometry.tie_breaks import least_tie, preferring, rank_tie
 from solvers.model.instance import Placement, PoolSpec
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 
 def in_pools(*pools: int) -> Placement:

@@ -15,9 +15,9 @@ from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
+from tests.small.instances import Block, make_instance, plain
 from tests.solvers.heuristics.improvers import first_placement, never, peak, placement, recurrent
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference, where_native_run
-from tests.support import Block, make_instance, plain
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Ints, Placement
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
+from tests.small.instances import make_instance, plain
 from tests.solvers.heuristics.improvers import first_placement, peak, placement, recurrent
 from tests.solvers.kernels.kernel_sets import native, use_reference
-from tests.support import make_instance, plain
 
 IMPROVERS: dict[str, type[Improver]] = {"improve": Improve, "beam": Beam, "gluing": Gluing}
 

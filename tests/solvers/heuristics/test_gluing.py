@@ -16,10 +16,10 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
+from tests.small.instances import make_instance, plain
 from tests.solvers.heuristics.improvers import first_placement, never, peak, placement
 from tests.solvers.heuristics.test_beam import aligned, bound_of
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, where_native_run
-from tests.support import make_instance, plain
 
 
 @pytest.fixture
@@ -104,6 +104,32 @@ def test_it_packs_what_was_cut_without_waste() -> None:
         assert violation(instance, outcome.placement) is None
         proven += outcome.stop is StopReason.PROVED and outcome.value == (bound,)
     assert proven >= 4
+
+
+@where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
+def test_thousands_go_together_at_once() -> None:
+    """Where hundreds begin or end together, which of them belong together shows in how high they are."""
+    proven = 0
+    for seed in (2, 3):
+        instance = packing(6_000, seed)
+        bound = bound_of(instance)
+        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
+        task = Task(limits=Limits(work=200_000), start=placement(start), bound=(bound,))
+        proven += Gluing().solve(instance, task, Silent()).value == (bound,)
+    assert proven
+
+
+@where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
+def test_what_is_left_over_is_piled_up_as_it_is() -> None:
+    """With some pieces missing, boxes that are glued together do not fit one another exactly, but still fit."""
+    for seed in (1, 2):
+        instance = packing(3_000, seed, dropped=90)
+        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
+        task = Task(limits=Limits(work=500_000), start=placement(start), bound=(bound_of(instance),))
+        outcome = Gluing().solve(instance, task, Silent())
+        assert outcome.placement is not None
+        assert violation(instance, outcome.placement) is None
+        assert peak(instance, outcome.placement.offset) <= 1.005 * bound_of(instance)
 
 
 def test_what_it_does_not_take_stays_as_it_is() -> None:

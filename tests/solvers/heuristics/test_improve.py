@@ -13,10 +13,10 @@ from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.solver import Goal, Limits, Silent, Task
+from tests.small.instances import Block, make_instance, plain
 from tests.solvers.heuristics.improvers import first_placement, never, peak, placement
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, use_reference
 from tests.solvers.kernels.test_greedy_native import random_instance
-from tests.support import Block, make_instance, plain
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from solvers.model.registry import SolverKind, names
 from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.roster import share_of
 from solvers.portfolio.solve import solve
+from tests.small.instances import make_instance, plain
 from tests.solvers.kernels.kernel_sets import where_native_run
-from tests.support import make_instance, plain
 
 MANY = share_of("improve").smallest
 

@@ -19,8 +19,8 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Placement, PoolSpec, Term
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Goal, Limits, Silent, Task
+from tests.small.instances import Block, make_instance, plain
 from tests.solvers.kernels.kernel_sets import native, of_origin, use_reference
-from tests.support import Block, make_instance, plain
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_every_block_goes_where_the_reference_puts_it(kernel: Kernels, seeds: ra
 
 def test_long_lives_among_short_ones_agree(kernel: Kernels) -> None:
     placed = 0
-    for seed in range(12):
+    for seed in range(6):
         instance = random_instance(2000 + seed, scale=60)
         near = ListedNeighbours(instance)
         for number, order in enumerate(orders(instance).values()):

@@ -22,7 +22,7 @@ from solvers.fitting.orders import ORDERS
 from solvers.kernels import BadKernelInput, Kernels, selection
 from solvers.kernels.selection import KernelsUnavailable, Origin, Selection, Wanted, promised, select
 from solvers.model.instance import Ints
-from tests.strategies import effort
+from tests.small.strategies import effort
 
 LIMIT = 1 << 62
 ROOT = Path(__file__).resolve().parents[3]
@@ -262,7 +262,7 @@ from solvers.fitting.orders import Fit
 from solvers.model.instance import Placement
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 instance = make_instance([(0, 2, 4), (1, 3, 5), (2, 4, 4), (0, 1, 2)])
 start = Placement(np.zeros(4, dtype=np.int64), np.array([0, 20, 40, 60]))
@@ -298,7 +298,7 @@ def share_something(a: tuple[int, int, int, int, int], b: tuple[int, int, int, i
     )  # what is empty ends before it begins, so it shares nothing
 
 
-@effort(300, 10_000)
+@effort(120, 10_000)
 @given(placements())
 def test_apart_is_what_comparing_all_pairs_says(rects: list[tuple[int, int, int, int, int]]) -> None:
     table = np.array(rects, dtype=np.int64).reshape(len(rects), 5)

@@ -29,7 +29,7 @@ from solvers.kernels.columns import columns
 from solvers.fitting.orders import PASSES
 from solvers.kernels import BadKernelInput
 from solvers.kernels.selection import active
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 r = random.Random(5)
 rows = [(s := r.randrange(COUNT), s + r.randint(1, 50), r.randint(1, 10**6)) for _ in range(COUNT)]

@@ -14,7 +14,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 
 class Until(Silent):

@@ -9,7 +9,7 @@ import numpy as np
 
 from solvers.model.conflicts import part_pairs
 from solvers.model.instance import PoolSpec
-from tests.support import Block, make_instance
+from tests.small.instances import Block, make_instance
 
 
 def test_who_has_no_pool_in_common_needs_none_apart() -> None:

@@ -12,7 +12,7 @@ from solvers.geometry.rules import violation
 from solvers.model.conflicts import live_pair_count, part_pairs
 from solvers.model.instance import Instance, Placement, PoolSpec, Term, Was
 from solvers.model.objective import evaluate, peaks
-from tests.support import Block, make_instance, plain
+from tests.small.instances import Block, make_instance, plain
 
 
 def placed(offsets: list[int], pools: list[int] | None = None) -> Placement:

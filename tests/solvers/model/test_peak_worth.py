@@ -9,7 +9,7 @@ import pytest
 from solvers.model.instance import ADDRESS_LIMIT, Instance, PoolSpec, Term
 from solvers.model.linear_terms import peak_worth
 from solvers.model.outcome import Value
-from tests.support import make_instance, plain
+from tests.small.instances import make_instance, plain
 
 ORDERS = [terms for count in (1, 2, 3) for terms in permutations(Term, count)]
 HIGHEST = 8

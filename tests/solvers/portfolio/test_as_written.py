@@ -13,7 +13,7 @@ from solvers.model.instance import Instance, Placement
 from solvers.model.outcome import Outcome, Proof
 from solvers.model.solver import Control, Feature, Input, Silent, Task
 from solvers.portfolio.solve import solve
-from tests.support import make_instance, plain
+from tests.small.instances import make_instance, plain
 
 THREE = make_instance([plain(0, 2, 6, alignment=2), plain(1, 3, 4, alignment=2), plain(2, 4, 6, alignment=2)])
 

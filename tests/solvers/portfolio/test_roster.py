@@ -82,7 +82,7 @@ def test_who_only_proves_works_where_there_is_a_choice_of_pools() -> None:
 
 def test_there_is_one_who_packs_pools_and_one_who_settles_ties() -> None:
     assert set(PACKERS) <= set(separate_engines(native=False))
-    assert [name for name in joint_engines(moves=False) if ROSTER[name].settles_ties]
+    assert [name for name in joint_engines(moves=False, reuse=False) if ROSTER[name].settles_ties]
 
 
 @pytest.mark.parametrize("origin", list(Origin))

@@ -22,7 +22,7 @@ from solvers.portfolio.roster import ROSTER, SEED_STEP, Role, Share
 from solvers.portfolio.separate_pools import AGAIN_STEP, solve_separate_pools
 from solvers.portfolio.single_pool import SinglePool
 from solvers.portfolio.solve import solve
-from tests.support import make_instance, plain
+from tests.small.instances import make_instance, plain
 
 
 class Engine:

@@ -16,7 +16,7 @@ from solvers.portfolio.board import Board, Relay
 from solvers.portfolio.execute import Answer
 from solvers.portfolio.single_pool import SinglePool
 from solvers.portfolio.turns import Part, Turn, play
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 BLOCKS = make_instance([(0, 2, 3), (1, 3, 3), (2, 4, 3)])
 PATIENCE = 60.0

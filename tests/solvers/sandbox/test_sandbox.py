@@ -20,7 +20,7 @@ from solvers.model.outcome import Outcome, Value
 from solvers.model.solver import Limits, Silent, Task
 from solvers.sandbox import listening
 from solvers.sandbox.launcher import launcher
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 ROOT = Path(__file__).resolve().parents[3]
 INSTANCE = make_instance([(0, 2, 4), (1, 3, 4), (0, 3, 2)])
@@ -202,7 +202,7 @@ def test_the_process_that_forks_has_one_thread() -> None:
 UNGUARDED = """
 from solvers import sandbox
 from solvers.model.solver import Silent, Task
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 print(sandbox.run("cpsat", make_instance([(0, 2, 4), (1, 3, 4)]), Task(), Silent()).value)
 """
@@ -213,7 +213,7 @@ import multiprocessing
 def work():
     from solvers import sandbox
     from solvers.model.solver import Silent, Task
-    from tests.support import make_instance
+    from tests.small.instances import make_instance
     print(sandbox.run("cpsat", make_instance([(0, 2, 4), (1, 3, 4)]), Task(), Silent()).value, flush=True)
 
 if __name__ == "__main__":
@@ -227,7 +227,7 @@ import os, signal
 from solvers import sandbox
 from solvers.model.errors import StopReason
 from solvers.model.solver import Silent, Task
-from tests.support import make_instance
+from tests.small.instances import make_instance
 
 asked = []
 signal.signal(signal.SIGINT, lambda *_: asked.append(True))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers.model.errors import StopReason, Unsupported
-from solvers.model.instance import Placement
+from solvers.model.instance import Placement, Term
 from solvers.model.outcome import Certificate, Outcome, Proof
 from solvers.sandbox.frames import HEADER, Unpacker, pack
 from solvers.sandbox.messages import Crashed, Ended, Found, Message, Proven, Refused, Unreadable, decode, encode
@@ -21,7 +21,7 @@ OUTCOME = Outcome(
     bound=(7,),
     pool_bounds=(1, 2),
     certificates=(
-        Certificate(Proof.POOL_SHARING, 7, 1, 2, (3, 4), ((1, 2, 3, 4),), "cpsat"),
+        Certificate(Proof.POOL_SHARING, 7, 1, 2, (3, 4), ((1, 2, 3, 4),), (((5, 6), 7, 8),), Term.REUSE_COST, "cpsat"),
         Certificate(Proof.SEARCH, 7),
     ),
     infeasible=False,

@@ -9,7 +9,7 @@ from solvers.model.errors import SolverFailed
 from solvers.model.instance import Placement, PoolSpec
 from solvers.model.objective import peaks
 from solvers.sharing.arrangement import Arrangement, as_placement, broken_rule, from_placement, totals
-from tests.support import make_instance, plain
+from tests.small.instances import make_instance, plain
 
 
 def arrangement(*storage: int) -> Arrangement:

@@ -17,9 +17,8 @@ from solvers.sharing.arrangement import Arrangement, broken_rule, totals
 from solvers.sharing.cpsat import CpSatSharing, in_a_process_of_its_own
 from solvers.sharing.interference import Interference
 from solvers.sharing.solver import SharingOutcome, SharingTask
-from tests.planner.planning.sharing.tangles import FOUND_BY_SEARCH, PROVED_BY_SEARCH
-from tests.planner.planning.sharing.truth import least_total, sharable
-from tests.strategies import effort
+from tests.planner.planning.sharing.truth import FOUND_BY_SEARCH, PROVED_BY_SEARCH, least_total, sharable
+from tests.small.strategies import effort
 
 
 class Listener:
@@ -62,14 +61,14 @@ def settled(problem: Problem) -> SharingOutcome:
     return outcome
 
 
-@effort(60, 5_000)
+@effort(30, 5_000)
 @given(sharable())
 def test_any_blocks(problem: Problem) -> None:
     problem = roomy(problem)
     assert sum(settled(problem).bounds) == least_total(problem)
 
 
-@effort(40, 5_000)
+@effort(20, 5_000)
 @given(sharable(plain=True))
 def test_blocks_of_one_stretch_of_time_each(problem: Problem) -> None:
     assert sum(settled(problem).bounds) == least_total(problem)

@@ -13,9 +13,8 @@ from solvers.sharing.bounds import Witness, ranked
 from solvers.sharing.greedy import Greedy
 from solvers.sharing.portfolio import solve
 from solvers.sharing.solver import SharingTask
-from tests.planner.planning.sharing.tangles import FOUND_BY_SEARCH
-from tests.planner.planning.sharing.truth import sharable
-from tests.strategies import effort
+from tests.planner.planning.sharing.truth import FOUND_BY_SEARCH, sharable
+from tests.small.strategies import effort
 
 
 def inclusive(*rows: tuple[int, int, int]) -> Problem:
@@ -114,7 +113,7 @@ class NoTime:
         return StopReason.TIME_LIMIT
 
 
-@effort(150, 5_000)
+@effort(60, 5_000)
 @given(sharable())
 def test_without_any_time_there_is_a_sharing_that_keeps_the_rules(problem: Problem) -> None:
     instance = lower_sharing(problem).lowered.instance

@@ -19,11 +19,10 @@ from planner.model.problem import Problem
 from planner.planning.options.options import Options
 
 from ...exit_codes import ExitCode
-from ...terminal.json_output import print_json
 from ...terminal.output_file import OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import write_out
+from ...terminal.standard_output import print_json, write_out
 from ...terminal.text import is_terminal, visible
 
 SPARE = 4 << 20
@@ -39,6 +38,8 @@ class Findings:
     problem: Problem
     plan: Plan
     tail: Tail
+    small_tail: Tail
+    """The same on a 32-bit processor."""
     before: MicroRun | None = None
     """With the interpreter's own plan; None: it was not asked."""
     after: MicroRun | None = None
@@ -97,7 +98,7 @@ def examined(data: bytes, options: Options, *, estimate: bool = False) -> Findin
     """The findings. Raises BadInput for what is no model, and CannotSolve where there is no interpreter."""
     model = read_model(data)
     problem = micro_problem(model)
-    found = Findings(model, problem, planner.plan(problem, options), estimated_tail(model))
+    found = Findings(model, problem, planner.plan(problem, options), estimated_tail(model), estimated_tail(model, 32))
     if estimate or found.plan.peak is None:
         return found
     arena = min(sum(buffer.size for buffer in problem.buffers) + 2 * found.tail.size + SPARE, LARGEST_ARENA)
@@ -126,11 +127,17 @@ def document(file: str, found: Findings) -> dict[str, Any]:
         },
         "tail": {
             "estimated": found.tail.size,
+            "estimated_32_bit": found.small_tail.size,
             "measured": after.tail,
             "parts": dict(found.tail.parts),
             "unknown": list(found.tail.unknown),
         },
-        "arena": {"estimated": (plan.peak or 0) + found.tail.size, "measured": total(after), "before": total(before)},
+        "arena": {
+            "estimated": (plan.peak or 0) + found.tail.size,
+            "estimated_32_bit": (plan.peak or 0) + found.small_tail.size,
+            "measured": total(after),
+            "before": total(before),
+        },
         "outputs_identical": found.identical,
         "refusal": before.refusal or after.refusal,
     }
@@ -149,6 +156,8 @@ def lines(file: str, found: Findings) -> list[str]:
         ("  of which scratch (estimate)", told["head"]["of_which_scratch"], None, None),
         ("tail (estimate)", told["tail"]["estimated"], told["tail"]["measured"], (found.before or MicroRun()).tail),
         ("arena", told["arena"]["estimated"], told["arena"]["measured"], told["arena"]["before"]),
+        ("on 32 bits: tail (estimate)", told["tail"]["estimated_32_bit"], None, None),
+        ("on 32 bits: arena", told["arena"]["estimated_32_bit"], None, None),
     ]
     shown = [
         f"{visible(PurePath(file).name)}: {found.verdict} ({found.plan.status.value}, at least {found.plan.bound})"

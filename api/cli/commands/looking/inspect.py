@@ -15,12 +15,11 @@ from planner.planning.options.options import Options
 from planner.reporting.report import memory_report
 
 from ...exit_codes import ExitCode
-from ...terminal.json_output import print_document
 from ...terminal.output_file import STANDARD_OUTPUT
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import write_out
+from ...terminal.standard_output import print_document, write_out
 from ...terminal.text import is_terminal, say_warnings
 
 

@@ -20,11 +20,10 @@ from planner.verifying.findings import VerifyFinding
 from planner.verifying.verify import verify
 
 from ...exit_codes import ExitCode
-from ...terminal.json_output import print_document
 from ...terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
-from ...terminal.standard_output import write_out
+from ...terminal.standard_output import print_document, write_out
 from ...terminal.text import is_terminal, say, visible
 
 

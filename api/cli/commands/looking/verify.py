@@ -31,7 +31,6 @@ from planner.verifying.frontier import verify_frontier
 from planner.verifying.verify import verify
 
 from ...exit_codes import ExitCode
-from ...terminal.json_output import print_json
 from ...terminal.reading import (
     open_input,
     read_baseline,
@@ -42,6 +41,7 @@ from ...terminal.reading import (
 )
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
+from ...terminal.standard_output import print_json
 from ...terminal.text import is_terminal
 
 

@@ -14,9 +14,9 @@ from planner.planning.placing.shares import Shares
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.json_output import print_document
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
+from ...terminal.standard_output import print_document
 from .plan import EXIT_CODES, Request, checked_output, say_what_is_wrong
 
 
@@ -36,7 +36,7 @@ def run(request: Request, options: Options) -> ExitCode:
         if request.prints_json:
             print_document(written)
         if request.prints_tables:
-            from ...terminal.tables.nested import print_nested
+            from ...terminal.tables.plan import print_nested
 
             print_nested(made)
         worst = made.worst

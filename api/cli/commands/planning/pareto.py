@@ -19,11 +19,11 @@ from solvers.model.errors import StopReason
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.json_output import print_document
 from ...terminal.output_file import OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.sizes import exact, grouped
+from ...terminal.standard_output import print_document
+from ...terminal.tables.frontier import point_text, print_frontier
 from ...terminal.text import is_terminal, say
 
 INDEX = "frontier.json"
@@ -56,7 +56,7 @@ def run(request: Request, options: Options) -> ExitCode:
 
             def on_plan(plan: Plan) -> None:
                 if not request.quiet:
-                    say(f"  found {_said(plan, in_bytes=in_bytes)}")
+                    say(f"  found {point_text(plan, in_bytes=in_bytes)}")
 
             found = planner.pareto(
                 problem, options, request.points, on_plan, cancelled=interrupt.requested, begun=request.begun
@@ -69,7 +69,7 @@ def run(request: Request, options: Options) -> ExitCode:
         if request.as_json or not is_terminal(sys.stdout):
             print_document(write_frontier(found, files, warnings))
         elif not request.quiet:
-            _show(found, in_bytes=in_bytes)
+            print_frontier(found, in_bytes=in_bytes)
     return _exit_code(found)
 
 
@@ -92,34 +92,6 @@ def _write(folder: Path, problem: Problem, found: Frontier, files: Sequence[str]
     if found.points:
         OutputFile(str(folder / PICTURE)).write(frontier_curve(problem, found))
     OutputFile(str(folder / INDEX)).write(write_frontier(found, files, warnings))
-
-
-def _show(found: Frontier, *, in_bytes: bool) -> None:
-    from ...terminal.tables.consoles import console_on
-    from ...terminal.tables.frontier import curve
-
-    console = console_on()
-    for line in curve(found, console.width):
-        console.print(line, markup=False, highlight=False)
-    for plan in found.points:
-        console.print(f"  {plan.status.value:<8} {_said(plan, in_bytes=in_bytes)}", markup=False, highlight=False)
-    count = len(found.points)
-    whole = "all of the frontier, proven"
-    if not found.is_complete:
-        why = "no more were asked for" if found.stop is StopReason.PROVED else found.stop.value.replace("_", " ")
-        known = (
-            "" if found.within is None else f": any plan is matched by one of these but for {found.within:.2%}, proven"
-        )
-        whole = f"not proven to be all ({why}){known}"
-    console.print(
-        f"{count} point{'' if count == 1 else 's'}   {whole}   {found.run.seconds:.2f} s", markup=False, highlight=False
-    )
-
-
-def _said(plan: Plan, *, in_bytes: bool) -> str:
-    assert plan.choice is not None
-    value = plan.objective.value or 0
-    return f"cost {grouped(plan.choice.cost):>12}   memory {exact(value) if in_bytes else grouped(value):>14}"
 
 
 def _exit_code(found: Frontier) -> ExitCode:

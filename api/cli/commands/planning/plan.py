@@ -21,11 +21,11 @@ from solvers.model.errors import StopReason
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.json_output import print_document
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.progress.planning import Silent, progress_on
 from ...terminal.reading import STANDARD_INPUT, read_baseline, read_bytes, shown_name
 from ...terminal.refusals import refusing
+from ...terminal.standard_output import print_document
 from ...terminal.text import is_terminal, say, say_warnings, visible
 
 EXIT_CODES = {

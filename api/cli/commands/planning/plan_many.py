@@ -10,16 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.many import Entry, EntryStatus, Farm, Manifest, collect, plan_many
+from planner.many import Entry, EntryStatus, Farm, Manifest, UnderWay, collect, plan_many
 from planner.model.errors import BadInput, Code, Finding
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.json_output import print_json
 from ...terminal.output_file import reason
 from ...terminal.progress.many import ManyProgress
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
+from ...terminal.standard_output import print_json
 from ...terminal.tables.consoles import console_on, plain
 from ...terminal.text import is_terminal, say, visible
 
@@ -62,7 +62,9 @@ def run(request: Request, farm: Farm) -> ExitCode:
         if not files:
             raise BadInput(Finding(Code.INVALID_OPTION, "", "there is no problem in what was named"))
         with Interrupt() as interrupt:
-            progress = ManyProgress(len(files), quiet=request.quiet)
+            under_way: dict[str, UnderWay] = {}
+            limit = farm.options.time_limit
+            progress = ManyProgress(len(files), under_way, time_limit=limit, quiet=request.quiet)
 
             def note(entry: Entry) -> None:
                 entries[entry.file] = entry
@@ -70,7 +72,7 @@ def run(request: Request, farm: Farm) -> ExitCode:
 
             try:
                 with progress:
-                    done = plan_many(files, folder, farm, note, interrupt.requested)
+                    done = plan_many(files, folder, farm, note, interrupt.requested, under_way)
             finally:
                 if answers is not None:
                     answers.close()

@@ -14,11 +14,11 @@ from planner.planning.options.options import Options, bad_option
 from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, verify_shapes
 
 from ...exit_codes import ExitCode
-from ...terminal.json_output import print_document
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
+from ...terminal.standard_output import print_document
 from ...terminal.text import is_terminal, say, say_warnings, visible
 
 

@@ -9,7 +9,7 @@ from planner.planning.options.options import Options
 from planner.planning.sharing import Sharing
 
 from ...exit_codes import ExitCode
-from ...terminal.json_output import print_document
+from ...terminal.standard_output import print_document
 from .plan import Input, Request, Work, carry_out, say_what_is_wrong
 
 

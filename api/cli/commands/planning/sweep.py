@@ -18,11 +18,11 @@ from planner.planning.sweeping import Sweep, parse_ranges, sweep
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.json_output import print_document
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
+from ...terminal.standard_output import print_document
 from ...terminal.text import is_terminal, say_warnings
 
 

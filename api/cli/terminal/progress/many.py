@@ -1,25 +1,31 @@
-"""Live progress of many problems: how many are planned, how fast, how many have no plan, and how long the rest may take."""
+"""Live progress of many problems: how many are planned, how fast, how long the rest may take, and how far the one is that takes longest."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Mapping
 
-from planner.many import Entry
+from planner.many import Entry, UnderWay
 
 from ..sizes import grouped
+from ..text import visible
 from .redrawn_line import RedrawnLine, clock
 
 WINDOW = 30.0
 """Seconds that the rate is taken of: what is left may be as slow as what was last."""
+LONG = 1.0
+"""What is under way for so many seconds is shown by name."""
 
 
 class ManyProgress(RedrawnLine):
     """Told of every entry. On a terminal one line that is redrawn; elsewhere silence."""
 
-    def __init__(self, total: int, *, quiet: bool) -> None:
+    def __init__(self, total: int, under_way: Mapping[str, UnderWay], *, time_limit: float | None, quiet: bool) -> None:
         super().__init__(quiet=quiet)
         self._total = total
+        self._under_way = under_way
+        self._limit = time_limit
         self._done = 0
         self._without = 0
         self._begun = time.monotonic()
@@ -35,7 +41,7 @@ class ManyProgress(RedrawnLine):
                 self._without += 1
 
     def line(self) -> str:
-        """`1 234 of 10 000 planned   312/s   2 without a plan   about 0:28 left`"""
+        """`1 234 of 10 000 planned   312/s   2 without a plan   about 0:28 left   big.json 0:12 best 1 024 bound 960`"""
         parts = [f"{grouped(self._done)} of {grouped(self._total)} planned"]
         (since, before), now = self._recent[0], time.monotonic()
         rate = (self._done - before) / max(now - since, 1e-3)
@@ -43,6 +49,22 @@ class ManyProgress(RedrawnLine):
             parts.append(f"{rate:,.0f}/s".replace(",", " ") if rate >= 10 else f"{rate:.1f}/s")
         if self._without:
             parts.append(f"{grouped(self._without)} without a plan")
-        if rate > 0 and self._done < self._total:
+        busy = sorted((each.since, name, each) for name, each in list(self._under_way.items()))
+        if rate > 0 and self._total > self._done + len(busy):
             parts.append(f"about {clock((self._total - self._done) / rate)} left")
+        elif busy and self._limit is not None:  # those that were done say nothing of these
+            parts.append(f"at most {clock(max(busy[-1][0] + self._limit - now, 0))} left")
+        if busy and now - busy[0][0] >= LONG:
+            parts.append(_at_work(now, *busy[0]))
         return "   ".join(parts)
+
+
+def _at_work(now: float, since: float, name: str, file: UnderWay) -> str:
+    """The file that takes longest, and what is known of its plan."""
+    said = f"{visible(name)} {clock(now - since)}"
+    if file.reached is None:
+        return said
+    best, bound = (
+        "none yet" if number is None else grouped(number) for number in (file.reached.value, file.reached.bound)
+    )
+    return f"{said} best {best} bound {bound}"

@@ -1,18 +1,48 @@
-"""A frontier as a curve of characters: cost across, memory up."""
+"""A frontier as people read it on a terminal: a curve, a line for each point, and whether these are all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.model.plan import Frontier
+from planner.model.plan import Frontier, Plan
+from solvers.model.errors import StopReason
+
+from ..sizes import exact, grouped
 
 HEIGHT = 12
 WIDEST = 72
 NARROWEST = 16
 
 
+def print_frontier(found: Frontier, *, in_bytes: bool) -> None:
+    """Everything about the frontier, for a terminal."""
+    from .consoles import console_on  # only here: a point is told of where nothing is drawn, too
+
+    console = console_on()
+    for line in curve(found, console.width):
+        console.print(line)
+    for plan in found.points:
+        console.print(f"  {plan.status.value:<8} {point_text(plan, in_bytes=in_bytes)}")
+    count = len(found.points)
+    whole = "all of the frontier, proven"
+    if not found.is_complete:
+        why = "no more were asked for" if found.stop is StopReason.PROVED else found.stop.value.replace("_", " ")
+        known = (
+            "" if found.within is None else f": any plan is matched by one of these but for {found.within:.2%}, proven"
+        )
+        whole = f"not proven to be all ({why}){known}"
+    console.print(f"{count} point{'' if count == 1 else 's'}   {whole}   {found.run.seconds:.2f} s")
+
+
+def point_text(plan: Plan, *, in_bytes: bool) -> str:
+    """What a point costs and what it takes."""
+    assert plan.choice is not None
+    value = plan.objective.value or 0
+    return f"cost {grouped(plan.choice.cost):>12}   memory {exact(value) if in_bytes else grouped(value):>14}"
+
+
 def curve(frontier: Frontier, width: int) -> Iterator[str]:
-    """A line of text for each row, the most memory first; nothing where two points do not make a curve."""
+    """A curve of characters, cost across and memory up: a line of text for each row, the most memory first; nothing where two points do not make a curve."""
     spots = [
         (p.choice.cost, p.objective.value)
         for p in frontier.points

@@ -119,6 +119,16 @@ def fill(
         table.add_row(*map(Text, cut), *map(Text, row))
 
 
+def known_columns(
+    names: Sequence[tuple[str, Sequence[str]]], figures: Sequence[tuple[str, Sequence[str]]], width: int
+) -> Table:
+    """A table without the figures of which nothing is known in any row."""
+    known = [(heading, cells) for heading, cells in figures if any(cells)]
+    table = new_table()
+    fill(table, names, [heading for heading, _ in known], list(zip(*(cells for _, cells in known), strict=True)), width)
+    return table
+
+
 def shares(needs: Sequence[int], width: int) -> list[int]:
     """The width shared out among columns: the narrow ones get all they need, the wide ones the rest in equal parts."""
     given = [0] * len(needs)

@@ -23,6 +23,7 @@ from .placements import (
     LONGEST_NAME,
     MAX_ROWS,
     more,
+    new_table,
     placements_table,
     pools_table,
     rows_for,
@@ -31,6 +32,7 @@ from .placements import (
 )
 
 if TYPE_CHECKING:
+    from planner.graph import NestedPlan
     from planner.planning.sharing import Sharing
 
 MAX_NAMED_BUFFERS = 40
@@ -189,3 +191,19 @@ def named(buffers: Sequence[BufferId]) -> str:
     text = ", ".join(shown_id(b) for b in buffers[:MAX_NAMED_BUFFERS])
     rest = len(buffers) - MAX_NAMED_BUFFERS
     return f"{text} … and {grouped(rest)} more" if rest > 0 else text
+
+
+def print_nested(made: NestedPlan, console: Console | None = None) -> None:
+    """The arenas of a program's functions: a row for each, innermost first, and what it takes to run any entry."""
+    console = console or console_on()
+    table = new_table()
+    for name in ("function", "buffers", "bytes", "status"):
+        table.add_column(name, justify="right" if name in ("buffers", "bytes") else "left")
+    for arena in made.arenas:
+        peak = "none" if arena.plan.peak is None else grouped(arena.plan.peak)
+        buffers = grouped(len(arena.problem.buffers))
+        table.add_row(plain(arena.function), buffers, peak, arena.plan.status.value)
+    console.print(table, crop=False)
+    console.print()
+    if made.peak is not None:
+        console.print(plain(f"  peak   {both(made.peak)}   each function in an arena within its caller's"))

@@ -15,7 +15,7 @@ from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 from ..sizes import both, grouped, percent
 from ..text import visible
 from .consoles import plain, word
-from .placements import LONGEST_NAME, MAX_ROWS, fill, new_table, rows_for, shortened, shown_id
+from .placements import LONGEST_NAME, MAX_ROWS, fill, known_columns, new_table, rows_for, shortened, shown_id
 
 MAX_NAMED_BUFFERS = 12
 LONGEST_IN_A_LIST = 40
@@ -76,12 +76,7 @@ def memories_table(pools: Sequence[PoolReport], width: int) -> Table:
         ("Free (B)", ["" if p.free is None else grouped(p.free) for p in shown]),
         ("Fragmented", ["" if p.fragmentation is None else percent(p.fragmentation) for p in shown]),
     ]
-    columns = [column for column in columns if any(column[1])]
-    table = new_table()
-    rows = list(zip(*(cells for _, cells in columns), strict=True))
-    names = [("Memory", [visible(pool.name[:LONGEST_NAME]) for pool in shown])]
-    fill(table, names, [heading for heading, _ in columns], rows, width)
-    return table
+    return known_columns([("Memory", [visible(pool.name[:LONGEST_NAME]) for pool in shown])], columns, width)
 
 
 def live_lines(live: LivePeak, *, quoting: bool) -> Iterable[Text]:

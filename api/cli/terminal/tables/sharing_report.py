@@ -13,7 +13,7 @@ from planner.planning.sharing.report import KindReport, ObjectReport, SharingRep
 from ..sizes import both, grouped, percent
 from ..text import visible
 from .consoles import plain, word
-from .placements import LONGEST_NAME, MAX_ROWS, fill, new_table
+from .placements import LONGEST_NAME, MAX_ROWS, known_columns
 from .report import print_rest
 from .sharing import named_users
 
@@ -65,14 +65,4 @@ def _objects(objects: Sequence[ObjectReport], width: int) -> Table:
         ("Idle", ["" if thing.idle is None else percent(thing.idle) for thing in shown]),
         ("Unused", ["" if thing.unused is None else percent(thing.unused) for thing in shown]),
     ]
-    columns = [column for column in columns if any(column[1])]
-    table = new_table()
-    rows = list(zip(*(cells for _, cells in columns), strict=True))
-    fill(
-        table,
-        [("Used by", [named_users(thing.users) for thing in shown])],
-        [heading for heading, _ in columns],
-        rows,
-        width,
-    )
-    return table
+    return known_columns([("Used by", [named_users(thing.users) for thing in shown])], columns, width)

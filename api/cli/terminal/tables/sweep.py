@@ -28,7 +28,7 @@ def print_sweep(sweep: Sweep, console: Console | None = None) -> None:
         (visible(f"{pool[:LONGEST_NAME]} (B)"), [grouped(p.capacity[pool]) for p, _ in shown[:rows]]) for pool in pools
     ]
     extras = [name for name in ("access_cost", "spilled_bytes") if _says_more(sweep, name)]
-    headings = (str(sweep.terms[0]), "saved", *extras, "", "status")
+    headings = (sweep.names[0], "saved", *extras, "", "status")
     highest = max((p.value[0] for p in sweep.points if p.value), default=0)
     figures = [_row(point, before, extras, highest) for point, before in shown[:rows]]
     fill(table, names, headings, figures, console.width)
@@ -56,7 +56,7 @@ def _changes(points: Sequence[SweepPoint]) -> Iterable[tuple[SweepPoint, SweepPo
 
 
 def _says_more(sweep: Sweep, name: str) -> bool:
-    return str(sweep.terms[0]) != name and any(getattr(point, name) for point in sweep.points)
+    return sweep.names[0] != name and any(getattr(point, name) for point in sweep.points)
 
 
 def _row(point: SweepPoint, before: SweepPoint | None, extras: Sequence[str], highest: int) -> tuple[str, ...]:

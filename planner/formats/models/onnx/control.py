@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from ....checks.report import quoted
 from ....graph.operators import Operator, OperatorKind, TensorKind
 from . import dims as d
-from .function import Scope, Value, Written
+from .function import ABSENT, Scope, Several, Value, Written
 from .model import BOOL, INT64, Declared, Graph, Node
 from .rules.site import ShapeError, Site, Type
 from .values import is_settled
@@ -27,6 +27,7 @@ class Lowering(Protocol):
 
     symbols: Symbols
     warnings: dict[str, None]
+    maybe: set[Value]
 
     def inner(
         self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, Any]], what: str
@@ -46,34 +47,80 @@ def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Writte
     if is_settled(test.content) and test.content.size:
         names = [names[0] if test.content.ravel()[0] else names[1]]
     arms = [low.inner(node, _graph(node, name), scope, into, [], name) for name in names]
-    if any(len(outputs) != len(node.outputs) for _, outputs in arms):
+    written = [each for each, _ in arms]
+    if any(len(each.back) != len(node.outputs) for each in written):
         raise ShapeError("its graphs do not give out as many values as it does")
-    types = [_either(low, node, j, [outputs[j].type for _, outputs in arms]) for j in range(len(node.outputs))]
+    forms = [_form(node, j, [each.back[j] for each in written]) for j in range(len(node.outputs))]
+    given = [[value for j, form in enumerate(forms) for value in _filled(each, j, form)] for each in written]
+    named = [name for name, form in zip(node.outputs, forms, strict=True) for name in _names(name, form)]
+    types = [_either(low, name, [values[j].type for values in given]) for j, name in enumerate(named)]
     back = [
-        [_of_type(written, value, type_) for value, type_ in zip(outputs, types, strict=True)]
-        for written, outputs in arms
+        [_of_type(each, value, type_) for value, type_ in zip(values, types, strict=True)]
+        for each, values in zip(written, given, strict=True)
     ]
-    taken = list(dict.fromkeys(value for written, _ in arms for value in written.taken))
-    for written, _ in arms:
+    taken = list(dict.fromkeys(value for each in written for value in each.taken))
+    for each in written:
         for value in taken:
-            written.use(value)
-    functions = tuple(low.keep(written, ids, taken).name for (written, _), ids in zip(arms, back, strict=True))
-    results = _results(node, node.outputs, types, scope, into)
+            each.use(value)
+    functions = tuple(low.keep(each, ids, taken).name for each, ids in zip(written, back, strict=True))
+    results = _results(node, tuple(named), types, scope, into)
     handed = into.used(list(taken))
     if len(functions) == 1:
         into.run(Operator(OperatorKind.CALL, handed, results, name=_name(node), functions=functions))
     else:
         asked = into.given_back(test)
         into.run(Operator(OperatorKind.BRANCH, (asked, *handed), results, name=_name(node), functions=functions))
+    for j, (name, form) in enumerate(zip(node.outputs, forms, strict=True)):
+        is_maybe = _is_maybe(low, [each.back[j] for each in written])
+        if name and isinstance(form, Several):
+            items = tuple(scope.values.pop(each) for each in _names(name, form))
+            scope.hold(name, Several(items, form.is_absent, is_maybe))
+        elif name and is_maybe:
+            low.maybe.add(scope.values[name])
 
 
-def _either(low: Lowering, node: Node, j: int, types: list[Type]) -> Type:
+def _form(node: Node, j: int, given: list[Value | Several]) -> Value | Several:
+    """What either arm gives out, if it is there: tensors, as many."""
+    there = [each for each in given if each != ABSENT]
+    if not there:
+        return given[0]
+    counts = {len(each.items) if isinstance(each, Several) else None for each in there}
+    if len(counts) > 1:
+        raise ShapeError(f"its graphs give out sequences of different lengths for {quoted(node.outputs[j])}")
+    return there[0]
+
+
+def _is_maybe(low: Lowering, given: list[Value | Several]) -> bool:
+    """Is it there in one arm alone, or nobody knows in which?"""
+    if len({each == ABSENT for each in given}) > 1:
+        return True
+    return any(each.is_maybe if isinstance(each, Several) else each in low.maybe for each in given)
+
+
+def _filled(written: Written, j: int, form: Value | Several) -> list[Value]:
+    """The arm's tensors; where its value is absent, room for those of the other one."""
+    own = written.back[j]
+    if own == ABSENT:
+        return [written.constant(value.name, value.type, None) for value in _items(form)]
+    return list(_items(own))
+
+
+def _items(value: Value | Several) -> tuple[Value, ...]:
+    return value.items if isinstance(value, Several) else (value,)
+
+
+def _names(name: str, form: Value | Several) -> list[str]:
+    """Of the tensors that stand for it."""
+    return [f"{name}[{i}]" for i in range(len(form.items))] if isinstance(form, Several) else [name]
+
+
+def _either(low: Lowering, name: str, types: list[Type]) -> Type:
     """What stands for either result: as large as the larger one."""
     first = types[0]
     if all(each == first for each in types):
         return first
     if any(len(each.shape) != len(first.shape) or each.element != first.element for each in types):
-        raise ShapeError(f"its graphs give out shapes that do not go together for {quoted(node.outputs[j])}")
+        raise ShapeError(f"its graphs give out shapes that do not go together for {quoted(name)}")
     low.warnings["where the arms of a branch give out different shapes, the larger one is planned"] = None
     shape = first.shape
     for each in types[1:]:

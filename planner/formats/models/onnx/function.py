@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ....facts.names import Names
 from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind
 from ....graph.program import Function
 from . import dims as d
@@ -43,6 +44,19 @@ class Value:
         return self._content
 
 
+@dataclass(frozen=True, slots=True)
+class Several:
+    """What a name of the file stands for that is a sequence: its tensors, where they are. Or an optional value that is not there."""
+
+    items: tuple[Value, ...] = ()
+    is_absent: bool = False
+    is_maybe: bool = False
+    """There in one arm of a branch alone."""
+
+
+ABSENT = Several(is_absent=True)
+
+
 @dataclass(eq=False, slots=True)
 class Written:
     """A function that is being written."""
@@ -59,13 +73,14 @@ class Written:
     """Bytes, as expressions."""
     taken: dict[Value, str] = field(default_factory=dict)
     """What it takes from around it, and what that is called here."""
-    names: set[str] = field(default_factory=set)
-    """Of operators."""
+    back: tuple[Value | Several, ...] = ()
+    """What its graph gives out."""
+    _of_tensors: Names = field(default_factory=Names)
+    _of_operators: Names = field(default_factory=lambda: Names(mark="_", first=2))
 
     def tensor(self, name: str, type_: Type, kind: TensorKind) -> str:
         """A tensor of this name, or nearly."""
-        while name in self.tensors:
-            name += "'"
+        name = self._of_tensors.new(name)
         d.require_limit(type_.shape)
         bits = BITS[type_.element]
         self.tensors[name] = Tensor(name, tuple(self.number(dim) for dim in type_.shape), bits, kind)
@@ -104,13 +119,7 @@ class Written:
 
     def run(self, operator: Operator) -> None:
         """One more step. Its name is made one that nothing else here has."""
-        name = (operator.name or operator.kind.value)[:1000]
-        if name in self.names:
-            number = 2
-            while f"{name}_{number}" in self.names:
-                number += 1
-            name = f"{name}_{number}"
-        self.names.add(name)
+        name = self._of_operators.new((operator.name or operator.kind.value)[:1000])
         self.operators.append(replace(operator, name=name))
 
     def given_back(self, value: Value) -> str:
@@ -135,6 +144,7 @@ class Scope:
 
     def __init__(self, around: Scope | None, opsets: Mapping[str, int], known: Mapping[str, Declared]) -> None:
         self.values: dict[str, Value] = {}
+        self.sequences: dict[str, Several] = {}
         self.around = around
         self.opsets = opsets
         self.known = known
@@ -144,5 +154,25 @@ class Scope:
         while scope is not None:
             if name in scope.values:
                 return scope.values[name]
+            if name in scope.sequences:
+                return None
             scope = scope.around
         return None
+
+    def sequence(self, name: str) -> Several | None:
+        """The sequence of that name; None if it is none."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.values:
+                return None
+            if name in scope.sequences:
+                return scope.sequences[name]
+            scope = scope.around
+        return None
+
+    def hold(self, name: str, found: Value | Several) -> None:
+        """From now on the name stands for that."""
+        if isinstance(found, Several):
+            self.sequences[name] = found
+        else:
+            self.values[name] = found

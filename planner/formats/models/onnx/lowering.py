@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ....checks.report import Place, bad_input, quoted
+from ....checks.report import Place, bad_input, cut, printable, quoted
+from ....facts.names import Names
 from ....graph.operators import TensorKind
 from ....graph.program import Function
 from ....model.deadline import PREPARING, tick
@@ -14,17 +15,22 @@ from ....model.errors import Code
 from ....planning.shapes.expression import ExpressionError
 from . import dims as d
 from .control import CONTROL
-from .function import Scope, Value, Written
+from .function import Scope, Several, Value, Written
 from .in_place import operators_of
-from .model import BITS, BOOL, Body, Declared, Graph, Model, Node, Reference
+from .model import BITS, BOOL, INT64, Body, Declared, Graph, Model, Node, Reference
 from .rules.elementwise import AT_RANDOM
 from .rules.site import NotKnown, ShapeError, Site, Type
 from .rules.table import RULES
+from .sequences import MOST_ITEMS, SEQUENCES, hands_on
 from .symbols import Symbols
 from .values import is_settled, values_of
 
 MOST_NODES = 1 << 17
 """Of all graphs and functions together, those of functions as often as they are run."""
+MOST_HELD = 1 << 20
+"""Tensors in sequences, as often as one is in any."""
+NODES, BYTES_A_NODE = 1 << 15, 64
+"""So many a file of any length may have, and one more for each so many bytes."""
 MOST_FUNCTIONS = 32
 """Functions of the model's own inside each other."""
 
@@ -36,45 +42,67 @@ class Lowering:
         self._model = model
         self.symbols = symbols
         self._in_place = in_place
-        self._count = 0
-        self._depth = 0
-        self._names: set[str] = set()
+        self._count, self._most = 0, min(MOST_NODES, NODES + model.size // BYTES_A_NODE)
+        self._depth = self._items = 0
+        self._of_functions = Names(mark="_", first=2)
         self.functions: list[Function] = []
         """Those that others run come first."""
         self.sizes: dict[tuple[str | None, int | str], d.Dim] = {}
         self.warnings: dict[str, None] = {}
+        self.maybe: set[Value] = set()
+        """What the model is given, or not."""
 
     def lower(self) -> None:
         """All of it."""
         graph = self._model.graph
         scope = Scope(None, self._model.opsets, graph.known)
         given = [
-            (j, said, _typed(said, self.symbols, (*graph.place, "input", j)))
+            (
+                j,
+                said,
+                _typed(said, self.symbols, (*graph.place, "input", j)),
+                self._length(said, (*graph.place, "input", j)),
+            )
             for j, said in enumerate(graph.inputs)
             if said.name not in graph.constants
         ]
         self.symbols.require_all_known()
         main = Written(self.function_name("main"), self.greatest())
         self.constants(graph, scope, main)
-        for j, said, type_ in given:
+        for j, said, type_, length in given:
             self.define(scope, said.name, (*graph.place, "input", j))
-            scope.values[said.name] = main.value(said.name, type_, TensorKind.INPUT)
-            main.inputs += main.used([scope.values[said.name]])
+            self.count(length or 0, (*graph.place, "input", j))
+            names = [said.name] if length is None else [f"{said.name}[{i}]" for i in range(length)]
+            made = [main.value(name, type_, TensorKind.INPUT) for name in names]
+            main.inputs += main.used(made)
+            if length is not None:
+                scope.sequences[said.name] = Several(tuple(made), is_maybe=said.is_optional)
+            else:
+                scope.values[said.name] = made[0]
+                self.maybe |= {made[0]} if said.is_optional else set()
         self.nodes(graph.nodes, scope, main)
-        outputs = [self._output(graph, j, scope, main) for j in range(len(graph.outputs))]
+        back = _flat(self._back(graph, scope))
+        self.count(len(back), graph.place)
+        outputs = [main.given_back(value) for value in back]
         self.symbols.require_all_known()
         self.keep(main, outputs, [])
+
+    def _length(self, said: Declared, place: Place) -> int | None:
+        """How many tensors a sequence has that the model is given: a dimension of that name says it. None if it is a tensor."""
+        if said.other is None:
+            return None
+        (found,) = self.symbols.shape(Declared(said.name, INT64, (said.name,)), place)
+        if not isinstance(found, int) or found > MOST_ITEMS:
+            text = f"how many tensors {quoted(said.name)} has must be one number, of at most {MOST_ITEMS}"
+            raise bad_input(Code.OUT_OF_RANGE, place, text)
+        return found
 
     def greatest(self) -> Mapping[str, int]:
         return _Greatest(self.symbols.box)
 
     def function_name(self, name: str) -> str:
         """A function's, which no other has."""
-        name, number, whole = name[:500], 2, name[:500]
-        while whole in self._names:
-            whole, number = f"{name}_{number}", number + 1
-        self._names.add(whole)
-        return whole
+        return self._of_functions.new(name[:500])
 
     def keep(self, written: Written, outputs: list[str], more: list[Value], first: str | None = None) -> Function:
         """The function, with what it takes from around it; before that, one more input where a loop's turns are counted."""
@@ -85,8 +113,15 @@ class Lowering:
 
     # Graphs
 
+    def count(self, more: int, place: Place) -> None:
+        """So many nodes more, or outputs, each of which may take a step of its own. Raises BadInput where they are too many."""
+        self._count += more
+        if self._count > self._most:
+            text = f"a run comes by more than {self._most} nodes and outputs, and a file of {self._model.size} bytes may have no more"
+            raise bad_input(Code.TOO_LARGE, place, text)
+
     def define(self, scope: Scope, name: str, place: Place) -> None:
-        if name in scope.values:
+        if name in scope.values or name in scope.sequences:
             raise bad_input(Code.DUPLICATE_ID, place, f"there is another value {quoted(name)}")
 
     def constants(self, graph: Graph, scope: Scope, into: Written) -> None:
@@ -94,48 +129,74 @@ class Lowering:
             type_ = Type(constant.element, constant.shape)
             scope.values[name] = into.constant(name, type_, constant)
 
-    def _output(self, graph: Graph, j: int, scope: Scope, into: Written) -> str:
-        value = scope.find(graph.outputs[j].name)
-        if value is None:
-            text = f"nothing makes the output {quoted(graph.outputs[j].name)}"
-            raise bad_input(Code.UNKNOWN_BUFFER, (*graph.place, "output", j), text)
-        return into.given_back(value)
+    def _back(self, graph: Graph, scope: Scope) -> tuple[Value | Several, ...]:
+        """What the graph gives out."""
+        found = []
+        for j, said in enumerate(graph.outputs):
+            value = scope.sequence(said.name) or scope.find(said.name)
+            if value is None:
+                text = f"nothing makes the output {quoted(said.name)}"
+                raise bad_input(Code.UNKNOWN_BUFFER, (*graph.place, "output", j), text)
+            found.append(value)
+        return tuple(found)
 
     def nodes(self, nodes: Iterable[Node], scope: Scope, into: Written) -> None:
         for node in nodes:
             tick(PREPARING)
-            self._count += 1
-            if self._count > MOST_NODES:
-                text = f"a run comes by more than {MOST_NODES} nodes"
-                raise bad_input(Code.TOO_LARGE, node.place, text)
+            self.count(1, node.place)
             try:
                 self._node(node, scope, into)
             except (ShapeError, ExpressionError) as error:
                 text = f"{_called(node)}: {error}"
                 raise bad_input(Code.INVALID_VALUE, node.place, text) from None
 
-    def _inputs(self, node: Node, scope: Scope) -> list[Value | None]:
-        found: list[Value | None] = []
+    def _given(self, node: Node, scope: Scope) -> list[Value | Several | None]:
+        found: list[Value | Several | None] = []
         for j, name in enumerate(node.inputs):
-            value = scope.find(name) if name else None
+            value = (scope.sequence(name) or scope.find(name)) if name else None
             if value is None and name:
                 text = f"{_called(node)} reads {quoted(name)}, which nothing has made"
                 raise bad_input(Code.UNKNOWN_BUFFER, (*node.place, "input", j), text)
             found.append(value)
         return found
 
+    def _inputs(self, node: Node, scope: Scope) -> list[Value | None]:
+        found: list[Value | None] = []
+        for j, value in enumerate(self._given(node, scope)):
+            if isinstance(value, Several):
+                what = "an optional value that is not there" if value.is_absent else "a sequence"
+                text = f"{_called(node)} reads {quoted(node.inputs[j])}, which is {what}; only the operators of sequences do"
+                raise bad_input(Code.NOT_SUPPORTED_YET, (*node.place, "input", j), text)
+            found.append(value)
+        return found
+
     def _node(self, node: Node, scope: Scope, into: Written) -> None:
-        inputs = self._inputs(node, scope)
         for j, name in enumerate(node.outputs):
             if name:
                 self.define(scope, name, (*node.place, "output", j))
         body = self._model.functions.get((node.domain, node.operator))
+        same = hands_on(self, node, scope)
         if body is not None:
-            self._inlined(node, body, inputs, scope, into)
+            self._inlined(node, body, self._given(node, scope), scope, into)
+        elif same is not None:
+            for name in filter(None, node.outputs[:1]):
+                scope.hold(name, same)
+        elif not node.domain and node.operator in SEQUENCES:
+            self._given(node, scope)
+            for name, made in zip(node.outputs, SEQUENCES[node.operator](self, node, scope, into), strict=False):
+                self._items += len(made.items) if isinstance(made, Several) else 0
+                if self._items > MOST_HELD:
+                    raise bad_input(Code.TOO_LARGE, node.place, f"sequences hold more than {MOST_HELD} tensors in all")
+                if name:
+                    scope.hold(name, made)
         elif not node.domain and node.operator in CONTROL:
+            inputs = self._inputs(node, scope)
+            if node.operator != "If" and not self.maybe.isdisjoint(inputs):
+                text = f"{_called(node)} hands on an optional value, of which nobody knows whether it is there"
+                raise bad_input(Code.NOT_SUPPORTED_YET, node.place, text)
             CONTROL[node.operator](self, node, inputs, scope, into)
         else:
-            self._computed(node, inputs, scope, into)
+            self._computed(node, self._inputs(node, scope), scope, into)
 
     def _computed(self, node: Node, inputs: list[Value | None], scope: Scope, into: Written) -> None:
         site = Site(
@@ -169,7 +230,7 @@ class Lowering:
         node = site.node
         rule = RULES.get((node.domain, node.operator))
         found: list[Type] = []
-        why = f"memplan knows no operator {node.domain or 'ai.onnx'}.{node.operator}"
+        why = f"memplan knows no operator {printable(cut(node.domain or 'ai.onnx'))}.{_operator(node)}"
         if rule is not None:
             try:
                 found = rule(site)
@@ -193,7 +254,9 @@ class Lowering:
 
     # What runs graphs
 
-    def _inlined(self, node: Node, body: Body, inputs: list[Value | None], scope: Scope, into: Written) -> None:
+    def _inlined(
+        self, node: Node, body: Body, inputs: list[Value | Several | None], scope: Scope, into: Written
+    ) -> None:
         """A function of the model's own, as if its nodes stood here."""
         self._depth += 1
         if self._depth > MOST_FUNCTIONS:
@@ -201,7 +264,7 @@ class Lowering:
         inner = Scope(None, {**scope.opsets, **body.opsets}, {})
         for name, value in zip(body.inputs, inputs, strict=False):
             if value is not None:
-                inner.values[name] = value
+                inner.hold(name, value)
         said = {**body.defaults, **node.attributes}
         nodes = []
         for each in body.nodes:
@@ -214,11 +277,11 @@ class Lowering:
             nodes.append(replace(each, attributes=attributes, inputs=present, place=node.place))
         self.nodes(nodes, inner, into)
         for name, theirs in zip(node.outputs, body.outputs, strict=False):
-            found = inner.find(theirs)
+            found = inner.sequence(theirs) or inner.find(theirs)
             if name and found is None:
                 raise ShapeError(f"its function makes no {quoted(theirs)}")
             if name and found is not None:
-                scope.values[name] = found
+                scope.hold(name, found)
         self._depth -= 1
 
     def inner(
@@ -235,17 +298,22 @@ class Lowering:
             inner.values[said.name] = written.value(said.name, type_, TensorKind.INPUT, value)
             written.inputs += written.used([inner.values[said.name]])
         self.nodes(graph.nodes, inner, written)
-        outputs = []
-        for j, said in enumerate(graph.outputs):
-            found = inner.find(said.name)
-            if found is None:
-                text = f"nothing makes the output {quoted(said.name)}"
-                raise bad_input(Code.UNKNOWN_BUFFER, (*graph.place, "output", j), text)
-            outputs.append(found)
-        return written, outputs
+        written.back = self._back(graph, inner)
+        if node.operator != "If" and any(isinstance(each, Several) for each in written.back):
+            raise ShapeError(
+                "its graph gives out a sequence, or an optional value that is not there: how long it gets is not known"
+            )
+        given_back = _flat(written.back)
+        self.count(len(given_back), graph.place)
+        return written, given_back
 
 
-def _is_given(name: str, body: Body, inputs: list[Value | None]) -> bool:
+def _flat(values: Iterable[Value | Several]) -> list[Value]:
+    """The tensors in them."""
+    return [item for each in values for item in (each.items if isinstance(each, Several) else (each,))]
+
+
+def _is_given(name: str, body: Body, inputs: list[Value | Several | None]) -> bool:
     """False for an input of the function that it was not given."""
     if name not in body.inputs:
         return True
@@ -266,8 +334,8 @@ class _Greatest(dict[str, int]):
 
 def _typed(said: Declared, symbols: Symbols, place: Place) -> Type:
     """Of an input of the whole."""
-    if said.other is not None:
-        text = f"{quoted(said.name)} is {said.other}; only tensors are planned"
+    if said.other is not None and said.element is None:
+        text = f"{quoted(said.name)} is {said.other}, and nobody knows how much is in it: give the model its tensors one by one"
         raise bad_input(Code.NOT_SUPPORTED_YET, place, text)
     if said.element is None or said.shape is None:
         raise bad_input(
@@ -278,4 +346,8 @@ def _typed(said: Declared, symbols: Symbols, place: Place) -> Type:
 
 def _called(node: Node) -> str:
     name = f" {quoted(node.name)}" if node.name else ""
-    return f"{node.operator[:64]}{name}"
+    return f"{_operator(node)}{name}"
+
+
+def _operator(node: Node) -> str:
+    return printable(cut(node.operator))

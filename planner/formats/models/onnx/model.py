@@ -1,4 +1,4 @@
-"""What stands in an ONNX file, of all that concerns memory. Weights stay where they are; of each tensor only its shape, type and place in the file are kept."""
+"""What stands in an ONNX file, of all that concerns memory: of each tensor only its shape, type and place in the file."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ....checks.report import Place, bad_input, quoted
-from ....model.errors import Code
-from ....planning.shapes.expression import LIMIT
-from ...binary.protobuf import Field, Part, message
+from ....checks.report import Place
+from ...binary.protobuf import Part
 
 MAX_GRAPHS = 32
 """Graphs inside each other."""
 MAX_RANK = 64
+MOST_NUMBERS = 1024
+"""Of a tensor's content, if it is to say something of shapes."""
 
 BITS = {
     1: 32, 2: 8, 3: 8, 4: 16, 5: 16, 6: 32, 7: 64, 8: 64, 9: 8, 10: 16, 11: 64, 12: 32, 13: 64, 14: 64, 15: 128,
@@ -31,7 +31,9 @@ class Declared:
     element: int | None
     shape: tuple[int | str | None, ...] | None
     other: str | None = None
-    """What it is if it is no tensor."""
+    """What it is if it is no tensor. Of a sequence of tensors, type and shape are theirs."""
+    is_optional: bool = False
+    """It may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,298 +99,8 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Model:
+    size: int
+    """Bytes of the file."""
     graph: Graph
     opsets: Mapping[str, int]
     functions: Mapping[tuple[str, str], Body] = field(default_factory=dict)
-
-
-LONGEST_LIST = 1 << 16
-"""Numbers of a list that may say something of shapes; longer ones are weights."""
-
-
-def read_model(data: bytes) -> Model:
-    """The model in the bytes. Raises BadInput with the place in the file, or in the graph."""
-    graph = None
-    opsets: dict[str, int] = {}
-    functions: dict[tuple[str, str], Body] = {}
-    count = 0
-    for each in message(data).fields():
-        if each.number == 7:
-            graph = each.part
-        elif each.number == 8:
-            _opset(each.part, opsets)
-        elif each.number == 25:
-            key, body = _function(each.part, ("functions", count))
-            if key in functions:
-                raise bad_input(Code.DUPLICATE_ID, ("functions", count), f"there is another function {quoted(key[1])}")
-            functions[key] = body
-            count += 1
-    if graph is None:
-        raise bad_input(Code.MISSING_FIELD, ("graph",), "there is no graph in it")
-    return Model(_graph(graph, ("graph",), 0), opsets, functions)
-
-
-def _opset(part: Part, opsets: dict[str, int]) -> None:
-    domain, version = "", 0
-    for each in part.fields():
-        if each.number == 1:
-            domain = each.text()
-        elif each.number == 2:
-            version = each.signed
-    opsets["" if domain == "ai.onnx" else domain] = version
-
-
-def _function(part: Part, place: Place) -> tuple[tuple[str, str], Body]:
-    name = domain = ""
-    inputs: list[str] = []
-    outputs: list[str] = []
-    nodes: list[Node] = []
-    defaults: dict[str, Attribute] = {}
-    opsets: dict[str, int] = {}
-    for each in part.fields():
-        match each.number:
-            case 1:
-                name = each.text()
-            case 4:
-                inputs.append(each.text())
-            case 5:
-                outputs.append(each.text())
-            case 7:
-                nodes.append(_node(each.part, (*place, "node", len(nodes)), 0))
-            case 9:
-                _opset(each.part, opsets)
-            case 10:
-                domain = each.text()
-            case 11:
-                key, value = _attribute(each.part, place, 0)
-                defaults[key] = value
-    return (domain, name), Body(tuple(inputs), tuple(outputs), tuple(nodes), defaults, opsets)
-
-
-def _graph(part: Part, place: Place, depth: int) -> Graph:
-    if depth > MAX_GRAPHS:
-        raise bad_input(Code.TOO_DEEP, place, f"graphs nest deeper than {MAX_GRAPHS}")
-    name = ""
-    nodes: list[Node] = []
-    inputs: list[Declared] = []
-    outputs: list[Declared] = []
-    known: dict[str, Declared] = {}
-    constants: dict[str, Constant] = {}
-    for each in part.fields():
-        match each.number:
-            case 1:
-                nodes.append(_node(each.part, (*place, "node", len(nodes)), depth))
-            case 2:
-                name = each.text()
-            case 5 | 15:
-                made = (_tensor if each.number == 5 else _sparse)(each.part)
-                if made.name in constants or not made.name:
-                    text = f"there is another initializer {quoted(made.name)}" if made.name else "it has no name"
-                    raise bad_input(Code.DUPLICATE_ID, (*place, "initializer", len(constants)), text)
-                constants[made.name] = made
-            case 11:
-                inputs.append(_declared(each.part, (*place, "input", len(inputs))))
-            case 12:
-                outputs.append(_declared(each.part, (*place, "output", len(outputs))))
-            case 13:
-                value = _declared(each.part, (*place, "value_info", len(known)))
-                known[value.name] = value
-    said = {each.name: each for each in outputs} | known
-    return Graph(name, tuple(nodes), tuple(inputs), tuple(outputs), said, constants, place)
-
-
-def _node(part: Part, place: Place, depth: int) -> Node:
-    operator = domain = name = ""
-    inputs: list[str] = []
-    outputs: list[str] = []
-    attributes: dict[str, Attribute] = {}
-    for each in part.fields():
-        match each.number:
-            case 1:
-                inputs.append(each.text())
-            case 2:
-                outputs.append(each.text())
-            case 3:
-                name = each.text()
-            case 4:
-                operator = each.text()
-            case 5:
-                key, value = _attribute(each.part, place, depth)
-                if key in attributes:
-                    raise bad_input(Code.DUPLICATE_KEY, place, f"there is another attribute {quoted(key)}")
-                attributes[key] = value
-            case 7:
-                domain = each.text()
-    if not operator:
-        raise bad_input(Code.MISSING_FIELD, place, "a node must say which operator it is (op_type)")
-    domain = "" if domain == "ai.onnx" else domain
-    return Node(operator, domain, name, tuple(inputs), tuple(outputs), attributes, place)
-
-
-def _attribute(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:
-    name, said = "", 0
-    found: dict[str, Attribute] = {}
-    lists: dict[str, list[int | float | str]] = {"ints": [], "floats": [], "strings": []}
-    for each in part.fields():
-        match each.number:
-            case 1:
-                name = each.text()
-            case 2:
-                found["float"] = next(each.floats(), 0.0)
-            case 3:
-                found["int"] = each.signed
-            case 4:
-                found["string"] = each.part.bytes[:1024].decode("utf-8", "replace")
-            case 5:
-                found["tensor"] = _tensor(each.part)
-            case 6:
-                found["graph"] = _graph(each.part, (*place, "attribute", name or "graph"), depth + 1)
-            case 7:
-                _extend(lists["floats"], each.floats())
-            case 8:
-                _extend(lists["ints"], each.numbers())
-            case 9:
-                _extend(lists["strings"], [each.part.bytes[:64].decode("utf-8", "replace")])
-            case 20:
-                said = each.signed
-            case 21:
-                found["reference"] = Reference(each.text())
-            case 22:
-                found["tensor"] = _sparse(each.part)
-    if "reference" in found:
-        return name, found["reference"]
-    of_kind = {1: "float", 2: "int", 3: "string", 4: "tensor", 5: "graph", 11: "tensor"}.get(said)
-    in_list = {6: "floats", 7: "ints", 8: "strings"}.get(said)
-    if in_list is not None:
-        return name, tuple(lists[in_list])
-    if of_kind is not None:
-        defaults: dict[str, Attribute] = {"float": 0.0, "int": 0, "string": ""}
-        if of_kind not in found and of_kind not in defaults:
-            raise bad_input(Code.MISSING_FIELD, place, f"the attribute {quoted(name)} has no {of_kind}")
-        return name, found.get(of_kind, defaults.get(of_kind, 0))
-    if found:  # old files do not say which kind it is
-        return name, next(iter(found.values()))
-    return name, tuple(next((each for each in lists.values() if each), ()))
-
-
-def _extend(into: list[int | float | str], values: object) -> None:
-    for value in values:  # type: ignore[attr-defined]
-        if len(into) >= LONGEST_LIST:
-            return
-        into.append(value)
-
-
-def _tensor(part: Part) -> Constant:
-    name, element = "", 0
-    shape: list[int] = []
-    numbers: list[int | float | str] = []
-    raw: Part | None = None
-    is_outside = False
-    for each in part.fields():
-        match each.number:
-            case 1:
-                for size in each.numbers():
-                    if not 0 <= size < LIMIT or len(shape) >= MAX_RANK:
-                        text = f"more than {MAX_RANK} dimensions" if 0 <= size < LIMIT else f"a dimension of {size}"
-                        raise bad_input(Code.OUT_OF_RANGE, ("bytes", each.at), f"byte {each.at}: {text}")
-                    shape.append(size)
-            case 2:
-                element = each.signed
-            case 4:
-                _some(numbers, each, floats=True)
-            case 5 | 7 | 11:
-                _some(numbers, each, floats=False)
-            case 8:
-                name = each.text()
-            case 9:
-                raw = each.part
-            case 14:
-                is_outside = each.signed == 1
-    if element not in BITS:
-        raise bad_input(
-            Code.INVALID_VALUE,
-            ("bytes", part.start),
-            f"byte {part.start}: tensor {quoted(name)} is of the type {element}, which there is not",
-        )
-    return Constant(name, element, tuple(shape), raw, tuple(numbers), is_outside)  # type: ignore[arg-type]
-
-
-MOST_NUMBERS = 1024
-"""Of a tensor's content, if it is to say something of shapes."""
-
-
-def _some(into: list[int | float | str], each: Field, *, floats: bool) -> None:
-    for value in each.floats() if floats else each.numbers():
-        if len(into) > MOST_NUMBERS:
-            return
-        into.append(value)
-
-
-def _sparse(part: Part) -> Constant:
-    """Of a sparse tensor, its values' name and type, and the dense shape."""
-    values = None
-    shape: list[int] = []
-    for each in part.fields():
-        if each.number == 1:
-            values = _tensor(each.part)
-        elif each.number == 3:
-            shape.extend(size for size in list(each.numbers())[:MAX_RANK])
-    if values is None or not all(0 <= size < LIMIT for size in shape):
-        raise bad_input(Code.MISSING_FIELD, ("bytes", part.start), f"byte {part.start}: a sparse tensor without values")
-    return Constant(values.name, values.element, tuple(shape))
-
-
-def _declared(part: Part, place: Place) -> Declared:
-    name, kind = "", None
-    for each in part.fields():
-        if each.number == 1:
-            name = each.text()
-        elif each.number == 2:
-            kind = each.part
-    if not name:
-        raise bad_input(Code.MISSING_FIELD, place, "it has no name")
-    return Declared(name, None, None) if kind is None else _type(name, kind, place)
-
-
-_OTHERS = {4: "a sequence", 5: "a map", 7: "opaque", 8: "a sparse tensor", 9: "optional"}
-
-
-def _type(name: str, part: Part, place: Place) -> Declared:
-    for each in part.fields():
-        if each.number == 1:
-            return _tensor_type(name, each.part, place)
-        if each.number in _OTHERS:
-            return Declared(name, None, None, _OTHERS[each.number])
-    return Declared(name, None, None)
-
-
-def _tensor_type(name: str, part: Part, place: Place) -> Declared:
-    element, shape = None, None
-    for each in part.fields():
-        if each.number == 1:
-            element = each.signed or None
-            if element is not None and element not in BITS:
-                text = f"{quoted(name)} is of the type {element}, which there is not"
-                raise bad_input(Code.INVALID_VALUE, place, text)
-        elif each.number == 2:
-            shape = tuple(_dimension(one.part, place) for one in each.part.fields() if one.number == 1)
-            if len(shape) > MAX_RANK:
-                raise bad_input(Code.OUT_OF_RANGE, place, f"{quoted(name)} has more than {MAX_RANK} dimensions")
-    return Declared(name, element, shape)
-
-
-def _dimension(part: Part, place: Place) -> int | str | None:
-    found: int | str | None = None
-    for each in part.fields():
-        if each.number == 1:
-            found = each.signed
-            if found >= LIMIT:
-                raise bad_input(Code.OUT_OF_RANGE, place, f"a dimension of {found}")
-            if found < 0:
-                found = None  # how some exporters write that it is not known
-        elif each.number == 2:
-            found = each.text() or None
-    return found
-
-
-__all__ = ["BITS", "Attribute", "Body", "Constant", "Declared", "Graph", "Model", "Node", "Reference", "read_model"]

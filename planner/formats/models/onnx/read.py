@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ....checks import sound_as_read
 from ....checks.report import bad_input
 from ....graph.checks.soundness import require_sound_program
+from ....graph.outcomes import with_symbols
 from ....graph.problem import GraphOptions, program_problem
 from ....graph.program import Program
 from ....model.errors import Code
 from ....model.problem import Pool
-from ....planning.shapes.expression import MOST_CHARACTERS, ExpressionError
-from ....planning.shapes.shaped import ShapedProblem, shaped
+from ....planning.shapes.expression import ExpressionError
 from .dims import Dim
 from .lowering import Lowering
-from .model import read_model
+from .messages import read_model
 from .rules.site import ShapeError
 from .symbols import Symbols, parse_dims
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ....model.problem import Problem
+    from ....planning.shapes.shaped import ShapedProblem
     from ...documents import Source
 
 POOLS = (Pool("arena"),)
@@ -66,10 +68,4 @@ def read(
     problem = sound_as_read(made.problem)
     if not symbols:
         return problem, warnings
-    texts: dict[int | str, str] = {}
-    for name, home in made.homes.items():
-        text = str(sizes.get(name, ""))
-        if text and len(text) <= MOST_CHARACTERS:
-            texts.setdefault(home, text)
-    buffers = {buffer.id for buffer in problem.buffers}
-    return shaped(problem, symbols, {id_: text for id_, text in texts.items() if id_ in buffers}), warnings
+    return with_symbols(replace(made, problem=problem), sizes, symbols), warnings

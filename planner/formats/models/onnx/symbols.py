@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from ....checks.report import Place, Report, bad_input, quoted
+from ....facts.names import Names
 from ....model.errors import BadInput, Code
 from ....planning.shapes.expression import FUNCTIONS, LIMIT, NAME, Expression, ExpressionError, Kind, parse
 from . import dims as d
@@ -58,6 +59,7 @@ class Symbols:
         self._names: dict[str, str] = {}
         """Of what stands in the file."""
         self.box: dict[str, tuple[int, int]] = {}
+        self._of_symbols = Names(mark="_")
         self.missing = Report()
 
     def shape(self, said: Declared, place: Place) -> Shape:
@@ -100,8 +102,7 @@ class Symbols:
         if name not in self._names:
             plain = re.sub(r"\W", "_", name, flags=re.ASCII)[:60]
             plain = plain if NAME.fullmatch(plain) and plain not in FUNCTIONS else f"d_{plain}"
-            while plain in self.box:
-                plain += "_"
+            plain = self._of_symbols.new(plain)
             self._names[name] = plain
             span = self._given.get(name, self._given.get(plain))
             if span is None:

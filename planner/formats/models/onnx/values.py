@@ -38,10 +38,11 @@ def content_of(tensor: Constant) -> Values | None:
         numbers = np.frombuffer(tensor.raw.bytes, kind).tolist()
     else:
         numbers = list(tensor.numbers)
-    return _array(numbers, tensor.shape) if len(numbers) == count else None
+    return as_values(numbers, tensor.shape) if len(numbers) == count else None
 
 
-def _array(numbers: list[Any], shape: tuple[int, ...]) -> Values:
+def as_values(numbers: list[Any], shape: tuple[int, ...]) -> Values:
+    """The content of a tensor of that shape."""
     made = np.empty(len(numbers), object)
     made[:] = numbers
     return made.reshape(shape)
@@ -193,7 +194,7 @@ def _range(at: Site) -> Values | None:
     if not all(isinstance(each, int) for each in (low, high, step)) or not step or abs(high - low) > MOST_NUMBERS:
         raise _Unknown
     numbers = list(range(low, high, step))
-    return _array(numbers, (len(numbers),))
+    return as_values(numbers, (len(numbers),))
 
 
 def _constant(at: Site) -> Values | None:
@@ -203,15 +204,15 @@ def _constant(at: Site) -> Values | None:
     for name in ("value_int", "value_ints", "value_float", "value_floats"):
         value = at.node.attributes.get(name)
         if isinstance(value, tuple):
-            return _array(list(value), (len(value),))
+            return as_values(list(value), (len(value),))
         if isinstance(value, int | float):
-            return _array([value], ())
+            return as_values([value], ())
     return None
 
 
 def _filled(at: Site) -> Values | None:
     tensor, shape = at.tensor("value"), at.whole(0) or []
-    value = _array([0.0], (1,)) if tensor is None else content_of(tensor)
+    value = as_values([0.0], (1,)) if tensor is None else content_of(tensor)
     if value is None or not value.size:
         raise _Unknown
     count = 1
@@ -219,19 +220,19 @@ def _filled(at: Site) -> Values | None:
         count *= size
     if not 0 <= count <= MOST_NUMBERS:
         raise _Unknown
-    return _array([value.ravel()[0]] * count, tuple(shape))
+    return as_values([value.ravel()[0]] * count, tuple(shape))
 
 
 def _shape(at: Site) -> Values | None:
     dims = [at.shape(0)[i] for i in range(*part_of_shape(at))]
-    return _array(dims, (len(dims),))
+    return as_values(dims, (len(dims),))
 
 
 def _product(at: Site) -> Values | None:
     if at.node.attributes.get("axes"):
         return None
     times = _numbers(lambda a, b: a * b, d.mul)
-    return _array([reduce(times, _first(at).ravel(), 1)], ())
+    return as_values([reduce(times, _first(at).ravel(), 1)], ())
 
 
 def _rounded(at: Site) -> Values | None:
@@ -269,7 +270,7 @@ COMPUTED: Mapping[str, Callable[[Site], Values | None]] = {
     "Constant": _constant,
     "ConstantOfShape": _filled,
     "Shape": _shape,
-    "Size": lambda at: _array([d.product(at.shape(0))], ()),
+    "Size": lambda at: as_values([d.product(at.shape(0))], ()),
     "ReduceProd": _product,
 }
 

@@ -1,7 +1,8 @@
 """How large TFLite Micro's arena has to be: what the plan puts into its head, and an estimate of its tail.
 
-The tail holds what lives as long as the interpreter: its own records, what kernels prepare, and variable tensors. The figures are those of a 64-bit build
-with reference kernels, measured model by model and kernel by kernel; on a 32-bit processor pointers, and most of the records, are half as large.
+The tail holds what lives as long as the interpreter: its own records, what kernels prepare, and variable tensors. The figures of a 64-bit build with
+reference kernels were measured model by model and kernel by kernel. On a 32-bit processor records are as large as their fields there, and kernels, which keep
+mostly numbers of 32 bits, are taken to keep as much as on 64.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....model.problem import Interval, Problem
 from .kernels import scratch_bytes
@@ -16,10 +18,29 @@ from .micro import ALIGNMENT, SCRATCH
 from .model import Model, OperatorRow, SubgraphRow
 from .variables import Variables
 
-_BASE = 584
-"""The interpreter, its allocators and planners."""
-_EVAL_TENSOR, _TENSOR, _NODE, _HANDLE, _QUANTISATION = 24, 64, 64, 8, 24
-"""Records: of every tensor, of the model's inputs and outputs, of every operator, of every piece of scratch memory, of the scales of an input or output."""
+
+class Records(NamedTuple):
+    """Bytes of what the interpreter writes down."""
+
+    base: int
+    """The interpreter, its allocators and planners."""
+    eval_tensor: int
+    """Of every tensor."""
+    tensor: int
+    """Of each of the model's inputs and outputs."""
+    node: int
+    """Of every operator."""
+    handle: int
+    """Of every piece of scratch memory."""
+    quantisation: int
+    """Of the scales of an input or output."""
+
+
+RECORDS: Mapping[int, Records] = {
+    64: Records(584, 24, 64, 64, 8, 24),
+    32: Records(300, 12, 40, 32, 4, 12),
+}
+"""By the bits of a pointer. The base is that of an interpreter that counts what it allocates; one that does not takes less than half of it."""
 _KEPT: Mapping[str, int] = {
     name: size
     for size, names in {
@@ -57,8 +78,9 @@ class Tail:
         return sum(size for _, size in self.parts)
 
 
-def estimated_tail(model: Model) -> Tail:
-    """What TFLite Micro keeps for the model besides what is planned."""
+def estimated_tail(model: Model, bits: int = 64) -> Tail:
+    """What TFLite Micro keeps for the model besides what is planned, where pointers have so many bits."""
+    record = RECORDS[bits]
     operators = [(each, operator) for each in model.subgraphs for operator in each.operators]
     main = model.subgraphs[0]
     ports = [main.tensors[i] for i in (*main.inputs, *main.outputs) if i >= 0]
@@ -66,11 +88,11 @@ def estimated_tail(model: Model) -> Tail:
     pieces = sum(len(scratch_bytes(subgraph, operator)) for subgraph, operator in operators)
     names = [operator.custom or operator.code for _, operator in operators]
     parts = (
-        ("interpreter", _BASE),
-        ("tensors", _EVAL_TENSOR * model.first_tensors[-1]),
-        ("inputs and outputs", sum(_TENSOR + (_port(port.channels) if port.channels else 0) for port in ports)),
-        ("operators", _NODE * len(operators)),
-        ("kernels", sum(_kept(subgraph, operator) for subgraph, operator in operators) + _HANDLE * pieces),
+        ("interpreter", record.base),
+        ("tensors", record.eval_tensor * model.first_tensors[-1]),
+        ("inputs and outputs", sum(record.tensor + _scales(port.channels, record) for port in ports)),
+        ("operators", record.node * len(operators)),
+        ("kernels", sum(_kept(subgraph, operator) for subgraph, operator in operators) + record.handle * pieces),
         ("variables", sum(_aligned(each.elements * (each.type.micro_bytes or 0)) for each in variables)),
         ("resource variables", sum(_aligned(-(-bits // 8)) for bits in Variables(model).bits.values())),
     )
@@ -110,8 +132,8 @@ def _turned(subgraph: SubgraphRow, operator: OperatorRow) -> int:
     return sum(size for size, turned in zip(sizes, is_turned, strict=False) if turned)
 
 
-def _port(channels: int) -> int:
-    return _QUANTISATION + 4 + 4 * channels
+def _scales(channels: int, record: Records) -> int:
+    return record.quantisation + 4 + 4 * channels if channels else 0
 
 
 def _aligned(size: int) -> int:

@@ -19,7 +19,7 @@ from ....facts.colocation import groups as colocated
 from ....facts.constants import spell_out_constants
 from ....facts.intervals import merged
 from ....facts.variants import rules, weighted_cost
-from ....model.deadline import PREPARING, look
+from ....model.deadline import PREPARING, look, tick
 from ....model.plan import Plan
 from ....model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Interval, Pool, Problem
 from ..lowering import lower
@@ -91,7 +91,7 @@ def lower_choices(problem: Problem) -> Choices:
     look(PREPARING)
     pieces = list(_pieces(parts, block, low))
     look(PREPARING)
-    found = live_together(pieces, alternatives, unit, homes)
+    found = live_together(pieces, alternatives, unit, homes, lambda: tick(PREPARING))
     look(PREPARING)
     whole = {} if several or problem.pools[0].reserved else _unbound(parts, block)
     pins = {i: at.offset for i, at in whole.items() if at is not None and at.offset is not None}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING
 
+from solvers.bounds.must_share import crowds
 from solvers.model.errors import Unsupported
 from solvers.model.instance import Term
 from solvers.model.linear_terms import LINEAR, choice_cost, moved_column, peak_price
@@ -31,6 +33,8 @@ class Costs:
     _peaks: list[LinearExprT] | None = None
     _stays: dict[tuple[int, int, int], Literal] = field(default_factory=dict)
     """(block, pool, base) -> is it there still? Minimising makes it true where it can be."""
+    _shared: dict[tuple[int, int], Literal] = field(default_factory=dict)
+    """Do two parts that pay for it share an address? Minimising makes it false where it can be."""
 
     def term(self, term: Term) -> LinearExprT:
         """One thing to minimise."""
@@ -131,10 +135,15 @@ class Costs:
         return found
 
     def _reuse_cost(self) -> LinearExprT:
-        return sum(self._penalty(a, b, cost) for a, b, cost in self.model.instance.penalties.tolist())
+        total = sum(self._penalty(a, b, cost) for a, b, cost in self.model.instance.penalties.tolist())
+        for crowd in crowds(self.model.instance):
+            pairs = combinations(crowd.parts, 2)  # follows from the rest, but is not found without being said
+            self.model.cp.add(sum(self._shared[pair] for pair in pairs if pair in self._shared) >= crowd.pairs)
+        return total
 
     def _penalty(self, a: int, b: int, cost: int) -> LinearExprT:
         """The cost if the two parts share an address, else 0."""
+        pair = (min(a, b), max(a, b))
         model, instance = self.model, self.model.instance
         if cost < 0:
             raise Unsupported(engine.NAME, "a penalty that is a reward")
@@ -149,6 +158,18 @@ class Costs:
         pools = [p for p in model.pools_of(one) if (other, p) in model.where]
         if not pools:
             return 0
+        if pair not in self._shared:
+            self._shared[pair] = self._is_shared(a, b, pools)
+        due: LinearExprT = cost * self._shared[pair]
+        return due
+
+    def _is_shared(self, a: int, b: int, pools: list[int]) -> Literal:
+        """Do the two parts share an address of one of these pools?"""
+        model, instance = self.model, self.model.instance
+        (low_a, high_a), (low_b, high_b) = (
+            (int(instance.part_low[part]), int(instance.part_high[part])) for part in (a, b)
+        )
+        one, other = int(instance.part_block[a]), int(instance.part_block[b])
         shared, below, above = (model.cp.new_bool_var("") for _ in range(3))
         for pool in pools:
             base_one, base_other = model.base[one, pool], model.base[other, pool]
@@ -156,4 +177,4 @@ class Costs:
             model.cp.add(base_one + high_a <= base_other + low_b).only_enforce_if([below, *together])
             model.cp.add(base_other + high_b <= base_one + low_a).only_enforce_if([above, *together])
             model.cp.add_bool_or([below, above, shared, *(~literal for literal in together)])
-        return cost * shared
+        return shared

@@ -252,13 +252,14 @@ def numbered(blocks: int, pools: int) -> Names:
 
 def _unique(names: Sequence[str]) -> tuple[str, ...]:
     used: set[str] = set()
+    numbers: dict[str, int] = {}
     result = []
     for name in names:
         safe = re.sub(r"[^A-Za-z0-9_]", "_", name)[:LONGEST_NAME]
-        candidate, number = safe, 1
+        candidate = safe
         while candidate in used:
-            number += 1
-            candidate = f"{safe}_{number}"
+            numbers[safe] = numbers.get(safe, 1) + 1
+            candidate = f"{safe}_{numbers[safe]}"
         used.add(candidate)
         result.append(candidate)
     return tuple(result)

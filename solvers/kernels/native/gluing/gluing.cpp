@@ -32,8 +32,9 @@ constexpr std::int64_t kPartOfWork = 4;          // of all work for one height,
 constexpr std::int64_t kLooksABlock = 400'000;   // but no more than this at first
 constexpr int kMostFailures = 5;                 // of all heights, each time with twice as much for one
 constexpr std::int64_t kStuck = 30;              // times the work of gluing all once, without fewer pieces than ever
-constexpr std::size_t kMostLeft = 30;            // pieces that are placed one by one where they fit
+constexpr std::size_t kMostLeft = 30;            // pieces that are piled up as they are
 constexpr Coord kMostRivals = 64;
+constexpr Coord kMostSurety = 20 * kOne;         // what a chain of equal heights is cheaper by, as a logarithm
 constexpr std::int64_t kLooksAJoint = 20;
 constexpr std::int64_t kLooksAPayment = 10;
 constexpr std::chrono::milliseconds kBreath{3};
@@ -252,8 +253,11 @@ private:
         if (!wasted(made, a, b, [&](std::int32_t begin, std::int32_t end, Coord height) {
                 return begin >= end || height <= 0 || slack_.price(static_cast<std::size_t>(begin), static_cast<std::size_t>(end), height, cost, result_.work);
             })) return false;
-        if (cost == kTrifle && joint == Joint::kChain) cost *= rivals(a, b);
+        const bool is_exact = cost == kTrifle && joint == Joint::kChain;
+        if (is_exact) cost *= rivals(a, b);
         key = log2_of(static_cast<std::uint64_t>(cost));
+        // The higher two are that are equal, the less likely it is by chance. What only begins and ends together can wait for them.
+        if (is_exact) key -= std::min(log2_of(static_cast<std::uint64_t>(made.height) + 1), kMostSurety);
         return true;
     }
 
@@ -340,7 +344,7 @@ private:
     }
 
     void settle() {
-        auto offsets = blocks_.settle(forest_, slack_, result_.work);
+        auto offsets = blocks_.settle(forest_, slack_, [this](std::uint64_t most) { return below(most); }, result_.work);
         if (!offsets) return;
         const Coord peak = blocks_.peak_of(*offsets);
         if (peak >= result_.peak) return;

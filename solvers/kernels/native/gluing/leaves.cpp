@@ -1,11 +1,16 @@
 #include "gluing/leaves.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace memplan {
 
 namespace {
+
+// The same numbers stand in solvers/kernels/python/gluing.
+constexpr std::size_t kTriesABox = 20;
+constexpr std::int64_t kLooksAPair = 4;
 
 Coord common_alignment(const SearchInput& input) {
     for (std::size_t block = 0; block < input.blocks(); ++block) {
@@ -14,7 +19,7 @@ Coord common_alignment(const SearchInput& input) {
     return input.blocks() ? input.modulus[0] : 1;
 }
 
-// The blocks of a piece, by address, and how far above its base they are.
+// The blocks of a piece, and how far above its base they are.
 std::vector<std::pair<Coord, Node>> leaves_of(const Forest& forest, Node whole) {
     std::vector<std::pair<Coord, Node>> leaves, open{{0, whole}};
     while (!open.empty()) {
@@ -28,8 +33,57 @@ std::vector<std::pair<Coord, Node>> leaves_of(const Forest& forest, Node whole) 
         open.push_back({base, piece.first});
         open.push_back({piece.joint == Joint::kStack ? base + forest[piece.first].height : base, piece.second});
     }
-    std::sort(leaves.begin(), leaves.end());
     return leaves;
+}
+
+// Where boxes lie that are put down in this order, each as low as it can; and how high all are together.
+std::pair<Coord, std::vector<Coord>> lowest_bases(const Forest& forest, const std::vector<Node>& boxes, const std::vector<std::size_t>& order) {
+    std::vector<Coord> bases(boxes.size());
+    std::vector<std::pair<Coord, Coord>> taken;
+    Coord peak = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const Piece& box = forest[boxes[order[i]]];
+        taken.clear();
+        for (std::size_t k = 0; k < i; ++k) {
+            const Piece& there = forest[boxes[order[k]]];
+            const Coord base = bases[order[k]];
+            if (there.begin < box.end && box.begin < there.end) taken.push_back({base, base + there.height});
+        }
+        std::sort(taken.begin(), taken.end());
+        Coord floor = 0;
+        for (const auto& [base, end] : taken) {
+            if (base - floor >= box.height) break;
+            floor = std::max(floor, end);
+        }
+        bases[order[i]] = floor;
+        peak = std::max(peak, floor + box.height);
+    }
+    return {peak, std::move(bases)};
+}
+
+// The loose pieces and where they lie: the largest first, and then with two of them exchanged, over and over, as long as that makes it no higher.
+std::vector<std::pair<Coord, Node>> piled(const Forest& forest, const Slack& slack, const Below& below, std::int64_t& work) {
+    std::vector<Node> boxes = forest.loose();
+    const auto area = [&](Node node) { return slack.scaled(forest[node].height) * (forest[node].end - forest[node].begin); };
+    std::sort(boxes.begin(), boxes.end(), [&](Node a, Node b) { return std::pair(-area(a), a) < std::pair(-area(b), b); });
+    std::vector<std::size_t> order(boxes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    auto best = lowest_bases(forest, boxes, order);
+    const std::size_t tries = boxes.size() > 2 ? kTriesABox * boxes.size() : 0;
+    for (std::size_t n = 0; n < tries; ++n) {
+        const std::size_t a = below(order.size()), b = below(order.size());
+        std::swap(order[a], order[b]);
+        auto next = lowest_bases(forest, boxes, order);
+        if (next.first <= best.first) {
+            best = std::move(next);
+        } else {
+            std::swap(order[a], order[b]);
+        }
+    }
+    work += static_cast<std::int64_t>((tries + 1) * boxes.size() * boxes.size()) * kLooksAPair;
+    std::vector<std::pair<Coord, Node>> result;
+    for (std::size_t i = 0; i < boxes.size(); ++i) result.push_back({best.second[i], boxes[i]});
+    return result;
 }
 
 }  // namespace
@@ -62,32 +116,18 @@ Coord LeafBlocks::peak_of(const std::vector<Coord>& offsets) const {
     return peak;
 }
 
-std::optional<std::vector<Coord>> LeafBlocks::settle(const Forest& forest, const Slack& slack, std::int64_t& work) const {
-    std::vector<Node> pieces = forest.loose();
-    const auto area = [&](Node node) { return slack.scaled(forest[node].height) * (forest[node].end - forest[node].begin); };
-    const auto largest_first = [&](Node a, Node b) { return std::pair(-area(a), a) < std::pair(-area(b), b); };
-    std::sort(pieces.begin(), pieces.end(), largest_first);
-    std::vector<Coord> top(live_.size(), 0), bases(count(), 0);
-    std::vector<Node> placed, left;
-    for (const Node whole : pieces) {
-        const auto begin = top.begin() + forest[whole].begin, end = top.begin() + forest[whole].end;
-        const bool is_alone = *std::max_element(begin, end) == 0;
-        for (const auto& [base, leaf] : leaves_of(forest, whole)) {
-            if (!is_alone) {
-                left.push_back(leaf);
-                continue;
-            }
-            const auto first = top.begin() + piece(leaf).begin, last = top.begin() + piece(leaf).end;
-            if (!put(leaf, *std::max_element(first, last), bases)) return std::nullopt;
-            std::fill(first, last, bases[static_cast<std::size_t>(leaf)] + piece(leaf).height);
-            placed.push_back(leaf);
-            work += last - first;
-        }
+std::optional<std::vector<Coord>> LeafBlocks::settle(const Forest& forest, const Slack& slack, const Below& below, std::int64_t& work) const {
+    std::vector<std::pair<Coord, Node>> leaves;
+    for (const auto& [floor, whole] : piled(forest, slack, below, work)) {
+        for (const auto& [base, leaf] : leaves_of(forest, whole)) leaves.push_back({floor + base, leaf});
     }
-    std::sort(left.begin(), left.end(), largest_first);
-    for (const Node leaf : left) {
-        if (!put(leaf, lowest_gap(leaf, placed, bases, work), bases)) return std::nullopt;
-        placed.push_back(leaf);
+    std::sort(leaves.begin(), leaves.end());
+    std::vector<Coord> top(live_.size(), 0), bases(count(), 0);
+    for (const auto& [base, leaf] : leaves) {
+        const auto first = top.begin() + piece(leaf).begin, last = top.begin() + piece(leaf).end;
+        if (!put(leaf, *std::max_element(first, last), bases)) return std::nullopt;
+        std::fill(first, last, bases[static_cast<std::size_t>(leaf)] + piece(leaf).height);
+        work += last - first;
     }
     for (Coord& base : bases) base *= unit_;
     return bases;
@@ -105,24 +145,6 @@ Coord LeafBlocks::suitable(std::size_t block, Coord base) const {
     base = std::max(base, input_.lowest[block]);
     const Coord rest = (base - input_.residue[block]) % input_.modulus[block];
     return rest == 0 ? base : base - rest + (rest > 0 ? input_.modulus[block] : 0);
-}
-
-Coord LeafBlocks::lowest_gap(Node node, const std::vector<Node>& placed, const std::vector<Coord>& bases, std::int64_t& work) const {
-    const Piece& leaf = piece(node);
-    std::vector<std::pair<Coord, Coord>> taken;
-    for (const Node other : placed) {
-        const Piece& there = piece(other);
-        const Coord base = bases[static_cast<std::size_t>(other)];
-        if (there.begin < leaf.end && leaf.begin < there.end) taken.push_back({base, base + there.height});
-    }
-    work += static_cast<std::int64_t>(placed.size());
-    std::sort(taken.begin(), taken.end());
-    Coord floor = 0;
-    for (const auto& [base, end] : taken) {
-        if (base - suitable(static_cast<std::size_t>(node), floor) >= leaf.height) break;
-        floor = std::max(floor, end);
-    }
-    return floor;
 }
 
 }  // namespace memplan

@@ -1,6 +1,7 @@
 // The blocks as leaves of the forest, their heights in a common unit; and the way back, from pieces to a placement of their blocks.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "shared/input.hpp"
 
 namespace memplan {
+
+// A random number below another.
+using Below = std::function<std::uint64_t(std::uint64_t)>;
 
 class LeafBlocks {
 public:
@@ -23,14 +27,13 @@ public:
     const std::vector<Coord>& live() const { return live_; }
     Coord peak_of(const std::vector<Coord>& offsets) const;
 
-    // The placement that the loose pieces are: the largest stay as they are, with everything let fall; what is left over goes wherever it fits.
+    // The placement that the loose pieces are, each as a box that lies as low as it can, in the best order that was found; then everything falls.
     // None: a block has no base that suits it.
-    std::optional<std::vector<Coord>> settle(const Forest& forest, const Slack& slack, std::int64_t& work) const;
+    std::optional<std::vector<Coord>> settle(const Forest& forest, const Slack& slack, const Below& below, std::int64_t& work) const;
 
 private:
     bool put(Node leaf, Coord floor, std::vector<Coord>& bases) const;
     Coord suitable(std::size_t block, Coord base) const;
-    Coord lowest_gap(Node node, const std::vector<Node>& placed, const std::vector<Coord>& bases, std::int64_t& work) const;
     const Piece& piece(Node leaf) const { return pieces_[static_cast<std::size_t>(leaf)]; }
 
     const SearchInput& input_;

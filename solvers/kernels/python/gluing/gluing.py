@@ -41,6 +41,7 @@ MOST_FAILURES = 5
 STUCK = 30
 MOST_LEFT = 30
 MOST_RIVALS = 64
+MOST_SURETY = 20 * ONE
 LOOKS_A_JOINT = 20
 LOOKS_A_PAYMENT = 10
 LOOKS_PER_MICROSECOND = 500
@@ -243,12 +244,13 @@ class _Gluing:
             if price is None:
                 return None
             cost += price
-        if cost == TRIFLE and made.is_chain:
-            ends = min(len(self.forest.ends[self.forest[made.first].end]), MOST_RIVALS)
-            begins = min(len(self.forest.begins[self.forest[made.second].begin]), MOST_RIVALS)
-            self.slack.work += ends + begins
-            cost *= ends * begins
-        return _log2(cost)
+        if cost > TRIFLE or not made.is_chain:
+            return _log2(cost)
+        ends = min(len(self.forest.ends[self.forest[made.first].end]), MOST_RIVALS)
+        begins = min(len(self.forest.begins[self.forest[made.second].begin]), MOST_RIVALS)
+        self.slack.work += ends + begins
+        # The higher two are that are equal, the less likely it is by chance. What only begins and ends together can wait for them.
+        return _log2(cost * ends * begins) - min(_log2(made.height + 1), MOST_SURETY)
 
     def _look_around(self, node: int) -> None:
         found: dict[tuple[int, int], tuple[int, int, int] | None] = {}
@@ -322,7 +324,7 @@ class _Gluing:
             self._look_around(node)
 
     def _settle(self) -> None:
-        offsets = self.blocks.settle(self.forest, self.slack)
+        offsets = self.blocks.settle(self.forest, self.slack, self._below)
         if offsets is None:
             return
         peak = self.blocks.peak_of(offsets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
 
 import numpy as np
@@ -10,6 +11,10 @@ from ....model.instance import Instance
 from ...columns import Columns
 from .forest import Forest
 from .slack import Slack
+
+# The same numbers stand in kernels/native/gluing.
+TRIES_A_BOX = 20
+LOOKS_A_PAIR = 4
 
 
 class LeafBlocks:
@@ -44,34 +49,21 @@ class LeafBlocks:
     def peak_of(self, offsets: list[int]) -> int:
         return max((offset + size for offset, size in zip(offsets, self._sizes, strict=True)), default=0)
 
-    def settle(self, forest: Forest, slack: Slack) -> list[int] | None:
-        """The placement that the loose pieces are: the largest stay as they are, with everything let fall; what is left over goes wherever
-        it fits. None: a block has no base that suits it."""
-
-        def largest_first(node: int) -> tuple[int, int]:
-            piece = forest[node]
-            return -slack.scaled(piece.height) * (piece.end - piece.begin), node
-
+    def settle(self, forest: Forest, slack: Slack, below: Callable[[int], int]) -> list[int] | None:
+        """The placement that the loose pieces are, each as a box that lies as low as it can, in the best order that was found; then
+        everything falls. None: a block has no base that suits it."""
+        leaves = [
+            (floor + base, leaf)
+            for floor, whole in _piled(forest, slack, below)
+            for base, leaf in _leaves_of(forest, whole)
+        ]
         top, bases = [0] * len(self.live), [0] * len(self.pieces)
-        placed: list[int] = []
-        left: list[int] = []
-        for piece in sorted(forest.loose, key=largest_first):
-            is_alone = not any(top[forest[piece].begin : forest[piece].end])
-            for leaf in _leaves_of(forest, piece):
-                if not is_alone:
-                    left.append(leaf)
-                    continue
-                begin, end, height = self.pieces[leaf]
-                if not self._put(leaf, max(top[begin:end]), bases):
-                    return None
-                top[begin:end] = [bases[leaf] + height] * (end - begin)
-                placed.append(leaf)
-                slack.work += end - begin
-        for leaf in sorted(left, key=largest_first):
-            slack.work += len(placed)
-            if not self._put(leaf, self._lowest_gap(leaf, placed, bases), bases):
+        for _, leaf in sorted(leaves):
+            begin, end, height = self.pieces[leaf]
+            if not self._put(leaf, max(top[begin:end]), bases):
                 return None
-            placed.append(leaf)
+            top[begin:end] = [bases[leaf] + height] * (end - begin)
+            slack.work += end - begin
         return [base * self.unit for base in bases]
 
     def _put(self, leaf: int, floor: int, bases: list[int]) -> bool:
@@ -85,22 +77,49 @@ class LeafBlocks:
         base = max(base, self._lowest[block])
         return base + (self._residue[block] - base) % self._modulus[block]
 
-    def _lowest_gap(self, node: int, placed: list[int], bases: list[int]) -> int:
-        begin, end, height = self.pieces[node]
+
+def _piled(forest: Forest, slack: Slack, below: Callable[[int], int]) -> list[tuple[int, int]]:
+    """The loose pieces and where they lie: the largest first, and then with two of them exchanged, over and over, as long as that makes it no higher."""
+
+    def largest_first(node: int) -> tuple[int, int]:
+        piece = forest[node]
+        return -slack.scaled(piece.height) * (piece.end - piece.begin), node
+
+    boxes = sorted(forest.loose, key=largest_first)
+    order = list(range(len(boxes)))
+    peak, bases = _lowest_bases(forest, boxes, order)
+    tries = TRIES_A_BOX * len(boxes) if len(boxes) > 2 else 0
+    for _ in range(tries):
+        a, b = below(len(order)), below(len(order))
+        order[a], order[b] = order[b], order[a]
+        next_peak, next_bases = _lowest_bases(forest, boxes, order)
+        if next_peak <= peak:
+            peak, bases = next_peak, next_bases
+        else:
+            order[a], order[b] = order[b], order[a]
+    slack.work += (tries + 1) * len(boxes) * len(boxes) * LOOKS_A_PAIR
+    return list(zip(bases, boxes, strict=True))
+
+
+def _lowest_bases(forest: Forest, boxes: list[int], order: list[int]) -> tuple[int, list[int]]:
+    """How high all are together that are put down in this order, each as low as it can; and where they lie."""
+    bases, peak = [0] * len(boxes), 0
+    for i, at in enumerate(order):
+        box = forest[boxes[at]]
+        there = [(bases[other], forest[boxes[other]]) for other in order[:i]]
+        taken = sorted((base, base + it.height) for base, it in there if it.begin < box.end and box.begin < it.end)
         floor = 0
-        for base, leaf in sorted((bases[leaf], leaf) for leaf in placed if self._meet(leaf, begin, end)):
-            if base - self._suitable(node, floor) >= height:
+        for base, end in taken:
+            if base - floor >= box.height:
                 break
-            floor = max(floor, base + self.pieces[leaf][2])
-        return floor
-
-    def _meet(self, leaf: int, begin: int, end: int) -> bool:
-        there, gone, _ = self.pieces[leaf]
-        return there < end and begin < gone
+            floor = max(floor, end)
+        bases[at] = floor
+        peak = max(peak, floor + box.height)
+    return peak, bases
 
 
-def _leaves_of(forest: Forest, whole: int) -> list[int]:
-    """The blocks of a piece, by address."""
+def _leaves_of(forest: Forest, whole: int) -> list[tuple[int, int]]:
+    """The blocks of a piece, and how far above its base they are."""
     leaves: list[tuple[int, int]] = []
     todo = [(0, whole)]
     while todo:
@@ -111,4 +130,4 @@ def _leaves_of(forest: Forest, whole: int) -> list[int]:
         else:
             above = 0 if piece.is_chain else forest[piece.first].height
             todo += [(base, piece.first), (base + above, piece.second)]
-    return [leaf for _, leaf in sorted(leaves)]
+    return leaves

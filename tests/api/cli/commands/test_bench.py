@@ -15,8 +15,8 @@ from api.cli.terminal.progress.redrawn_line import clock
 from planner.bench import CellStatus, Results
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from tests.api.processes import run, run_on_terminal
 from tests.planner.bench.made_records import failed, made
+from tests.running.command import run, run_on_terminal
 
 
 @pytest.fixture

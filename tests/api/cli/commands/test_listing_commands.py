@@ -13,7 +13,7 @@ from api.cli.app import app
 from api.cli.commands import doctor
 from api.cli.commands.doctor import Check
 from solvers.model import registry
-from tests.api.processes import run, run_on_terminal
+from tests.running.command import run, run_on_terminal
 
 
 def test_the_schema_is_json() -> None:

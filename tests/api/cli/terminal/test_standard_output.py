@@ -1,14 +1,16 @@
-"""All of the output arrives, however little the stream takes at a time."""
+"""All of the output arrives, however little the stream takes at a time; JSON is bytes for programs, and printable for people."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 
 import pytest
 
-from tests.forked import environment
+from api.cli.terminal.standard_output import escaped, json_ascii
+from tests.running.forked import environment
 
 DRIVER = """
 import os, sys
@@ -29,3 +31,21 @@ def test_every_byte_arrives_in_a_slow_pipe(extra: list[str], unbuffered: str) ->
         with os.fdopen(reading, "rb") as stream:
             assert stream.read() == bytes(range(256)) * 4000
     assert process.returncode == 0
+
+
+def test_what_is_not_printable_is_escaped_and_means_the_same() -> None:
+    value = {"naïve 数": ["\u202e\x7f\x9b\u2028", "\U000e0041 😀"], "n": 1}
+    document = json.dumps(value, ensure_ascii=False, indent=1)
+    text = escaped(document.encode()).decode()
+    assert text.replace("\n", "").isprintable()
+    assert "naïve 数" in text
+    assert json.loads(text) == value
+
+
+def test_a_clean_document_stays_as_it_is() -> None:
+    assert escaped(b'{\n "a": 1\n}\n') == b'{\n "a": 1\n}\n'
+
+
+@pytest.mark.parametrize("text", ["é", "😀"])
+def test_terminals_without_utf8_get_escapes(text: str) -> None:
+    assert json.loads(json_ascii(json.dumps(text, ensure_ascii=False))) == text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from tests.api.processes import UNHURRIED, run_on_terminal
+from tests.running.command import UNHURRIED, run_on_terminal
 
 
 def without_styles(text: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 from api.errors import Refusal
 from api.jobs.processes.pool import ProcessPool, Reply, Task, WorkerDied, WorkerFault, WorkerLate
 from api.settings import Settings
-from tests.forked import children_of, forking_workers
+from tests.running.forked import children_of, forking_workers
 
 THREE = json.dumps(
     {
@@ -36,8 +36,11 @@ async def processes(size: int = 1) -> AsyncIterator[ProcessPool]:
         await made.close()
 
 
-def run(work: Callable[[ProcessPool], Awaitable[None]], size: int = 1) -> None:
-    """The work, with a processes that has no one left afterwards."""
+Starting = Callable[[], AbstractContextManager[None]]
+
+
+def run(work: Callable[[ProcessPool], Awaitable[None]], size: int = 1, started: Starting = forking_workers) -> None:
+    """The work, with processes of which no one is left afterwards."""
 
     async def whole() -> None:
         async with processes(size) as made:
@@ -48,7 +51,8 @@ def run(work: Callable[[ProcessPool], Awaitable[None]], size: int = 1) -> None:
             with pytest.raises(ProcessLookupError):
                 os.kill(pid, 0)
 
-    asyncio.run(whole())
+    with started():
+        asyncio.run(whole())
 
 
 class Watched(threading.Event):
@@ -77,7 +81,7 @@ def test_a_problem_is_read() -> None:
         ]
         assert [key == found["key"] for key in keys] == [True, True, False]
 
-    run(work)
+    run(work, started=nullcontext)
 
 
 def test_what_is_refused_keeps_its_findings() -> None:
@@ -101,7 +105,7 @@ def test_a_fault_is_told_and_the_worker_goes_on() -> None:
 
 
 @pytest.mark.parametrize("started", [nullcontext, forking_workers])
-def test_a_killed_worker_is_replaced(started: Callable[[], AbstractContextManager[None]]) -> None:
+def test_a_killed_worker_is_replaced(started: Starting) -> None:
     """Those that other tests have forked, too."""
 
     async def work(made: ProcessPool) -> None:
@@ -119,8 +123,7 @@ def test_a_killed_worker_is_replaced(started: Callable[[], AbstractContextManage
         await made.do(read())
         assert made.pids != [pid]
 
-    with started():
-        run(work)
+    run(work, started=started)
 
 
 def test_a_worker_that_does_not_hear_a_cancel_is_killed() -> None:

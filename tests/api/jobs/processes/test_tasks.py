@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +20,9 @@ from planner import Options, plan, read_problem, share
 from planner.formats import write_plan, write_problem, write_sharing
 from planner.planning.placing.watching import Progress
 from tests.planner.planning.placing.test_starting import GREEDY, tangle
-from tests.planner.planning.sharing.tangles import FOUND_BY_SEARCH
+from tests.planner.planning.sharing.truth import FOUND_BY_SEARCH
 
+ROOT = Path(__file__).resolve().parents[4]
 PROBLEM = write_problem(tangle())
 
 
@@ -64,12 +69,17 @@ def test_sharing_begins_with_the_best_sharing_of_an_earlier_attempt() -> None:
     assert (document["reproducible"], document["solver"], document["warnings"]) == (False, "cpsat", [])
 
 
+@cache
+def plainly_solved(objects: bool) -> dict[str, Any]:
+    return solved(objects=objects)[0]
+
+
 @pytest.mark.parametrize("objects", [False, True])
 @pytest.mark.parametrize(
     "best", [b"", b"{}", b"\xff", b'{"format": "memplan-plan/9"}', b'{"format": "memplan-sharing/9"}']
 )
 def test_a_plan_that_cannot_be_read_any_more_is_found_again(best: bytes, objects: bool) -> None:
-    found, plain = solved(best, objects=objects)[0], solved(objects=objects)[0]
+    found, plain = solved(best, objects=objects)[0], plainly_solved(objects)
     assert {**found, "etag": None} == {**plain, "etag": None}, "the bytes say how long it took"
 
 
@@ -86,3 +96,14 @@ def test_a_problem_is_read_and_planned_in_one_go_as_in_two() -> None:
     one, other = json.loads(payload), json.loads(same)
     assert {**one, "run": None} == {**other, "run": None}
     assert "number of workers was clipped" in one["warnings"][0]
+
+
+def test_a_worker_loads_no_web_server_and_no_database() -> None:
+    """What is not there cannot be reached from a hostile file."""
+    code = (
+        "import sys, api.jobs.processes.worker\n"
+        "heavy = {'alembic', 'fastapi', 'sqlalchemy', 'starlette', 'uvicorn', 'ortools', 'pulp', 'rich'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert said == "[]\n"

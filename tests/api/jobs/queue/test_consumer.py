@@ -21,7 +21,7 @@ from api.store.opening import open_store
 from api.store.records import EventKind, JobState
 from api.store.sql.databases.deliveries import QUEUES
 from tests.api.jobs.rigs import FOREVER, SLOW, STALLED_SECONDS, Rig, add, rig, until, with_rig
-from tests.postgresql import Server
+from tests.running.postgresql import Server
 
 
 @pytest.fixture

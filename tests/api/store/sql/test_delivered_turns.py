@@ -10,7 +10,7 @@ import pytest
 from api.store import Store
 from api.store.opening import open_store
 from api.store.records import About, End, JobState, NewJob, QueueLimits, Where
-from tests.postgresql import Server
+from tests.running.postgresql import Server
 
 LIMITS = QueueLimits(1000, 1000, 1 << 30)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.formats import read_plan, write_plan
@@ -27,6 +27,7 @@ from planner.model.plan import (
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
+from tests.small.strategies import effort
 
 PLAN = Plan(
     status=PlanStatus.FEASIBLE,
@@ -168,7 +169,7 @@ def test_a_list_is_no_plan() -> None:
         read_plan(b"[]")
 
 
-@settings(deadline=None, max_examples=60)
+@effort(30, 1000)
 @given(
     st.lists(st.tuples(st.integers(-9, 9) | st.text(min_size=1), st.text(), st.integers(0, 1 << 62))), st.floats(0, 1e9)
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner import BadInput, Buffer, PlanStatus, Problem, StopReason, read_problem, read_sharing, write_problem
@@ -28,6 +28,7 @@ from planner.model.storage import (
     StorageObject,
     Witness,
 )
+from tests.small.strategies import effort
 
 SHARING = Sharing(
     status=PlanStatus.FEASIBLE,
@@ -109,7 +110,7 @@ def test_a_plan_is_no_sharing_and_a_sharing_no_plan() -> None:
     assert not is_sharing(b"[]")
 
 
-@settings(max_examples=100, derandomize=True, database=None, deadline=None)
+@effort(40, 2000)
 @given(st.data())
 def test_whatever_stands_in_a_field_is_read_or_refused(data: st.DataObject) -> None:
     anything = st.recursive(

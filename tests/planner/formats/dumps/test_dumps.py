@@ -59,25 +59,6 @@ def test_tables_of_vela_are_memories_and_fused_tensors_one_piece() -> None:
     assert (found.peak, verify(problem, found)) == (192, ())
 
 
-def snapshot(*events: dict[str, Any]) -> str:
-    return json.dumps({"segments": [], "device_traces": [[], list(events)]})
-
-
-def test_allocations_of_a_snapshot_begin_and_end_with_their_events() -> None:
-    events = [
-        {"action": "segment_alloc", "addr": 1, "size": 4096},
-        {"action": "alloc", "addr": 1 << 63, "size": 64},
-        {"action": "free_completed", "addr": 5, "size": 16},
-        {"action": "free_requested", "addr": 1 << 63, "size": 64},
-        {"action": "free_completed", "addr": 1 << 63, "size": 64},
-        {"action": "alloc", "addr": 1 << 63, "size": 32},
-    ]
-    problem = read(snapshot(*events))
-    assert lives(problem) == {"1/2": ((0, 3),), "1/1": ((1, 5),), "1/3": ((5, 6),)}
-    assert refused(snapshot({"action": "explode"}), "torch-snapshot") == ("invalid_value", "/device_traces/1/0/action")
-    assert refused(b"\x80\x04\x95.", "torch-snapshot")[0] == "invalid_json"
-
-
 def test_memory_events_of_a_profiler_are_paired_by_address() -> None:
     def event(time: float, address: int, amount: int) -> dict[str, Any]:
         return {"ph": "i", "name": "[memory]", "ts": time, "args": {"Addr": address, "Bytes": amount, "Device Id": 0}}

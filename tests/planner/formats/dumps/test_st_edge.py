@@ -64,6 +64,101 @@ def test_activations_are_planned_and_what_was_in_place_stays_so() -> None:
     assert (found.peak, found.status, verify(problem, found)) == (512, "optimal", ())
 
 
+NPU = (
+    ("Input_0_out_0", 3200, 0, 0, 2),
+    ("Quantize_37_out_0", 4, 1040, 11, 12),
+    ("Transpose_1_out_0", 3200, 0, 0, 2),
+    ("Cast_2_out_0", 12800, 0, 2, 3),
+    ("Quantize_3_out_0", 3200, 12800, 3, 4),
+    ("Conv2D_5_zero_off_out_13", 3200, 12800, 4, 5),
+    ("Conv2D_11_zero_off_out_22", 12800, 0, 5, 6),
+    ("Conv2D_17_zero_off_out_31", 6144, 12800, 6, 7),
+    ("Conv2D_23_zero_off_out_40", 2304, 0, 7, 8),
+    ("Conv2D_23_out_0_cp_in_19_cp_in_20", 768, 2304, 8, 9),
+    ("Gemm_29_conv_4_zero_off_out_49", 64, 3072, 8, 9),
+    ("Gemm_33_conv_10_zero_off_out_58", 32, 0, 9, 10),
+    ("Gemm_33_conv_10_off_bias_out_64", 4, 1056, 10, 11),
+    ("Gemm_33_out_0", 4, 1056, 10, 11),
+    ("SCRATCH_Softmax_36_PORT_OUT", 1028, 0, 11, 12),
+)
+"""Names, sizes, places and epochs as it wrote them for an STM32N6 with its NPU (github: NetanelUnger/N6_tof)."""
+MEMORIES: tuple[tuple[int, str, int, int, list[int]], ...] = (
+    (1, "npuRAM6", 875888640, 458752, []),
+    (2, "npuRAM5", 875429888, 458752, []),
+    (5, "cpuRAM2", 873463808, 1048576, []),
+    (6, "cpuRAM1", 872824832, 0, []),
+    (8, "hyperRAM", 2415919104, 33554432, []),
+    (10, "cpuRAM2_npuRAM5_npuRAM6", 873463808, 2883584, [5, 2, 1]),
+)
+"""The memories of that file: numbers, names, addresses, sizes and parts."""
+
+
+def on_npu(**homes: int) -> dict[str, Any]:
+    """The network, with some buffers in other memories."""
+    pools = [
+        {"id": id_, "name": name, "address": str(at), "size_bytes": size, "alignment": 8, "offset_start": 0}
+        | {"rights": "ACC_WRITE", "subpools": parts, "used_size_bytes": 0}
+        for id_, name, at, size, parts in MEMORIES
+    ]
+    buffers = [
+        {"id": i, "name": name, "size_bytes": size, "offset_start": at, "alignment": 1, "is_param": False, "flags": ""}
+        | {"mpool_id": homes.get(name, 2), "epochs": {"start": start, "end": end}}
+        for i, (name, size, at, start, end) in enumerate(NPU)
+    ]
+    return {"json_schema_version": "2.0", "memory_pools": pools, "buffers": buffers}
+
+
+def test_the_memories_of_an_npu_have_their_addresses_and_sizes() -> None:
+    problem, warnings = read_problem(json.dumps(on_npu(Cast_2_out_0=8, SCRATCH_Softmax_36_PORT_OUT=5)).encode())
+    assert [(pool.name, pool.base, pool.size, pool.alignment, pool.rank) for pool in problem.pools] == [
+        ("npuRAM5", 875429888, 458752, 8, 1),
+        ("cpuRAM2", 873463808, 1048576, 8, 2),
+        ("hyperRAM", 2415919104, 33554432, 8, 4),
+    ]
+    assert {buffer.id: buffer.pools for buffer in problem.buffers}["Cast_2_out_0"] == ("hyperRAM",)
+    assert (problem.name, warnings) == (f"ST Edge AI's own plan: {18944 + 12800 + 1028} bytes", ())
+    found = plan(problem)
+    assert (found.status, verify(problem, found)) == ("optimal", ())
+    assert {pool.name: pool.peak for pool in found.pools} == {"npuRAM5": 18944, "cpuRAM2": 1028, "hyperRAM": 12800}
+
+
+def test_a_memory_that_is_a_part_of_another_is_planned_as_one_with_it() -> None:
+    """In the whole one byte of npuRAM5 is 1 966 080 further on: two plans of their own could give the same bytes out twice."""
+    problem, warnings = read_problem(json.dumps(on_npu(Cast_2_out_0=10, Input_0_out_0=8)).encode())
+    assert warnings == ("the memory 'npuRAM5' is a part of 'cpuRAM2_npuRAM5_npuRAM6', and planned as one with it",)
+    assert [(pool.name, pool.size) for pool in problem.pools] == [("hyperRAM", 33554432), (MEMORIES[-1][1], 2883584)]
+    hints = {buffer.id: buffer.hint for buffer in problem.buffers}
+    assert (hints["Cast_2_out_0"], hints["Transpose_1_out_0"], hints["Input_0_out_0"]) == (0, 1966080, 0)
+    found = plan(problem)
+    assert verify(problem, found) == ()
+    assert found.pools[1].peak == 18944
+
+
+def test_alignment_holds_as_far_as_the_file_keeps_to_it() -> None:
+    made = on_npu()
+    made["buffers"][3].update(alignment=64)
+    made["buffers"][1].update(offset_start=1042)
+    problem, _ = read_problem(json.dumps(made).encode())
+    assert (problem.pools[0].alignment, problem.buffers[3].alignment, problem.buffers[1].alignment) == (2, 64, 1)
+
+
+def test_memories_that_lie_in_each_other_in_no_clear_way_are_refused() -> None:
+    def fault(**changes: Any) -> tuple[str, str]:
+        made = on_npu(Cast_2_out_0=10)
+        made["memory_pools"][5].update(changes)
+        with pytest.raises(BadInput) as caught:
+            read_problem(json.dumps(made).encode())
+        return caught.value.findings[0].code, caught.value.findings[0].pointer
+
+    place = "/memory_pools/5/subpools"
+    assert fault(subpools=[77]) == ("unknown_pool", place)
+    assert fault(subpools=7) == ("wrong_type", place)
+    assert fault(subpools=[8]) == ("contradiction", place)
+    assert fault(subpools=[10]) == ("not_supported_yet", place)
+    assert fault(address="here") == ("wrong_type", "/memory_pools/5/address")
+    assert fault(id=8) == ("duplicate_id", "/memory_pools/5/id")
+
+
 @pytest.mark.parametrize(
     ("change", "code", "pointer"),
     [

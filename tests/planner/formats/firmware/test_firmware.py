@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import planner
 from api.cli.app import app
-from planner import Buffer, Fixed, Pool, Problem
+from planner import Buffer, Fixed, Pool, Problem, formats
 from planner.formats.tables.plans import PLAN_FORMATS, plan_format
 from planner.model.errors import BadInput
 from planner.model.plan import Plan
@@ -43,7 +43,7 @@ def planned(problem: Problem = ODD) -> Plan:
 
 
 def written(name: str, problem: Problem = ODD, source: bytes = b"") -> bytes:
-    return plan_format(name).write(problem, planned(problem), source)
+    return formats.plan_format(name).write(problem, planned(problem), source)
 
 
 def compiled(folder: Path, compiler: tuple[str, ...], text: str, *more: str) -> subprocess.CompletedProcess[str]:

@@ -135,13 +135,20 @@ def test_what_is_written_is_read_again() -> None:
     assert (again.buffers, again.pools) == (problem.buffers, problem.pools)
 
 
+def test_what_can_be_said_of_an_only_memory_is_said_of_its_buffers() -> None:
+    buffers = tuple(Buffer(f"b{i}", 5, 6, ((i, i + 3),), pools=("p",), hint=12) for i in range(3))
+    again, _ = read_problem(write(Problem(buffers, (Pool("p", 64, 4),))))
+    assert [(b.alignment, b.pools, b.hint) for b in again.buffers] == [(12, None, None)] * 3
+    assert again.pools[0].size == 64
+
+
 @pytest.mark.parametrize(
     "problem",
     [
         Problem((Buffer("a", 1, live=((0, 1), (2, 3))),)),
         Problem((Buffer("a", 1),)),
         Problem((Buffer("a", 1, live=((0, 1),)),), (Pool("p"), Pool("q"))),
-        Problem((Buffer("a", 1, live=((0, 1),)),), (Pool("p", alignment=2),)),
+        Problem((Buffer("a", 1, live=((0, 1),)),), (Pool("p", base=64),)),
         Problem((Buffer("a", 1, live=((0, 1),)), Buffer(1, 1, live=((0, 1),)))),
         Problem((Buffer("a" * 300, 1, live=((0, 1),)),)),
         Problem(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.checks import check
@@ -14,6 +14,7 @@ from planner.formats import read_problem, write_problem
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem, ReusePenalty, Was
 from solvers.model.instance import Term
 from tests.planner.formats.reading import corpus
+from tests.small.strategies import effort
 
 IDS = st.integers(-5, 5) | st.text(min_size=1, max_size=3)
 SMALL = st.integers(0, 40)
@@ -75,14 +76,14 @@ def problems(draw: st.DrawFn) -> Problem:
     return Problem(tuple(buffers), tuple(pools), constraints, terms, draw(st.none() | TEXT), lifetimes, was=was)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@effort(30, 1000)
 @given(problems())
 def test_reading_what_was_written_gives_the_same_problem(problem: Problem) -> None:
     assume(not check(problem))
     assert read_problem(write_problem(problem)) == (problem, ())
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@effort(30, 1000)
 @given(problems())
 def test_writing_is_stable(problem: Problem) -> None:
     assert write_problem(problem) == write_problem(problem)

@@ -125,26 +125,38 @@ def test_only_capacities_leaves_the_usual_objective() -> None:
     assert read(document(buffer(0), objective=objective)).terms == (Term.SUM_OF_PEAKS,)
 
 
-def test_banks_matter_if_the_objective_says_so() -> None:
-    banked = {
-        "id": 1,
-        "name": "Vec",
-        "capacity": 100,
-        "reserved_ranges": [],
-        "bank_geometry": {"bank_size": 32, "num_banks": 2},
-    }
-    costly = {"aggregation": "lexicographic", "terms": ["total_peak", "bank_cost"]}
-    assert wrong(document(buffer(0), pools=[banked], objective=costly)) == [
-        ("not_supported_yet", "/problem/objective/terms/1")
-    ]
-    assert read_problem(json.dumps(document(buffer(0), pools=[banked])).encode())[1] == (BANKS,)
-    assert read(document(buffer(0), objective=costly)).terms == (Term.SUM_OF_PEAKS,)
+def banked(**geometry: int) -> list[dict[str, Any]]:
+    made = {"bank_size": 32, "num_banks": 2} | geometry
+    return [{"id": 1, "name": "Vec", "capacity": 100, "reserved_ranges": [], "bank_geometry": made}]
+
+
+@pytest.mark.parametrize(
+    ("terms", "kept"),
+    [
+        (["total_peak", "bank_cost"], (Term.SUM_OF_PEAKS,)),
+        (["bank_cost", "max_peak"], (Term.LARGEST_PEAK,)),
+        (["capacity_overflow", "bank_cost", "reuse_cost"], (Term.REUSE_COST,)),
+        (["bank_cost"], (Term.SUM_OF_PEAKS,)),
+        (["total_peak"], (Term.SUM_OF_PEAKS,)),
+    ],
+)
+def test_banks_cost_nothing_and_decide_nothing(terms: list[str], kept: tuple[Term, ...]) -> None:
+    """As in dsa-solver, whose EvaluateObjective leaves bank_cost at 0 for every plan."""
+    objective = {"aggregation": "lexicographic", "terms": terms}
+    for pools, warnings in ((banked(), (BANKS,)), (banked(bank_size=1 << 63, num_banks=1), (BANKS,))):
+        made = document(buffer(0, (0, 4)), buffer(1, (2, 6)), pools=pools, objective=objective)
+        problem, warned = read_problem(json.dumps(made).encode())
+        assert (problem.terms, warned) == (kept, warnings)
+        del made["problem"]["pools"][0]["bank_geometry"]
+        assert read_problem(json.dumps(made).encode()) == (problem, ())
 
 
 @pytest.mark.parametrize(
     ("changed", "code", "place"),
     [
         ({"colour": 1}, "unknown_field", "/problem/colour"),
+        ({"pools": banked(bank_size=0)}, "out_of_range", "/problem/pools/0/bank_geometry/bank_size"),
+        ({"pools": banked(num_banks=0)}, "out_of_range", "/problem/pools/0/bank_geometry/num_banks"),
         ({"separations": [pair(0, 9)]}, "unknown_buffer", "/problem/constraints/separations/0/second"),
         ({"separations": [pair(0, True)]}, "wrong_type", "/problem/constraints/separations/0/second"),
         ({"temporal_exclusions": [pair(9, 0)]}, "unknown_buffer", "/problem/constraints/temporal_exclusions/0/first"),

@@ -8,6 +8,7 @@ import pytest
 
 from planner.formats import read_problem
 from planner.formats.planners.minimalloc import PINNED
+from planner.formats.planners.minimalloc_writer import write_csv
 from planner.model.problem import Buffer, Fixed, Lifetimes, Pool, Problem
 from tests.planner.formats.reading import corpus, refusal
 
@@ -143,3 +144,10 @@ def test_last_times_that_count_are_said_where_the_column_does_not_say_so() -> No
     inclusive, _ = read_problem(data, format="minimalloc:inclusive")
     assert [buffer.live for buffer in inclusive.buffers] == [((0, 2), (4, 10)), ((9, 10),)]
     assert inclusive.buffers == read_problem(data.replace(b"upper", b"end"))[0].buffers
+
+
+def test_what_can_be_said_of_an_only_memory_is_written() -> None:
+    buffers = tuple(Buffer(f"b{i}", 5, 6, ((i, i + 3),), pools=("p",), hint=12) for i in range(3))
+    again, _ = read_problem(write_csv(Problem(buffers, (Pool("p", alignment=4, base=64),))))
+    assert [(b.alignment, b.pools, b.hint) for b in again.buffers] == [(12, None, 12)] * 3
+    assert again.pools[0].base == 64

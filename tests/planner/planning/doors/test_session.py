@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from planner import BadInput, Buffer, NoPlan, Options, Plan, Pool, Problem, Session, plan, plan_memory, verify
 from planner.generate import Request, generate
 from planner.model.plan import Run
-from planner.model.problem import Constraints
+from planner.model.problem import Colocation, Constraints, Fixed
 
 OPTIONS = Options(time_limit=None, work_limit=100_000, workers=1)
 
@@ -80,6 +81,87 @@ def test_answers_are_worth_what_fresh_ones_are(seed: int) -> None:
         assert session.plan(problem, OPTIONS) is made
         again += not made.reproducible
     assert again > 5
+
+
+def pinned(problem: Problem, chance: random.Random) -> Problem:
+    """Two of the lowest, so that there is room for the others."""
+    places = sorted(plan(problem, OPTIONS).placements, key=lambda place: place.offset)
+    some = {place.id: Fixed(place.pool, place.offset) for place in chance.sample(places[:4], 2)}
+    return replace(problem, buffers=tuple(replace(each, fixed=some.get(each.id)) for each in problem.buffers))
+
+
+def in_two_memories(problem: Problem, chance: random.Random) -> Problem:
+    buffers = tuple(replace(each, pools=(chance.choice(("fast", "slow")),)) for each in problem.buffers)
+    return replace(problem, buffers=buffers, pools=(Pool("fast"), Pool("slow", rank=1)))
+
+
+def anywhere(problem: Problem, chance: random.Random) -> Problem:
+    return replace(problem, pools=(Pool("fast", sum(each.size for each in problem.buffers)), Pool("slow", rank=1)))
+
+
+def with_views(problem: Problem, chance: random.Random) -> Problem:
+    bases = chance.sample(list(problem.buffers), 3)
+    views = tuple(Buffer(f"view {each.id}", max(each.size // 2, 1), live=((15, 25),)) for each in bases)
+    ties = tuple(Colocation(view.id, base.id, 0) for view, base in zip(views, bases, strict=True))
+    return replace(problem, buffers=(*problem.buffers, *views), constraints=Constraints(colocations=ties))
+
+
+def kept_apart(problem: Problem, chance: random.Random) -> Problem:
+    """By conflicts alone: nothing is said of lifetimes."""
+    ids = [each.id for each in problem.buffers]
+    pairs = tuple((a, b) for i, a in enumerate(ids) for b in ids[:i] if chance.random() < 0.4)
+    buffers = tuple(replace(each, live=None) for each in problem.buffers)
+    return replace(problem, buffers=buffers, constraints=Constraints(conflicts=pairs))
+
+
+def with_exclusions(problem: Problem, chance: random.Random) -> Problem:
+    ids = [each.id for each in problem.buffers]
+    pairs = tuple((a, b) for i, a in enumerate(ids) for b in ids[:i] if chance.random() < 0.1)
+    return replace(problem, constraints=Constraints(exclusions=pairs))
+
+
+def beside_what_is_reserved(problem: Problem, chance: random.Random) -> Problem:
+    buffers = tuple(
+        replace(each, alignment=chance.choice((1, 4)), max_offset=chance.choice((None, 1 << 40)))
+        for each in problem.buffers
+    )
+    return replace(problem, buffers=buffers, pools=(Pool("default", alignment=4, reserved=((8, 24),)),))
+
+
+RULES = (
+    pinned, in_two_memories, anywhere, with_views, kept_apart, with_exclusions, beside_what_is_reserved,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_rules_are_kept_and_answers_worth_as_much(rule: Callable[[Problem, random.Random], Problem]) -> None:
+    """With pins, several memories, views, conflicts, reserved ranges: most answers are the plan before placed again, and none is worse."""
+    again, steps = 0, 5 if rule in (anywhere, pinned) else 20  # fresh calls take long there
+    for seed in range(2):
+        chance = random.Random(seed)
+        problem = rule(generate("random", Request(12, seed)), chance)
+        related = {id_ for pair in (*problem.constraints.conflicts, *problem.constraints.exclusions) for id_ in pair}
+        related |= {id_ for tie in problem.constraints.colocations for id_ in (tie.buffer, tie.base)}
+        session = Session()
+        for _ in range(steps):
+            buffers = list(problem.buffers)
+            i = chance.choice([i for i, each in enumerate(buffers) if each.fixed is None])
+            one = buffers[i]
+            if one.live and chance.random() < 0.3:
+                buffers[i] = replace(one, live=((one.live[0][0], one.live[0][1] + chance.randrange(2)),))
+            elif one.id not in related and chance.random() < 0.3:
+                buffers[i : i + 1] = [one, replace(one, id=f"new {chance.random()}")][: chance.randrange(3)]
+            else:
+                buffers[i] = replace(one, size=max(one.size + chance.choice((-8, 5, 16)), 1))
+            problem = replace(problem, buffers=tuple(buffers))
+            made, fresh = session.plan(problem, OPTIONS), plan(problem, OPTIONS)
+            assert not verify(problem, made)
+            assert made.peak is not None
+            assert fresh.peak is not None
+            assert made.peak <= fresh.peak
+            assert made.bound >= fresh.bound
+            again += not made.reproducible
+    assert again > 1
 
 
 def test_the_same_buffers_with_other_variants_are_another_problem() -> None:

@@ -8,7 +8,7 @@ from math import inf
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner.checks import check
@@ -24,13 +24,13 @@ from planner.planning.placing.solving import plan
 from planner.verifying.verify import verify
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
-from tests.judge import judge
-from tests.oracle import solve
-from tests.plans import make_plan
-from tests.strategies import effort, problems
+from tests.small.judge import judge
+from tests.small.oracle import solve
+from tests.small.plans import make_plan
+from tests.small.strategies import effort, problems
 
 
-@effort(150, 3000)
+@effort(60, 3000)
 @given(problem=problems(), is_late=st.booleans())
 def test_a_plan_by_birth_keeps_every_rule(problem: Problem, is_late: bool) -> None:
     order = [pool.name for pool in problem.pools]
@@ -46,9 +46,18 @@ def test_a_plan_by_birth_keeps_every_rule(problem: Problem, is_late: bool) -> No
         assert not verify(problem, made, made.problem_digest)
 
 
+# The one place of "low" is reserved.
+BLOCKED = Problem(
+    (Buffer("low", 1, max_offset=0, live=()), Buffer("even", 1, 2, live=((0, 1),)), Buffer("empty", 0, live=())),
+    (Pool("p", reserved=((0, 1),)),),
+    Constraints(conflicts=(("low", "even"),)),
+)
+
+
 @pytest.mark.parametrize("most_places", [0, 4])
 @effort(60, 1500)
 @given(problem=problems())
+@example(problem=BLOCKED)
 def test_what_is_claimed_of_a_part_holds_of_the_whole(most_places: int, problem: Problem) -> None:
     with (
         patch.object(lowering, "FEW_POOLS", 0),

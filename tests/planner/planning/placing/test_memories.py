@@ -21,8 +21,8 @@ from planner.generate import Request, generate
 from planner.planning.options.preference import TERMS, fair_price
 from planner.reporting.report import memory_report
 from planner.verifying.objective import cost_of_use
-from tests.oracle import solve, use_cost
-from tests.strategies import SPEEDS, effort
+from tests.small.oracle import solve, use_cost
+from tests.small.strategies import SPEEDS, effort
 
 ROOT = Path(__file__).parents[4]
 PAGE = (ROOT / "docs" / "memories.md").read_text("utf-8")
@@ -44,7 +44,7 @@ def test_the_worked_example_is_the_one_that_ships_and_comes_out_as_worked() -> N
     assert [place.pool for place in made.placements] == ["sram", "dram"]
 
 
-@effort(200, 5000)
+@effort(80, 5000)
 @given(SPEEDS, st.integers(0, 100), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.booleans())
 def test_three_ways_of_working_out_a_cost_agree(
     speed: Speed, size: int, accesses: int, reads: int, writes: int, known: bool
@@ -174,3 +174,12 @@ def test_one_worker_and_two_make_the_same_bytes(prefer: Preference) -> None:
     one, two = (write_plan(replace(made, run=plans[0].run)) for made in plans)
     assert one == two
     assert all(made.reproducible for made in plans)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_plan_that_is_made_in_a_hurry_lays_nothing_needlessly_on_top_of_another(seed: int) -> None:
+    problem = generate("pool_packing", Request(150, seed))
+    hurried = plan(problem, Options(time_limit=0.01))
+    usual = plan(problem, Options(solver="greedy", time_limit=None))
+    assert verify(problem, hurried) == ()
+    assert (hurried.objective.value or 0) < 1.5 * (usual.objective.value or 0)

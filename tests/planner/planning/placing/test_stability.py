@@ -35,10 +35,10 @@ from planner.reporting.subset import only
 from solvers.model import registry
 from solvers.model.instance import Term
 from solvers.model.solver import Feature
-from tests.judge import judge
-from tests.oracle import solve
-from tests.plans import make_plan
-from tests.strategies import effort, problems
+from tests.small.judge import judge
+from tests.small.oracle import solve
+from tests.small.plans import make_plan
+from tests.small.strategies import effort, problems
 
 LIMITS = Options(time_limit=10.0, work_limit=1_000_000, workers=1)
 OLD = Problem((Buffer("a", 4, live=((0, 2),)), Buffer("b", 3, live=((1, 3),)), Buffer("c", 4, live=((2, 4),))))
@@ -48,7 +48,7 @@ NEW = replace(OLD, buffers=(*OLD.buffers[:2], Buffer("c", 6, live=((2, 4),)), Bu
 BEFORE = make_plan(OLD, {"a": ("default", 0), "b": ("default", 4), "c": ("default", 0)})
 
 
-@effort(25, 10_000)
+@effort(15, 10_000)
 @given(problems(max_buffers=5, moves=True))
 def test_what_moves_is_as_little_as_it_can_be(problem: Problem) -> None:
     made = plan(problem, LIMITS)

@@ -24,8 +24,8 @@ from planner import (
     verify,
 )
 from planner.model.plan import Plan
-from tests.plans import optimal_plan
-from tests.strategies import effort, problems
+from tests.small.plans import optimal_plan
+from tests.small.strategies import effort, problems
 
 GREEDY = Options(solver="greedy", time_limit=20)
 
@@ -111,7 +111,7 @@ def test_a_start_that_breaks_a_rule_is_left_aside_with_a_warning() -> None:
         assert "left aside" in made.warnings[-1]
 
 
-@effort(150, 5000)
+@effort(60, 5000)
 @given(problems())
 def test_from_the_best_plan_nothing_gets_worse(problem: Problem) -> None:
     best = optimal_plan(problem)

@@ -195,6 +195,17 @@ def test_what_is_never_there_together_may_share() -> None:
     assert verify_shapes(problem, found) == ()
 
 
+@pytest.mark.parametrize("mode", list(Mode))
+def test_what_is_empty_takes_nothing_wherever_it_lies(mode: Mode) -> None:
+    buffers = (Buffer("below", 9, 16, live=((0, 1),)), Buffer("above", 0, 4, live=((0, 1),)))
+    problem = shaped(Problem(buffers), {"k": (0, 1)}, {"above": "3*k"})
+    found = plan_shapes(problem, mode, [{"k": 0}, {"k": 1}], OPTIONS)
+    assert [row.used for row in found.rows] == [9, 15]
+    assert verify_shapes(problem, found) == ()
+    claimed = replace(found, rows=(replace(found.rows[0], used=12), found.rows[1]))
+    assert verify_shapes(problem, claimed) == ("where k=0, 9 bytes are used, not 12",)
+
+
 @pytest.mark.parametrize("decode", [False, True])
 def test_a_transformer_takes_the_least_at_every_length_it_is_asked_for(*, decode: bool) -> None:
     problem = shaped_transformer(longest=512, decode=decode)
@@ -249,6 +260,19 @@ def test_the_verifier_sees_faults_of_fixed_offsets() -> None:
     smaller = tuple(replace(p, size=p.size - 1) for p in found.plan.placements)
     for placements in (moved, smaller, moved[1:]):
         assert verify_shapes(TWO, replace(found, plan=replace(found.plan, placements=placements))) != ()
+
+
+def test_what_is_tied_together_lies_so_where_offsets_are_fixed() -> None:
+    buffers = (Buffer("a", 0, live=((0, 2),)), Buffer("view", 0, live=((1, 3),)), Buffer("b", 0, live=((1, 2),)))
+    ties = Constraints(colocations=(Colocation("view", "a", 8),))
+    problem = shaped(Problem(buffers, (Pool("p"),), ties), {"n": (1, 9)}, {"a": "8 + 4*n", "view": "4*n", "b": "2*n"})
+    for mode, shapes in ((Mode.MAXIMUM, ()), (Mode.BUCKETS, ({"n": 3}, {"n": 9}))):
+        found = plan_shapes(problem, mode, shapes, OPTIONS)
+        assert verify_shapes(problem, found) == ()
+        assert found.plan is not None
+        moved = tuple(replace(p, offset=1000) if p.id == "view" else p for p in found.plan.placements)
+        wrong = verify_shapes(problem, replace(found, plan=replace(found.plan, placements=moved)))
+        assert "buffer 'view' does not lie at 8 of 'a'" in wrong
 
 
 @pytest.mark.parametrize(

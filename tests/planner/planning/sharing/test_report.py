@@ -31,7 +31,7 @@ from planner.model.storage import Kind, StorageObject
 from planner.planning.sharing.findings import SharingFindingKind
 from planner.planning.sharing.report import KindReport, ObjectReport, SharingReport, sharing_report
 from tests.planner.planning.sharing.truth import sharable
-from tests.strategies import effort
+from tests.small.strategies import effort
 
 PAGE = (Path(__file__).parents[4] / "docs" / "sharing.md").read_text("utf-8")
 GPU, CPU = Kind("default", "gpu", "f32"), Kind("default", "cpu")
@@ -116,7 +116,7 @@ def test_without_a_sharing_there_are_bounds() -> None:
     assert [(kind.total, kind.bound, kind.objects) for kind in report.kinds] == [(None, 96, ()), (None, 8, ())]
 
 
-@effort(60, 5_000)
+@effort(30, 5_000)
 @given(sharable())
 def test_figures_agree_with_the_sharing(problem: Problem) -> None:
     made = share(problem, Options(solver="greedy"))

@@ -32,7 +32,7 @@ from planner.model.errors import PlannerError
 from planner.model.plan import Run
 from planner.model.problem import Fixed, Was
 from planner.model.storage import SharingProof
-from tests.planner.planning.sharing.tangles import FOUND_BY_SEARCH, PROVED_BY_SEARCH
+from tests.planner.planning.sharing.truth import FOUND_BY_SEARCH, PROVED_BY_SEARCH
 
 FIRST, SECOND = Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((2, 3),))
 

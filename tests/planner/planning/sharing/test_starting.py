@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import pytest
@@ -9,12 +10,15 @@ from hypothesis import given
 
 from planner import Buffer, Options, PlanStatus, Pool, Problem, Progress, Sharing, share, verify_sharing
 from solvers.sharing.solver import AUTO, SHARERS
-from tests.planner.planning.sharing.tangles import FOUND_BY_SEARCH, tangle
-from tests.planner.planning.sharing.truth import sharable
-from tests.strategies import effort
+from tests.planner.planning.sharing.truth import FOUND_BY_SEARCH, sharable, tangle
+from tests.small.strategies import effort
 
 GREEDY = Options(solver="greedy")
-BEST = share(FOUND_BY_SEARCH, Options(work_limit=2_000_000, workers=1))
+
+
+@functools.cache
+def best() -> Sharing:
+    return share(FOUND_BY_SEARCH, Options(work_limit=2_000_000, workers=1))
 
 
 def written(told: list[Progress]) -> list[Sharing]:
@@ -31,7 +35,7 @@ def test_a_start_that_a_solver_cannot_reach_is_kept(solver: str) -> None:
     alone = share(FOUND_BY_SEARCH, options)
     assert alone.total is None or alone.total > 118, "or this shows nothing"
     told: list[Progress] = []
-    again = share(FOUND_BY_SEARCH, options, told.append, start=BEST)
+    again = share(FOUND_BY_SEARCH, options, told.append, start=best())
     assert (again.total, again.solver, again.reproducible, again.warnings) == (118, "cpsat", False, alone.warnings)
     assert verify_sharing(FOUND_BY_SEARCH, again) == ()
     assert told[-1].value == 118
@@ -62,7 +66,7 @@ def test_a_start_that_is_worse_does_no_harm() -> None:
 def test_a_start_that_fits_is_kept_where_the_solver_finds_none() -> None:
     tight = replace(FOUND_BY_SEARCH, pools=(Pool("default", 118),))
     assert share(tight, GREEDY).status is PlanStatus.UNKNOWN
-    assert share(tight, GREEDY, start=BEST).status is PlanStatus.FEASIBLE
+    assert share(tight, GREEDY, start=best()).status is PlanStatus.FEASIBLE
 
 
 def test_a_start_that_breaks_a_rule_is_left_aside_with_a_warning() -> None:
@@ -89,7 +93,7 @@ def test_buffers_of_different_kinds_in_one_object_are_no_start() -> None:
     assert (made.total, len(made.warnings)) == (96, 1)
 
 
-@effort(100, 5_000)
+@effort(40, 5_000)
 @given(sharable())
 def test_from_the_best_sharing_nothing_gets_worse(problem: Problem) -> None:
     best = share(problem, GREEDY)

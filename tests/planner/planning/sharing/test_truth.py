@@ -7,7 +7,7 @@ from hypothesis import given, note
 from planner import CannotSolve, Options, PlanStatus, Problem, Sharing, share, verify_sharing
 from solvers.sharing.solver import SHARERS
 from tests.planner.planning.sharing.truth import least_total, sharable
-from tests.strategies import effort
+from tests.small.strategies import effort
 
 QUICK = tuple(name for name in SHARERS if name != "cpsat")
 
@@ -28,7 +28,7 @@ def judged(problem: Problem, solver: str, truth: int | None) -> Sharing:
     return made
 
 
-@effort(100, 5_000)
+@effort(40, 5_000)
 @given(sharable())
 def test_the_quick_ones(problem: Problem) -> None:
     truth = least_total(problem)
@@ -40,14 +40,14 @@ def test_the_quick_ones(problem: Problem) -> None:
             assert problem.constraints.conflicts
 
 
-@effort(60, 5_000)
+@effort(30, 5_000)
 @given(sharable())
 def test_auto_settles_six_buffers(problem: Problem) -> None:
     made = judged(problem, "auto", least_total(problem))
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
 
 
-@effort(30, 5_000)
+@effort(18, 5_000)
 @given(sharable(plain=True))
 def test_auto_settles_plain_buffers(problem: Problem) -> None:
     assert judged(problem, "auto", least_total(problem)).status is PlanStatus.OPTIMAL

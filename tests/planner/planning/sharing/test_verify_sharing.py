@@ -26,7 +26,7 @@ from planner.model.problem import Fixed
 from planner.model.storage import Assignment, Kind, SharingCertificate, SharingProof, StorageObject, Witness
 from planner.planning.sharing.bounds import notes
 from planner.planning.sharing.findings import SharingFindingKind as K
-from tests.planner.planning.sharing.tangles import PROVED_BY_SEARCH
+from tests.planner.planning.sharing.truth import PROVED_BY_SEARCH
 
 PROBLEM = Problem(
     (

@@ -1,7 +1,8 @@
-"""The least total of a small problem by trying every way to share, and random small problems to try it on."""
+"""The least total of a small problem by trying every way to share, and problems to try it on: random ones, and some on which greedy alone is not enough."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from math import lcm
 
@@ -160,3 +161,17 @@ def sharable(draw: st.DrawFn, most: int = 6, plain: bool = False) -> Problem:
     )
     assume(not check(problem))
     return problem
+
+
+def tangle(seed: int) -> Problem:
+    """Buffers of one stretch of time each."""
+    rng = random.Random(seed)
+    count = rng.choice((14, 20, 30))
+    rows = [(rng.randrange(20), rng.randrange(1, 9), rng.randrange(1, 20)) for _ in range(count)]
+    return Problem(tuple(Buffer(i, size, live=((at, at + length),)) for i, (at, length, size) in enumerate(rows)))
+
+
+PROVED_BY_SEARCH = tangle(3)
+"""Greedy finds the least total, 73, but the bound is 72."""
+FOUND_BY_SEARCH = tangle(161)
+"""Greedy finds 120; the least total is 118, the bound 116."""

@@ -27,7 +27,7 @@ from planner import (
 from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
 from planner.planning.sweeping import Sweep, capacity_range, parse_ranges
-from tests.oracle import solve
+from tests.small.oracle import solve
 
 OPTIONS = Options(time_limit=60, workers=1)
 

@@ -36,3 +36,8 @@ def test_what_is_open_is_asked_again_and_nothing_that_is_proven() -> None:
     coverage.settle(open_, 7)
     coverage.reopen({9: fast, 5: open_, 2: small})
     assert wanted(coverage, fast, open_, small) == {3, 4, 8}
+
+
+def test_before_anything_was_asked_nothing_is_proven() -> None:
+    assert Coverage().within((), 0) is None
+    assert Coverage().within((point(5, 20, 20),), 2) is None

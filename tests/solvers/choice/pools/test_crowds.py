@@ -15,15 +15,16 @@ from planner.generate import Request, generate
 from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools.asking import Asking
+from solvers.choice.pools import relaxation
 from solvers.choice.pools.boxes import BoxSearch
 from solvers.choice.pools.crowds import Crowd, Priced, Prices, prices_of
 from solvers.choice.pools.program import Costs, Program, Room, Row, program_of
-from solvers.choice.pools.question import Answer, Question, read_relaxed
+from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.question import Answer, Question, read_relaxed
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.errors import SolverFailed, StopReason
 from solvers.model.solver import Limits, Silent
-from tests.strategies import effort, problems
+from tests.small.strategies import effort, problems
 
 MOST_CHOICES = 3_000
 
@@ -46,7 +47,7 @@ def random_prices(program: Program, chance: Random) -> Prices:
     return Prices(1, {n: chance.randint(0, max(most // 8, 1)) for n in chosen}, crowds)
 
 
-@effort(60, 6_000)
+@effort(30, 6_000)
 @given(problems(max_buffers=6), st.randoms(use_true_random=False))
 def test_no_choice_costs_less_than_any_prices_prove(problem: Problem, chance: Random) -> None:
     program = program_of(lower(problem).instance)
@@ -113,6 +114,23 @@ def test_crowds_prove_what_no_program_without_them_does() -> None:
         box = tuple((0, program.highest(pool) // 2) for pool in range(len(program.rooms)))
         narrower = asking.relax(program, (), box, 2_000_000)
         assert narrower is None or narrower.peaks <= tuple(high for _, high in box)
+    finally:
+        asking.close()
+
+
+def test_what_is_too_large_to_be_solved_exactly_is_solved_nearly_and_proves_nearly_as_much() -> None:
+    program = program_like("pools", 2_560, 3)
+    assert program.entries > relaxation.MOST_ENTRIES
+    asking = Asking(Limits(work=20_000_000), 0, Silent())
+    try:
+        of_peaks = asking.relax(program, (), (), 10_000_000, 1)
+        sharper = asking.relax(program, (), (), 10_000_000, 1)
+        assert of_peaks is not None
+        assert sharper is not None
+        first, second = (Priced(program, prices_of(r.of_rows, r.of_crowds)).bound for r in (of_peaks, sharper))
+        assert first < second  # it went on, with the crowds that the first solution breaks
+        choice = tuple(homes[-1] for homes in program.homes)
+        assert second <= program.value(0, choice, program.least_tops(choice))
     finally:
         asking.close()
 

@@ -10,35 +10,39 @@ from planner.generate import Request, generate
 from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools import cutting, solver, windows
-from tests.oracle import solve
+from solvers.choice.pools import cutting, in_pieces, windows
+from solvers.geometry.presolve import scaled, unit
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Task
 from tests.property.test_solvers_alone import check
-from tests.strategies import effort, problems
+from tests.small.oracle import solve
+from tests.small.strategies import effort, problems
 
 WORK = 3_000_000
 
 
-@effort(20, 5_000)
+@effort(12, 5_000)
 @given(problems(max_buffers=5))
 def test_no_better_than_the_best_and_never_a_wrong_bound(problem: Problem) -> None:
     assume(lower(problem).instance.has_choice)
     check("pools_first", problem, solve(problem))
 
 
-@effort(20, 5_000)
+@effort(12, 5_000)
 @given(problems(max_buffers=6))
 def test_the_same_piece_by_piece_and_window_by_window(problem: Problem) -> None:
     assume(lower(problem).instance.has_choice)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver, "LARGE", 0)
+        patch.setattr(in_pieces, "LARGE", 0)
+        patch.setattr(in_pieces, "LARGE_WITH_PEAKS", 0)
         patch.setattr(cutting, "PIECE", 2)
         patch.setattr(windows, "WINDOWS", (2,))
         check("pools_first", problem, solve(problem))
 
 
-def planned(kind: str, buffers: int, seed: int, prefer: Preference, **options: object) -> Plan:
+def planned(kind: str, buffers: int, seed: int, prefer: Preference, work_limit: int = WORK, **options: object) -> Plan:
     problem = generate(kind, Request(buffers, seed))
-    made = plan(problem, Options(time_limit=None, work_limit=WORK, prefer=prefer, **options))  # type: ignore[arg-type]
+    made = plan(problem, Options(time_limit=None, work_limit=work_limit, prefer=prefer, **options))  # type: ignore[arg-type]
     assert not verify(with_preference(problem, prefer), made)
     return made
 
@@ -65,10 +69,30 @@ def test_what_is_too_much_for_memory_costs_the_engine_and_not_the_plan() -> None
 
 def test_cut_in_time_hardly_anything_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     best = planned("pools", 300, 11, Preference.SPEED).objective.value
-    monkeypatch.setattr(solver, "LARGE", 100)
+    monkeypatch.setattr(in_pieces, "LARGE", 100)
     monkeypatch.setattr(cutting, "PIECE", 150)
     cut = planned("pools", 300, 11, Preference.SPEED).objective
     assert best is not None
     assert cut.value is not None
     assert cut.bound is not None
     assert 0.995 * best <= cut.bound <= best <= cut.value <= 1.005 * best
+
+
+@pytest.mark.parametrize("kind", ["pools", "pool_packing"])
+def test_where_little_work_is_left_it_does_little(kind: str) -> None:
+    """What is left of the work comes to nothing at last, which is no freedom to do as much as one likes."""
+    instance = lower(generate(kind, Request(300, 1))).instance
+    instance = scaled(instance, unit(instance))
+    start = get("greedy").solve(instance, Task(limits=Limits(work=1)), Silent()).placement
+    done = get("pools_first").solve(instance, Task(limits=Limits(work=100_000), start=start), Silent())
+    assert done.work < 200_000
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot"])
+def test_heights_and_then_windows_end_near_the_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where peaks are weighed: below the peaks of a start by greedy, windows end 10 to 50 % above it."""
+    monkeypatch.setattr(in_pieces, "LARGE_WITH_PEAKS", 100)
+    made = planned(kind, 180, 12, Preference.BALANCED, WORK // 2).objective
+    assert made.value is not None
+    assert made.bound is not None
+    assert made.bound <= made.value <= 1.04 * made.bound

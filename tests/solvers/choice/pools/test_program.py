@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from hypothesis import given
 
 from planner.generate import Request, generate
@@ -9,10 +12,10 @@ from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.program import Program, class_numbers, pools_of_classes, program_of
 from solvers.heuristics.greedy.solver import Greedy
-from solvers.model.instance import Instance, Placement
+from solvers.model.instance import Instance, Placement, Term
 from solvers.model.objective import evaluate, peaks
 from solvers.model.solver import Limits, Silent, Task
-from tests.strategies import effort, problems
+from tests.small.strategies import effort, problems
 
 
 def value(program: Program, pools: tuple[int, ...], tops: tuple[int, ...]) -> tuple[int, ...]:
@@ -41,13 +44,20 @@ def check(instance: Instance, placement: Placement) -> None:
         assert taken <= room.below(top) + room.spare
 
 
-@effort(80, 20_000)
+@effort(40, 20_000)
 @given(problems(max_buffers=6))
 def test_every_placement_keeps_the_rows(problem: Problem) -> None:
     instance = lower(problem).instance
     placement = Greedy().solve(instance, Task(limits=Limits(work=1)), Silent()).placement
     if placement is not None and instance.blocks:
         check(instance, placement)
+
+
+def test_a_term_that_it_does_not_know_ends_it() -> None:
+    """As costs it would be nothing, and nothing is soon proven."""
+    instance = lower(generate("hot", Request(20, 5))).instance
+    new: Any = "a_new_term"
+    assert len(program_of(replace(instance, terms=(Term.LARGEST_PEAK, new, Term.SUM_OF_PEAKS))).terms) == 1
 
 
 def test_a_row_for_each_pool_and_maximal_live_set() -> None:

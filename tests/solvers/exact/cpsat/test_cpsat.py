@@ -15,7 +15,7 @@ from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome, Value
 from solvers.model.solver import Silent, Task
-from tests.support import Block, make_instance, plain
+from tests.small.instances import Block, make_instance, plain
 
 PEAK = "solvers.exact.cpsat:CpSatPeak"
 REFUTER = "solvers.exact.cpsat:CpSatRefuter"

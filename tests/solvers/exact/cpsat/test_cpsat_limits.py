@@ -17,8 +17,9 @@ from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome, Proof, Value
+from solvers.model.registry import get
 from solvers.model.solver import Goal, Limits, Silent, Task, Warm
-from tests.support import make_instance, plain
+from tests.small.instances import make_instance, plain
 
 REFUTER = "solvers.exact.cpsat:CpSatRefuter"
 PEAK = "solvers.exact.cpsat:CpSatPeak"
@@ -223,3 +224,15 @@ def test_what_it_would_do_without_counting_it_is_not_begun(work: int) -> None:
     crowded = make_instance([(i % 7, 20 + rng.randrange(9), rng.randint(100, 9999)) for i in range(300)])
     outcome = sandbox.run("cpsat", crowded, Task(limits=Limits(work=work)), Silent())
     assert (outcome.stop, outcome.work, outcome.placement) == (StopReason.WORK_LIMIT, 0, None)
+
+
+def test_a_call_that_would_use_its_work_up_before_it_begins_is_not_made() -> None:
+    pools = (PoolSpec(capacity=100), PoolSpec(cost=2))
+    instance = make_instance([(t, t + 3, 30) for t in range(40)], pools=pools)
+    start = get("greedy").solve(instance, Task(), Silent())
+    assert start.placement is not None
+    task = Task(limits=Limits(work=1_000), start=start.placement)
+    outcome = sandbox.run("cpsat", instance, task, Silent())
+    assert outcome.work <= 1_000
+    assert outcome.value == start.value
+    assert not outcome.bound > (0,)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
@@ -22,10 +22,10 @@ from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Goal, Limits, Solver, Task, Warm
 from solvers.portfolio.execute import willing
-from tests import oracle
+from tests.small import oracle
+from tests.small.instances import Block, make_instance, plain
+from tests.small.strategies import effort, problems
 from tests.solvers.exact.milp.milp_child import ROOT, Child
-from tests.strategies import problems
-from tests.support import Block, make_instance, plain
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def knotty(count: int, seed: int) -> Instance:
     return make_instance([(s, e, rng.choice([1, 2, 3, 5, 8, 13, 20, 33])) for s, e in spans])
 
 
-SETTINGS = settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck))
+SETTINGS = effort(20, 1000)
 
 
 @SETTINGS

@@ -11,7 +11,7 @@ from solvers.exact.milp.export import export_in_child
 from solvers.exact.milp.program.model import make_names
 from solvers.model.errors import Unsupported
 from solvers.model.instance import PoolSpec
-from tests.support import make_instance, plain
+from tests.small.instances import make_instance, plain
 
 
 def test_the_program_names_blocks_and_pools() -> None:
@@ -72,7 +72,7 @@ def test_what_is_too_large_or_impossible_is_refused() -> None:
 
 def test_the_caller_s_process_stays_free_of_pulp() -> None:
     code = (
-        "import sys; from tests.support import make_instance; from solvers.exact.milp.export import export_in_child;"
+        "import sys; from tests.small.instances import make_instance; from solvers.exact.milp.export import export_in_child;"
         "export_in_child(make_instance([]), 'lp'); print('pulp' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -129,7 +129,7 @@ SOLVE = """
 import sys, time
 from solvers.exact.milp import Cbc
 from solvers.model.solver import Limits, Silent, Task
-from tests.support import make_instance, plain
+from tests.small.instances import make_instance, plain
 # 12 is live at once, but alignment leaves a hole: the least peak is 13
 instance = make_instance([plain(0, 1, 4, alignment=a) for a in (7, 5, 3)])
 try:

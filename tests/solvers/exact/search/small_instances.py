@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from solvers.model.conflicts import part_pairs
 from solvers.model.instance import Instance, PoolSpec
-from tests.support import Block, make_instance, plain
+from tests.small.instances import Block, make_instance, plain
 
 KINDS = ("plain", "uniform", "aligned", "obstacles", "exclusions", "conflicts", "multi", "all")
 

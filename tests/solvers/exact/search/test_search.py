@@ -16,8 +16,8 @@ from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec
 from solvers.model.objective import evaluate
 from solvers.model.solver import Feature, Goal, Limits, Silent, Task
+from tests.small.instances import Block, make_instance, plain
 from tests.solvers.exact.search.small_instances import KINDS, brute_force, random_block, random_instance
-from tests.support import Block, make_instance, plain
 
 pytestmark = pytest.mark.skipif(Search().unavailable() is not None, reason=f"no search here: {Search().unavailable()}")
 

@@ -13,8 +13,8 @@ from solvers.kernels import Origin, active
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
+from tests.small.instances import Block, make_instance, plain
 from tests.solvers.exact.search.small_instances import brute_force
-from tests.support import Block, make_instance, plain
 
 pytestmark = pytest.mark.skipif(
     active().origin is not Origin.NATIVE, reason="these are too many for the search in Python"

@@ -9,9 +9,9 @@ from solvers.kernels import TooLarge
 from solvers.model.errors import Unsupported
 from solvers.model.instance import PoolSpec
 from solvers.model.solver import Silent, Task
-from tests.solvers.exact.search.search_kernels import Ask, ask
+from tests.small.instances import Block, make_instance
 from tests.solvers.kernels.kernel_sets import native
-from tests.support import Block, make_instance
+from tests.solvers.kernels.search_kernels import Ask, ask
 
 
 def test_more_explicit_conflicts_than_it_can_sort_out_are_refused() -> None:

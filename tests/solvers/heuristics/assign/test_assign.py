@@ -25,10 +25,10 @@ from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.objective import evaluate
 from solvers.model.solver import Goal, Limits, Silent, Task
 from solvers.portfolio.execute import execute
-from tests import oracle
+from tests.small import oracle
+from tests.small.instances import make_instance, plain
+from tests.small.strategies import effort, problems
 from tests.solvers.kernels.kernel_sets import use_reference
-from tests.strategies import effort, problems
-from tests.support import make_instance, plain
 
 WORK = Limits(work=60_000)
 
@@ -37,7 +37,7 @@ def started(instance: Instance) -> Placement | None:
     return Greedy().solve(instance, Task(limits=Limits(work=1)), Silent()).placement
 
 
-@effort(60, 2000)
+@effort(30, 2000)
 @given(problems(max_buffers=6))
 def test_it_is_valid_no_worse_than_its_start_and_no_better_than_the_best(problem: Problem) -> None:
     instance = lower(problem).instance

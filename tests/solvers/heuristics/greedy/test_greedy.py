@@ -16,7 +16,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.objective import evaluate
 from solvers.model.solver import Goal, Silent, Task
-from tests.support import Block, make_instance, plain
+from tests.small.instances import Block, make_instance, plain
 
 
 def place(

@@ -17,9 +17,9 @@ from solvers.model.errors import StopReason, Unsupported
 from solvers.model.needs import is_joint, needs
 from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.execute import execute
-from tests.oracle import solve
-from tests.strategies import BRIEF, effort, problems
-from tests.support import make_instance
+from tests.small.instances import make_instance
+from tests.small.oracle import solve
+from tests.small.strategies import BRIEF, effort, problems
 
 NAMED = registry.names(registry.SolverKind.PUBLISHED)
 
@@ -44,7 +44,7 @@ def free(problem: Problem) -> Problem:
 def test_each_is_valid_or_gives_up_or_refuses() -> None:
     placed = dict.fromkeys(NAMED, 0)
 
-    @effort(60, 10_000)
+    @effort(30, 10_000)
     @given(problems(max_buffers=4), st.booleans())
     def on_a_random_problem(problem: Problem, easy: bool) -> None:
         problem = free(problem) if easy else problem

@@ -10,7 +10,7 @@ from solvers.geometry.rules import violation
 from solvers.model.errors import Unsupported
 from solvers.model.instance import Instance, PoolSpec, Term
 from solvers.others.peers.boxes import boxes_of
-from tests.support import Block, make_instance, plain
+from tests.small.instances import Block, make_instance, plain
 
 PAIR = [(0, 2, 4), (1, 3, 6)]
 

@@ -19,8 +19,8 @@ from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Goal, Input, Limits, Silent, Task
 from solvers.others.peers import omnimalloc
-from tests import oracle
-from tests.support import make_instance, plain
+from tests.small import oracle
+from tests.small.instances import make_instance, plain
 
 NAMES = ("omnimalloc", "vela") if sys.version_info < (3, 14) else ("omnimalloc",)
 """Those that can be had ready-made; what is missing of them skips, and may not in CI."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
+from .....checks.report import quoted
 from .. import dims as d
 from ..dims import Dim, Shape
 from ..model import FLOAT, INT32, INT64, UINT8
@@ -267,7 +268,7 @@ def einsum(at: Site) -> list[Type]:
         shape = at.shape(i)
         before, dots, after = term.partition("...")
         if len(before) + len(after) > len(shape) or (not dots and len(before) != len(shape)):
-            raise ShapeError(f"its term {term!r} does not fit the {len(shape)} dimensions of input {i}")
+            raise ShapeError(f"its term {quoted(term)} does not fit the {len(shape)} dimensions of input {i}")
         dotted.append(shape[len(before) : len(shape) - len(after)])
         for letter, dim in chain(
             zip(before, shape, strict=False), zip(after, shape[len(shape) - len(after) :], strict=True)

@@ -72,6 +72,13 @@ def counted_words(at: Site) -> list[Type]:
     return [Type(FLOAT, (*at.rank(0, 1)[:-1], max(places) + 1))]
 
 
+def cleaned_words(at: Site) -> list[Type]:
+    """As many words, less those that are left out."""
+    if at.node.attributes.get("stopwords"):
+        at.depends_on_data()
+    return [at.given(0)]
+
+
 def targets(at: Site) -> list[Type]:
     """A row of results for each row of features."""
     name = "targets" if "targets" in at.node.attributes else "n_targets"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .....checks.report import quoted
 from .....planning.shapes.expression import Expression
 from .. import dims as d
 from ..dims import Dim, Shape
@@ -111,7 +112,7 @@ class Site:
         values = self.values[i]
         if values is None:
             raise NotKnown(
-                f"its result depends on what is in input {i} ({self.node.inputs[i][:64]}), which is not known"
+                f"its result depends on what is in input {i} ({quoted(self.node.inputs[i])}), which is not known"
             )
         return list(values.ravel())
 

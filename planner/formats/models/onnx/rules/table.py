@@ -16,7 +16,7 @@ Rule: TypeAlias = Callable[[Site], list[Type]]
 _SAME = """Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu Erf Exp Floor Gelu HardSigmoid HardSwish Hardmax
 Identity LRN LeakyRelu PRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg Not Reciprocal Relu ReverseSequence Round ScaledTanh Scatter
 ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh TensorScatter ThresholdedRelu Trilu InstanceNormalization
-GroupNormalization RMSNormalization RotaryEmbedding Affine ParametricSoftplus ImageScaler Crop StringNormalizer"""
+GroupNormalization RMSNormalization RotaryEmbedding Affine ParametricSoftplus ImageScaler Crop"""
 _JOINED = (
     "Add StringConcat SwiGLU And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Max Mean Min Mod Mul Or Pow Sub Sum Xor"
 )
@@ -72,6 +72,7 @@ RULES: dict[tuple[str, str], Rule] = {
             (r.linear_attention, "LinearAttention"),
             (r.convolution_with_state, "CausalConvWithState"),
             (r.counted_words, "TfIdfVectorizer"),
+            (r.cleaned_words, "StringNormalizer"),
             (c.grid_sample, "GridSample"),
             (c.affine_grid, "AffineGrid"),
             (c.dynamic_quantize, "DynamicQuantizeLinear"),
@@ -141,7 +142,7 @@ VIEWS = frozenset(("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Dr
 """Give out the bytes of their first input."""
 IN_PLACE = frozenset((*_SAME.split(), *_JOINED.split(), "BatchNormalization", "Cast", "Where")) - frozenset(
     ("LRN", "ReverseSequence", "InstanceNormalization", "GroupNormalization", "RotaryEmbedding", "CumProd", "CumSum", "Identity", "LpNormalization",
-     "MeanVarianceNormalization", "RMSNormalization", "Crop", "StringNormalizer", "Trilu", "Hardmax", "Softmax", "LogSoftmax", "Where", "Scatter",
+     "MeanVarianceNormalization", "RMSNormalization", "Crop", "Trilu", "Hardmax", "Softmax", "LogSoftmax", "Where", "Scatter",
      "ScatterElements", "ScatterND", "TensorScatter")
 )  # fmt: skip
 """Work element by element, so that a result can be written over the first input where that is as large."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.processes import run
+from tests.running.command import run
 
 
 def test_it_writes_what_plan_can_read(tmp_path: Path) -> None:

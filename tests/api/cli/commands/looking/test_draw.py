@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.api.processes import run
+from tests.running.command import run
 
 PROBLEM = {
     "format": "memplan/1",

@@ -9,10 +9,19 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from api.cli.app import app
+from planner import plan
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.tables.problems import written
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
+
+
+NOT_SAID = {
+    ("dsa", "columns"),  # several terms to minimise
+    *(("usmp", name) for name in ("minimalloc", "columns", "chrome-trace")),  # conflicts without lifetimes
+    *(("cascade", name) for name in ("minimalloc", "columns", "usmp")),  # alternatives
+}
+"""What the example of the first says, and the second has no words for; everything else can be written in everything else."""
 
 
 def run(*arguments: object) -> Result:
@@ -54,13 +63,15 @@ def test_every_format_that_is_read_is_written_in_every_other_that_can_say_it(
 ) -> None:
     out = tmp_path / f"out{target.endings[0]}"
     result = run("convert", file_of(row, tmp_path), "-o", out, "--to", target.name, "--format", row.name)
-    if result.exit_code == 2:
+    if (row.name, target.name) in NOT_SAID:
+        assert result.exit_code == 2
         assert result.stderr.startswith("error: ")
         return
-    assert result.exit_code == 0
+    assert result.exit_code == 0, result.stderr
     before, _ = read_problem(row.document, format=row.name)
     after, _ = read_problem(out.read_bytes(), format=target.name)
     assert [(str(b.id), b.size) for b in after.buffers] == [(str(b.id), b.size) for b in before.buffers]
+    assert plan(after).peak == plan(before).peak
 
 
 def test_what_to_write_is_said_by_the_ending_or_by_name(tmp_path: Path) -> None:

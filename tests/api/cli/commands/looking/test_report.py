@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.processes import run, run_on_terminal
+from tests.running.command import run, run_on_terminal
 
 PROBLEM = {
     "format": "memplan/1",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.processes import run, run_on_terminal
+from tests.running.command import run, run_on_terminal
 
 PROBLEM = {
     "format": "memplan/1",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.processes import run, run_on_terminal
+from tests.running.command import run, run_on_terminal
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +68,8 @@ def test_a_problem_without_variants_is_refused(tmp_path: Path) -> None:
     assert b"without variants" in done.stderr
 
 
-def test_sharings_models_and_sweeps_refuse_variants(problem: str, tmp_path: Path) -> None:
-    sweep = ("sweep", problem, "--capacity", "64..128", "--step", "64")
+def test_sharings_models_and_sweeps_for_size_refuse_variants(problem: str, tmp_path: Path) -> None:
+    sweep = ("sweep", problem, "--capacity", "64..128", "--step", "64", "--prefer", "size")
     for command in (("share", problem), ("export-model", problem, "-o", str(tmp_path / "m.lp")), sweep):
         done = run(*command)
         assert done.returncode == 2

@@ -21,8 +21,8 @@ from planner.generate import Request, generate
 from planner.many import Entry, Farm, collect, plan_many
 from planner.many.worker import Reader, WasRead
 from solvers.model.solver import Goal
-from tests.api.processes import run
-from tests.postgresql import Server
+from tests.running.command import run
+from tests.running.postgresql import Server
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from api.cli.app import app
 from planner import Buffer, NoProof, Plan, PlanProof, Pool, Problem, read_plan, write_problem
-from tests.api.processes import run, run_on_terminal
+from tests.running.command import run, run_on_terminal
 
 TIGHT = Problem(
     tuple(

@@ -12,7 +12,7 @@ import pytest
 from api.cli.commands.planning import shapes
 from api.cli.exit_codes import ExitCode
 from planner import Options, ShapesPlan, plan_shapes
-from tests.api.processes import ROOT, run, run_on_terminal
+from tests.running.command import ROOT, run, run_on_terminal
 
 PREFILL = str(ROOT / "examples" / "prefill.json")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.processes import ROOT, run, run_on_terminal
+from tests.running.command import ROOT, run, run_on_terminal
 
 DEVICES, SPOTTING = (str(ROOT / "examples" / name) for name in ("devices.json", "keyword_spotting.json"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.processes import ROOT, run, run_on_terminal
+from tests.running.command import ROOT, run, run_on_terminal
 
 THREE = str(ROOT / "examples" / "three.json")
 
@@ -48,6 +48,26 @@ def test_a_terminal_gets_a_table() -> None:
     code, shown = run_on_terminal("sweep", THREE, "--capacity", "64..128", "--step", "8")
     assert code == 0
     assert "nothing fits into less" in shown
+
+
+def test_with_variants_it_says_what_each_size_costs(tmp_path: Path) -> None:
+    def way(name: str, cycles: int, size: int) -> dict[str, object]:
+        return {"name": name, "costs": {"cycles": cycles}, "buffers": [{"id": name, "size": size, "live": [[0, 1]]}]}
+
+    group = {"name": "layer", "alternatives": [way("whole", 5, 64), way("striped", 9, 16)]}
+    variants = {"costs": [{"name": "cycles"}], "groups": [group]}
+    problem = {"format": "memplan/1", "lifetimes": "half_open", "buffers": [], "variants": variants}
+    source, plans = tmp_path / "v.json", tmp_path / "plans"
+    source.write_text(json.dumps(problem))
+    done = run("sweep", str(source), "--capacity", "8..72", "--step", "16", "--plans", str(plans))
+    assert (done.returncode, done.stderr) == (0, b"")
+    made = json.loads(done.stdout)
+    assert made["terms"] == ["cost", "sum_of_peaks"]
+    assert [point["value"] for point in made["points"]] == [None, [9, 16], [9, 16], [9, 16], [5, 64]]
+    assert run("verify", str(source), str(plans / "72.json"), "--capacity", "72").returncode == 0
+    code, shown = run_on_terminal("sweep", str(source), "--capacity", "8..72", "--step", "16")
+    assert code == 0
+    assert "cost" in shown
 
 
 def test_exit_codes() -> None:

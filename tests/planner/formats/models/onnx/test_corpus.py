@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import random
 import tracemalloc
+import warnings
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from planner import Options, plan, read_problem, verify
+from planner.formats.models.onnx.model import BITS
 from planner.model.errors import BadInput
 from tests.planner.formats.models.onnx.models import graph, inside, model, node, number, value
 
@@ -53,6 +58,41 @@ def test_small_models_are_read_or_refused_for_a_reason() -> None:
             refused.append(str(error))
     assert read > 40
     assert all("sequence" in text.lower() or "'n' is not known" in text for text in refused)
+
+
+def test_every_operator_of_the_standards_own_tests_has_the_size_that_they_say(nightly: bool) -> None:
+    """By night a model for each of some 1 900 cases; otherwise for those of sequences, optional values and texts, since the others take ten seconds."""
+    from onnx.backend.test.case import node as cases
+
+    read = compared = 0
+    with warnings.catch_warnings(action="ignore"):  # numpy's, of the cases' own numbers
+        if nightly:
+            cases.collect_testcases()
+        for module in pkgutil.iter_modules(cases.__path__):
+            if any(kind in module.name for kind in ("sequence", "optional", "string")):
+                importlib.import_module(f"{cases.__name__}.{module.name}")
+        models = [(case.name, case.model) for case in cases._NodeTestCases if case.model is not None]
+    for name, made in models:
+        try:
+            problem, said_of_it = read_problem(made.SerializeToString(), format="onnx")
+        except BadInput:
+            continue
+        read += 1
+        sizes = {str(buffer.id).removeprefix("main/").rstrip("'"): buffer.size for buffer in problem.buffers}
+        for output in made.graph.output:
+            said = output.type.tensor_type
+            dims = [dim.dim_value if dim.HasField("dim_value") else None for dim in said.shape.dim]
+            if (
+                output.type.HasField("tensor_type")
+                and said.HasField("shape")
+                and None not in dims
+                and output.name in sizes
+            ):
+                size = -(-prod(each or 0 for each in dims) * BITS[said.elem_type] // 8)
+                assert sizes[output.name] == size or (said_of_it and sizes[output.name] > size), (name, output.name)
+                compared += 1
+    assert read > (1800 if nightly else 25)
+    assert compared > (2200 if nightly else 25)
 
 
 EXTREMES = [0, 1, -1, 2, 3, -2, 1 << 31, (1 << 62) - 1, 1 << 62, -(1 << 63), (1 << 63) - 1]

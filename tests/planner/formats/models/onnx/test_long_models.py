@@ -9,7 +9,8 @@ import pytest
 
 from planner.formats import read_problem
 from planner.formats.models.onnx.function import Value
-from planner.formats.models.onnx.model import Model, read_model
+from planner.formats.models.onnx.messages import read_model
+from planner.formats.models.onnx.model import Model
 from planner.graph.outcomes import GraphProblem
 from planner.graph.problem import program_problem
 from planner.model import deadline

@@ -42,6 +42,15 @@ def refused(data: bytes, settings: str = "") -> tuple[str, str, str]:
     return finding.code.value, finding.pointer, finding.message
 
 
+def test_what_a_message_repeats_of_the_file_is_short_and_has_no_control_characters() -> None:
+    for operator, domain in (("\x1b[2J\x00", ""), ("Odd", "\x1b[31m"), ("x" * 900, "y" * 900)):
+        made = model(graph([node(operator, "x", "y", domain=domain)], [value("x", [4])], [value("y", None)]))
+        code, place, message = refused(made)
+        assert (code, place) == ("invalid_value", "/graph/node/0")
+        assert message.isprintable()
+        assert len(message) < 400
+
+
 CHAIN = graph(
     [node("Relu", "x", "a", name="relu"), node("MaxPool", "a", "b", kernel_shape=[3, 3], strides=[2, 2])],
     [value("x", ["n", 8, 9, 9])],

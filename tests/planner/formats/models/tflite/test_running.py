@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ from typer.testing import CliRunner
 from api.cli.app import app
 from api.cli.commands.files.check_run import examined, written
 from planner.formats.models.tflite import interpreter
-from planner.formats.models.tflite.arena import estimated_tail
+from planner.formats.models.tflite.arena import RECORDS, estimated_tail
 from planner.formats.models.tflite.interpreter import is_installed, run_micro
 from planner.formats.models.tflite.model import read_model
 from planner.formats.models.tflite.write import with_metadata
@@ -253,6 +256,37 @@ def test_without_an_interpreter_it_is_said_how_to_get_it(tmp_path: Path, monkeyp
     assert told["verdict"] == "estimated"
     tail = estimated_tail(read_model(branching())).size
     assert told["arena"]["estimated"] == told["head"]["planned"] + tail
+    small = estimated_tail(read_model(branching()), 32).size
+    assert told["arena"]["estimated_32_bit"] == told["head"]["planned"] + small
+    assert tail / 3 < small == told["tail"]["estimated_32_bit"] < tail
+
+
+STRUCTS = """
+#define POINTER void*
+typedef __SIZE_TYPE__ word;
+struct eval_tensor {POINTER data; POINTER dims; int type;};
+struct tensor {struct {int type; POINTER params;} quantization; struct {float scale; int zero_point;} params; POINTER data;
+               POINTER dims; word bytes; int type; int allocation; _Bool is_variable;};
+struct node {POINTER inputs; POINTER outputs; POINTER intermediates; POINTER user; POINTER builtin; const void* custom;
+             int custom_size; POINTER registration;};
+struct handle {POINTER data;};
+struct quantisation {POINTER scale; POINTER zero_point; int dimension;};
+_Static_assert(sizeof(struct eval_tensor) == %d && sizeof(struct tensor) == %d && sizeof(struct node) == %d &&
+               sizeof(struct handle) == %d && sizeof(struct quantisation) == %d, "records");
+"""
+"""The fields of TFLite Micro's records, as its headers name them (TF_LITE_STATIC_MEMORY)."""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+@pytest.mark.parametrize("bits", [64, 32])
+def test_records_are_as_large_as_a_compiler_makes_them(bits: int) -> None:
+    command = ["gcc", f"-m{bits}", "-ffreestanding", "-x", "c", "-c", "-o", os.devnull, "-"]
+    if subprocess.run(command, input=b"int x;", capture_output=True, check=False).returncode:
+        pytest.skip(f"this gcc does not compile for {bits} bits")
+    sizes = RECORDS[bits][1:]
+    assert subprocess.run(command, input=(STRUCTS % sizes).encode(), capture_output=True, check=False).returncode == 0
+    wrong = (sizes[0] + 1, *sizes[1:])
+    assert subprocess.run(command, input=(STRUCTS % wrong).encode(), capture_output=True, check=False).returncode != 0
 
 
 def test_damaged_models_are_refused_before_anything_runs(tmp_path: Path) -> None:

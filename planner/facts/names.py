@@ -1,0 +1,27 @@
+"""Names that nobody else has, found in time that does not grow with how many ask for the same one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class Names:
+    """Who asks for a name that is taken gets it with a mark behind it; who asks again, with a number behind that.
+
+    With a `first` number, the number stands there from the second on.
+    """
+
+    def __init__(self, taken: Iterable[str] = (), mark: str = "'", first: int = 1) -> None:
+        self._taken, self._mark, self._first = set(taken), mark, first
+        self._numbers: dict[str, int] = {}
+        """The next one, of each name that was asked for more than once."""
+
+    def new(self, name: str) -> str:
+        """The name, or the next one like it. It is taken from now on."""
+        found = name
+        while found in self._taken:
+            number = self._numbers.get(name, self._first)
+            self._numbers[name] = number + 1
+            found = f"{name}{self._mark}{number if number > 1 else ''}"
+        self._taken.add(found)
+        return found

@@ -1,0 +1,246 @@
+"""Sequences and optional values: names for tensors that lie where they are. Nothing is copied where a sequence is put together or taken apart.
+
+How many tensors a sequence has must be known: of one that the model is given it is said, and one that a loop makes longer is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from ....checks.report import bad_input, quoted
+from ....graph.operators import Operator, OperatorKind, TensorKind
+from ....model.errors import Code
+from ....planning.shapes.expression import Expression
+from . import dims as d
+from .function import ABSENT, Scope, Several, Value, Written
+from .model import BOOL, INT64, Graph, Node
+from .rules.layout import concat
+from .rules.site import ShapeError, Site, Type
+from .values import as_values
+
+if TYPE_CHECKING:
+    from .symbols import Symbols
+
+MOST_ITEMS = 4096
+"""Tensors in a sequence."""
+
+
+class Lowering(Protocol):
+    """What lowers graphs."""
+
+    symbols: Symbols
+    maybe: set[Value]
+
+    def nodes(self, nodes: Iterable[Node], scope: Scope, into: Written) -> None:
+        """The nodes, one after the other."""
+        ...
+
+    def constants(self, graph: Graph, scope: Scope, into: Written) -> None:
+        """The constants of a graph."""
+        ...
+
+
+Rule: TypeAlias = Callable[[Lowering, Node, Scope, Written], "list[Value | Several]"]
+
+
+def construct(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    return [Several(tuple(_tensor(node, scope, j) for j in range(len(node.inputs))))]
+
+
+def empty(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    return [Several()]
+
+
+def insert(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    items = list(_sequence(node, scope, 0).items)
+    at = _position(node, scope, 2, len(items) + 1, len(items))
+    items.insert(at, _tensor(node, scope, 1))
+    if len(items) > MOST_ITEMS:
+        raise bad_input(Code.TOO_LARGE, node.place, f"a sequence of more than {MOST_ITEMS} tensors")
+    return [Several(tuple(items))]
+
+
+def erase(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    items = list(_sequence(node, scope, 0).items)
+    del items[_position(node, scope, 1, len(items), len(items) - 1)]
+    return [Several(tuple(items))]
+
+
+def at(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    items = _sequence(node, scope, 0).items
+    return [items[_position(node, scope, 1, len(items), 0)]]
+
+
+def length(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    return [into.constant(_name(node), Type(INT64, ()), as_values([len(_sequence(node, scope, 0).items)], ()))]
+
+
+def split(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    """Parts of a tensor: of the sizes that are given, or one by one."""
+    whole = _tensor(node, scope, 0)
+    shape = whole.type.shape
+    axis = _axis(node, len(shape))
+    parts: list[d.Dim]
+    if len(node.inputs) > 1 and node.inputs[1]:
+        sizes = _tensor(node, scope, 1)
+        if sizes.content is None:
+            raise ShapeError(f"how many tensors it gives out depends on what is in {quoted(node.inputs[1])}")
+        parts = list(sizes.content.ravel())
+        if not all(isinstance(part, int | Expression) for part in parts) or (not sizes.type.shape and len(parts) != 1):
+            raise ShapeError("the sizes of its parts must be whole numbers")
+        if not sizes.type.shape:
+            parts = _even(shape[axis], parts[0])
+    else:
+        parts = _even(shape[axis], 1)
+    if len(parts) > MOST_ITEMS:
+        raise bad_input(Code.TOO_LARGE, node.place, f"a sequence of more than {MOST_ITEMS} tensors")
+    keeps = node.attributes.get("keepdims", 1) != 0 or (len(node.inputs) > 1 and node.inputs[1] != "")
+    types = [
+        Type(whole.type.element, (*shape[:axis], *((part,) if keeps else ()), *shape[axis + 1 :])) for part in parts
+    ]
+    items = tuple(into.value(f"{_name(node)}.{i}", type_, TensorKind.INTERMEDIATE) for i, type_ in enumerate(types))
+    into.run(Operator(OperatorKind.COMPUTE, into.used([whole]), into.used(items), name=_name(node)))
+    return [Several(items)]
+
+
+def joined(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    """All of a sequence as one tensor, along a dimension or a new one."""
+    items = _sequence(node, scope, 0).items
+    if not items:
+        raise ShapeError("its sequence is empty")
+    types = [item.type for item in items]
+    if node.attributes.get("new_axis", 0):
+        shape = list(types[0].shape)
+        shape.insert(_axis(node, len(shape) + 1), len(items))
+        made = Type(types[0].element, tuple(shape))
+    else:
+        try:
+            (made,) = concat(Site(node, tuple(types), (None,) * len(types), 0, low.symbols.box))
+        except IndexError:
+            raise ShapeError("its tensors and its axis do not fit each other") from None
+    result = into.value(_name(node), made, TensorKind.INTERMEDIATE)
+    into.run(Operator(OperatorKind.COMPUTE, into.used(items), into.used([result]), name=_name(node)))
+    return [result]
+
+
+def mapped(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    """Its graph for one tensor of the sequence after the other, as if its nodes stood here as often."""
+    body = node.attributes.get("body")
+    if not isinstance(body, Graph):
+        raise ShapeError("it has no graph body")
+    first = _sequence(node, scope, 0).items
+    given = [scope.sequence(name) or _tensor(node, scope, j) for j, name in enumerate(node.inputs)]
+    if len(body.inputs) != len(given):
+        raise ShapeError(f"its graph takes {len(body.inputs)} values, and is given {len(given)}")
+    found: list[list[Value]] = [[] for _ in body.outputs]
+    for i in range(len(first)):
+        inner = Scope(scope, scope.opsets, body.known)
+        low.constants(body, inner, into)
+        for said, each in zip(body.inputs, given, strict=True):
+            if isinstance(each, Several) and len(each.items) != len(first):
+                raise ShapeError("its sequences are of different lengths")
+            inner.hold(said.name, each.items[i] if isinstance(each, Several) else each)
+        low.nodes(body.nodes, inner, into)
+        for said, items in zip(body.outputs, found, strict=True):
+            value = inner.find(said.name)
+            if value is None:
+                raise ShapeError(f"its graph makes no tensor {quoted(said.name)}")
+            items.append(value)
+    return [Several(tuple(items)) for items in found]
+
+
+def optional(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    return [_anything(node, scope) if node.inputs and node.inputs[0] else ABSENT]
+
+
+def has_element(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    """Known but for what the model is given."""
+    found = _anything(node, scope) if node.inputs and node.inputs[0] else ABSENT
+    is_maybe = found.is_maybe if isinstance(found, Several) else found in low.maybe
+    if is_maybe:
+        asked = into.value(_name(node), Type(BOOL, ()), TensorKind.INTERMEDIATE)
+        into.run(Operator(OperatorKind.COMPUTE, (), into.used([asked]), name=_name(node)))
+        return [asked]
+    return [into.constant(_name(node), Type(BOOL, ()), as_values([found != ABSENT], ()))]
+
+
+def element(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
+    found = _anything(node, scope)
+    if found == ABSENT:
+        raise ShapeError("the optional value that it takes out is not there")
+    return [found]
+
+
+SEQUENCES: Mapping[str, Rule] = {
+    "SequenceConstruct": construct,
+    "SequenceEmpty": empty,
+    "SequenceInsert": insert,
+    "SequenceErase": erase,
+    "SequenceAt": at,
+    "SequenceLength": length,
+    "SplitToSequence": split,
+    "ConcatFromSequence": joined,
+    "SequenceMap": mapped,
+    "Optional": optional,
+    "OptionalHasElement": has_element,
+    "OptionalGetElement": element,
+}
+
+
+def hands_on(low: Lowering, node: Node, scope: Scope) -> Value | Several | None:
+    """The sequence, or optional value, that an Identity is another name of."""
+    if node.domain or node.operator != "Identity" or not node.inputs:
+        return None
+    found = scope.sequence(node.inputs[0]) or scope.find(node.inputs[0])
+    return found if isinstance(found, Several) or found in low.maybe else None
+
+
+def _sequence(node: Node, scope: Scope, j: int) -> Several:
+    found = scope.sequence(node.inputs[j]) if j < len(node.inputs) else None
+    if found is None or found.is_absent:
+        raise ShapeError(f"input {j} is no sequence that is known")
+    return found
+
+
+def _tensor(node: Node, scope: Scope, j: int) -> Value:
+    found = scope.find(node.inputs[j]) if j < len(node.inputs) else None
+    if found is None:
+        raise ShapeError(f"input {j} is no tensor that anything has made")
+    return found
+
+
+def _anything(node: Node, scope: Scope) -> Value | Several:
+    return (scope.sequence(node.inputs[0]) if node.inputs else None) or _tensor(node, scope, 0)
+
+
+def _position(node: Node, scope: Scope, j: int, count: int, default: int) -> int:
+    """Which place of so many is meant."""
+    found = default
+    if j < len(node.inputs) and node.inputs[j]:
+        said = _tensor(node, scope, j)
+        if said.content is None or said.content.size != 1 or not isinstance(said.content.ravel()[0], int):
+            raise ShapeError(f"which tensor of the sequence is meant depends on what is in {quoted(node.inputs[j])}")
+        found = said.content.ravel()[0]
+    if not -count <= found < count:
+        raise ShapeError(f"there is no place {found} in a sequence of {count}")
+    return found % count
+
+
+def _axis(node: Node, rank: int) -> int:
+    axis = node.attributes.get("axis", 0)
+    if not isinstance(axis, int) or not -rank <= axis < rank:
+        raise ShapeError(f"there is no dimension {axis!s:.40} of {rank}")
+    return axis % rank
+
+
+def _even(size: d.Dim, part: d.Dim) -> list[d.Dim]:
+    """Parts of one size, the last one perhaps of less."""
+    if not isinstance(size, int) or not isinstance(part, int) or part < 1:
+        raise ShapeError("how many tensors it gives out is not known: the dimension must be a number (--dim NAME=SIZE)")
+    count = min(-(-size // part), MOST_ITEMS + 1)
+    return [min(part, size - i * part) for i in range(count)]
+
+
+def _name(node: Node) -> str:
+    return node.outputs[0] if node.outputs and node.outputs[0] else node.operator

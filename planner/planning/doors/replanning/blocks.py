@@ -1,0 +1,239 @@
+"""A problem in arrays, made of what is known of its neighbour's buffers: what moves as one, in which pool, and where it may lie there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers.kernels.columns import Columns
+from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
+
+from ....facts.colocation import groups
+from ....facts.figures import amounts
+from ....facts.intervals import merged
+from ....model.columns import restricted
+from ....model.plan import Placement
+from ....model.problem import DEFAULT_TERMS, BufferId, Figures, Pair, Pool, Problem
+
+NONE, NO_PAIRS = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
+NEW = ADDRESS_LIMIT
+"""Where a buffer was that was nowhere: it comes last."""
+MOST_POOLS = 16
+
+
+def is_covered(problem: Problem) -> bool:
+    """True if all that counts is the sum of the pools' peaks, each byte alike, and what restricts buffers is said here in arrays."""
+    if problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None or len(problem.pools) > MOST_POOLS:
+        return False
+    return not problem.constraints.reuse_penalties and all(
+        pool.cost == 1 and not pool.read_only for pool in problem.pools
+    )
+
+
+class Lives:
+    """When buffers live that have bytes, in ranks of time."""
+
+    def __init__(self, known: Figures) -> None:
+        there = np.flatnonzero(known.size[known.owner] > 0)
+        self.part = known.owner[there]
+        self.times, rank = np.unique(np.concatenate([known.start[there], known.end[there]]), return_inverse=True)
+        rank = np.ascontiguousarray(rank.reshape(-1), dtype=np.int64)
+        self.start, self.end = rank[: len(there)], rank[len(there) :]
+        self.sections = max(len(self.times) - 1, 0)
+
+    def at(self, section: int, inside: Bools) -> Ints:
+        """The buffers of these stretches of life that live then."""
+        here: Ints = self.part[(self.start <= section) & (section < self.end) & inside]
+        return here
+
+
+class InPool(NamedTuple):
+    """What lies in one pool."""
+
+    number: int
+    pool: Pool
+    blocks: Ints
+    height: Ints
+    parts: Ints
+    inside: Bools
+    """Of each stretch of life: is it of one of these parts?"""
+    sections: int
+    columns: Columns
+    order: Ints
+    """Of these blocks: what is fixed, and then by the offsets that they had, of equal ones the larger first."""
+    is_plain: bool
+    """True if nothing is in their way but each other, and each is one buffer."""
+
+
+class Blocks:
+    """The problem's buffers by the blocks that they move in, each in the pool that it was in, or in one that it may be in."""
+
+    def __init__(self, problem: Problem, before: Mapping[BufferId, Placement]) -> None:
+        self.problem, self.known = problem, amounts(problem)
+        self.ids = [buffer.id for buffer in problem.buffers]
+        self.had = [before.get(id_) for id_ in self.ids]
+        self.lives = Lives(self.known)
+        self.special = [] if self.known.is_plain else restricted(problem.buffers)
+        count = len(self.ids)
+        self.part_low = np.zeros(count, dtype=np.int64)
+        self._every_part = self._every_block = np.arange(count, dtype=np.int64)
+        self.part_block = self.first = self._every_part
+        constraints = problem.constraints
+        index: dict[BufferId, int] = {}
+        if constraints.conflicts or constraints.exclusions or constraints.colocations:
+            index = {id_: i for i, id_ in enumerate(self.ids)}
+        self.groups = groups(index, constraints.colocations)
+        self.height = self.known.size
+        if self.groups:
+            root = self._every_part.copy()
+            for group in self.groups:
+                members = list(group.members)
+                root[members], self.part_low[members] = members[0], group.offsets
+            self.first, self.part_block = np.unique(root, return_inverse=True)
+            self._every_block = np.arange(len(self.first))
+            self.height = np.zeros(len(self.first), dtype=np.int64)
+            np.maximum.at(self.height, self.part_block, self.part_low + self.known.size)
+        self.conflicts, self.exclusions = _pairs(index, constraints.conflicts), _pairs(index, constraints.exclusions)
+        self.allowed = self._allowed()
+        self.pool = self._pools()
+
+    @property
+    def has_choice(self) -> bool:
+        """True if some block may be in several pools."""
+        if len(self.problem.pools) == 1:
+            return False
+        return self.allowed is None or bool((self.allowed.sum(axis=1) > 1).any())
+
+    def _allowed(self) -> Bools | None:
+        """Of each block and pool: may it be there? None: all may be anywhere."""
+        pools = {pool.name: p for p, pool in enumerate(self.problem.pools)}
+        if len(pools) == 1:
+            return None
+        named = [(i, b.pools if b.fixed is None else (b.fixed.pool,)) for i, b in self.special]
+        said = [(i, names) for i, names in named if names is not None]
+        if not said:
+            return None
+        lists = {names: k for k, names in enumerate(dict.fromkeys(names for _, names in said))}
+        rows = np.zeros((len(lists), len(pools)), dtype=bool)
+        for names, k in lists.items():
+            rows[k, [pools[name] for name in names]] = True
+        allowed = np.ones((len(self.first), len(pools)), dtype=bool)
+        of_list = rows[[lists[names] for _, names in said]]
+        np.logical_and.at(allowed, self.part_block[[i for i, _ in said]], of_list)
+        return allowed
+
+    def _pools(self) -> Ints:
+        """Where each block was, if it may still be there; else the first that it may be in."""
+        pools = self.problem.pools
+        if len(pools) == 1:
+            return np.zeros(len(self.first), dtype=np.int64)
+        index = {pool.name: p for p, pool in enumerate(pools)}
+        by_rank = sorted(range(len(pools)), key=lambda p: (pools[p].rank, p))
+        chosen = np.array(
+            [by_rank[0] if (old := self.had[i]) is None else index[old.pool] for i in self.first.tolist()],
+            dtype=np.int64,
+        )
+        if self.allowed is None:
+            return chosen
+        for block in np.flatnonzero(~self.allowed[np.arange(len(chosen)), chosen]).tolist():
+            chosen[block] = next((p for p in by_rank if self.allowed[block, p]), by_rank[0])
+        return chosen
+
+    def in_pool(self, p: int) -> InPool | None:
+        """What lies in the pool. None: this cannot be said in these arrays."""
+        pool, lives = self.problem.pools[p], self.lives
+        is_all = len(self.problem.pools) == 1
+        blocks = self._every_block if is_all else np.flatnonzero(self.pool == p)
+        parts = self._every_part if is_all else np.flatnonzero(self.pool[self.part_block] == p)
+        size, low = self.known.size[parts], self.part_low[parts]
+        aligned = np.lcm(pool.alignment, self.known.alignment[parts])
+        if len(aligned) and int(aligned.max()) >= ADDRESS_LIMIT:
+            return None
+        if (pool.base and (pool.base % aligned).any()) or (self.groups and (low % aligned).any()):
+            return None
+        new_block = _numbers(blocks, self._every_block)
+        new_part = _numbers(parts, self._every_part)
+        part_block = new_block[self.part_block[parts]]
+        modulus = aligned
+        if self.groups:
+            modulus = np.ones(len(blocks), dtype=np.int64)
+            np.lcm.at(modulus, part_block, aligned)
+        limits = self._limits(pool, blocks, new_block, modulus)
+        if limits is None:
+            return None
+        lowest, highest, pinned = limits
+        inside = new_part[lives.part] >= 0
+        columns = Columns(
+            part_block=part_block,
+            part_low=low,
+            part_high=low + size,
+            rect_part=new_part[lives.part[inside]],
+            rect_start=lives.start[inside],
+            rect_end=lives.end[inside],
+            modulus=modulus,
+            residue=np.zeros(len(blocks), dtype=np.int64),
+            lowest=lowest,
+            highest=highest,
+            reserved=np.array(merged(pool.reserved), dtype=np.int64).reshape(-1) if pool.reserved else NONE,
+            conflicts=_of_these(new_part, self.conflicts),
+            exclusions=_of_these(new_part, self.exclusions),
+        )
+        is_plain = not (pool.reserved or pinned or self.groups or len(columns.exclusions))
+        order = self._order(blocks, pinned)
+        return InPool(p, pool, blocks, self.height[blocks], parts, inside, lives.sections, columns, order, is_plain)
+
+    def _limits(self, pool: Pool, blocks: Ints, new_block: Ints, modulus: Ints) -> tuple[Ints, Ints, list[int]] | None:
+        """The least and the greatest base of each block, and which are fixed. None: something fits nowhere."""
+        height = self.height[blocks]
+        special = [(int(new_block[self.part_block[i]]), i, buffer) for i, buffer in self.special]
+        special = [each for each in special if each[0] >= 0]
+        fixed = [
+            (block, buffer.fixed.offset - int(self.part_low[i]))
+            for block, i, buffer in special
+            if buffer.fixed is not None and buffer.fixed.offset is not None
+        ]
+        floor = max([0, *(base for _, base in fixed), *(end for _, end in pool.reserved)])
+        ceiling = floor + 2 * int(height.sum()) + int(modulus.sum())  # of no consequence: all stacked reach no higher
+        if pool.size is not None:
+            ceiling = min(ceiling, pool.size)
+        lowest, highest = np.zeros(len(blocks), dtype=np.int64), ceiling - height
+        for block, i, buffer in special:
+            if buffer.max_offset is not None:
+                highest[block] = min(int(highest[block]), buffer.max_offset - int(self.part_low[i]))
+        highest -= highest % modulus
+        for block, base in fixed:
+            if not lowest[block] <= base <= highest[block] or base % int(modulus[block]):
+                return None
+            lowest[block] = highest[block] = base
+        return None if (highest < lowest).any() else (lowest, highest, [block for block, _ in fixed])
+
+    def _order(self, blocks: Ints, pinned: list[int]) -> Ints:
+        first = self.first[blocks]
+        had = self.had if len(first) == len(self.had) else [self.had[i] for i in first.tolist()]
+        offset = np.array([NEW if old is None else old.offset for old in had], dtype=np.int64) - self.part_low[first]
+        offset[pinned] = -1
+        order: Ints = np.lexsort((-self.height[blocks], offset))
+        return order
+
+
+def _numbers(some: Ints, every: Ints) -> Ints:
+    """Of each of all: which of these it is; -1: none of them."""
+    if len(some) == len(every):
+        return every
+    found = np.full(len(every), -1, dtype=np.int64)
+    found[some] = np.arange(len(some))
+    return found
+
+
+def _pairs(index: Mapping[BufferId, int], pairs: Sequence[Pair]) -> Ints:
+    return np.array([(index[a], index[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2) if pairs else NO_PAIRS
+
+
+def _of_these(new_part: Ints, pairs: Ints) -> Ints:
+    """Those of the pairs whose two are both here, one after the other."""
+    if not len(pairs):
+        return NONE
+    named = new_part[pairs]
+    return np.ascontiguousarray(named[(named >= 0).all(axis=1)]).reshape(-1)

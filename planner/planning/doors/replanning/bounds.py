@@ -1,0 +1,133 @@
+"""What is plain to see of how low peaks cannot be: what lives at one time, and what the proof of the plan before still proves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from solvers.kernels import active
+from solvers.model.instance import Ints, Term
+from solvers.model.outcome import Proof
+
+from ....facts.places import Places
+from ....model.plan import PlanCertificate
+from ....verifying.arguments.height import least_height
+from .blocks import Blocks, InPool
+
+
+class Bounds:
+    """Certificates of one problem, some of them like those of the plan before."""
+
+    def __init__(self, blocks: Blocks, before: Sequence[PlanCertificate]) -> None:
+        self._blocks, self._before = blocks, before
+        self._places: Places | None = None
+
+    def of_all(self) -> PlanCertificate | None:
+        """Of the sum of all pools' peaks, where blocks may be in several: what lives at the busiest time."""
+        blocks = self._blocks
+        if blocks.groups or len(blocks.exclusions):
+            return None
+        lives = blocks.lives
+        size = blocks.known.size[lives.part]
+        value, section = active().kernels.max_live(lives.start, lives.end, size, lives.sections)
+        if section is None:
+            return None
+        time = int(blocks.lives.times[section])
+        weights = tuple((pool.name, time, 1, 1) for pool in blocks.problem.pools)
+        return PlanCertificate(Proof.POOL_SHARING, value, None, time, (), weights, term=Term.SUM_OF_PEAKS)
+
+    def share(self, here: InPool, together: PlanCertificate) -> PlanCertificate:
+        """What a pool has of that, if the pools are as they are chosen: no proof of anything."""
+        blocks = self._blocks
+        assert together.time is not None
+        live = self._live(here, int(np.searchsorted(blocks.lives.times, together.time)))
+        return PlanCertificate(Proof.LIVE_TOGETHER, int(blocks.known.size[live].sum()), here.pool.name)
+
+    def of_pool(self, here: InPool) -> PlanCertificate:
+        """Of one pool that all that lies there must be in."""
+        blocks, name = self._blocks, here.pool.name
+        size = blocks.known.size[here.parts]
+        grain = int(np.gcd.reduce(here.columns.modulus))
+        padding = -size % grain
+        load, section = self._busiest(here, size + padding)
+        if here.is_plain and section is not None and not here.columns.lowest.any():
+            live = self._live(here, section)
+            least = load - int(padding[np.searchsorted(here.parts, live)].max())
+            found = [self._at(here, section, least, live)]
+        else:
+            found = [] if section is None else [self._measured(here, section)]
+        for old in self._before:
+            if old.pool != name:
+                continue
+            if old.proof is Proof.LIVE_TOGETHER and old.time is not None and not here.is_plain:
+                there = int(np.searchsorted(blocks.lives.times, old.time, side="right")) - 1
+                if 0 <= there < blocks.lives.sections and there != section:
+                    found.append(self._measured(here, there))
+            elif old.proof is Proof.CONFLICT_CLIQUE:
+                found += self._clique(old)
+        return max(found, key=lambda each: each.value, default=PlanCertificate(Proof.SINGLE_BLOCK, 0, name))
+
+    def above(self, here: InPool, block: int, end: int) -> Iterator[PlanCertificate]:
+        """Others, where a block reaches higher: it is fixed there, or what lives with it takes so much."""
+        blocks = self._blocks
+        parts = here.parts[here.columns.part_block == block]
+        if here.columns.lowest[block] == here.columns.highest[block]:
+            ids = (blocks.ids[int(parts[0])],)
+            yield PlanCertificate(Proof.SINGLE_BLOCK, end, here.pool.name, buffers=ids)
+        if here.is_plain or not here.sections:
+            return
+        columns = here.columns
+        size = (columns.part_high - columns.part_low)[columns.rect_part]
+        load = np.zeros(here.sections + 1, dtype=np.int64)
+        np.add.at(load, columns.rect_start, size)
+        np.subtract.at(load, columns.rect_end, size)
+        load = np.cumsum(load)[:-1]
+        lives = np.zeros(here.sections, dtype=bool)
+        for k in np.flatnonzero(columns.part_block[columns.rect_part] == block).tolist():
+            lives[int(columns.rect_start[k]) : int(columns.rect_end[k])] = True
+        if lives.any():
+            yield self._measured(here, int(np.argmax(np.where(lives, load, -1))))
+
+    def _measured(self, here: InPool, section: int) -> PlanCertificate:
+        live = self._apart(self._live(here, section))
+        return self._at(here, section, least_height(self._known_places(), here.pool.name, live.tolist()), live)
+
+    def _at(self, here: InPool, section: int, least: int, live: Ints) -> PlanCertificate:
+        time = int(self._blocks.lives.times[section])
+        ids = tuple([self._blocks.ids[i] for i in live.tolist()])
+        return PlanCertificate(Proof.LIVE_TOGETHER, least, here.pool.name, time, ids)
+
+    def _clique(self, old: PlanCertificate) -> Iterator[PlanCertificate]:
+        """The same buffers, where they are all there still."""
+        places = self._known_places()
+        assert old.pool is not None
+        if all(id_ in places.index for id_ in old.buffers):
+            value = least_height(places, old.pool, (places.index[id_] for id_ in old.buffers))
+            yield PlanCertificate(old.proof, value, old.pool, buffers=old.buffers)
+
+    def _live(self, here: InPool, section: int) -> Ints:
+        return self._blocks.lives.at(section, here.inside)
+
+    def _apart(self, live: Ints) -> Ints:
+        """Those of which no two may share addresses, the larger ones first."""
+        pairs = self._blocks.exclusions
+        if not len(pairs):
+            return live
+        kept = set(live.tolist())
+        size = self._blocks.known.size
+        for a, b in pairs.tolist():
+            if a in kept and b in kept:
+                kept.discard(b if size[a] >= size[b] else a)
+        return np.array(sorted(kept), dtype=np.int64)
+
+    def _known_places(self) -> Places:
+        if self._places is None:
+            self._places = Places(self._blocks.problem)
+        return self._places
+
+    def _busiest(self, here: InPool, size: Ints) -> tuple[int, int | None]:
+        """The most bytes of these buffers that live at one time, and when; None: nothing lives."""
+        columns = here.columns
+        weights = size[columns.rect_part]
+        return active().kernels.max_live(columns.rect_start, columns.rect_end, weights, here.sections)

@@ -1,0 +1,128 @@
+"""All blocks placed once more, in the order of the addresses that they had and in the pools that they were in, a few times at most.
+
+Where that reaches no higher than is plainly needed, it is as good as any plan; else nothing is said.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from solvers.fitting.orders import Fit
+from solvers.kernels import active
+from solvers.model.errors import StopReason
+from solvers.model.instance import Ints, Term
+
+from ....facts.digest import digest
+from ....model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, Run, TermValue, gap_to
+from ....model.problem import Problem
+from ....model.versions import machine, versions
+from .blocks import Blocks, InPool, is_covered
+from .bounds import Bounds
+
+TRIES = 4
+"""What reached too high is placed first the next time."""
+SOLVER = "greedy"
+"""Whose way of placing this is."""
+
+
+def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
+    """A plan that is proven to be optimal, if this finds one. `before` says where buffers were; new ones come last. It is still to be verified."""
+    if not is_covered(problem):
+        return None
+    begun = time.monotonic()
+    blocks = Blocks(problem, {place.id: place for place in before.placements})
+    bounds = Bounds(blocks, before.certificates)
+    together = bounds.of_all() if blocks.has_choice else None
+    if together is None and blocks.has_choice:
+        return None
+    offset = np.zeros(len(blocks.first), dtype=np.int64)
+    certificates = [] if together is None else [together]
+    for p in range(len(problem.pools)):
+        here = blocks.in_pool(p)
+        if here is None:
+            return None
+        if not len(here.blocks):
+            continue
+        if together is None:
+            placed, least = _placed(here, bounds.of_pool(here), bounds)
+            certificates.append(least)
+        else:
+            placed, _ = _placed(here, bounds.share(here, together), None)
+        if placed is None:
+            return None
+        offset[here.blocks] = placed
+    made = _plan(blocks, offset, certificates, seed, begun)
+    if made.status is not PlanStatus.OPTIMAL or (together is not None and _tie(problem, made) > _tie(problem, before)):
+        return None
+    return made
+
+
+def _placed(here: InPool, least: PlanCertificate, bounds: Bounds | None) -> tuple[Ints | None, PlanCertificate]:
+    """Offsets that reach no higher than a certificate says that they must, and that certificate; None: there are none."""
+    columns, order = here.columns, here.order
+    for attempt in range(TRIES):
+        offset = active().kernels.greedy_place(here.sections, columns, order, Fit.LOWEST)
+        if offset is None:
+            break
+        end = offset + here.height
+        if not attempt and bounds is not None and int(end.max()) > least.value:
+            highest = int(np.argmax(end))
+            others = bounds.above(here, highest, int(end[highest]))
+            least = max((least, *others), key=lambda each: each.value)
+        is_high = end[order] > least.value
+        if not is_high.any():
+            return offset, least
+        order = np.concatenate([order[is_high], order[~is_high]])
+    return None, least
+
+
+def _plan(blocks: Blocks, offset: Ints, certificates: Sequence[PlanCertificate], seed: int, begun: float) -> Plan:
+    """With these offsets of the blocks, and what is proven of them."""
+    problem = blocks.problem
+    low, size = offset[blocks.part_block] + blocks.part_low, blocks.known.size
+    pool = blocks.pool[blocks.part_block]
+    names = [each.name for each in problem.pools]
+    peaks = [int((low + size)[pool == p].max(initial=0)) for p in range(len(names))]
+    places = tuple(
+        [
+            old
+            if old is not None and old.offset == at and old.size == bytes_ and old.pool == names[p]
+            else Placement(id_, names[p], at, bytes_)
+            for id_, old, at, bytes_, p in zip(
+                blocks.ids, blocks.had, low.tolist(), size.tolist(), pool.tolist(), strict=True
+            )
+        ]
+    )
+    of_pool = {each.pool: each.value for each in certificates}
+    value, bound = sum(peaks), sum(each.value for each in certificates)
+    is_optimal = value == bound
+    return Plan(
+        status=PlanStatus.OPTIMAL if is_optimal else PlanStatus.FEASIBLE,
+        stop=StopReason.PROVED if is_optimal else StopReason.WORK_LIMIT,
+        peak=value,
+        bound=bound,
+        gap=gap_to(bound, value),
+        objective=Objective(value, bound, (TermValue(Term.SUM_OF_PEAKS, value, bound),)),
+        pools=tuple(
+            PoolUse(each.name, each.size, peak, of_pool.get(each.name, 0))
+            for each, peak in zip(problem.pools, peaks, strict=True)
+        ),
+        placements=places,
+        solver=SOLVER,
+        seed=seed,
+        reproducible=False,
+        versions=versions(()),
+        problem_digest=digest(problem),
+        certificates=tuple(certificates),
+        run=Run(round(time.monotonic() - begun, 6), (), machine()),
+    )
+
+
+def _tie(problem: Problem, made: Plan) -> int:
+    """Of plans with equal sums of peaks that is the better one which has less in the pools to be used last."""
+    peak = {use.name: use.peak or 0 for use in made.pools}
+    by_rank = sorted(problem.pools, key=lambda pool: pool.rank)
+    return sum(place * peak[pool.name] for place, pool in enumerate(by_rank))

@@ -1,0 +1,235 @@
+"""What a plan says of itself: status, peaks, objective, gap and bounds, computed once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import isclose
+
+from solvers.model.errors import StopReason
+from solvers.model.instance import Term
+from solvers.model.outcome import Proof
+
+from ...facts.places import Places
+from ...model.errors import echo
+from ...model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
+from ...model.problem import Problem
+from ..findings import FindingKind, VerifyFinding
+from ..objective import term_value
+from .shortage import shortage
+
+
+def check_claims(places: Places, plan: Plan, where: Sequence[Placement | None]) -> Iterator[VerifyFinding]:
+    """Findings about everything but the placements; `where` has each buffer's placement, in the problem's order."""
+    problem = places.problem
+    has_plan = plan.status.has_plan
+    yield from _status(problem, plan, has_plan)
+    yield from _pools(problem, plan)
+    for wrong in _shortage(places, plan):
+        yield VerifyFinding(FindingKind.WRONG_SHORTAGE, wrong)
+    if plan.seed < 0:
+        yield VerifyFinding(FindingKind.WRONG_SEED, f"the seed is {plan.seed}, but no seed is below 0")
+    if has_plan and None in where:
+        return  # something else is wrong already: sums over half a plan would only add noise
+    peaks = _peaks(problem, where) if has_plan else None
+    yield from _peak_claims(plan, peaks)
+    yield from _objective(problem, plan, where, peaks)
+    yield from _gap(plan)
+    if peaks is not None:
+        yield from _bounds(problem, plan)
+        for text in refuted(problem, replace(plan, pools=(), bound=0), where):
+            yield VerifyFinding(FindingKind.WRONG_CERTIFICATE, text)
+
+
+def refuted(problem: Problem, plan: Plan, where: Sequence[Placement | None]) -> Iterator[str]:
+    """Bounds and certificates that these placements, which keep every rule, show to be wrong."""
+    peaks = _peaks(problem, where)
+    for use in plan.pools:
+        if use.bound > peaks.get(use.name, use.bound):
+            yield f"the bound of pool {echo(use.name)} is {use.bound}, but a peak of {peaks[use.name]} can be had"
+    if plan.bound > sum(peaks.values()):
+        yield f"the bound is {plan.bound}, but a peak of {sum(peaks.values())} can be had"
+    met = True
+    values = {term: term_value(problem, where, peaks, term) for term in {*problem.terms, Term.SUM_OF_PEAKS}}
+    for number, term in enumerate(plan.objective.terms):
+        value = values.get(term.name)
+        if value is None or term.bound is None:
+            break
+        if met and not plan.status.has_plan and term.bound > value:
+            yield f"the bound of {term.name} is {term.bound}, but {value} can be had"
+        met = met and value == term.bound
+        if not number and not met:
+            break
+    for certificate in plan.certificates:
+        value = peaks.get(certificate.pool) if certificate.pool is not None else _value_of(plan, values, certificate)
+        if value is not None and certificate.value > value:
+            what = certificate.term if certificate.pool is None else f"the peak of pool {echo(certificate.pool)}"
+            yield f"a certificate ({certificate.proof}) says {certificate.value} of {what}, which can be {value}"
+
+
+def _value_of(plan: Plan, values: dict[Term, int], certificate: PlanCertificate) -> int | None:
+    """Of the certificate's term; of a later one only where all earlier ones are at their bounds, as a search of it presumes."""
+    if certificate.term is None:
+        return None
+    if certificate.proof is Proof.SEARCH:
+        for term in plan.objective.terms:
+            if term.name is certificate.term:
+                break
+            if values.get(term.name) != term.bound:
+                return None
+    return values.get(certificate.term)
+
+
+def _peaks(problem: Problem, where: Sequence[Placement | None]) -> dict[str, int]:
+    """The largest end offset in each pool; 0 where nothing is."""
+    peaks = {pool.name: 0 for pool in problem.pools}
+    for buffer, place in zip(problem.buffers, where, strict=True):
+        if place is not None:
+            end = place.offset + buffer.size
+            if end > peaks[place.pool]:
+                peaks[place.pool] = end
+    return peaks
+
+
+def _status(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[VerifyFinding]:
+    def wrong(message: str) -> VerifyFinding:
+        return VerifyFinding(FindingKind.WRONG_STATUS, message)
+
+    if has_plan and problem.buffers and not plan.placements:
+        yield wrong(f"the status is {plan.status}, but there are no placements")
+    if not has_plan and plan.placements:
+        yield wrong(f"the status is {plan.status}, but there are placements")
+    if plan.status is PlanStatus.INFEASIBLE and plan.stop is not StopReason.PROVED:
+        yield wrong(f"the status is infeasible, but the run stopped with {plan.stop}, not with a proof")
+    if plan.status is PlanStatus.OPTIMAL and plan.stop not in (StopReason.PROVED, StopReason.GOAL_MET):
+        yield wrong(f"the status is optimal, but the run stopped with {plan.stop}, not with a proof")
+    if plan.status in (PlanStatus.FEASIBLE, PlanStatus.UNKNOWN) and plan.stop is StopReason.PROVED:
+        yield wrong(f"the run stopped with a proof, but the status is {plan.status}")
+    if plan.reproducible and not plan.stop.is_repeatable:
+        yield wrong(f"the run stopped with {plan.stop}, but calls itself reproducible")
+    if plan.status is PlanStatus.INFEASIBLE and not problem.buffers:
+        yield wrong("a problem without buffers cannot be infeasible")
+
+
+def _pools(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
+    if [use.name for use in plan.pools] != [pool.name for pool in problem.pools]:
+        yield VerifyFinding(FindingKind.WRONG_POOL_USE, "the plan does not list the problem's pools, in their order")
+        return
+    for pool, use in zip(problem.pools, plan.pools, strict=True):
+        if pool.size != use.size:
+            text = f"pool {echo(pool.name)} has {_bytes(pool.size)} in the problem, {_bytes(use.size)} in the plan"
+            yield VerifyFinding(FindingKind.WRONG_POOL_USE, text)
+
+
+def _peak_claims(plan: Plan, peaks: dict[str, int] | None) -> Iterator[VerifyFinding]:
+    total = None if peaks is None else sum(peaks.values())
+    if plan.peak != total:
+        yield VerifyFinding(FindingKind.WRONG_PEAK, f"the peak is {_bytes(total)}, the plan says {_bytes(plan.peak)}")
+    for use in plan.pools:
+        peak = None if peaks is None else peaks.get(use.name)
+        if use.peak != peak:
+            text = f"the peak of pool {echo(use.name)} is {_bytes(peak)}, the plan says {_bytes(use.peak)}"
+            yield VerifyFinding(FindingKind.WRONG_PEAK, text)
+
+
+def _objective(
+    problem: Problem, plan: Plan, where: Sequence[Placement | None], peaks: dict[str, int] | None
+) -> Iterator[VerifyFinding]:
+    def wrong(message: str) -> VerifyFinding:
+        return VerifyFinding(FindingKind.WRONG_OBJECTIVE, message)
+
+    objective = plan.objective
+    if tuple(term.name for term in objective.terms) != problem.terms:
+        yield wrong("the plan does not list the terms of the problem's objective, in their order")
+        return
+    for term in objective.terms:
+        value = None if peaks is None else term_value(problem, where, peaks, term.name)
+        if term.value != value:
+            yield wrong(f"{term.name} is {value}, the plan says {term.value}")
+    first = objective.terms[0] if objective.terms else None
+    if first is not None and (objective.value, objective.bound) != (first.value, first.bound):
+        yield wrong("the objective's value and bound are not those of its first term")
+
+
+def _gap(plan: Plan) -> Iterator[VerifyFinding]:
+    objective = plan.objective
+    gap = gap_to(objective.bound, objective.value) if len(objective.terms) == 1 else None
+    if not same_gap(gap, plan.gap):
+        yield VerifyFinding(FindingKind.WRONG_GAP, f"the gap is {gap}, the plan says {plan.gap}")
+
+
+def same_gap(gap: float | None, said: float | None) -> bool:
+    """True if the two are equal but for how they were rounded."""
+    return gap is said is None or (gap is not None and said is not None and isclose(gap, said, abs_tol=1e-12))
+
+
+def _bounds(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
+    def above(what: str, bound: int, value: int) -> VerifyFinding:
+        return VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, f"{what} is {value}, below its proven bound {bound}")
+
+    if plan.peak is not None and plan.bound > plan.peak:
+        yield above("the peak", plan.bound, plan.peak)
+    for use in plan.pools:
+        if use.peak is not None and use.bound > use.peak:
+            yield above(f"the peak of pool {echo(use.name)}", use.bound, use.peak)
+    for term in plan.objective.terms:
+        if term.value is None or term.bound is None:
+            break
+        if term.bound > term.value:
+            yield above(str(term.name), term.bound, term.value)
+        if term.bound != term.value:
+            break  # the bounds of later terms hold only where this one is met
+    if plan.status is PlanStatus.OPTIMAL:
+        for term in plan.objective.terms:
+            if term.bound is None or (term.value is not None and term.value > term.bound):
+                text = f"the plan claims to be optimal, but {term.name} is {term.value} and its bound {term.bound}"
+                yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
+        simple = problem.terms == (Term.SUM_OF_PEAKS,) and len(problem.pools) == 1 and problem.pools[0].cost == 1
+        if simple and plan.peak is not None and plan.peak > plan.bound:
+            text = f"the plan claims to be optimal, but its peak is {plan.peak} and its bound {plan.bound}"
+            yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, text)
+
+
+def _shortage(places: Places, plan: Plan) -> Iterator[str]:
+    """What is wrong with the shortage, in sentences: it is what the certificates prove, and nothing else."""
+    why = plan.shortage
+    if why is None:
+        return
+    yield from misplaced_shortage(plan.status, why)
+    known = all(pool in places.pools for pool in _named_pools(plan)) and all(
+        id_ in places.index for certificate in plan.certificates for id_ in certificate.buffers
+    )
+    if plan.status is PlanStatus.INFEASIBLE and known:
+        yield from differences(shortage(places.problem, plan.certificates), why)
+    for id_ in dict.fromkeys(why.subset or ()):
+        if id_ not in places.index:
+            yield f"the shortage names buffer {echo(id_)}, which is not in the problem"
+    if why.subset is not None and (not why.subset or len(set(why.subset)) < len(why.subset)):
+        yield "the shortage's subset is empty, or names a buffer twice"
+    if (why.subset is None) != (why.irreducible is None):
+        yield "the shortage has a subset and does not say whether it is irreducible, or the other way round"
+
+
+def _named_pools(plan: Plan) -> Iterator[str]:
+    for certificate in plan.certificates:
+        if certificate.pool is not None:
+            yield certificate.pool
+        yield from (weight[0] for weight in certificate.weights)
+
+
+def misplaced_shortage(status: PlanStatus, why: Shortage) -> Iterator[str]:
+    """A shortage is there only where nothing fits."""
+    if status is not PlanStatus.INFEASIBLE:
+        yield f"the status is {status}, but there is a shortage"
+
+
+def differences(right: Shortage, said: Shortage) -> Iterator[str]:
+    """Where the shortage that an answer states is not the one that its proofs come to."""
+    for name in ("pool", "bytes_short", "time", "buffers", "message"):
+        true, claimed = getattr(right, name), getattr(said, name)
+        if true != claimed:
+            yield f"the shortage's {name} is not {echo(str(claimed))}: the certificates make it {echo(str(true))}"
+
+
+def _bytes(size: int | None) -> str:
+    return "none" if size is None else f"{size} bytes"

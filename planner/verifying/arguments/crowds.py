@@ -1,0 +1,56 @@
+"""The crowds of a certificate: buffers that are live together, and what each of them pays for being in a pool in which not all of them have room."""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import NamedTuple
+
+from ...facts.places import Places
+from ...facts.sweep import VERIFYING
+from ...model.deadline import look
+from ...model.errors import echo
+from ...model.plan import PlanCertificate
+from .weights import MOST_BITS, live_at
+
+
+class Crowds(NamedTuple):
+    """Prices as whole numbers of one unit, which is 1 / denominator."""
+
+    denominator: int
+    due: dict[int, dict[str, int]]
+    """What is due by pool, by the first of those that must share one."""
+    steps: dict[str, dict[int, int]]
+    """By pool: the heights at which one more of a crowd has room, and what he pays."""
+
+
+def read_crowds(places: Places, certificate: PlanCertificate, denominator: int) -> Crowds | str:
+    """The certificate's crowds, in units of which the given ones are whole numbers; or in words why they prove nothing."""
+    for under in {crowd[4] for crowd in certificate.crowds}:
+        if under <= 0:
+            return "it has a price below zero"
+        denominator = lcm(denominator, under)
+        if denominator.bit_length() > MOST_BITS:
+            return f"the common denominator of its prices has more than {MOST_BITS} bits"
+    excluded = {places.index[id_] for pair in places.problem.constraints.exclusions for id_ in pair}
+    due: dict[int, dict[str, int]] = {}
+    steps: dict[str, dict[int, int]] = {}
+    for pool, time, ids, numerator, under in certificate.crowds:
+        look(VERIFYING)
+        if numerator < 0:
+            return "it has a price below zero"
+        price = numerator * (denominator // under)
+        members = [places.index[id_] for id_ in ids]
+        if len({places.tied(member)[0] for member in members}) < len(members):
+            return "it has a crowd of which two must share a pool"
+        for id_, member in zip(ids, members, strict=True):
+            if not live_at(places.problem.buffers[member], time):
+                return f"buffer {echo(id_)} is not live at {time}"
+            if member in excluded or len(places.group(member).members) > 1:
+                return f"buffer {echo(id_)} may share addresses with others"
+            mine = due.setdefault(places.tied(member)[0], {})
+            mine[pool] = mine.get(pool, 0) + price
+        height, here = 0, steps.setdefault(pool, {})
+        for size in sorted(places.problem.buffers[member].size for member in members):
+            height += size
+            here[height] = here.get(height, 0) + price
+    return Crowds(denominator, due, steps)

@@ -1,0 +1,118 @@
+"""What sharing addresses must cost, worked out again from the Problem alone and in exact numbers.
+
+Take m buffers of which each two must not share addresses, or pay for it. If no more than k of them have room side by side in all the pools that
+they can be in, k addresses hit every one of them: they fall into k heaps, and two of a heap share an address. The fewest pairs are in a common
+heap if the heaps are as even as can be. So many pairs pay; and what several sets count of one pair is together no more than its cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import ceil, gcd, lcm
+
+from ...facts.intervals import merged
+from ...facts.places import Places
+from ...facts.sweep import VERIFYING
+from ...model.deadline import look
+from ...model.errors import echo
+from ...model.plan import PlanCertificate
+from .weights import MOST_BITS, meet
+
+
+def shared_cost(places: Places, certificate: PlanCertificate) -> int | str:
+    """What the certificate's sets prove, or in words why they prove nothing."""
+    constraints = places.problem.constraints
+    conflicts = {frozenset((places.index[a], places.index[b])) for a, b in constraints.conflicts}
+    exclusions = {frozenset((places.index[a], places.index[b])) for a, b in constraints.exclusions}
+    costs: dict[frozenset[int], int] = {}
+    for penalty in constraints.reuse_penalties:
+        both = frozenset((places.index[penalty.first], places.index[penalty.second]))
+        costs[both] = costs.get(both, 0) + penalty.cost
+    denominator, counts = amounts(certificate)
+    if isinstance(counts, str):
+        return counts
+    counted: dict[frozenset[int], int] = {}
+    total = 0
+    for (ids, _, _), amount in zip(certificate.sets, counts, strict=True):
+        chosen = [places.index[id_] for id_ in ids]
+        for a, b in combinations(chosen, 2):
+            look(VERIFYING)
+            pair = frozenset((a, b))
+            if pair in conflicts or (
+                pair not in exclusions and meet(places.problem.buffers[a], places.problem.buffers[b])
+            ):
+                continue
+            counted[pair] = counted.get(pair, 0) + amount
+            if counted[pair] > costs.get(pair, 0) * denominator:
+                return f"it counts more for buffers {echo(ids[chosen.index(a)])} and {echo(ids[chosen.index(b)])} than their sharing costs"
+        total += amount * _fewest_pairs(places, chosen)
+    return ceil(Fraction(total, denominator))
+
+
+def amounts(certificate: PlanCertificate) -> tuple[int, list[int] | str]:
+    """How much of each of the certificate's sets counts, in units of 1 / the first number; or in words why that makes no sense."""
+    denominator = 1
+    for _, numerator, under in certificate.sets:
+        if numerator < 0 or under <= 0:
+            return 1, "one of its sets counts less than nothing"
+        denominator = lcm(denominator, under)
+        if denominator.bit_length() > MOST_BITS:
+            return 1, f"the common denominator of its sets has more than {MOST_BITS} bits"
+    return denominator, [numerator * (denominator // under) for _, numerator, under in certificate.sets]
+
+
+def _fewest_pairs(places: Places, buffers: Sequence[int]) -> int:
+    """How many pairs of the buffers share an address, whatever the plan."""
+    groups = {places.group(buffer).members[0] for buffer in buffers}
+    if len(groups) < len(buffers) or not all(places.problem.buffers[buffer].size for buffer in buffers):
+        return 0  # those that move as one, or take no room, are none that must pay
+    heaps = 0
+    for pool in {name for buffer in buffers for name in places.possible_pools(buffer)}:
+        fit = _side_by_side(places, pool, [buffer for buffer in buffers if pool in places.possible_pools(buffer)])
+        if fit is None:
+            return 0
+        heaps += fit
+    # Without a pool that they can be in there is no plan, and whatever is said of it holds.
+    each, more = divmod(len(buffers), max(heaps, 1))
+    heaps = max(heaps, 1)
+    return heaps * each * (each - 1) // 2 + more * each
+
+
+def _side_by_side(places: Places, pool: str, buffers: Sequence[int]) -> int | None:
+    """How many of the buffers have room beside each other in the pool at most; None: all, since it has no end.
+
+    Their starts are congruent modulo a common grain, so that in each free stretch all but the topmost take a multiple of it.
+    """
+    size, reserved = places.pools[pool].size, merged(places.pools[pool].reserved)
+    if size is None:
+        return None
+    starts, grain = [], 0
+    for buffer in buffers:
+        spot = places.spot(places.group(buffer), pool)
+        if spot is None:
+            continue
+        starts.append(spot.least + places.low(buffer))
+        if spot.fixed is None:
+            grain = gcd(grain, spot.rule.modulus)
+    if not starts:
+        return 0
+    grain = gcd(grain, *(start - starts[0] for start in starts))
+    if not grain:
+        return 1
+    lengths = [places.problem.buffers[buffer].size for buffer in buffers]
+    padding = max(-length % grain for length in lengths)
+    rounded = sorted(length + -length % grain for length in lengths)
+    whole = gcd(*rounded)
+    room, here = 0, min(starts)
+    for begin, end in (*reserved, (size, size)):
+        if min(begin, size) > here:
+            room += (min(begin, size) - here + padding) // whole * whole
+        if end > here:
+            here = end + (starts[0] - end) % grain
+    fit = 0
+    while fit < len(rounded) and rounded[fit] <= room:
+        room -= rounded[fit]
+        fit += 1
+    return fit

@@ -1,0 +1,154 @@
+"""What an infeasible problem lacks, in words and numbers, from whatever proves that it is infeasible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from solvers.model.outcome import Proof
+
+from ...facts.colocation import Group
+from ...facts.places import Places
+from ...model.errors import echo
+from ...model.plan import PlanCertificate, Shortage
+from ...model.problem import BufferId, Pool, Problem
+
+NAMED = 12
+"""How many buffers a sentence lists before it says how many more there are."""
+
+
+def shortage(problem: Problem, certificates: Sequence[PlanCertificate]) -> Shortage:
+    """What an infeasible problem lacks, from whatever proved that it is infeasible."""
+    pools = {pool.name: pool for pool in problem.pools}
+    places = Places(problem)
+    worst: Shortage | None = None
+    for certificate in certificates:
+        found = _of_one(places, pools, certificate)
+        if found is not None and (worst is None or (found.bytes_short or 0) > (worst.bytes_short or 0)):
+            worst = found
+    if worst is not None:
+        return worst
+    solver = next((c.solver for c in certificates if c.proof is Proof.SEARCH and c.solver), None)
+    return Shortage(_of_search(problem, solver))
+
+
+def _of_one(places: Places, pools: dict[str, Pool], certificate: PlanCertificate) -> Shortage | None:
+    """The shortage that one certificate proves, if it proves any."""
+    named = certificate.buffers
+    if certificate.proof is Proof.SEARCH:
+        return None
+    if certificate.proof is Proof.POOL_SHARING:
+        return _of_sharing(places.problem, certificate)
+    if certificate.proof is Proof.TOO_FEW_POOLS:
+        return _of_crowd(places, certificate)
+    if certificate.pool is None:
+        return _of_homeless(places, named)
+    pool = pools[certificate.pool]
+    if pool.size is None or certificate.value <= pool.size:
+        return None
+    short = certificate.value - pool.size
+    room = f"pool {echo(pool.name)} is {in_bytes(short)} too small: it has {in_bytes(pool.size)}, but "
+    if certificate.proof is Proof.SINGLE_BLOCK:
+        text = room + f"{these(named)} cannot end below {certificate.value} there"
+    elif certificate.proof is Proof.LIVE_TOGETHER:
+        text = room + f"{these(named)}, live together at time {certificate.time}, need {in_bytes(certificate.value)}"
+    else:
+        text = room + f"{these(named)}, which all conflict with each other, need {in_bytes(certificate.value)}"
+    return Shortage(text, pool.name, short, certificate.time, named)
+
+
+def _of_homeless(places: Places, named: Sequence[BufferId]) -> Shortage | None:
+    """A buffer, or a group that moves as one, that fits into no pool at all."""
+    for id_ in named:
+        index = places.index[id_]
+        if not places.is_homeless(index):
+            continue
+        rooms = [places.pools[name].size for name in places.allowed_pools(places.tied(index))]
+        if rooms and all(room is not None and room < places.class_height(index) for room in rooms):
+            return _of_class(places, index)
+        return _of_group(places, places.group(index))
+    return None
+
+
+def _of_class(places: Places, buffer: int) -> Shortage:
+    """Buffers that must share a pool, each of which could be in one."""
+    members = tuple(places.problem.buffers[i].id for i in places.tied(buffer))
+    need = places.class_height(buffer)
+    sizes = {name: places.pools[name].size or 0 for name in places.allowed_pools(places.tied(buffer))}
+    name = max(sizes, key=sizes.__getitem__)
+    missing = need - sizes[name]
+    text = (
+        f"{these(members)}, which must share a pool, need {in_bytes(need)} at one time, {in_bytes(missing)} more than "
+        f"the largest pool allowed, {echo(name)}, has"
+    )
+    return Shortage(text, name, missing, None, members)
+
+
+def _of_group(places: Places, group: Group) -> Shortage:
+    """What moves as one, or a buffer by itself."""
+    height = max(low + places.problem.buffers[i].size for i, low in zip(group.members, group.offsets, strict=True))
+    members = tuple(places.problem.buffers[i].id for i in group.members)
+    who = these(members) + (", which move as one," if len(members) > 1 else "")
+    wanted = [places.pools[name] for name in places.allowed_pools(group.members)]
+    short = [(height - pool.size, pool.name) for pool in wanted if pool.size is not None and pool.size < height]
+    if wanted and len(short) == len(wanted):
+        missing, name = min(short)
+        text = f"{who} {_need(members)} {in_bytes(height)}, {in_bytes(missing)} more than the largest pool allowed, {echo(name)}, has"
+        return Shortage(text, name, missing, None, members)
+    where = ", ".join(echo(pool.name) for pool in wanted) or "none is allowed to all of them"
+    text = (
+        f"{who} {_need(members)} {in_bytes(height)} and {'fit' if len(members) > 1 else 'fits'} nowhere, even alone, "
+        f"with the sizes, alignments, reserved ranges and fixed places of the pools it may be in ({where})"
+    )
+    return Shortage(text, wanted[0].name if len(wanted) == 1 else None, None, None, members)
+
+
+def _of_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage | None:
+    """Several pools that are too small together."""
+    names = list(dict.fromkeys(pool for pool, _, numerator, _ in certificate.weights if numerator > 0))
+    sizes = {pool.name: pool.size for pool in problem.pools}
+    times = {time for _, time, numerator, _ in certificate.weights if numerator > 0}
+    time = times.pop() if len(times) == 1 else None
+    room = [size for name in names if (size := sizes[name]) is not None]
+    if not names or len(room) < len(names):
+        return None
+    when = "over time" if time is None else f"at time {time}"
+    are_too_small = "is too small" if len(names) == 1 else "are too small together"
+    text = f"{named_pools(names)} {are_too_small} ({in_bytes(sum(room))}) for what is live {when}"
+    if certificate.buffers:
+        text += f": {these(certificate.buffers)}"
+    return Shortage(text, names[0] if len(names) == 1 else None, None, time, certificate.buffers)
+
+
+def _of_crowd(places: Places, certificate: PlanCertificate) -> Shortage:
+    """More buffers than pools, where no two may share one."""
+    pools = list(
+        dict.fromkeys(name for id_ in certificate.buffers for name in places.possible_pools(places.index[id_]))
+    )
+    count = f"only {len(pools)} pools are" if len(pools) != 1 else "only 1 pool is"
+    text = f"{these(certificate.buffers)} must all be in different pools, but {count} open to them"
+    return Shortage(f"{text} ({named_pools(pools)})" if pools else text, buffers=certificate.buffers)
+
+
+def _of_search(problem: Problem, solver: str | None) -> str:
+    sized = [f"{echo(pool.name)} has {in_bytes(pool.size)}" for pool in problem.pools if pool.size is not None]
+    by = "" if solver is None else f" ({solver} went through all)"
+    capacities = f" where {', '.join(sized[:NAMED])}" if sized else ""
+    return f"there is no way to place the {len(problem.buffers)} buffers{capacities}{by}; no single moment explains it"
+
+
+def these(ids: Sequence[BufferId]) -> str:
+    named = ", ".join(echo(id_) for id_ in ids[:NAMED])
+    more = len(ids) - NAMED
+    return ("buffer " if len(ids) == 1 else "buffers ") + named + (f" and {more} more" if more > 0 else "")
+
+
+def _need(ids: Sequence[BufferId]) -> str:
+    return "needs" if len(ids) == 1 else "need"
+
+
+def named_pools(names: Sequence[str]) -> str:
+    return ("pool " if len(names) == 1 else "pools ") + ", ".join(echo(name) for name in names[:NAMED])
+
+
+def in_bytes(size: int) -> str:
+    return "1 byte" if size == 1 else f"{size} bytes"

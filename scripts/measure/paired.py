@@ -1,0 +1,120 @@
+"""Two checkouts on one machine, in turns: the processor's seconds of each, and the ratio of this one's to the other's. Prints a Markdown table.
+
+git worktree add --detach ../before COMMIT && ../before/scripts/check      # the other one, with its environment
+.venv/bin/python -m scripts.measure.paired ../before [--rounds 7] [--corpus ../shared/corpus]
+
+Each round does the same work in both, one after the other; which is first changes from round to round. Seconds are medians; the ratio is the median of
+the rounds' ratios, with the least and the greatest. With a corpus, the engine is measured as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import os
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from planner.formats import write_problem
+from planner.generate import Request, generate
+from scripts.loading.client import variants
+from scripts.loading.system import ROOT, interpreter, served
+
+FRESH, KEPT = 100, 300
+"""Requests to a service: new problems, and one over and over."""
+WARM = 20
+"""Before them: modules are loaded and processes started."""
+
+Work = Callable[[Path], float]
+"""Does it in a checkout; seconds of the processor."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("other", type=Path)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--corpus", type=Path)
+    arguments = parser.parse_args()
+    other = arguments.other.resolve()
+    if not Path(interpreter(other)).exists():
+        parser.error(f"{other} has no environment: run its scripts/check")
+    print("| what | other | this one | ratio |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for what, work in todo(Path(folder), arguments.corpus):
+            print(f"| {what} | {' | '.join(compared(work, other, arguments.rounds))} |", flush=True)
+
+
+def todo(folder: Path, corpus: Path | None) -> Iterator[tuple[str, Work]]:
+    """What is measured, by what it is called."""
+    out = str(folder / "plan.json")
+    yield "importing the library", process("-c", "import planner; planner.plan")
+    for buffers, rest in ((200, ()), (100_000, ("--solver", "greedy", "--time-limit", "none"))):
+        file = folder / f"{buffers}.json"
+        file.write_bytes(write_problem(generate("random", Request(buffers, 1))))
+        yield f"`memplan plan`, {buffers} buffers", process("-m", "api.cli", "plan", str(file), "-o", out, *rest)
+    if corpus is not None:
+        for part in ("minimalloc", "nets"):
+            engine = ("scripts/measure/engine.py", str(corpus.resolve()), "--seeds", "1", "--only", part)
+            yield f"the engine: {part}", process(*engine)
+    yield f"a service, {FRESH} fresh plans of 200 buffers", service(list(variants(WARM + FRESH)))
+    yield f"a service, {KEPT} answers from the store", service(list(variants(1)) * (WARM + KEPT))
+
+
+def compared(work: Work, other: Path, rounds: int) -> tuple[str, str, str]:
+    """The seconds of both, and the ratio."""
+    taken: dict[Path, list[float]] = {other: [], ROOT: []}
+    for turn in range(rounds):
+        for checkout in (other, ROOT) if turn % 2 == 0 else (ROOT, other):
+            taken[checkout].append(work(checkout))
+    ratios = [now / before for before, now in zip(taken[other], taken[ROOT], strict=True)]
+    before, now = (statistics.median(taken[checkout]) for checkout in (other, ROOT))
+    ratio = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+    return f"{before:.3f} s", f"{now:.3f} s", ratio
+
+
+def process(*arguments: str) -> Work:
+    """A process of Python, with all that it starts and waits for."""
+
+    def work(checkout: Path) -> float:
+        child = subprocess.Popen(
+            [interpreter(checkout), *arguments],
+            cwd=checkout,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            raise SystemExit(f"{checkout}: {' '.join(arguments)} ended with {child.returncode}")
+        return used.ru_utime + used.ru_stime
+
+    return work
+
+
+def service(bodies: list[bytes]) -> Work:
+    """A service and its workers, until all bodies but the first few have been answered."""
+
+    def work(checkout: Path) -> float:
+        with served("sqlite", checkout) as system:
+            connection = http.client.HTTPConnection(urlsplit(system.url).netloc, timeout=120)
+            begun = 0.0
+            for number, body in enumerate(bodies):
+                if number == WARM:
+                    begun = sum(system.spent())
+                connection.request("POST", "/v1/plans", body, {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                answer.read()
+                if answer.status != 200:
+                    raise SystemExit(f"{checkout}: a plan was answered with {answer.status}")
+            connection.close()
+            return sum(system.spent()) - begun
+
+    return work
+
+
+if __name__ == "__main__":
+    main()

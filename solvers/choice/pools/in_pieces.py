@@ -1,0 +1,146 @@
+"""Large programs, cut in time: bounds by prices or piece by piece, and placements window by window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...bounds.priced_room import can_price
+from ...bounds.room_prices import Floats, Market
+from ...heuristics.assign.from_prices import settled
+from ...model.errors import StopReason
+from ...model.instance import Instance, Ints, Placement
+from ...model.outcome import Outcome
+from .crowds import Priced, prices_of
+from .cutting import Pieces, prices_of_rows
+from .program import Program
+from .questions.question import Answer, Question
+from .standing import SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
+from .windows import Windows
+
+LARGE = 4_000
+LARGE_WITH_PEAKS = 600
+"""With more, the program as a whole takes too long, and is cut in time; sooner where peaks are weighed against what the choice costs."""
+SHARE_WHERE_NEAR = 1, 2
+NEAR = 200
+"""Where the answer to the program is within that part of its bound, it is worth asking for longer."""
+SHARE_OF_HEIGHTS = 2, 5
+SHARE_OF_LOWERING = 1, 3
+LEAST_WORK_PER_ENTRY = 16
+"""With less for each number in its program the relaxation of a large one comes to nothing."""
+SHARE_OF_PRICES = 1, 8
+SHARE_OF_PIECES = 2, 3
+
+
+class InPieces(Standing):
+    """One run."""
+
+    def run(self) -> Outcome:
+        """The first term's bound piece by piece, and every term lowered window by window."""
+        program = self.program
+        if program.terms and program.rows:
+            if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
+                self._relax_further()
+            elif can_price(self.instance):
+                self._by_prices()
+            for index in range(len(program.terms)):
+                self._improve(index, self._some(1, 1))
+        return self.outcome()
+
+    def _is_easy(self) -> bool:
+        """Is all known and packed soon, or at least so nearly that it is with more work?"""
+        for share in (SHARE_AT_FIRST, SHARE_WHERE_NEAR) if self.instance.blocks <= LARGE else ():
+            value, bound = (None if known is None else known[0] for known in (self.value, self.bound or None))
+            for choice in self._asked(Question(0, least=bound, most=value), True, *share):
+                self._pack(0, choice)
+            if (
+                self._is_over()
+                or not (self.value and self.bound)
+                or self.value[0] > self.bound[0] + self.bound[0] // NEAR
+            ):
+                break
+        return self._is_settled(0)
+
+    def _by_prices(self) -> None:
+        """Everybody begins where prices on room make it cheapest."""
+        market = Market(self.instance)
+        limits = replace(self.task.limits, work=self._share(*SHARE_OF_PRICES))
+        prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
+        found, packing = settled(self.instance, market.asked(prices))
+        self.packing.work += work + packing
+        self._take(found)
+        self._improve(0, self._some(*SHARE_OF_WINDOWS))
+        if not self._is_over() and not any(self.program.terms[0].of_peaks):  # a peak is one of all pieces
+            pieces = Pieces(self.program, self.asking, prices_of_rows(self.program, market.sections, prices))
+            bound = pieces.bound(self._some(*SHARE_OF_PIECES))
+            stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
+            self._learn(0, Answer(None, None, bound, stop))
+
+    def _below_heights(self) -> bool:
+        """Window by window with the pools as high as the relaxation has them, whose bound is the first term's; false: it has no answer."""
+        relaxed = self._relax(0, None, *SHARE_OF_HEIGHTS) if self._can_relax(*SHARE_OF_HEIGHTS) else None
+        if relaxed is None:
+            return False
+        priced = Priced(self.program, prices_of(relaxed.of_rows, relaxed.of_crowds))
+        found, packing = settled_below(self.instance, self.program, self.number, priced, relaxed.peaks)
+        self.packing.work += packing
+        self._take(found)
+        if found is not None and not self._is_over():
+            windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
+            tops = windows.lower(relaxed.peaks, self._some(*SHARE_OF_LOWERING))
+            self._take(windows.placement)
+            self._go_on(windows, 0, tops, self._some(*SHARE_OF_WINDOWS))
+        return found is not None
+
+    def _can_relax(self, part: int, of: int) -> bool:
+        """Would so much of the work lead anywhere?"""
+        work = self._share(part, of)
+        return work is None or work >= LEAST_WORK_PER_ENTRY * self.program.entries
+
+    def _relax_further(self) -> None:
+        """What is left goes into the bound."""
+        if not self._is_over() and not self._is_settled(0) and self._can_relax(1, 1):
+            self._relax(0, None, 1, 1)
+
+
+def is_large(instance: Instance, program: Program) -> bool:
+    return instance.blocks > (LARGE_WITH_PEAKS if weighs_peaks(program) else LARGE)
+
+
+def weighs_peaks(program: Program) -> bool:
+    """Does the first term count both, the peaks and who is where?"""
+    return any(any(term.of_peaks) and any(map(any, term.of_homes)) for term in program.terms[:1])
+
+
+def settled_below(
+    instance: Instance, program: Program, number: Ints, priced: Priced, tops: Sequence[int]
+) -> tuple[Placement | None, int]:
+    """Where the relaxation would have everybody: where he costs least at its prices, in pools that end at these tops, those without an end excepted; and the work it took.
+
+    `number` is the class of each block.
+    """
+    wanted: Floats = np.full((len(program.homes), len(program.rooms)), np.inf)
+    for group in range(len(program.homes)):
+        for pool, due in priced.due(group).items():
+            wanted[group, pool] = due
+    lower = _ending_at(instance, tops)
+    closed = np.zeros(wanted.shape, dtype=bool)
+    np.logical_or.at(closed, number, ~lower.allowed)
+    wanted[closed] = np.inf
+    return settled(lower, wanted)
+
+
+def _ending_at(instance: Instance, tops: Sequence[int]) -> Instance:
+    """The instance with pools that end earlier, as far as they have an end."""
+    highest, pools = instance.highest.copy(), list(instance.pools)
+    for p, top in enumerate(tops):
+        end = pools[p].capacity
+        if end is not None and top < end:
+            room = top - instance.block_high
+            room -= (room - instance.residue[:, p]) % instance.modulus[:, p]
+            highest[:, p] = np.minimum(highest[:, p], room)
+            pools[p] = replace(pools[p], capacity=top)
+    allowed = instance.allowed & (instance.lowest <= highest)
+    return replace(instance, highest=highest, allowed=allowed, pools=tuple(pools))

@@ -1,0 +1,66 @@
+"""The prices of a relaxation as a certificate, which anybody can add up again (see solvers.bounds.priced_room)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...bounds.priced_room import Crowds, priced_value
+from ...bounds.weighted_sections import Weights
+from ...model.instance import Instance, Ints
+from ...model.outcome import Certificate, Proof
+from .crowds import FINEST
+from .program import Program
+from .questions.question import Relaxed
+
+LONGEST = 58
+"""Bits of the dearest price, which readers take."""
+MOST_WEIGHTS = 4_000
+MOST_MEMBERS = 20_000
+"""Of all crowds. The dearest ones count: a certificate with more would be longer than the plan."""
+
+
+def certificate_of(instance: Instance, program: Program, number: Ints, relaxed: Relaxed) -> Certificate:
+    """What the prices prove of the first term. `number` is the class of each block."""
+    dearest = max((price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)), default=0.0)
+    scale = min(1 << max(LONGEST - int(np.frexp(dearest)[1]), 0), FINEST)
+    weights = []
+    for row, price in sorted(relaxed.of_rows, key=lambda each: -each[1])[:MOST_WEIGHTS]:
+        if whole := round(price * scale):
+            weights.append((program.rows[row].pool, program.rows[row].section, whole, scale))
+    members, crowds, named = _Members(instance, number), [], 0
+    for crowd, price in sorted(relaxed.of_crowds, key=lambda each: (-each[1], each[0])):
+        here = program.rows[crowd.row]
+        parts = tuple(part for group in crowd.classes if (part := members.at(group, here.section)) is not None)
+        named += len(parts)
+        if named > MOST_MEMBERS:
+            break
+        if parts and (whole := round(price * scale)):
+            crowds.append((here.pool, here.section, parts, whole, scale))
+    return certificate_by(instance, tuple(sorted(weights)), tuple(crowds))
+
+
+def certificate_by(instance: Instance, weights: Weights, crowds: Crowds) -> Certificate:
+    """The certificate with what these prove of this instance."""
+    value = priced_value(instance, weights, crowds)
+    return Certificate(Proof.PRICED_ROOM, value, weights=tuple(weights), crowds=tuple(crowds))
+
+
+class _Members:
+    """Who stands for a class in a crowd: the largest of its parts that are live then, and lie in nobody's way but as what they are."""
+
+    def __init__(self, instance: Instance, number: Ints) -> None:
+        alone = np.bincount(instance.part_block, minlength=instance.blocks) == 1
+        plain = alone[instance.part_block]
+        plain[instance.exclusions.reshape(-1)] = False
+        size = instance.part_high - instance.part_low
+        self._of_class: dict[int, list[tuple[int, int, int, int]]] = {}
+        rows = zip(instance.rect_part.tolist(), instance.rect_start.tolist(), instance.rect_end.tolist(), strict=True)
+        group, sizes, is_plain = number[instance.part_block].tolist(), size.tolist(), plain.tolist()
+        for part, start, end in rows:
+            if is_plain[part] and sizes[part]:
+                self._of_class.setdefault(group[part], []).append((start, end, sizes[part], part))
+
+    def at(self, group: int, section: int) -> int | None:
+        """The part, by its number."""
+        live = [(size, -part) for start, end, size, part in self._of_class.get(group, ()) if start <= section < end]
+        return -max(live)[1] if live else None

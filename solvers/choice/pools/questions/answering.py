@@ -1,0 +1,170 @@
+"""Answers questions about programs with CP-SAT.
+
+Importing this module imports nothing heavy; answering does, so it happens in a child process (see solvers.sandbox).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ....exact.cpsat import engine
+from ....model.solver import Control
+from ..program import Costs, Pools, Program
+from ..relaxation import Relaxation
+from .question import Answer, Question, read_heights, read_program, read_question, write_answer, write_relaxed
+
+WORK_PER_DETERMINISTIC_SECOND = 4_000_000
+"""Of these models, which are all linear, CP-SAT counts more of what it does than of others."""
+WORK_OF_RELAXATION_PER_ENTRY = 3
+"""What writing down the linear program takes for each number in it."""
+WORKERS = 1
+"""Constant, so that every machine gives the same answer."""
+THOUSAND = 1_000
+
+
+class Answering:
+    """One question after the other, each within its budget."""
+
+    def __init__(self, subject: object) -> None:
+        self._program: Program | None = None
+        self._relaxation: Relaxation | None = None
+        """The last one."""
+
+    def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        """In the child."""
+        if question["program"] is not None:
+            self._program = read_program(question["program"])
+        assert self._program is not None, "the first question comes with its program"
+        rate = WORK_PER_DETERMINISTIC_SECOND
+        if question["question"] is None:
+            return self._relax(question, control)
+        budget = engine.Budget(
+            question["work"], question["deadline"], question["seed"], WORKERS, rate=rate, is_linear=True
+        )
+        return write_answer(_Model(self._program, read_question(question["question"])).solve(budget, control))
+
+    def _relax(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        held = tuple(question["held"])
+        assert self._program is not None
+        making = 0
+        if self._relaxation is None or not question["goes_on"]:
+            self._relaxation = Relaxation(self._program, held)
+            making = WORK_OF_RELAXATION_PER_ENTRY * self._program.entries
+        before = self._relaxation.work - making
+        heights, rounds, work = read_heights(question["heights"]), question["rounds"], question["work"]
+        relaxed = self._relaxation.solve(heights, rounds, work, control.stopped)
+        return write_relaxed(relaxed, self._relaxation.work - before)
+
+
+class _Model:
+    """CP-SAT's model of a question."""
+
+    def __init__(self, program: Program, question: Question) -> None:
+        self._program, self._question = program, question
+        self._cp = model = engine.new_model()
+        one = model.new_constant(1)
+        self._inside: list[dict[int, Any]] = [
+            {p: one if len(homes) == 1 else model.new_bool_var("") for p in homes} for homes in program.homes
+        ]
+        for inside in self._inside:
+            if len(inside) > 1:
+                model.add_exactly_one(inside.values())
+        self._add_rooms()
+        for a, b in program.apart:
+            for p in self._inside[a].keys() & self._inside[b].keys():
+                model.add(self._inside[a][p] + self._inside[b][p] <= 1)
+        for term, most in zip(program.terms, question.held, strict=False):
+            model.add(self._of(term) <= most)
+        self._goal = self._of(program.terms[question.term])
+        if question.least is not None:
+            model.add(self._goal >= question.least)
+        if question.most is not None:
+            model.add(self._goal <= question.most)
+        model.minimize(self._goal)
+        if question.near is not None:
+            for inside, pool in zip(self._inside, question.near, strict=True):
+                for p, literal in inside.items():
+                    if len(inside) > 1:
+                        model.add_hint(literal, p == pool)
+
+    def solve(self, budget: engine.Budget, control: Control) -> Answer:
+        """The answer within the budget."""
+        best: list[tuple[Pools, int]] = []
+
+        def on_solution(value: engine.ReadValue) -> None:
+            pools = tuple(next(p for p, literal in each.items() if value(literal)) for each in self._inside)
+            best[:] = [(pools, value(self._goal))]
+
+        reply = engine.solve(self._cp, budget, control, on_solution)
+        if reply.answer is engine.Answer.INFEASIBLE:
+            return Answer(None, None, None, None, reply.work)
+        pools, value = best[0] if best else (None, None)
+        if reply.answer is engine.Answer.OPTIMAL:
+            return Answer(pools, value, value, None, reply.work)
+        return Answer(pools, value, reply.bound, reply.stopped, reply.work)
+
+    def _add_rooms(self) -> None:
+        """How full each pool may be, and, where a term counts it, how high it then is."""
+        program, question, model = self._program, self._question, self._cp
+        counted = program.terms[: question.term + 1]
+        loads: dict[int, list[tuple[int, Any, int]]] = {}
+        for row in program.rows:
+            literals = [self._inside[group][row.pool] for group, _ in row.members]
+            total = engine.weighted_sum(literals, [units for _, units in row.members])
+            most = row.always + sum(units for _, units in row.members)
+            loads.setdefault(row.pool, []).append((row.always, total, most))
+        self._peaks: dict[int, Any] = {}
+        self._highest: list[int] = []
+        for p, room in enumerate(program.rooms):
+            rows = loads.get(p, [])
+            full = THOUSAND + (question.stretch[p] if question.stretch else 0)
+            top = _least_of(room.capacity, question.tops[p] if question.tops else None)
+            if not question.are_peaks and any(term.of_peaks[p] or term.is_largest for term in counted):
+                self._peaks[p] = self._peak(p, top, full, rows)
+            elif top is not None:
+                units = (room.below(top) + room.spare) * THOUSAND // full
+                for always, total, most in rows:
+                    if most > units:
+                        model.add(total <= units - always)
+
+    def _peak(self, p: int, top: int | None, full: int, rows: list[tuple[int, Any, int]]) -> Any:
+        """The pool's peak: no lower than any row demands, and not within what is reserved."""
+        room, model = self._program.rooms[p], self._cp
+        most = max((most for _, _, most in rows), default=0)
+        highest = max(most * full // THOUSAND + 1 + sum(end - begin for begin, end in room.reserved), room.lowest)
+        highest = highest if top is None else min(highest, top)
+        self._highest.append(highest)
+        peak = model.new_int_var(min(room.lowest, highest), highest, "")
+        units: Any = peak
+        for begin, end in room.reserved:  # whoever ends above the range leaves it out
+            if begin < room.lowest < end:
+                continue
+            above = model.new_bool_var("")
+            model.add(peak <= begin).only_enforce_if(above.negated())
+            model.add(peak >= end).only_enforce_if(above)
+            units = units - (end - begin) * above
+        for always, total, _ in rows:
+            model.add(full * total <= THOUSAND * (units + room.spare) - full * always)
+        if self._question.heights:
+            least, most = self._question.heights[p]
+            model.add_linear_constraint(units, least, most)
+        return peak
+
+    def _of(self, term: Costs) -> Any:
+        """The term, as an expression."""
+        literals = [literal for inside in self._inside for literal in inside.values()]
+        costs = [cost for of_homes in term.of_homes for cost in of_homes]
+        if term.is_largest:
+            level = self._cp.new_int_var(0, max(self._highest, default=0), "")
+            for peak in self._peaks.values():
+                self._cp.add(level >= peak)
+            return level
+        prices = [term.of_peaks[p] for p in self._peaks]
+        tops = self._question.tops if self._question.are_peaks else ()
+        fixed = sum(price * top for price, top in zip(term.of_peaks, tops, strict=False) if top is not None)
+        return engine.weighted_sum([*literals, *self._peaks.values()], [*costs, *prices]) + fixed
+
+
+def _least_of(*numbers: int | None) -> int | None:
+    return min((number for number in numbers if number is not None), default=None)

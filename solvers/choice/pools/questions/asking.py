@@ -1,0 +1,91 @@
+"""Asks about programs, and counts what that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ....model.errors import StopReason
+from ....model.solver import Control, Limits
+from ....sandbox.conversation import Conversation
+from ..program import Heights, Program
+from .question import NAME, Answer, Question, Relaxed, read_answer, read_relaxed
+
+WORK_PER_ENTRY = 3
+"""What making a model takes for each number in it, and what CP-SAT does with that before it counts."""
+WORK_PER_QUESTION = 5_000
+LEAST_WORK_PER_ENTRY = 2
+"""With less for each number in it a question is not asked: CP-SAT would take more before it begins to search."""
+
+
+class Asking:
+    """To a process of its own, which knows the last program that it was asked about."""
+
+    def __init__(self, limits: Limits, seed: int, control: Control) -> None:
+        self.work = 0
+        self.stop: StopReason | None = None
+        """Why nothing can be asked any more: the clock, want of memory, or that it broke."""
+        self._limits, self._seed = limits, seed
+        self._talk = Conversation(
+            NAME,
+            "solvers.exact.cpsat",
+            "solvers.choice.pools.questions.answering:Answering",
+            None,
+            limits.memory_bytes,
+            control,
+        )
+        self._known: Program | None = None
+        self._relaxed: tuple[Program, tuple[int, ...]] | None = None
+        """Whose linear program it has, and what that holds: it goes on from its last solution."""
+
+    def close(self) -> None:
+        """Nothing more will be asked."""
+        self._talk.close()
+
+    def ask(self, program: Program, question: Question, work: int | None) -> Answer:
+        """The answer, within so much work. Raises Unsupported, Unavailable and SolverFailed."""
+        if self.stop is not None:
+            return Answer(None, None, None, self.stop)
+        if work is not None and work < LEAST_WORK_PER_ENTRY * program.entries:
+            self.work += WORK_PER_QUESTION  # so that whoever asks on and on comes to an end
+            return Answer(None, None, None, StopReason.WORK_LIMIT)
+        fields = self._said(program, {"question": asdict(question), "work": work})
+        if fields is None:
+            return Answer(None, None, None, self.stop)
+        answer = read_answer(fields, program)
+        self.work += answer.work
+        if answer.stopped not in (None, StopReason.WORK_LIMIT):
+            self.stop = answer.stopped
+        return answer
+
+    def relax(
+        self, program: Program, held: tuple[int, ...], heights: Heights, work: int, rounds: int | None = None
+    ) -> Relaxed | None:
+        """The linear program of the term after those held, with the pools so high, within so much work and so many rounds; None: it was not solved."""
+        is_known = self._relaxed is not None and self._relaxed[0] is program and self._relaxed[1] == held
+        asked = {"question": None, "held": held, "heights": heights, "work": work, "rounds": rounds}
+        fields = self._said(None if is_known else program, asked)
+        self._relaxed = program, held
+        if fields is None:
+            return None
+        relaxed, spent = read_relaxed(fields, program)
+        self.work += spent
+        return relaxed
+
+    def _said(self, program: Program | None, asked: dict[str, Any]) -> Mapping[str, Any] | None:
+        """What the process answers about a program, or (None) its linear program; None: nothing, and never again."""
+        if self.stop is not None:
+            return None
+        self.work += WORK_PER_QUESTION + (0 if program is None else WORK_PER_ENTRY * program.entries)
+        asked |= {
+            "program": None if program is None or program is self._known else asdict(program),
+            "goes_on": program is None,
+            "deadline": self._limits.deadline,
+            "seed": self._seed,
+        }
+        reply = self._talk.ask(asked, self._limits.deadline)
+        self._known = program or self._known
+        if reply.fields is None:
+            self.stop = reply.stop or StopReason.SOLVER_FAILED
+        return reply.fields

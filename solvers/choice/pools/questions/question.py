@@ -1,0 +1,156 @@
+"""What is asked about a program, and what is answered, as what JSON can say between the process that asks and the one that answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from ....model.errors import SolverFailed, StopReason
+from ..crowds import Crowd, is_crowd
+from ..program import Costs, Heights, Pools, Program, Room, Row
+
+NAME = "cpsat"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which choice of pools has the least of one term, among those that keep the limits?"""
+
+    term: int
+    held: tuple[int, ...] = ()
+    """What the earlier terms may be at most."""
+    least: int | None = None
+    """The term is known not to be less."""
+    most: int | None = None
+    """Only choices of no more are of use."""
+    stretch: tuple[int, ...] = ()
+    """By pool: rows count as so many thousandths more than they are."""
+    tops: tuple[int | None, ...] = ()
+    """By pool: what its peak may be at most."""
+    are_peaks: bool = False
+    """Do the tops count as the peaks, however much lower the choice would be? Without peaks to weigh, the answer comes many times sooner."""
+    near: Pools | None = None
+    """A choice to begin with."""
+    heights: Heights = ()
+    """Only choices with the pools so high are asked for."""
+
+
+class Answer(NamedTuple):
+    """The best choice that was found, and what is proven of all that were asked for."""
+
+    pools: Pools | None
+    value: int | None
+    """The choice's term."""
+    bound: int | None
+    """No choice is better. None: there is none, or nothing is known."""
+    stopped: StopReason | None
+    """Why the search ended before all was known."""
+    work: int = 0
+
+    @property
+    def is_impossible(self) -> bool:
+        return self.pools is None and self.stopped is None
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """The best that classes cut in parts could do."""
+
+    peaks: tuple[int, ...]
+    of_rows: tuple[tuple[int, float], ...]
+    """The price of each row that has one, by its number,"""
+    of_crowds: tuple[tuple[Crowd, float], ...]
+    """and of each crowd."""
+    gain: float
+    """By what part of it crowds have raised the cost,"""
+    work: int
+    """and the work that all of it took."""
+
+
+def read_question(fields: Mapping[str, Any]) -> Question:
+    near = fields["near"]
+    return Question(
+        fields["term"],
+        tuple(fields["held"]),
+        fields["least"],
+        fields["most"],
+        tuple(fields["stretch"]),
+        tuple(fields["tops"]),
+        fields["are_peaks"],
+        None if near is None else tuple(near),
+        read_heights(fields["heights"]),
+    )
+
+
+def read_heights(fields: Sequence[Sequence[int]]) -> Heights:
+    return tuple((low, high) for low, high in fields)
+
+
+def read_program(fields: Mapping[str, Any]) -> Program:
+    return Program(
+        homes=tuple(tuple(pools) for pools in fields["homes"]),
+        rooms=tuple(Room(*room) for room in fields["rooms"]),
+        rows=tuple(Row(*row) for row in fields["rows"]),
+        terms=tuple(Costs(*costs) for costs in fields["terms"]),
+        apart=tuple((a, b) for a, b in fields["apart"]),
+    )
+
+
+def write_answer(answer: Answer) -> dict[str, object]:
+    return answer._asdict()
+
+
+def read_answer(fields: Mapping[str, Any], program: Program) -> Answer:
+    """The answer, if it can be one. Raises SolverFailed: what comes from another process is looked at before it counts."""
+    try:
+        pools, value, bound, stopped, work = (fields[name] for name in Answer._fields)
+        pools = None if pools is None else tuple(pools)
+        answer = Answer(pools, value, bound, None if stopped is None else StopReason(stopped), work)
+    except (KeyError, TypeError, ValueError) as error:
+        raise SolverFailed(NAME, f"it answered with what is no choice of pools: {error}") from error
+    if type(work) is not int or work < 0 or any(type(n) is not int for n in (value, bound) if n is not None):
+        raise SolverFailed(NAME, "it answered with what is no number")
+    if pools is not None and (
+        value is None
+        or len(pools) != len(program.homes)
+        or any(pool not in homes for pool, homes in zip(pools, program.homes, strict=True))
+    ):
+        raise SolverFailed(NAME, "it answered with pools in which something may not be")
+    return answer
+
+
+def write_relaxed(relaxed: Relaxed | None, work: int) -> dict[str, object]:
+    return {"relaxed": None if relaxed is None else asdict(relaxed), "work": work}
+
+
+def read_relaxed(fields: Mapping[str, Any], program: Program) -> tuple[Relaxed | None, int]:
+    """The solution, if it can be one, and the work it took. Raises SolverFailed as `read_answer` does."""
+    try:
+        work, told = int(fields["work"]), fields["relaxed"]
+        if told is None:
+            return None, work
+        relaxed = Relaxed(
+            peaks=tuple(int(peak) for peak in told["peaks"]),
+            of_rows=tuple((int(row), float(price)) for row, price in told["of_rows"]),
+            of_crowds=tuple(
+                (Crowd(int(row), tuple(int(group) for group in classes)), float(price))
+                for (row, classes), price in told["of_crowds"]
+            ),
+            gain=float(told["gain"]),
+            work=int(told["work"]),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise SolverFailed(NAME, f"it answered with what is no relaxation: {error}") from error
+    prices = [price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)]
+    if len(relaxed.peaks) != len(program.rooms) or min(relaxed.peaks, default=0) < 0 or work < 0:
+        raise SolverFailed(NAME, "it answered with what are no peaks")
+    if not all(math.isfinite(price) and price >= 0 for price in prices):
+        raise SolverFailed(NAME, "it answered with what are no prices")
+    rows = [row for row, _ in relaxed.of_rows] + [crowd.row for crowd, _ in relaxed.of_crowds]
+    if not all(0 <= row < len(program.rows) for row in rows) or not all(
+        is_crowd(program, crowd) for crowd, _ in relaxed.of_crowds
+    ):
+        raise SolverFailed(NAME, "it answered with prices of what is not there")
+    return relaxed, work

@@ -1,0 +1,202 @@
+"""What is known in one run: the best placement, what is proven, and how much of the work is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...bounds.priced_room import can_price, proof_of
+from ...bounds.room_prices import costs_by_pool
+from ...heuristics.assign.from_prices import settled
+from ...model.errors import StopReason
+from ...model.instance import Instance, Ints, Placement
+from ...model.objective import evaluate, peaks
+from ...model.outcome import Certificate, Outcome, Proof, Value
+from ...model.solver import Control, Goal, Task
+from .crowds import Priced, prices_of
+from .packing import Packing
+from .peaks import Choice
+from .program import Program, class_numbers
+from .proving import certificate_of
+from .questions.asking import Asking
+from .questions.question import Answer, Question, Relaxed
+from .windows import Windows
+
+NAME = "pools_first"
+WORK_OF_PROGRAM_PER_ENTRY = 3
+"""What writing down the program takes for each number in it."""
+WORK_OF_PACKING = 300_000
+WORK_OF_PACKING_A_BLOCK = 300
+SHARE_AT_FIRST = 1, 16
+"""Before that, all that is easy is done."""
+MOST_WORK = 4_000_000
+"""Where there is no limit."""
+SHARE_OF_WINDOWS = 3, 5
+"""Of a large instance's work. The rest is the bound's, and then the windows' again."""
+
+
+class Standing:
+    """Of one instance and its program."""
+
+    def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
+        self.instance, self.program, self.task, self.control = instance, program, task, control
+        self.asking = Asking(task.limits, task.seed, control)
+        self.packing = Packing(instance, task, control)
+        self.packing.work += WORK_OF_PROGRAM_PER_ENTRY * program.entries
+        self.best: Placement | None = task.start
+        self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
+        self.bound: Value = task.bound
+        self.infeasible = False
+        self.has_found = self.has_proven = False
+        self.number = class_numbers(instance)
+        self.priced: Certificate | None = None
+        """The best proof by prices, of the first term."""
+        self.is_known = False
+        """Was the last question answered in full?"""
+
+    @property
+    def work(self) -> int:
+        return self.asking.work + self.packing.work
+
+    def _left(self) -> int | None:
+        return None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0)
+
+    def _share(self, part: int, of: int) -> int | None:
+        """A part of what is left; never 0, so that it is not taken for no limit."""
+        left = self._left()
+        return None if left is None else max(left * part // of, 1)
+
+    def _some(self, part: int, of: int) -> int:
+        """The same; where there is no limit, so much that it ends."""
+        share = self._share(part, of)
+        return MOST_WORK if share is None else share
+
+    def _is_over(self) -> bool:
+        if self.value is not None and (self.value <= self.task.enough or self.task.goal is Goal.FIT):
+            return True
+        left = self._left()
+        return left == 0 or self.asking.stop is not None or self.control.stopped() is not None
+
+    def _is_settled(self, index: int) -> bool:
+        return self.value is not None and self.bound[: index + 1] == self.value[: index + 1]
+
+    def _asked(self, question: Question, is_exact: bool, part: int, of: int) -> list[Choice]:
+        """The program's answer within that part of the work, if it is better than what is known."""
+        answer = self.asking.ask(self.program, question, self._share(part, of))
+        self.is_known = answer.stopped is None
+        if is_exact:
+            self._learn(question.term, answer)
+        if (
+            answer.pools is None
+            or answer.value is None
+            or (question.most is not None and answer.value >= question.most)
+        ):
+            return []
+        return [Choice(answer.value, self.program.least_tops(answer.pools), answer.pools)]
+
+    def _relax(self, index: int, rounds: int | None, part: int, of: int) -> Relaxed | None:
+        """The linear program, within its share of the work, and what its prices prove of the first term."""
+        held = () if self.value is None else self.value[:index]
+        found = self.asking.relax(self.program, held, (), self._some(part, of), rounds)
+        if found is not None and not index:
+            bound = Priced(self.program, prices_of(found.of_rows, found.of_crowds)).bound
+            if can_price(self.instance) and proof_of(self.instance) is Proof.PRICED_ROOM:
+                proof = certificate_of(self.instance, self.program, self.number, found)
+                self.priced = proof if self.priced is None or proof.value > self.priced.value else self.priced
+            self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        return found
+
+    def _learn(self, index: int, answer: Answer) -> None:
+        """What the answer proves of the term, the earlier ones being at their least."""
+        if answer.is_impossible:
+            if self.value is None:
+                self.infeasible = True
+                return
+            proven = self.value[index]  # nothing is better
+        elif answer.bound is None:
+            return
+        else:
+            proven = answer.bound
+        if self.value is not None:
+            proven = min(proven, self.value[index])
+        bound = (*(() if self.value is None else self.value[:index]), proven)
+        if bound > self.bound:
+            self.bound, self.has_proven = bound, True
+            self.control.bound(bound)
+
+    def _take(self, placement: Placement | None) -> Value:
+        """Keep it if it is better; what it is worth."""
+        if placement is None:
+            return ()
+        value = evaluate(self.instance, placement)
+        if self.value is None or value < self.value:
+            self.best, self.value, self.has_found = placement, value, True
+            self.control.incumbent(placement)
+        return value
+
+    def _pack(self, index: int, choice: Choice) -> list[int]:
+        """Pack the choice; the pools that do not hold what the program gave them, or end higher than it thought."""
+        terms = self.program.terms[: index + 1]
+        counted = [p for p in range(len(self.instance.pools)) if any(t.of_peaks[p] or t.is_largest for t in terms)]
+        work = WORK_OF_PACKING + WORK_OF_PACKING_A_BLOCK * self.instance.blocks
+        left = self._left()
+        pools = np.array(choice.pools, dtype=np.int64)[self.number]
+        placement, unfit = self.packing.pack(pools, frozenset(counted), work if left is None else min(work, left))
+        if placement is None:
+            self._take(self._with_room_elsewhere(pools))
+            return unfit
+        value = self._take(placement)
+        if value[index] <= choice.value:
+            return []
+        return [p for p in counted if peaks(self.instance, placement)[p] > choice.tops[p]]
+
+    def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
+        """The choice as far as it can be packed at once; who finds no room goes where it costs least."""
+        wanted = costs_by_pool(self.instance, self.number, len(self.program.homes))
+        wanted[self.number, pools] = wanted.min(axis=1)[self.number] - 1.0
+        placement, work = settled(self.instance, wanted)
+        self.packing.work += work
+        return placement
+
+    def _improve(self, index: int, work: int) -> None:
+        """Window by window, as far as that goes: with the peaks as they are, nothing is to be gained where only they count."""
+        if self.best is None or self._is_over() or not any(map(any, self.program.terms[index].of_homes)):
+            return
+        terms = self.program.terms[: index + 1]
+        tops = tuple(
+            peak if any(term.of_peaks[p] or term.is_largest for term in terms) else None
+            for p, peak in enumerate(peaks(self.instance, self.best))
+        )
+        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+        self._go_on(windows, index, tops, work)
+
+    def _go_on(self, windows: Windows, index: int, tops: Sequence[int | None], work: int) -> None:
+        """Sweep after sweep, with what is better kept."""
+
+        def better() -> bool:
+            self._take(windows.placement)
+            return not self._is_over()
+
+        windows.improve(index, tuple(tops), work, better)
+
+    def outcome(self) -> Outcome:
+        stop = StopReason.WORK_LIMIT
+        if self.infeasible or (self.value is not None and self.value == self.bound):
+            stop = StopReason.PROVED
+        elif self.value is not None and self.task.goal is Goal.FIT:
+            stop = StopReason.GOAL_MET
+        elif (cut := self.control.stopped() or self.asking.stop) is not None:
+            stop = cut
+        proof = Certificate(Proof.SEARCH, self.bound[0] if self.bound else 0, solver=NAME)
+        return Outcome(
+            stop=stop,
+            placement=self.best,
+            value=self.value,
+            bound=self.bound,
+            certificates=(*((proof,) if self.has_proven else ()), *((self.priced,) if self.priced else ())),
+            infeasible=self.infeasible,
+            solver=NAME if self.has_found or self.infeasible else None,
+            work=self.work,
+            reproducible=stop.is_repeatable,
+        )

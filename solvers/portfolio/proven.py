@@ -1,0 +1,135 @@
+"""What is proven of an instance as a whole, in the instance's units and in the original's bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..bounds.first_bounds import FirstBounds, least_of_term, peaks_at_least
+from ..bounds.must_share import shared_value
+from ..bounds.priced_room import priced_value
+from ..bounds.short_weights import shortened
+from ..bounds.weighted_sections import Weights, sharing_shortage
+from ..model.instance import Instance
+from ..model.linear_terms import is_counted_in_bytes
+from ..model.outcome import Certificate, Outcome, Proof, Value
+from .board import Board
+
+
+class Proven:
+    """Bounds and their certificates, the better ones in place of those before; the board hears of each better bound."""
+
+    def __init__(self, original: Instance, unit: int, first: FirstBounds, board: Board) -> None:
+        self._original, self._unit, self._board = original, unit, board
+        self.infeasible = bool(first.shortage)
+        self._certificates = list(first.shortage or first.pools)
+        self._sharing = None if self.infeasible else first.sharing
+        """The best proof of all pools' peaks together."""
+        self._priced: Certificate | None = None
+        """The best proof of what a lack of room costs."""
+        self.bound: Value = self.in_units(first.value)
+
+    def tell(self) -> None:
+        """Let the board know of the bound."""
+        self._board.prove(self.in_bytes(self.bound))
+
+    def pool_bounds(self) -> tuple[int, ...]:
+        return peaks_at_least(self._original, self._certificates)
+
+    def floors(self) -> Value:
+        return tuple(
+            least_of_term(self._original, term, self._certificates, self._sharing) for term in self._original.terms
+        )
+
+    def bounds_in_units(self) -> tuple[int, ...]:
+        return tuple(bound // self._unit for bound in self.pool_bounds())
+
+    def take_search(self, outcome: Outcome, name: str) -> None:
+        """A solver went through everything below its bound, or through everything."""
+        if outcome.bound > self.bound:
+            self.bound = outcome.bound
+            self.tell()
+        value = 0 if outcome.infeasible else self.in_bytes(self.bound)[0]
+        searched = Certificate(Proof.SEARCH, value, solver=name)
+        self._certificates = [c for c in self._certificates if c.proof is not Proof.SEARCH] + [searched]
+
+    def take_bounds(self, outcome: Outcome) -> None:
+        """Weights and sets count for what they prove of the original: there capacities are not rounded down to units."""
+        for found in outcome.certificates:
+            if found.proof is Proof.MUST_SHARE:
+                self._take_floor(replace(found, value=shared_value(self._original, found.sets)))
+                continue
+            if found.proof is Proof.MUST_MOVE:
+                self._take_floor(found)
+                continue
+            if outcome.infeasible:
+                value, weights = shortened(self._original, found.weights, sharing_shortage)
+                if value > 0:
+                    self._sharing = replace(found, value=value, weights=weights)
+                else:
+                    self.take_search(outcome, found.solver or "pool_sharing")
+                return
+            value, weights = shortened(self._original, self._weights_in_bytes(found.weights), priced_value)
+            proof = replace(found, value=value, weights=weights)
+            if found.proof is Proof.PRICED_ROOM:
+                self._priced = _better(proof, self._priced)
+            else:
+                self._sharing = _better(proof, self._sharing)
+            self.bound = max(self.bound, self.in_units((proof.value,)))
+            self.tell()
+
+    def take_prices(self, found: Certificate) -> None:
+        """The same of prices with crowds, whose members pay what they do whatever a unit is."""
+        weights, unit = self._weights_in_bytes(found.weights), self._weights_in_bytes(((0, 0, 1, 1),))[0][3]
+        times = self._unit // unit  # where the term is counted in bytes
+        crowds = tuple((pool, at, parts, over * times, under) for pool, at, parts, over, under in found.crowds)
+        value = priced_value(self._original, weights, crowds)
+        self._priced = _better(replace(found, value=value, weights=weights, crowds=crowds), self._priced)
+        self.bound = max(self.bound, self.in_units((value,)))
+        self.tell()
+
+    def _take_floor(self, proof: Certificate) -> None:
+        """What one term is never below, whatever the others are."""
+        self._certificates.append(proof)
+        self.bound = max(self.bound, self.in_units(self.floors()[:1]))
+        self.tell()
+
+    def raised(self, value: Value | None) -> Value:
+        """The bound with what is proven of each term by itself, as far as the terms before it are at their least."""
+        if not any(proof.sets for proof in self._certificates):
+            return self.bound  # nothing was proven of a later one
+        raised = self.bound
+        for index, floor in enumerate(self.in_units(self.floors())):
+            if value is None or raised[:index] != value[:index]:
+                break
+            raised = max(raised, (*raised[:index], floor))
+        return raised
+
+    def _weights_in_bytes(self, weights: Weights) -> tuple[tuple[int, int, int, int], ...]:
+        """Prices of a byte, made of prices of a unit; where the term is counted in bytes itself, they are no prices but shares."""
+        unit = 1 if is_counted_in_bytes(self._original.terms[0]) else self._unit
+        return tuple(
+            (pool, section, numerator, denominator * unit) for pool, section, numerator, denominator in weights
+        )
+
+    def in_bytes(self, value: Value) -> Value:
+        return tuple(
+            v * self._unit if is_counted_in_bytes(t) else v for v, t in zip(value, self._original.terms, strict=False)
+        )
+
+    def in_units(self, value: Value) -> Value:
+        return tuple(
+            v // self._unit if is_counted_in_bytes(t) else v for v, t in zip(value, self._original.terms, strict=False)
+        )
+
+    def certificates(self) -> tuple[Certificate, ...]:
+        """All certificates but searches that say no more than prices do, which everybody can add up."""
+        together = [proof for proof in (self._sharing, self._priced) if proof is not None and proof.value]
+        is_covered = self._priced is not None and (self._priced.value,) >= self.in_bytes(self.bound)
+        if self.infeasible or not is_covered:
+            return (*self._certificates, *together)
+        plain = [c for c in self._certificates if c.proof is not Proof.SEARCH or c.pool is not None]
+        return (*plain, *together)
+
+
+def _better(one: Certificate, other: Certificate | None) -> Certificate:
+    return one if other is None or one.value > other.value else other

@@ -1,0 +1,43 @@
+"""The line that says how far many problems are."""
+
+from __future__ import annotations
+
+import time
+
+from api.cli.terminal.progress.many import ManyProgress
+from planner.many import Entry, EntryStatus, Reached, UnderWay
+
+
+def line(total: int, done: int, under_way: dict[str, UnderWay], time_limit: float | None = 30.0) -> str:
+    progress = ManyProgress(total, under_way, time_limit=time_limit, quiet=True)
+    progress._begun -= 10.0
+    progress._recent[0] = (progress._begun, 0)
+    for number in range(done):
+        progress(Entry(f"{number}.json", "", EntryStatus.OPTIMAL))
+    return progress.line()
+
+
+def test_what_is_quick_is_counted_and_not_named() -> None:
+    shown = line(100, 50, {"a.json": UnderWay()})
+    assert shown.startswith("50 of 100 planned   5.0/s   about 0:10 left")
+    assert "a.json" not in shown
+
+
+def test_what_takes_long_is_named_with_what_is_known_of_it() -> None:
+    now = time.monotonic()
+    under_way = {"b.json": UnderWay(now - 3), "big.json": UnderWay(now - 12.2, Reached(123_456, 100_000))}
+    shown = line(100, 50, under_way)
+    assert shown.endswith("big.json 0:12 best 123 456 bound 100 000")
+    under_way["big.json"].reached = Reached(None, 7)
+    assert line(100, 50, under_way).endswith("big.json 0:12 best none yet bound 7")
+    under_way["big.json"].reached = None
+    assert line(100, 50, under_way).endswith("big.json 0:12")
+
+
+def test_what_is_left_of_the_last_ones_is_their_limit_not_the_rate_of_the_others() -> None:
+    under_way = {"big.json": UnderWay(time.monotonic() - 12.2)}
+    shown = line(101, 100, under_way)
+    assert "about" not in shown
+    assert "at most 0:18 left" in shown
+    assert "left" not in line(101, 100, under_way, time_limit=None), "nobody knows"
+    assert "at most 0:00 left" in line(101, 100, under_way, time_limit=5.0)

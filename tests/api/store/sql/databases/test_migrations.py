@@ -1,0 +1,90 @@
+"""The migrations lead to the tables that the code speaks of, from nothing and from every version before."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from procrastinate.schema import SchemaManager
+from sqlalchemy import Connection, create_engine, text
+
+from api.store.opening import open_store
+from api.store.sql.databases.database import MIGRATIONS
+from api.store.sql.databases.deliveries import STEPS, Deliveries
+from api.store.sql.tables import metadata
+from tests.running.postgresql import Server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.sqlite'}"
+    made: str = request.getfixturevalue("postgresql").empty_database()
+    return made
+
+
+def differences(connection: Connection) -> list[object]:
+    """Between the tables there are and those that the code speaks of; Procrastinate's are its own affair."""
+    theirs = ("procrastinate", STEPS)
+    options = {"include_name": lambda name, kind, _: kind != "table" or not str(name).startswith(theirs)}
+    return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
+
+
+def test_migrating_makes_the_tables_there_are(url: str) -> None:
+    store = open_store(url)
+    with store.read() as connection:
+        assert differences(connection) == []
+    store.close()
+
+
+def test_a_store_of_the_first_version_is_brought_up_to_date_with_what_is_in_it(url: str) -> None:
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.execute(text("INSERT INTO plans VALUES ('me', 'k', 1.0, 'e', '{}', 1, 'x')"))
+    engine.dispose()
+    store = open_store(url)
+    with store.read() as connection:
+        assert differences(connection) == []
+        assert connection.execute(text("SELECT owner FROM plans")).scalar_one() == "me"
+    store.close()
+
+
+def test_many_may_open_an_empty_database_at_once(postgresql: Server) -> None:
+    url = postgresql.empty_database()
+    failures: list[Exception] = []
+
+    def work() -> None:
+        try:
+            open_store(url).close()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test is to say so
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_what_newer_versions_of_the_queue_add_is_added_once(
+    postgresql: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with psycopg.connect(postgresql.new_database()) as connection:
+        for (name,) in connection.execute(f"SELECT name FROM {STEPS}"):
+            (tmp_path / name).write_text("SELECT 1 / 0")
+        (tmp_path / "99.00.00_01_new.sql").write_text("CREATE TABLE procrastinate_new (percent text DEFAULT '%s')")
+        monkeypatch.setattr(SchemaManager, "get_migrations_path", lambda: str(tmp_path))
+        for _ in range(2):
+            Deliveries().migrate(connection)
+        assert connection.execute("SELECT count(*) FROM procrastinate_new").fetchone() == (0,)

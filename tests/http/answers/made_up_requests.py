@@ -1,0 +1,124 @@
+"""Requests made up from the OpenAPI document, sound ones and broken ones: no 5xx, and every answer is one that the document promises.
+
+tests/http/answers/test_open_api.py runs it, in a process of its own: the library that makes them up takes a second to load, which every test process would spend.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation.meta import CoveragePhaseData
+from schemathesis.specs.openapi import checks
+
+from api.errors import CONTENT_TYPE, HttpCode
+from planner.formats.tables.problems import BYTES, FORMATS
+from planner.model.errors import Code
+from tests.http.answers.test_open_api import document, operations
+from tests.http.queued.test_jobs import post_job, until
+from tests.http.served import SECONDS, THREE, Served, serving
+from tests.small.strategies import NIGHTLY
+
+CHECKS = [
+    schemathesis.checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+    checks.unsupported_method,
+]
+CODES = {code.value for code in (*Code, *HttpCode)} - {HttpCode.INTERNAL.value}
+TRIES = 10
+"""Requests for each operation, besides those that schemathesis sends of itself: the examples, and each limit once."""
+JSON = "application/json"
+
+
+@schemathesis.serializer("application/x-ndjson", "application/jsonl")
+def lines(_: schemathesis.SerializationContext, value: object) -> bytes:
+    return value.encode("utf-8", "replace") if isinstance(value, str) else json.dumps(value).encode("ascii")
+
+
+@schemathesis.serializer(*{kind for row in FORMATS.values() if not row.is_text for kind in row.media_types} - {BYTES})
+def as_it_is(_: schemathesis.SerializationContext, value: object) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+
+
+described = schemathesis.openapi.from_dict(document())
+
+
+def _doors() -> dict[tuple[str, str], list[str]]:
+    """Of each operation, and of each parameter of it ("": of its body of JSON), all that take the same."""
+    alike = defaultdict(list)
+    for method, path, operation in operations(document()):
+        label = f"{method.upper()} {path}"
+        for parameter in operation.get("parameters", ()):
+            alike[json.dumps(parameter, sort_keys=True)].append((label, parameter["name"]))
+        if body := operation.get("requestBody", {}).get("content", {}).get(JSON):
+            alike[json.dumps(body["schema"], sort_keys=True)].append((label, ""))
+    return {door: [label for label, _ in doors] for doors in alike.values() for door in doors}
+
+
+DOORS = _doors()
+
+
+@described.hook
+def filter_case(context: schemathesis.HookContext, case: schemathesis.Case[Any]) -> bool:
+    """By day a body or a parameter at one of its limits (there are 1 700 for a problem) goes to one of the doors that take it: one function reads all of them."""
+    phase = case.meta.phase if case.meta else None
+    if NIGHTLY or phase is None or not isinstance(phase.data, CoveragePhaseData):
+        return True
+    name, sent = phase.data.parameter or "", phase.data.description
+    if phase.data.parameter_location is ParameterLocation.BODY:
+        if case.media_type != JSON:
+            return True
+        name, sent = "", json.dumps(case.body, sort_keys=True, default=repr)
+    doors = DOORS.get((case.operation.label, name), [case.operation.label])
+    return doors.index(case.operation.label) == zlib.crc32(f"{name} {sent}".encode()) % len(doors)
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service that takes on nothing long, so that made-up problems which are hard do not hold up the test."""
+    limits = {"sync_seconds": "0.5", "default_time_limit": "0.2", "max_time_limit": "0.2", "max_explain_seconds": "2"}
+    with serving(tmp_path_factory.mktemp("data"), **limits) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def known(impatient: Served) -> dict[str, str]:
+    """What there is to be found under an id."""
+    job = until(impatient, post_job(impatient, THREE), "succeeded")
+    kind = {"Content-Type": "application/x-ndjson"}
+    answer = impatient.client.post("/v1/batches", content=json.dumps(THREE), headers=kind)
+    return {"/v1/jobs/{id}": job["id"], "/v1/batches/{id}": json.loads(answer.text.splitlines()[0])["batch"]}
+
+
+@described.parametrize()
+@settings(
+    max_examples=TRIES,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
+)
+def test_every_answer_is_one_that_was_promised(
+    case: schemathesis.Case[Any], impatient: Served, known: dict[str, str]
+) -> None:
+    for beginning, id_ in known.items():
+        if case.path.startswith(beginning) and len(str(case.path_parameters.get("id"))) % 2:
+            case.path_parameters["id"] = id_
+    with requests.Session() as session:
+        session.trust_env = False
+        response = case.call(base_url=impatient.address, session=session, timeout=SECONDS)
+    case.validate_response(response, checks=CHECKS)
+    if response.status_code >= 400:
+        assert response.headers["content-type"][0].startswith(CONTENT_TYPE)
+        assert response.json()["code"] in CODES

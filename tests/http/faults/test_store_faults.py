@@ -1,0 +1,159 @@
+"""One service over an SQLite file that is locked by somebody else, or on a disk that is full: refused in words, nothing lost, and all is well afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import planner
+from planner import read_plan, read_problem
+from tests.http.queued.test_jobs import events, post_job, until, until_there_is_a_plan
+from tests.http.served import JSON, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
+
+SMALL, LARGE = 3 << 20, 64 << 20
+FILLING = json.dumps(THREE).encode() + b" " * 500_000
+
+
+def test_a_database_that_is_locked(tmp_path: Path) -> None:
+    file = tmp_path / "memplan.sqlite"
+    with serving(tmp_path, store_url=f"sqlite:///{file}?timeout=0.2", ready_seconds="0.05") as service:
+        running = post_job(service, SLOW, SLOW_QUERY)
+        before = until_there_is_a_plan(service, running).json()
+        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE").close()
+            response = service.client.post("/v1/jobs", content=json.dumps(THREE), headers=JSON)
+            found = refusal(response)
+            assert (found["status"], found["code"], response.headers["retry-after"]) == (503, "store_unavailable", "5")
+            assert refusal(service.client.get("/readyz"))["code"] == "not_ready"
+            assert refusal(service.client.delete(running["links"]["self"]))["code"] == "store_unavailable"
+            assert service.client.get(running["links"]["self"]).json()["state"] == "running", "reading goes on"
+            assert service.client.get("/healthz").status_code == 200
+            other.execute("ROLLBACK").close()
+        assert service.client.get("/readyz").status_code == 200
+        require_sound(service, running, before)
+
+
+def test_a_job_that_ends_while_the_database_is_locked_has_its_end_noted_later(tmp_path: Path) -> None:
+    file = tmp_path / "memplan.sqlite"
+    with serving(tmp_path, store_url=f"sqlite:///{file}?timeout=0.2") as service:
+        job = post_job(service, SLOW, "?solver=waiting&time_limit=1.5")
+        until(service, job, "running")
+        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE").close()
+            while not any("the end of a job cannot be noted" in line for line in list(service.log)):
+                assert service.client.get(job["links"]["self"]).json()["state"] == "running"
+            other.execute("ROLLBACK").close()
+        now = until(service, job, "succeeded", "failed")
+        assert (now["state"], now["attempt"]) == ("succeeded", 1)
+        assert [kind for _, kind, _ in events(service, job)].count("done") == 1
+
+
+def moved(folder: Path) -> Callable[[], object]:
+    """The file has another name for a while. What is called puts it back."""
+    (folder / "memplan.sqlite").rename(folder / "elsewhere")
+    return lambda: (folder / "elsewhere").rename(folder / "memplan.sqlite")
+
+
+def replaced(folder: Path) -> Callable[[], object]:
+    """Somebody else's file has its name."""
+    back = moved(folder)
+    (folder / "memplan.sqlite").write_bytes((folder / "elsewhere").read_bytes())
+    return back
+
+
+def folder_moved(folder: Path) -> Callable[[], object]:
+    away = folder.rename(folder.with_name("away"))
+    return lambda: away.rename(folder)
+
+
+@pytest.mark.parametrize("take", [moved, replaced, folder_moved])
+def test_a_database_that_is_taken_away(tmp_path: Path, take: Callable[[Path], Callable[[], object]]) -> None:
+    """SQLite would go on writing to a file that nobody will ever read, so nothing is promised meanwhile."""
+    folder = tmp_path / "data"
+    with serving(folder, ready_seconds="0.05") as service:
+        kept = post_job(service, THREE)
+        until(service, kept, "succeeded")
+        put_back = take(folder)
+        found = refusal(service.client.post("/v1/jobs", content=json.dumps(THREE), headers=JSON))
+        assert (found["status"], found["code"]) == (503, "store_unavailable")
+        assert refusal(service.client.get("/readyz"))["code"] == "not_ready"
+        assert service.client.get("/healthz").status_code == 200
+        put_back()
+        assert service.client.get("/readyz").status_code == 200
+        until(service, post_job(service, THREE, "?seed=1"), "succeeded")
+        assert service.client.get(f"{kept['links']['self']}/plan").status_code == 200
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A small disk of its own, where one may be mounted; otherwise a folder."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    is_mounted = mount(folder, f"size={SMALL}")
+    yield folder
+    if is_mounted:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def mount(folder: Path, options: str) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return False
+
+
+def resized(disk: Path, service: Served, size: int) -> None:
+    """More or less room: on the disk if it is one, otherwise for each file that the service writes."""
+    if disk.is_mount():
+        assert mount(disk, f"remount,size={size}")
+    else:
+        _, most = resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (size, most))
+
+
+def test_a_disk_that_is_full(disk: Path) -> None:
+    with serving(disk, ready_seconds="0.05") as service:
+        resized(disk, service, SMALL)
+        running = post_job(service, SLOW, SLOW_QUERY)
+        before = until_there_is_a_plan(service, running).json()
+        waiting: list[dict[str, Any]] = []
+        while (response := post_filling(service, len(waiting))).status_code == 202:
+            waiting.append(response.json())
+        found = refusal(response)
+        assert (found["status"], found["code"], len(waiting) > 1) == (503, "store_unavailable", True)
+        if disk.is_mount():
+            ready = refusal(service.client.get("/readyz"))
+            assert (ready["code"], "disk" in ready["detail"]) == ("not_ready", True)
+        assert service.client.get("/healthz").status_code == 200
+        assert service.client.get(running["links"]["self"]).json()["state"] == "running"
+        resized(disk, service, LARGE)
+        assert service.client.get("/readyz").status_code == 200
+        waiting.append(post_filling(service, len(waiting)).json())
+        require_sound(service, running, before)
+        for job in waiting:
+            assert until(service, job, "succeeded", "failed")["status"] == "optimal"
+
+
+def post_filling(service: Served, seed: int) -> httpx.Response:
+    return service.client.post(f"/v1/jobs?seed={seed}", content=FILLING, headers=JSON)
+
+
+def require_sound(service: Served, job: dict[str, Any], before: dict[str, Any]) -> None:
+    """The job can be stopped, and has kept what it had, once."""
+    assert service.client.delete(job["links"]["self"]).status_code == 200
+    now = until(service, job, "cancelled")
+    assert now["best"] <= before["objective"]["value"]
+    plan = read_plan(service.client.get(now["links"]["plan"]).content)
+    assert planner.verify(read_problem(SLOW)[0], plan) == ()
+    heard = list(events(service, job))
+    assert [number for number, _, _ in heard] == list(range(1, len(heard) + 1))
+    assert [kind for _, kind, _ in heard].count("done") == 1

@@ -1,0 +1,394 @@
+"""Attacks on a service beyond single bodies: each scene is a service with settings of its own, and what is done to it."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from tests.http.hostile.absurd import absurd_attacks
+from tests.http.hostile.attacks import Attack, connected, floods, head, large_bodies, many, sent, whole
+from tests.http.hostile.doors import choices, door_attacks, form_attacks
+from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served
+
+MIB = 1 << 20
+TOKENS = {"a": "the token of a", "b": "the token of b"}
+SETTING = ",".join(f"{name}={hashlib.sha256(token.encode()).hexdigest()}" for name, token in TOKENS.items())
+BOTH = {"workers": "2", "readers": "2"}
+
+
+ENDLESS = "time_limit=600&work_limit=1000000000000"
+LONG = {
+    "jobs": (f"/v1/jobs{SLOW_QUERY}", SLOW),
+    "frontiers": (f"/v1/pareto?{ENDLESS}", json.dumps(choices(200, 5)).encode()),
+    "sweeps": (f"/v1/sweep?capacity=1000..100000&step=1000&solver=cbc&{ENDLESS}", SLOW),
+    "proofs": (f"/v1/proof?solver=cbc&{ENDLESS}", SLOW),
+}
+"""What takes hours: where it is posted, and the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A service, and what is done to it."""
+
+    name: str
+    attacks: tuple[Attack, ...]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    limit: str | None = None
+    """That it is started with, as tests/running/limited.py takes it."""
+
+
+def client(service: Served, name: str = "") -> httpx.Client:
+    """As one of the tokens, where there are any."""
+    headers = JSON | ({"Authorization": f"Bearer {TOKENS[name]}"} if name else {})
+    return httpx.Client(base_url=service.address, headers=headers, timeout=4 * SECONDS, trust_env=False)
+
+
+def asked(method: str, path: str, body: bytes | None = None, name: str = "") -> Callable[[Served], list[int]]:
+    """One request, in the usual way."""
+
+    def send(service: Served) -> list[int]:
+        with client(service, name) as one:
+            return [one.request(method, path, content=body).status_code]
+
+    return send
+
+
+def posted(path: str, document: object, name: str = "") -> Callable[[Served], list[int]]:
+    """A document that is written out when it is sent."""
+
+    def send(service: Served) -> list[int]:
+        return asked("POST", path, json.dumps(document).encode(), name)(service)
+
+    return send
+
+
+def raw(text: str) -> Callable[[Served], list[int]]:
+    """One request as it stands there."""
+    return lambda service: sent(service, iter((text.encode("latin-1"),)))
+
+
+def memory_scene(size: int) -> Scene:
+    """Bodies and answers of that size, many at a time."""
+    long = {**THREE, "name": "n" * size}
+    ids = {**THREE, "buffers": [{"id": f"{n}" + "i" * 2000, "size": 1} for n in range(size // 4000)]}
+    kinds = {**THREE, "buffers": [{"id": 1, "size": 1, "kind": "k" * size}]}
+    return Scene(
+        "memory",
+        (
+            Attack("75 large bodies", lambda service: [s for _ in range(75) for s in whole("/v1/plans", b" " * size)(service)], (400,)),
+            Attack("30 large bodies at a time", many(30, whole("/v1/plans", b" " * size)), (400, 503)),
+            Attack("60 lines that ask for a large problem and take nothing", deaf_lines(60, size), (200,)),
+            Attack("a long name", posted("/v1/jobs", long), (422,)),
+            Attack("long ids", posted("/v1/jobs", ids), (422,)),
+            Attack("a long kind", posted("/v1/jobs", kinds), (422,)),
+            Attack("batches that nobody takes", batches(60), (200, 429)),
+        ),
+        BOTH,
+    )  # fmt: skip
+
+
+def deaf_lines(count: int, size: int) -> Callable[[Served], list[int]]:
+    def send(service: Served) -> list[int]:
+        with client(service) as one:
+            job = one.post("/v1/jobs", content=json.dumps(THREE).encode() + b" " * size).json()["id"]
+            while one.get(f"/v1/jobs/{job}").json()["state"] not in ("succeeded", "failed"):
+                time.sleep(0.05)
+        return held_answers(service, [f"/v1/jobs/{job}/problem"] * count)
+
+    return send
+
+
+def held_answers(service: Served, paths: list[str], name: str = "") -> list[int]:
+    """The statuses of answers of which no more is read, all of them open at a time."""
+    leave = f"Authorization: Bearer {TOKENS[name]}\r\n" if name else ""
+    statuses = []
+    with contextlib.ExitStack() as lines:
+        opened: list[socket.socket] = []
+        for path in paths:
+            line = lines.enter_context(connected(service))
+            line.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{leave}\r\n".encode())
+            opened.append(line)
+        statuses = [int(line.recv(12).split()[1]) for line in opened]
+        time.sleep(1)
+    return statuses
+
+
+def batches(count: int) -> Callable[[Served], list[int]]:
+    """Each with a hundred problems; of the answers nothing more than the status is taken."""
+    lines = b"\n".join(json.dumps({**THREE, "name": f"{n}"}).encode() for n in range(100))
+    request = head("/v1/batches", "application/x-ndjson", f"Content-Length: {len(lines)}") + lines
+
+    def one(service: Served) -> int:
+        with connected(service) as line:
+            line.sendall(request)
+            status = int(line.recv(12).split()[1])
+            time.sleep(1)
+            return status
+
+    def send(service: Served) -> list[int]:
+        with ThreadPoolExecutor(count) as threads:
+            return list(threads.map(one, [service] * count))
+
+    return send
+
+
+def lines_scene(count: int, descriptors: int) -> Scene:
+    def silent(service: Served) -> list[int]:
+        with contextlib.ExitStack() as lines:
+            for _ in range(count):
+                lines.enter_context(connected(service))
+            time.sleep(1)
+            return asked("GET", "/healthz")(service)
+
+    name = f"{count} silent lines, {descriptors} descriptors"
+    return Scene("lines", (Attack(name, silent, (200,)),), limit=f"RLIMIT_NOFILE={descriptors}")
+
+
+def budget_scene() -> Scene:
+    flood = Attack(
+        "24 bodies of 10 MB where there is little memory", many(24, whole("/v1/plans", b" " * 10_000_000)), (400, 503)
+    )
+    after = Attack(
+        "a small problem afterwards", patient(asked("POST", "/v1/plans", json.dumps(THREE).encode())), (200,)
+    )
+    return Scene("a service with 160 MiB of its own", (flood, after), {"service_memory": str(160 * MIB)})
+
+
+def patient(send: Callable[[Served], list[int]]) -> Callable[[Served], list[int]]:
+    """Comes back for as long as it is told to."""
+
+    def again(service: Served) -> list[int]:
+        end = time.monotonic() + SECONDS
+        while (statuses := send(service)) == [503] and time.monotonic() < end:
+            time.sleep(0.5)
+        return statuses
+
+    return again
+
+
+def time_scene(scale: int) -> Scene:
+    """Problems with one list or two that are long; 1: as long as they were when they were found to take too long.
+
+    On a busy machine the answer to the largest may be that there is no plan in time (503).
+    """
+    n = scale
+
+    def buffers(count: int, **more: object) -> list[dict[str, Any]]:
+        return [{"id": k, "size": 16 + k % 7, "live": [[k, k + 3]], **more} for k in range(count)]
+
+    def pools(count: int, **more: object) -> list[dict[str, Any]]:
+        return [{"name": f"p{k}", "size": 1 << 20, **more} for k in range(count)]
+
+    fast = {"read_bandwidth_bytes_per_cycle": 4, "write_bandwidth_bytes_per_cycle": 4, "clock_frequency_hz": 10**6}
+    base = {"format": "memplan/1", "lifetimes": "half_open"}
+    reserved = [[64 * k, 64 * k + 8] for k in range(100_000 // n)]
+    problems: dict[str, dict[str, Any]] = {
+        "5 000 in different_pool": {
+            "pools": pools(5000 // n), "buffers": buffers(5000 // n), "constraints": {"different_pool": [list(range(5000 // n))]},
+        },
+        "3 000 pools, 3 000 buffers, access_cost": {
+            "pools": pools(3000 // n, **fast), "buffers": buffers(3000 // n, reads=3), "objective": {"terms": ["access_cost"]},
+        },
+        "10 000 pools, 10 000 buffers": {"pools": pools(10_000 // n), "buffers": buffers(10_000 // n)},
+        "100 000 reserved ranges, 3 000 buffers": {"pools": [{"name": "p", "reserved": reserved}], "buffers": buffers(3000 // n)},
+        "200 000 constants": {
+            "pools": [{"name": "ram"}, {"name": "flash", "read_only": True}], "buffers": buffers(200_000 // n, kind="constant"),
+        },
+        "2 000 pools, 2 000 buffers": {"pools": pools(2000 // n), "buffers": buffers(2000 // n)},
+    }  # fmt: skip
+    return Scene(
+        "3 seconds for each",
+        tuple(
+            Attack(name, posted("/v1/plans?time_limit=3", base | problem), (200, 503))
+            for name, problem in problems.items()
+        ),
+        {**BOTH, "sync_seconds": "60"},
+    )
+
+
+def tokens_scene(jobs: int, buffers: int) -> Scene:
+    """What one token does leaves room for the other."""
+    small = json.dumps(THREE).encode()
+    large = {**THREE, "buffers": [{"id": n, "size": 8, "live": [[n, n + 2]]} for n in range(buffers)]}
+
+    def long_jobs(door: str) -> Callable[[Served], AbstractContextManager[None]]:
+        """As many as there may be, until the other has been answered."""
+
+        @contextmanager
+        def meanwhile(service: Served) -> Iterator[None]:
+            path, body = LONG[door]
+            with client(service, "a") as a:
+                ids = [
+                    a.post(f"{path}&seed={n}", content=body, headers={"Prefer": "respond-async"}).json()["id"]
+                    for n in range(jobs)
+                ]
+                time.sleep(1)
+                yield
+                for id_ in reversed(ids):
+                    a.delete(f"/v1/jobs/{id_}")
+
+        return meanwhile
+
+    def left(service: Served) -> list[int]:
+        """Requests that nobody waits for any more are not worked on: 200, once there is nothing left of them."""
+        with contextlib.ExitStack() as lines:
+            for path, body in LONG.values():
+                line = lines.enter_context(connected(service))
+                length, leave = f"Content-Length: {len(body)}", f"Authorization: Bearer {TOKENS['a']}"
+                line.sendall(head(path.replace("/jobs", "/plans"), JSON["Content-Type"], length, leave) + body)
+            time.sleep(1)
+        end = time.monotonic() + SECONDS
+        with client(service, "a") as a:
+            while any(a.get(f"/v1/jobs?state={state}").json()["jobs"] for state in ("queued", "running")):
+                if time.monotonic() > end:
+                    return [504]
+                time.sleep(0.1)
+        return [200]
+
+    def of_others(service: Served) -> list[int]:
+        """All that there is of a job, asked for with another token, and with ids that are none."""
+        with client(service, "a") as a, client(service, "b") as b:
+            id_ = a.post("/v1/jobs", content=small).json()["id"]
+            paths = [f"/v1/jobs/{id_}{part}" for part in ("", "/plan", "/proof", "/problem", "/drawing", "/events")]
+            found = [b.get(path).status_code for path in paths] + [b.delete(paths[0]).status_code]
+            for forged in (
+                id_[:-1],
+                id_.upper() + "0",
+                "0",
+                "..",
+                "%00",
+                "%2e%2e%2f",
+                "*",
+                "'%20OR%201=1--",
+                "i" * 5000,
+            ):
+                found += [a.get(f"/v1/{kind}/{forged}").status_code for kind in ("jobs", "batches")]
+        return found
+
+    @contextmanager
+    def large_bodies(service: Served) -> Iterator[None]:
+        with ThreadPoolExecutor(6) as threads:
+            for _ in range(6):
+                threads.submit(posted("/v1/validate", large, "a"), service)
+            time.sleep(0.5)
+            yield
+
+    def streams(service: Served) -> list[int]:
+        found = []
+        for name in ("a", "b"):
+            with client(service, name) as one:
+                id_ = one.post(f"/v1/jobs{SLOW_QUERY}", content=SLOW).json()["id"]
+                found.append((name, one, id_))
+                paths = [f"/v1/jobs/{id_}/events"] * (100 if name == "a" else 1)
+                statuses = held_answers(service, paths, name)
+                one.delete(f"/v1/jobs/{id_}")
+        return statuses
+
+    return Scene(
+        "two tokens",
+        (
+            *(
+                Attack(f"b's small plan beside a's {jobs} long {door}", asked("POST", f"/v1/plans?seed={n}", small, "b"), (200,), long_jobs(door))
+                for n, door in enumerate(LONG)
+            ),
+            Attack("a leaves long requests on all doors", left, (200,)),
+            Attack("jobs of others, and ids that are none", of_others, (404,)),
+            Attack("b's small body beside a's six large ones", asked("POST", "/v1/validate", small, "b"), (200,), large_bodies),
+            Attack("b's event stream after a's hundred", streams, (200,)),
+            Attack("figures of all", asked("GET", "/metrics", None, "a"), (403,)),
+        ),
+        {**BOTH, "tokens": SETTING},
+    )  # fmt: skip
+
+
+def small_print_scene() -> Scene:
+    host = "Host: localhost\r\nConnection: close\r\n"
+    attacks = {
+        "HEAD": (asked("HEAD", "/healthz"), (200,)),
+        "a target that names its host": (raw(f"GET http{'://'}localhost/healthz HTTP/1.1\r\n{host}\r\n"), (200,)),
+        "a length and chunks": (raw(f"POST /v1/plans HTTP/1.1\r\n{host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), (400,)),
+        "a host [::1].evil": (raw("GET /v1/jobs HTTP/1.1\r\nHost: [::1].evil\r\nConnection: close\r\n\r\n"), (403,)),
+        "a compressed body": (compressed("Content-Encoding: gzip"), (415,)),
+        "a compressed body that does not say so": (compressed(), (400,)),
+        "what is described, 2 000 times on 100 lines": (described, ()),
+        "a worker that is killed": (killed_worker, (200,)),
+    }  # fmt: skip
+    return Scene("small print, and a killed worker", tuple(Attack(name, *each) for name, each in attacks.items()))
+
+
+def compressed(*says: str) -> Callable[[Served], list[int]]:
+    """Twenty megabytes of blanks in a hundred kilobytes."""
+
+    def send(service: Served) -> list[int]:
+        body = gzip.compress(b" " * 20_000_000, 1)
+        length = f"Content-Length: {len(body)}"
+        return sent(service, iter((head("/v1/plans", "application/json", length, *says), body)))
+
+    return send
+
+
+def described(service: Served) -> list[int]:
+    """Asked for over and over by lines that take nothing of it."""
+    with contextlib.ExitStack() as lines:
+        for _ in range(100):
+            line = lines.enter_context(connected(service))
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20)
+        time.sleep(1)
+    return []
+
+
+def killed_worker(service: Served) -> list[int]:
+    """Its job is carried out by the next."""
+    with client(service) as one:
+        id_ = one.post("/v1/jobs?solver=waiting&time_limit=3", content=SLOW).json()["id"]
+        time.sleep(0.7)
+        for pid in service.children():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while one.get(f"/v1/jobs/{id_}").json()["state"] in ("queued", "running"):
+            time.sleep(0.05)
+        return [one.get(f"/v1/jobs/{id_}/plan").status_code]
+
+
+def scenes(most: int) -> Iterator[Scene]:
+    """All of them, as people run them."""
+    bodies = {"max_body_bytes": str(most)}
+    yield Scene(f"bodies of {most // MIB} MiB", (*large_bodies(most), *floods(most)), bodies)
+    yield memory_scene(20_000_000)
+    yield lines_scene(1300, 1024)
+    yield budget_scene()
+    yield time_scene(1)
+    yield tokens_scene(60, 300_000)
+    yield small_print_scene()
+    yield absurd_scene(1.0)
+    yield doors_scene(door_attacks())
+
+
+def doors_scene(attacks: Iterable[Attack]) -> Scene:
+    return Scene("doors that make much of little", tuple(attacks), BOTH)
+
+
+def absurd_scene(share: float) -> Scene:
+    return Scene("absurd values", tuple(absurd_attacks(share)), {"default_time_limit": "1", "max_time_limit": "1"})
+
+
+def quick_scenes() -> Iterator[Scene]:
+    """Those that tests do not try elsewhere, in small."""
+    yield tokens_scene(6, 1000)
+    yield small_print_scene()
+    yield absurd_scene(0.01)
+    yield doors_scene(form_attacks())

@@ -1,0 +1,234 @@
+"""Batches that are long: in and out at the same time, gone on with by who comes back, and no burden to others."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from planner import read_plan, read_problem, verify
+from tests.http.served import SECONDS, SLOW, THREE, Served, serving
+
+LINES = {"Content-Type": "application/x-ndjson"}
+
+
+def problem(number: int) -> dict[str, Any]:
+    """All different."""
+    buffers = [{**each, "size": each["size"] + 16 * (number % 60)} for each in THREE["buffers"]]
+    return {**THREE, "name": f"{number}", "pools": [{"name": "arena"}], "buffers": buffers, "solve": {"seed": number}}
+
+
+def line(number: int) -> bytes:
+    return json.dumps(problem(number)).encode() + b"\n"
+
+
+class Sending:
+    """A batch that is sent piece by piece, while its answers are read."""
+
+    def __init__(self, service: Served, **headers: str) -> None:
+        where = urlsplit(service.address)
+        assert where.hostname
+        self.line = socket.create_connection((where.hostname, where.port or 80), SECONDS)
+        more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+        head = f"POST /v1/batches HTTP/1.1\r\nHost: localhost\r\n{more}Content-Type: application/x-ndjson\r\n"
+        self.line.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+        self._heard = self.line.makefile("rb")
+        self.head = b""
+
+    def send(self, data: bytes) -> None:
+        self.line.sendall(b"%x\r\n%s\r\n" % (len(data), data))
+
+    def end(self) -> None:
+        self.line.sendall(b"0\r\n\r\n")
+
+    def answers(self) -> Iterator[dict[str, Any]]:
+        """Each line as it comes; what is sent in pieces is put together."""
+        while not self.head.endswith(b"\r\n\r\n"):
+            self.head += self._heard.readline()
+        rest = b""
+        while size := int(self._heard.readline(), 16):
+            rest += self._heard.read(size)
+            self._heard.readline()
+            *whole, rest = rest.split(b"\n")
+            yield from map(json.loads, whole)
+
+    def close(self) -> None:
+        self._heard.close()
+        self.line.close()
+
+
+def require_right(found: dict[str, Any]) -> None:
+    given, _ = read_problem(json.dumps({k: v for k, v in problem(found["line"]).items() if k != "solve"}).encode())
+    assert verify(given, read_plan(json.dumps(found["plan"]).encode())) == ()
+    assert found["plan"]["seed"] == found["line"]
+
+
+def test_answers_come_while_lines_are_still_sent(service: Served) -> None:
+    sending = Sending(service)
+    sending.send(line(0)[:40])
+    sending.send(line(0)[40:])
+    answers = sending.answers()
+    batch = next(answers)["batch"]
+    for number in range(5):
+        found = next(answers)
+        assert found["line"] == number
+        require_right(found)
+        sending.send(b"\n" + line(number + 1))
+    require_right(next(answers))
+    sending.end()
+    assert list(answers) == [{"batch": batch, "problems": 6}]
+    sending.close()
+
+
+def test_who_comes_back_gets_the_rest(service: Served) -> None:
+    sending = Sending(service, Idempotency_Key="nightly")
+    sending.send(b"".join(map(line, range(30))) + line(30)[:50])
+    answers = sending.answers()
+    batch = next(answers)["batch"]
+    have = {next(answers)["line"] for _ in range(7)}
+    sending.close()
+    again = Sending(service, Idempotency_Key="nightly")  # all of it, since nobody knows how much arrived
+    for number in range(60):
+        again.send(line(number))
+    again.end()
+    found = list(again.answers())
+    again.close()
+    assert (found[0], found[-1]) == ({"batch": batch}, {"batch": batch, "problems": 60})
+    assert sorted(each["line"] for each in found[1:-1]) == list(range(60)), "each of them once"
+    said = ",".join(map(str, sorted(have)))
+    rest = [json.loads(text) for text in service.client.get(f"/v1/batches/{batch}?have={said}").text.splitlines()]
+    assert sorted(each["line"] for each in rest[1:-1]) == sorted(set(range(60)) - have)
+    for each in rest[1:-1]:
+        require_right(each)
+
+
+def test_a_batch_goes_on_when_its_client_leaves_until_its_jobs_are_cancelled(tmp_path: Path) -> None:
+    waits = {"solver": "waiting", "time_limit": 600}
+    long = b"".join(json.dumps({**json.loads(SLOW), "solve": {**waits, "seed": i}}).encode() + b"\n" for i in (1, 2))
+    with serving(tmp_path, workers="1") as service:
+        sending = Sending(service)
+        sending.send(b"".join(map(line, range(5))) + long)
+        sending.end()
+        batch = next(sending.answers())["batch"]
+
+        def states() -> list[str]:
+            return sorted(job["state"] for job in service.client.get(f"/v1/jobs?batch={batch}").json()["jobs"])
+
+        until(lambda: len(states()) == 7)
+        sending.close()
+        until(lambda: states() == ["queued", "running", *["succeeded"] * 5])
+        for job in service.client.get(f"/v1/jobs?batch={batch}").json()["jobs"]:
+            if job["finished"] is None:
+                assert service.client.delete(job["links"]["self"]).is_success
+        rest = [json.loads(text) for text in service.client.get(f"/v1/batches/{batch}").text.splitlines()]
+        assert rest[-1] == {"batch": batch, "problems": 7}
+        assert sorted(each["state"] for each in rest[1:-1]) == ["cancelled"] * 2 + ["succeeded"] * 5
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_another_batch_with_the_same_key_is_none(service: Served) -> None:
+    key = {**LINES, "Idempotency-Key": "twice"}
+    first = service.client.post("/v1/batches", content=line(1), headers=key)
+    assert json.loads(first.text.splitlines()[-1])["problems"] == 1
+    other = service.client.post("/v1/batches", content=line(2), headers=key)
+    assert json.loads(other.text.splitlines()[-1])["error"]["code"] == "idempotency_key_reused"
+
+
+def test_killed_workers_lose_no_line(tmp_path: Path) -> None:
+    with serving(tmp_path, workers="2") as service:
+        sending = Sending(service)
+        for number in range(120):
+            sending.send(line(number))
+        sending.end()
+        answers = sending.answers()
+        next(answers)
+        lines = []
+        for found in answers:
+            if "problems" in found:
+                break
+            lines.append(found["line"])
+            require_right(found)
+            if len(lines) in (10, 40):
+                for pid in service.children():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+        sending.close()
+        assert sorted(lines) == list(range(120))
+
+
+def test_a_service_that_ends_leaves_the_rest_to_be_had_later(tmp_path: Path) -> None:
+    with serving(tmp_path) as service:
+        sending = Sending(service)
+        for number in range(200):
+            sending.send(line(number))
+        answers = sending.answers()
+        batch = next(answers)["batch"]
+        lines = [next(answers)["line"]]
+        service.process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(ValueError, OSError):  # the line is cut in the end
+            lines += [found["line"] for found in answers if "line" in found]
+        sending.close()
+    with serving(tmp_path) as service:
+        have = ",".join(map(str, lines))
+        rest = [json.loads(text) for text in service.client.get(f"/v1/batches/{batch}?have={have}").text.splitlines()]
+        taken = rest[-1]["problems"]
+        assert sorted([*lines, *(each["line"] for each in rest[1:-1])]) == list(range(taken)), "each of them once"
+
+
+@pytest.mark.parametrize(
+    ("body", "answered", "code"),
+    [
+        (b"".join(map(line, range(5))), 4, "too_large"),
+        (line(0) + b"[" * 5000, 1, "too_large"),
+    ],
+)
+def test_what_is_too_much_ends_the_batch(tmp_path: Path, body: bytes, answered: int, code: str) -> None:
+    with serving(tmp_path, max_batch="4", max_body_bytes="4096") as service:
+        found = service.client.post("/v1/batches", content=body, headers=LINES).text.splitlines()
+        last = json.loads(found[-1])
+        assert (last["problems"], last["error"]["code"], len(found)) == (answered, code, answered + 2)
+
+
+def test_lines_that_say_nothing_are_given_up_on(service: Served) -> None:
+    found = service.client.post("/v1/batches", content=b"0\n" * 5000, headers=LINES).text.splitlines()
+    last = json.loads(found[-1])
+    assert 1000 <= last["problems"] <= 1010
+    assert last["error"]["code"] == "invalid_value"
+
+
+def test_a_batch_waits_where_the_queue_is_full(tmp_path: Path) -> None:
+    with serving(tmp_path, max_queue="3") as service:
+        found = service.client.post("/v1/batches", content=b"".join(map(line, range(40))), headers=LINES)
+        answers = [json.loads(text) for text in found.text.splitlines()]
+        assert answers[-1]["problems"] == 40
+        assert {each["state"] for each in answers[1:-1]} == {"succeeded"}
+
+
+def test_a_client_that_takes_nothing_holds_nobody_up(service: Served) -> None:
+    sending = Sending(service)
+    for number in range(60):
+        sending.send(line(number))
+    sending.end()
+    end = time.monotonic() + SECONDS
+    while 59 not in {each["line"] for each in service.client.get("/v1/jobs?limit=60").json()["jobs"]}:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert service.plan({**THREE, "name": "beside"}, "?seed=77").status_code == 200
+    answers = list(sending.answers())
+    assert answers[-1]["problems"] == 60
+    sending.close()

@@ -1,0 +1,73 @@
+"""What one token does leaves room for the others."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.http.hostile.attacks import connected, head
+from tests.http.hostile.scenes import SETTING, client
+from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, serving
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path, workers: str) -> None:
+    with (
+        serving(tmp_path, tokens=SETTING, workers=workers, sync_seconds=str(SECONDS)) as service,
+        client(service, "a") as a,
+        client(service, "b") as b,
+    ):
+        for number in range(8):
+            a.post(f"/v1/jobs{SLOW_QUERY}&seed={number}", content=SLOW).raise_for_status()
+        end = time.monotonic() + SECONDS
+        while not (running := running_ids(a)):
+            assert time.monotonic() < end
+        time.sleep(1)  # time for more of them to begin, which must not
+        assert b.post("/v1/plans", content=json.dumps(THREE)).status_code == 200, "long before a's jobs have ended"
+        assert running_ids(a) == running, "one worker is kept for what is short"
+        assert len(running) == 1
+
+
+def running_ids(one: httpx.Client) -> list[str]:
+    return [job["id"] for job in one.get("/v1/jobs?state=running").json()["jobs"]]
+
+
+LARGE = json.dumps({**THREE, "buffers": [{"id": n, "size": 8, "live": [[n, n + 2]], "hint": 0} for n in range(50_000)]})
+"""With hints, so that they are read one by one: in columns it takes no time to speak of."""
+
+
+@pytest.mark.parametrize("readers", ["1", "2"])
+def test_a_small_body_is_checked_while_large_ones_wait(tmp_path: Path, readers: str) -> None:
+    with (
+        serving(tmp_path, tokens=SETTING, readers=readers) as service,
+        client(service, "a") as a,
+        client(service, "b") as b,
+    ):
+        b.post("/v1/validate", content=json.dumps(THREE))
+        with ThreadPoolExecutor(6) as threads:
+            large = [threads.submit(a.post, "/v1/validate", content=LARGE) for _ in range(6)]
+            time.sleep(0.5)
+            assert b.post("/v1/validate", content=json.dumps(THREE)).json()["valid"]
+            assert sum(answer.done() for answer in large) < 6
+            assert all(answer.result().json()["valid"] for answer in large)
+
+
+@pytest.mark.parametrize("path", ["/v1/validate", "/v1/jobs"])
+def test_nothing_is_read_for_clients_that_have_left(tmp_path: Path, path: str) -> None:
+    """The one reader would be busy for long with what nobody waits for any more."""
+    body = b'{"format": "memplan/1", "buffers": [' + b"{}," * 7_500_000 + b"{}]}"
+    with serving(tmp_path) as service:
+        service.plan()
+        for _ in range(3):
+            with connected(service) as line:
+                line.sendall(head(path, "application/json", f"Content-Length: {len(body)}") + body)
+                time.sleep(0.5)
+        begun = time.monotonic()
+        small = service.client.post("/v1/validate", content=json.dumps(THREE), headers=JSON)
+        assert small.json()["valid"]
+        assert time.monotonic() - begun < 40, "each would be read for 15 seconds at least"

@@ -1,0 +1,102 @@
+"""With tokens, nothing is done without one, and what belongs to one does not exist for the others."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.http.served import JSON, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
+from tests.running.command import run
+
+TOKENS = {"ann": "ann's secret", "bob": "bob's secret"}
+PAIRS = ",".join(f"{name}={hashlib.sha256(token.encode()).hexdigest()}" for name, token in TOKENS.items())
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(
+        tmp_path_factory.mktemp("data"),
+        tokens=PAIRS,
+        metrics_tokens="bob",
+        host="0.0.0.0",
+        allowed_hosts="planner.example",
+    ) as served:
+        yield served
+
+
+def asked(served: Served, name: str | None, method: str, path: str, **rest: object) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {TOKENS[name]}"} if name else {}
+    return served.client.request(method, path, headers={**JSON, **headers}, **rest)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", ["/v1/jobs", "/v1/solvers", "/metrics", "/openapi.json", "/nowhere"])
+def test_without_a_token_there_is_nothing(guarded: Served, path: str) -> None:
+    for header in (
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": "Basic YTpi"},
+        {"Authorization": "Bearer ann"},
+    ):
+        response = guarded.client.get(path, headers=header)
+        found = refusal(response)
+        assert (found["status"], found["code"], response.headers["www-authenticate"]) == (401, "unauthorised", "Bearer")
+
+
+def test_figures_of_everybody_s_jobs_are_for_those_who_are_named(guarded: Served) -> None:
+    refused = asked(guarded, "ann", "GET", "/metrics")
+    assert (refusal(refused)["code"], refused.status_code) == ("forbidden", 403)
+    assert "memplan_jobs" in asked(guarded, "bob", "GET", "/metrics").text
+
+
+def test_probes_need_none(guarded: Served) -> None:
+    assert guarded.client.get("/healthz").status_code == 200
+    assert guarded.client.get("/healthz", headers={"Host": "planner.example"}).status_code == 200
+
+
+def test_what_is_anothers_is_not_found(guarded: Served) -> None:
+    job = asked(guarded, "ann", "POST", "/v1/jobs", json=THREE).json()
+    here = job["links"]["self"]
+    assert asked(guarded, "ann", "GET", here).status_code == 200
+    for method, path in (("GET", here), ("GET", f"{here}/plan"), ("GET", f"{here}/events"), ("DELETE", here)):
+        assert refusal(asked(guarded, "bob", method, path))["code"] == "not_found"
+    assert asked(guarded, "bob", "GET", "/v1/jobs").json()["jobs"] == []
+
+
+def test_plans_and_keys_are_each_owners_own(guarded: Served) -> None:
+    answers = [asked(guarded, name, "POST", "/v1/plans?seed=5", json=THREE) for name in ("ann", "ann", "bob")]
+    assert [answer.headers["x-cache"] for answer in answers] == ["miss", "hit", "miss"]
+    rest = {"Idempotency-Key": "k"}
+    jobs = []
+    for name, seed in (("ann", 6), ("bob", 7)):
+        headers = {**JSON, **rest, "Authorization": f"Bearer {TOKENS[name]}"}
+        jobs.append(guarded.client.post(f"/v1/jobs?seed={seed}", json=THREE, headers=headers))
+    assert [job.status_code for job in jobs] == [202, 202]
+
+
+def test_one_owner_cannot_fill_the_queue_for_the_others(tmp_path: Path) -> None:
+    with serving(tmp_path, tokens=PAIRS, max_jobs_per_token="1") as strict:
+        slow = f"/v1/jobs{SLOW_QUERY}"
+        running = asked(strict, "ann", "POST", slow, content=SLOW)
+        assert running.status_code == 202
+        again = asked(strict, "ann", "POST", slow, content=SLOW)
+        found = refusal(again)
+        assert (found["status"], found["code"], again.headers["retry-after"]) == (429, "queue_full", "5")
+        assert asked(strict, "bob", "POST", slow, content=SLOW).status_code == 202
+        asked(strict, "ann", "DELETE", running.json()["links"]["self"])
+
+
+def test_no_token_is_ever_logged(guarded: Served) -> None:
+    asked(guarded, "ann", "GET", "/v1/jobs")
+    assert not any(token in line for token in TOKENS.values() for line in guarded.log)
+
+
+def test_a_new_token_comes_with_its_setting() -> None:
+    said = run("serve", "--new-token", "eve").stdout.decode()
+    found = re.fullmatch(r"token:   (\S{40,})\nsetting: MEMPLAN_TOKENS=eve=([0-9a-f]{64})\n", said)
+    assert found is not None
+    assert hashlib.sha256(found[1].encode()).hexdigest() == found[2]

@@ -1,0 +1,243 @@
+"""Every format of the table, by its example: recognised, read, refused with the place where it is wrong, written and read again."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from api.cli.app import app
+from api.errors import Refusal
+from api.jobs.requests.posted_problem import read
+from api.routes.http.body import format_of
+from api.settings import Settings
+from planner import Buffer, Problem
+from planner.formats import FORMATS, Format, read_problem
+from planner.formats.documents import Source
+from planner.formats.tables.problems import recognised
+from planner.model.errors import BadInput
+
+EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
+PAGE = (Path(__file__).parents[4] / "docs" / "format.md").read_text("utf-8")
+SEEDS = range(40)
+SPOILT = {
+    "tflite": ((32).to_bytes(4, "little"), (-1).to_bytes(4, "little", signed=True)),
+    "executorch": (b"\1\0\0\0\x20\0\0\0", b"\1\0\0\0\xff\xff\xff\xff"),
+    "idealloc": (b"\3\0\0\0\0\0\0\0\x20", b"\3\xff\xff\xff\xff\xff\xff\xff\xff"),
+    "onnx": (b"\x4a\x08\0", b"\x4a\x08\5"),  # the dimension that is reduced
+    "xla": (b"\x10\x20\x1a", b"\x12\x20\x1a"),
+    "torch-snapshot": (b'"size": 32', b'"size": "x"'),
+    "chrome-trace": (b'"size": 32', b'"size": "x"'),
+}
+"""Of formats that are no text, or other JSON than memplan's: what to put in place of what, so that the second buffer has no size."""
+TWICE = {
+    "onnx": (b"\x12\x01b", b"\x12\x01a"),
+    "xla": (b"\x08\x02\x10\x20", b"\x08\x01\x10\x20"),
+    "torch-snapshot": (b"8192", b"4096"),
+    "chrome-trace": (b'"b"', b'"a"'),
+    "tflm-log": (b"id=2", b"id=1"),
+    "xla-text": (b"<2 b", b"<1 b"),
+    "idealloc": (b"\2\0\0\0\0\0\0\0\1", b"\1\0\0\0\0\0\0\0\1"),
+}
+"""The same, so that it has the first one's name, or number, or address."""
+NAMES_MAY_REPEAT = {"tflite", "vela-log", "executorch"}
+
+
+def document(row: Format) -> bytes:
+    return row.document
+
+
+def refused(row: Format, data: bytes) -> BadInput:
+    with pytest.raises(BadInput) as caught:
+        read_problem(data, format=row.name)
+    return caught.value
+
+
+def with_second_size_spoilt(row: Format) -> bytes:
+    """The example where the size of its second buffer is no number, wherever in the document that stands."""
+
+    def spoil(buffers: list[dict[str, Any]]) -> None:
+        buffers[1][next(name for name in buffers[1] if name.startswith(("size", "shape")))] = "x"
+
+    if row.name == "columns":
+        return with_column(row, size=[64, -1])
+    if row.name in SPOILT:
+        return row.document.replace(*SPOILT[row.name])
+    return changed(row, "32", spoil, "x")
+
+
+def with_an_id_twice(row: Format) -> bytes:
+    """The example where its second buffer has the first one's id."""
+
+    def copy(buffers: list[dict[str, Any]]) -> None:
+        name = next(name for name in buffers[0] if name in ("id", "name_hint"))
+        buffers[1][name] = buffers[0][name]
+
+    if row.name == "columns":
+        return with_column(row, id=["a", "a"])
+    return row.document.replace(*TWICE[row.name]) if row.name in TWICE else changed(row, "b", copy, "a")
+
+
+def with_column(row: Format, **columns: list[Any]) -> bytes:
+    """The example of numpy's columns with others in place of these."""
+    with np.load(io.BytesIO(row.document)) as old:
+        arrays = dict(old) | {name: np.array(column) for name, column in columns.items()}
+    written = io.BytesIO()
+    np.savez(written, allow_pickle=False, **arrays)
+    return written.getvalue()
+
+
+def changed(row: Format, word: str, change: Callable[[list[dict[str, Any]]], None], other: str) -> bytes:
+    """The example after something was done to its list of buffers if it is JSON, and otherwise with another word in place of one."""
+    if not row.is_json:
+        return re.sub(rf"\b{word}\b", other, row.example).encode()
+    whole = json.loads(row.example)
+    holder = whole.get("problem") or whole.get("functions", [whole])[0]
+    change(holder.get("buffers") or holder["tensors"])
+    return json.dumps(whole).encode()
+
+
+@EVERY
+def test_its_example_holds_two_buffers(row: Format) -> None:
+    problem, warnings = read_problem(document(row), format=row.name)
+    assert [(buffer.size, str(buffer.id)[-1] in "ab12") for buffer in problem.buffers] == [(64, True), (32, True)]
+    assert warnings == ()
+
+
+@EVERY
+def test_it_is_recognised_by_content_and_by_name(row: Format) -> None:
+    assert recognised(Source(document(row))) is row
+    for ending in row.endings:
+        for name in (f"x{ending}", f"X{ending.upper()}"):
+            assert recognised(Source(document(row), name)) is row
+    for kind in row.media_types:
+        assert recognised(Source(document(row)), kind) is row
+
+
+@EVERY
+def test_no_other_format_takes_it_for_its_own(row: Format) -> None:
+    assert [other.name for other in FORMATS.values() if other.recognises(Source(document(row)))] == [row.name]
+
+
+@EVERY
+def test_a_wrong_value_is_refused_with_its_place(row: Format) -> None:
+    (finding,) = refused(row, with_second_size_spoilt(row)).findings
+    assert re.search(r"/([123]|rows/1|lines?/[2-5]|bytes/\d+)\b", finding.pointer), finding.pointer
+    assert finding.message
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in FORMATS.values() if row.name not in NAMES_MAY_REPEAT], ids=lambda row: row.name
+)
+def test_an_id_that_stands_twice_is_refused_with_its_place(row: Format) -> None:
+    finding = refused(row, with_an_id_twice(row)).findings[0]
+    assert finding.code == "duplicate_id"
+    assert finding.pointer
+
+
+@EVERY
+def test_what_is_cut_short_or_flipped_is_read_or_refused_and_nothing_else(row: Format) -> None:
+    data = document(row)
+    was_refused = 0
+    for seed in SEEDS:
+        chance = random.Random(seed)
+        broken = bytearray(data[: chance.randrange(len(data))] if seed % 2 else data)
+        for _ in range(chance.randrange(1, 4)):
+            if broken:
+                broken[chance.randrange(len(broken))] ^= 1 << chance.randrange(8)
+        try:
+            read_problem(bytes(broken), format=row.name)
+        except BadInput:
+            was_refused += 1
+    assert was_refused > len(SEEDS) / 2
+
+
+def attacked(data: bytes) -> Iterator[bytes]:
+    """The document cut short at every byte, with every bit flipped, and with extreme numbers in every place."""
+    for at in range(len(data)):
+        yield data[:at]
+        for bit in range(8):
+            yield data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
+        for number in (0, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1):
+            yield data[:at] + number.to_bytes(4, "little") + data[at + 4 :]
+
+
+@EVERY
+def test_wherever_it_is_attacked_it_is_read_or_refused_and_nothing_else(row: Format, nightly: bool) -> None:
+    """With `--nightly` everywhere, and otherwise in every eleventh way."""
+    refused = 0
+    for broken in islice(attacked(row.document), 0, None, 1 if nightly else 11):
+        try:
+            read_problem(broken, format=row.name)
+        except BadInput as error:
+            refused += 1
+            assert all(each.message.isprintable() for each in error.findings)  # noqa: PT017 - that it is raised is not the point
+    assert refused > 10
+
+
+@pytest.mark.parametrize("row", [row for row in FORMATS.values() if row.writer], ids=lambda row: row.name)
+def test_what_is_written_reads_as_it_was(row: Format) -> None:
+    problem, _ = row.read(Source(document(row)))
+    written = row.write(problem)
+    assert recognised(Source(written)) is row
+    again, _ = row.read(Source(written))
+    assert (again.buffers, again.constraints.conflicts) == (problem.buffers, problem.constraints.conflicts)
+
+
+@EVERY
+def test_the_command_reads_it(row: Format, tmp_path: Path) -> None:
+    path = tmp_path / f"problem{row.endings[0]}"
+    path.write_bytes(document(row))
+    for arguments in ([str(path)], [str(path), "--format", row.name]):
+        result = CliRunner().invoke(app, ["plan", *arguments, "--json"])
+        assert (result.exit_code, json.loads(result.stdout)["peak"]) == (0, 96)
+
+
+def test_the_page_explains_each_and_nothing_else() -> None:
+    titles = re.findall(r"^### (\S+?):", PAGE.split("## Other formats", 1)[1], re.MULTILINE)
+    own = ["memplan"] if "## The problem: memplan/1" in PAGE else []
+    assert sorted([*own, *titles]) == sorted(FORMATS)
+
+
+def read_toy(source: Source) -> tuple[Problem, tuple[str, ...]]:
+    """A byte is a buffer of that size."""
+    return Problem(tuple(Buffer(i, size) for i, size in enumerate(source.data[4:]))), ()
+
+
+TOY = Format(
+    "toy",
+    "a toy",
+    (".toy",),
+    ("application/x-toy",),
+    lambda source: source.data.startswith(b"TOY\0"),
+    f"{__name__}:read_toy",
+    b64encode(b"TOY\0\5").decode(),
+    is_text=False,
+)
+
+
+def test_a_row_is_all_that_a_new_format_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(FORMATS, "toy", TOY)
+    data, settings = TOY.document, Settings(formats=("memplan", "toy"))
+    assert read_problem(data)[0].buffers[0].size == 5
+    (tmp_path / "x.toy").write_bytes(data)
+    planned = CliRunner().invoke(app, ["plan", str(tmp_path / "x.toy"), "--json"])
+    assert json.loads(planned.stdout)["peak"] == 5
+    assert "toy" in CliRunner().invoke(app, ["plan", "--help"]).stdout
+    assert format_of("application/x-toy", "toy", settings) == "toy"
+    assert read(data, None, settings, "application/x-toy")[0] is TOY
+    for kind in ("application/json", "text/plain"):
+        with pytest.raises(Refusal, match="the format toy is not sent as"):
+            read(data, None, settings, kind)
+        with pytest.raises(Refusal, match="the format toy is not sent as"):
+            format_of(kind, "toy", settings)

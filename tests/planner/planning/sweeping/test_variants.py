@@ -1,0 +1,106 @@
+"""Sweeps of problems with variants: at each size the least cost that fits, as trying every choice finds it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planner import BadInput, Options, Pool, Problem, plan, sweep, verify_sweep, with_capacity
+from planner.formats.answers.sweep import read_sweep_figures, write_sweep_json
+from planner.generate import Request, generate
+from planner.model.plan import PlanStatus
+from planner.planning.options.preference import Preference
+from planner.planning.sweeping import Sweep
+from tests.planner.planning.placing.variants.random_variants import every_choice, random_problem
+
+OPTIONS = Options(time_limit=60, workers=1)
+
+
+PROBLEMS = [problem for problem in map(random_problem, range(14)) if problem is not None][:5]
+
+
+def small(seed: int) -> Problem:
+    return generate("variants", Request(12, seed, parameters={"groups": 4, "alternatives": 3}))
+
+
+def swept(problem: Problem, options: Options = OPTIONS) -> Sweep:
+    (pool,) = problem.pools
+    return sweep(problem, {pool.name: range(13000, 18000, 500)}, options, processes=1)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=range(len(PROBLEMS)))
+def test_every_size_costs_what_trying_every_choice_finds(problem: Problem) -> None:
+    problem = replace(problem, pools=(replace(problem.pools[0], size=None),))
+    known = every_choice(problem)
+    found = sweep(problem, {"p": range(1, 40, 3)}, OPTIONS, processes=1)
+    assert verify_sweep(problem, found) == ()
+    for point in found.points:
+        fitting = [each for each in known if each[1] <= point.capacity["p"]]
+        assert point.status is (PlanStatus.OPTIMAL if fitting else PlanStatus.INFEASIBLE)
+        assert point.value == min(fitting, default=None)
+        assert point.value is None or point.bound == point.value
+    least = min((memory for _, memory in known), default=None)
+    assert found.smallest is not None
+    assert found.smallest.capacity == least
+    assert found.smallest.is_proven or least is None
+
+
+def test_with_several_memories_one_is_swept() -> None:
+    problem = small(1)
+    (pool,) = problem.pools
+    problem = replace(problem, pools=(pool, Pool("slow", 8000, cost=2, rank=1)))
+    sizes = (9000, 14000, 16000, 24000)
+    found = sweep(problem, {pool.name: sizes}, OPTIONS, processes=1)
+    assert verify_sweep(problem, found) == ()
+    for point in found.points:
+        alone = plan(with_capacity(problem, point.capacity), replace(OPTIONS, prefer=Preference.SPEED))
+        assert point.status in (alone.status, PlanStatus.OPTIMAL)
+        if alone.status is PlanStatus.OPTIMAL:
+            assert alone.choice is not None
+            assert point.value == (alone.choice.cost, alone.objective.value)
+
+
+def test_what_the_frontier_left_open_is_proven_of_no_size() -> None:
+    """With hardly any work points are missing; every size has a plan or none, and what is claimed holds."""
+    problem = generate("variants", Request(40, 2, parameters={"groups": 12, "alternatives": 4}))
+    (pool,) = problem.pools
+    found = sweep(
+        problem, {pool.name: range(8000, 40000, 4000)}, Options(time_limit=None, work_limit=400_000), processes=1
+    )
+    assert verify_sweep(problem, found) == ()
+    assert any(point.status.has_plan for point in found.points)
+
+
+def test_figures_begin_with_the_cost() -> None:
+    found = swept(small(0))
+    assert found.names == ("cost", "sum_of_peaks")
+    again = read_sweep_figures(write_sweep_json(found))
+    assert (again.names, again.chooses) == (found.names, True)
+    assert [point.value for point in again.points] == [point.value for point in found.points]
+
+
+def test_a_forged_sweep_is_seen_through() -> None:
+    problem = small(0)
+    found = swept(problem)
+    assert verify_sweep(problem, found) == ()
+    k = next(i for i, point in enumerate(found.points) if point.value is not None)
+    point = found.points[k]
+    assert point.value is not None
+    assert point.plan is not None
+    assert point.plan.choice is not None
+    cheaper = replace(point.plan, choice=replace(point.plan.choice, cost=point.value[0] - 1))
+    for wrong in (
+        replace(point, value=(point.value[0] - 1, *point.value[1:])),
+        replace(point, plan=cheaper),
+        replace(point, plan=None),
+    ):
+        assert verify_sweep(problem, replace(found, points=(*found.points[:k], wrong, *found.points[k + 1 :])))
+    assert verify_sweep(problem, replace(found, chooses=False))
+
+
+@pytest.mark.parametrize("prefer", [Preference.SIZE, Preference.BALANCED])
+def test_it_is_the_least_cost_that_is_swept(prefer: Preference) -> None:
+    with pytest.raises(BadInput) as refusal:
+        swept(small(0), Options(prefer=prefer))
+    assert refusal.value.findings[0].pointer == "/options/prefer"

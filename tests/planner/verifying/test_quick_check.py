@@ -1,0 +1,142 @@
+"""What is accepted at a glance, `verify` has nothing to say against, whatever is changed in a plan; and right plans of simple problems are accepted."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from planner import Buffer, Options, Plan, Pool, Problem, plan, verify
+from planner.generate import Request, generate
+from planner.model.plan import PlanStatus
+from planner.model.problem import Constraints, Fixed
+from planner.verifying.quick_check import is_plainly_right
+from solvers.model.errors import StopReason
+from solvers.model.outcome import Proof
+
+OPTIONS = Options(time_limit=None, work_limit=100_000, workers=1)
+
+
+def problem_of(seed: int) -> Problem:
+    chance = random.Random(seed)
+    problem = generate("random", Request(8, seed))
+    buffers = [
+        replace(b, alignment=chance.choice((1, 1, 4)), live=(*(b.live or ()), (40, 40 + chance.randrange(3))))
+        for b in problem.buffers
+    ]
+    pool = Pool("p", chance.choice((None, 1 << 20)), chance.choice((1, 8)), chance.choice((None, 64)))
+    return replace(problem, buffers=(*buffers, Buffer("empty", 0, live=((0, 3),))), pools=(pool,))
+
+
+def problem_with_rules(seed: int) -> Problem:
+    """Of two pools, each buffer with one that it must be in; some fixed, or with a greatest offset."""
+    chance, problem = random.Random(seed), problem_of(seed)
+    (pool,) = problem.pools
+    usual = plan(problem, OPTIONS)
+    buffers = []
+    for buffer, place in zip(problem.buffers, usual.placements, strict=True):
+        kind = chance.randrange(5)
+        if kind == 0:
+            buffer = replace(buffer, fixed=Fixed("p", place.offset))
+        elif kind == 1:
+            buffer = replace(buffer, pools=("p",), max_offset=place.offset + chance.randrange(9))
+        else:
+            buffer = replace(buffer, pools=(chance.choice("pq"),))
+        buffers.append(buffer)
+    return replace(problem, buffers=tuple(buffers), pools=(pool, Pool("q", chance.choice((None, 1 << 20)))))
+
+
+def with_a_fault(plan: Plan, chance: random.Random) -> Plan:
+    """The plan with one thing of it changed, for better or worse."""
+    places = list(plan.placements)
+    i = chance.randrange(len(places))
+    by = chance.choice((-8, -1, 1, 8))
+    (proof, *proofs), (use, *uses), (term,) = plan.certificates, plan.pools, plan.objective.terms
+    places[i] = chance.choice(
+        (
+            replace(places[i], offset=places[i].offset + by),
+            replace(places[i], size=places[i].size + by),
+            replace(places[i], pool="q" if places[i].pool == "p" else "p"),
+            replace(places[i], id="q"),
+        )
+    )
+    assert plan.peak is not None
+    return chance.choice(
+        (
+            replace(plan, placements=tuple(places)),
+            replace(plan, placements=tuple(places)),
+            replace(plan, placements=plan.placements[:-1]),
+            replace(plan, placements=plan.placements[::-1]),
+            replace(plan, peak=plan.peak + by),
+            replace(plan, bound=plan.bound + by),
+            replace(plan, gap=0.5),
+            replace(plan, pools=(replace(use, peak=plan.peak + by), *uses)),
+            replace(plan, pools=(replace(use, size=5), *uses)),
+            replace(plan, objective=replace(plan.objective, terms=(replace(term, bound=by),))),
+            replace(plan, certificates=(replace(proof, value=proof.value + by), *proofs)),
+            replace(plan, certificates=(replace(proof, time=None if by < 0 else (proof.time or 0) + by), *proofs)),
+            replace(plan, certificates=(replace(proof, buffers=proof.buffers[1:]), *proofs)),
+            replace(plan, certificates=(replace(proof, proof=Proof.SEARCH, time=None, buffers=()), *proofs)),
+            replace(plan, certificates=()),
+            replace(plan, status=PlanStatus.FEASIBLE),
+            replace(plan, stop=StopReason.WORK_LIMIT),
+            replace(plan, seed=-1),
+            replace(plan, problem_digest="0"),
+        )
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_it_accepts_nothing_that_is_wrong(seed: int) -> None:
+    chance, problem = random.Random(seed), problem_of(seed)
+    right = plan(problem, OPTIONS)
+    assert right.status is PlanStatus.OPTIMAL
+    digest = right.problem_digest
+    if right.certificates[0].proof is Proof.LIVE_TOGETHER:
+        assert is_plainly_right(problem, right, digest)
+    refused = 0
+    for _ in range(120):
+        found = with_a_fault(right, chance)
+        if verify(problem, found):
+            refused += 1
+            assert not is_plainly_right(problem, found, digest)
+    assert refused > 60
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nor_where_buffers_have_rules_of_their_own(seed: int) -> None:
+    chance, problem = random.Random(seed), problem_with_rules(seed)
+    right = plan(problem, OPTIONS)
+    assert not verify(problem, right)
+    refused = 0
+    for _ in range(120):
+        found = with_a_fault(right, chance)
+        if verify(problem, found):
+            refused += 1
+            assert not is_plainly_right(problem, found, right.problem_digest)
+    assert refused > 60
+
+
+def test_buffers_at_home_in_several_pools_are_simple() -> None:
+    accepted = 0
+    for seed in range(12):
+        problem = problem_with_rules(seed)
+        made = plan(problem, OPTIONS)
+        accepted += is_plainly_right(problem, made, made.problem_digest)
+    assert accepted > 3
+
+
+def test_what_is_not_simple_is_left_to_others() -> None:
+    problem = problem_of(1)
+    first, *others = problem.buffers
+    (pool,) = problem.pools
+    for other in (
+        replace(problem, constraints=Constraints(conflicts=((first.id, others[0].id),))),
+        replace(problem, pools=(replace(pool, cost=2),)),
+        replace(problem, pools=(replace(pool, reserved=((1 << 19, 1 << 20),)),)),
+        replace(problem, pools=(pool, Pool("q"))),
+    ):
+        made = plan(other, OPTIONS)
+        assert not verify(other, made)
+        assert not is_plainly_right(other, made, made.problem_digest)

@@ -1,0 +1,38 @@
+"""Schedulers and workers of Dask as processes, which may be killed."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def scheduler_at(address: str) -> subprocess.Popen[bytes]:
+    return started("scheduler", "--port", address.rsplit(":", 1)[1], "--no-dashboard", "--no-show")
+
+
+def worker_of(address: str, folder: Path) -> subprocess.Popen[bytes]:
+    local = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(folder))
+    return started("worker", address, *local)
+
+
+def started(*command: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+    return subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.dask_{command[0]}", *command[1:]],
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )

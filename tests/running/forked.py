@@ -1,0 +1,441 @@
+"""Processes of `memplan` for tests, their workers, and the processes that fork their solvers, forked from one that has loaded the libraries: each of its own in
+everything else, and there in a tenth of the time.
+
+    python -m tests.running.forked PATH
+
+is that one: it listens on a socket at PATH until its standard input ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import gc
+import importlib
+import io
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple, NoReturn, Protocol
+
+ROOT = Path(__file__).resolve().parents[2]
+SEARCHED = os.pathsep.join((str(ROOT), str(ROOT / "tests" / "running" / "installed")))
+"""Where the project is, and what tests have as if it were installed."""
+LIBRARIES = (
+    "alembic.command",
+    "fastapi",
+    "fastapi.openapi.utils",
+    "numpy",
+    "numpy.random",
+    "planner.drawing",
+    "planner.formats",
+    "planner.generate",
+    "planner.planning.placing.solving",
+    "planner.planning.shapes",
+    "planner.planning.sharing",
+    "planner.planning.sweeping",
+    "planner.reporting.explain",
+    "procrastinate",
+    "prometheus_client",
+    "psycopg",
+    "psycopg_pool",
+    *(["pydantic.v1"] if sys.version_info < (3, 14) else []),
+    "pydantic_settings",
+    "rich.console",
+    "rich.progress",
+    "rich.table",
+    "sqlalchemy.dialects.postgresql.psycopg",
+    "sqlalchemy.dialects.sqlite",
+    "sqlalchemy.orm",
+    "structlog",
+    "typer",
+    "typer.rich_utils",
+    "uvicorn.loops.asyncio",
+    "uvicorn.protocols.http.h11_impl",
+)
+"""Loaded beforehand. What is memplan's own above the planner is not: each process loads of it what it needs, in the order in which it does so."""
+READ_AT_START = ("PYTHON", "LC_", "LANG")
+"""Variables that begin so are read when an interpreter starts: who changes them needs a new one."""
+MESSAGE = 1 << 20
+TOLD_SECONDS = 10.0
+NAME = "for {}"
+"""What is forked is called, so that it is known whose it is."""
+FAMILY = "family"
+"""What a process is called that has a family's library."""
+
+
+class Kind(StrEnum):
+    """What a forked process runs."""
+
+    MEMPLAN = "memplan"
+    WORKER = "worker"
+    ZYGOTE = "zygote"
+    COMPANION = "companion"
+
+
+class Closing(Protocol):
+    def close(self) -> None: ...
+
+
+class Parent(NamedTuple):
+    """The process that forks."""
+
+    path: str
+    """Of its socket."""
+    pid: int
+
+
+class Forked:
+    """A process that runs `memplan` with these arguments; the parts of subprocess.Popen that are used."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        files: Sequence[int],
+        env: Mapping[str, str],
+        cwd: Path | None = None,
+        parent: Parent | None = None,
+        kind: Kind = Kind.MEMPLAN,
+    ) -> None:
+        """`files`: its standard input, output and error; a worker's fourth is the line to it."""
+        self.returncode: int | None = None
+        self._turn = threading.Lock()
+        self._line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._line.connect((parent or usual_parent()).path)
+        order = {
+            "arguments": list(arguments),
+            "env": dict(env),
+            "cwd": str(cwd or Path.cwd()),
+            "kind": kind,
+            "starter": os.getpid(),
+        }
+        socket.send_fds(self._line, [json.dumps(order).encode()], list(files))
+        self.pid = int(self._line.recv(MESSAGE))
+
+    def poll(self) -> int | None:
+        with contextlib.suppress(TimeoutError):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code; of a signal that killed it the negative number."""
+        with self._turn:
+            if self.returncode is None:
+                self._line.settimeout(timeout)
+                try:
+                    self.returncode = int(self._line.recv(MESSAGE))
+                except BlockingIOError:
+                    raise TimeoutError from None
+                self._line.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):  # it has ended since
+                os.kill(self.pid, number)
+
+
+class Started(Forked):
+    """What `memplan` itself starts, in place of a subprocess.Popen."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Another process tells how it ended, which may take longer on a busy machine."""
+        try:
+            return super().wait(timeout if not timeout else TOLD_SECONDS)
+        except TimeoutError:
+            raise subprocess.TimeoutExpired("a forked process", timeout or 0) from None
+
+    def poll(self) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class Piped(Started):
+    """With its standard input and output."""
+
+    def __init__(self, arguments: Sequence[str], parent: Parent, kind: Kind) -> None:
+        (its_in, our_in), (our_out, its_out) = os.pipe(), os.pipe()
+        self.stdin, self.stdout = os.fdopen(our_in, "wb"), os.fdopen(our_out, "rb")
+        try:
+            super().__init__(arguments, (its_in, its_out, 2), os.environ, parent=parent, kind=kind)
+        finally:
+            os.close(its_in)
+            os.close(its_out)
+
+
+def _worker(parent: Parent, line: socket.socket) -> Started:
+    """In place of api.jobs.processes.pool.start_worker."""
+    with Path(os.devnull).open("r+b") as nothing:
+        files = (nothing.fileno(), nothing.fileno(), 2, line.fileno())
+        env = {**os.environ, "PYTHONPATH": SEARCHED}
+        return Started(["3"], files, env, parent=parent, kind=Kind.WORKER)
+
+
+def _zygote(parent: Parent, orders: int, family: str | None) -> Started:
+    """In place of solvers.sandbox.launcher.start_zygote: from a process that has the family's library, too."""
+    from solvers.sandbox.launcher import environment
+
+    if family is not None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
+            line.connect(parent.path)
+            line.send(json.dumps({"family": family}).encode())
+            parent = Parent(line.recv(MESSAGE).decode(), parent.pid)
+    with Path(os.devnull).open("r+b") as nothing:
+        files = (orders, nothing.fileno(), nothing.fileno())
+        return Started([], files, environment(), Path("/"), parent=parent, kind=Kind.ZYGOTE)
+
+
+@contextlib.contextmanager
+def forking_workers(parent: Parent | None = None) -> Iterator[None]:
+    """This process's workers are forked meanwhile."""
+    from api.jobs.processes import pool as process_pool
+
+    usual = process_pool.start_worker
+    process_pool.start_worker = functools.partial(_worker, parent or usual_parent())  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        process_pool.start_worker = usual
+
+
+@contextlib.contextmanager
+def forking_companions(parent: Parent | None = None) -> Iterator[None]:
+    """This process's companions are forked meanwhile."""
+    from solvers.sandbox import companion
+
+    usual = companion.start_process
+    companion.start_process = lambda serving: Piped([serving], parent or usual_parent(), Kind.COMPANION)  # type: ignore[assignment,return-value]
+    try:
+        yield
+    finally:
+        companion.start_process = usual
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that it has started, and the workers that were forked for it."""
+    forked = _children(usual_parent().pid) if usual_parent.cache_info().currsize else []
+    forked += [each for family in forked if _name(family) == FAMILY for each in _children(family)]
+    return _children(pid) + [each for each in forked if _name(each) == NAME.format(pid)]
+
+
+def _children(pid: int) -> list[int]:
+    paths = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for path in paths for child in path.read_text().split()]
+
+
+def _name(pid: int) -> str:
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
+
+
+def can_fork(env: Mapping[str, str]) -> bool:
+    """Does a process with this environment start as one of the usual environment does?"""
+    usual = environment()
+    return all(env.get(name) == usual.get(name) for name in {*env, *usual} if name.startswith(READ_AT_START))
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This process's environment, with the project importable and every warning an error."""
+    return {**os.environ, "PYTHONPATH": SEARCHED, "PYTHONWARNINGS": "error", **(extra or {})}
+
+
+@functools.cache
+def begin() -> tuple[subprocess.Popen[bytes], str]:
+    """Start the process that forks, one for this test process and those that are forked from it later; and where it will listen."""
+    folder = tempfile.mkdtemp(prefix="memplan-forked-")
+    path = str(Path(folder) / "socket")
+    env = {name: value for name, value in environment().items() if not name.startswith("MEMPLAN_")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.running.forked", path],
+        cwd=ROOT,
+        env=env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    atexit.register(process.communicate)  # it ends with this process in any case
+    return process, path
+
+
+@functools.cache
+def usual_parent() -> Parent:
+    """The process that forks, once it is ready."""
+    process, path = begin()
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    return Parent(path, process.pid)
+
+
+def main() -> None:
+    from api.cli.lean_libraries import load_libraries_lean
+
+    load_libraries_lean()
+    for name in LIBRARIES:
+        importlib.import_module(name)
+
+    def ready() -> None:
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+
+    # What was forked of it may come by here as well, on its way out with an exception: by then it has other arguments, and removes nothing.
+    path, me = sys.argv[1], os.getpid()
+    try:
+        _serve(path, ready)
+    finally:
+        if os.getpid() == me:
+            shutil.rmtree(Path(path).parent)
+
+
+def _serve(path: str, ready: Callable[[], None]) -> None:
+    assert threading.active_count() == 1, "what has threads cannot be forked"
+    gc.collect()
+    gc.freeze()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door, selectors.DefaultSelector() as events:
+        door.bind(path)
+        door.listen()
+        events.register(door, selectors.EVENT_READ)
+        events.register(0, selectors.EVENT_READ)
+        ready()
+        while True:
+            for key, _ in events.select():
+                if key.fileobj == 0:
+                    return
+                if key.fileobj is door:
+                    line, _ = door.accept()
+                    pid = _fork(path, line, door, events)
+                    if pid is not None:
+                        events.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, line))
+                else:
+                    pid, line = key.data
+                    events.unregister(key.fileobj)
+                    os.close(key.fd)
+                    _, status = os.waitpid(pid, 0)
+                    with line:
+                        _tell(line, b"%d" % os.waitstatus_to_exitcode(status))
+
+
+def _tell(line: socket.socket, text: bytes) -> None:
+    """Whoever asked may have been killed since, which is nothing to those who have not."""
+    with contextlib.suppress(OSError):
+        line.send(text)
+
+
+def _fork(path: str, line: socket.socket, door: socket.socket, events: selectors.BaseSelector) -> int | None:
+    """The process; None if that was for nothing but the path of a family, or for somebody who was killed before he said for what."""
+    message, files = b"", list[int]()
+    with contextlib.suppress(OSError):
+        message, files, _, _ = socket.recv_fds(line, MESSAGE, 4)
+    if not message:
+        line.close()
+        return None
+    order = json.loads(message)
+    others = [key.data[1] for key in events.get_map().values() if key.data]
+    if "family" in order:
+        with line:
+            _tell(line, _family(path, order["family"], (*others, line, door, events)).encode())
+        return None
+    pid = os.fork()
+    if pid == 0:
+        for each in (*others, line, door, events):
+            each.close()
+        _become(order, files, path)
+    for file in files:
+        os.close(file)
+    _tell(line, b"%d" % pid)
+    return pid
+
+
+def _family(path: str, family: str, others: Iterable[Closing]) -> str:
+    """The path of the process that has the family's library; it is started if there is none."""
+    own = f"{path}-{family}"
+    if not Path(own).exists():
+        reading, writing = os.pipe()
+        if os.fork() == 0:
+            for each in others:
+                each.close()
+            Path("/proc/self/comm").write_text(FAMILY)
+            with contextlib.suppress(Exception):
+                getattr(importlib.import_module(family), "preload", list)()
+            _serve(own, lambda: os.close(writing))
+            os._exit(0)
+        os.close(writing)
+        os.read(reading, 1)  # it has opened
+        os.close(reading)
+    return own
+
+
+def _become(order: dict[str, object], files: list[int], path: str) -> NoReturn:
+    """As if it had been started so."""
+    parent = Parent(path, os.getppid())
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+    os.closerange(len(files), 1024)
+    os.environ.clear()
+    os.environ.update(order["env"])  # type: ignore[call-overload]
+    os.chdir(str(order["cwd"]))
+    time.tzset()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.path[0] = str(order["cwd"])
+    sys.argv = ["memplan", *order["arguments"]]  # type: ignore[misc]
+    sys.stdin = _text(0, "r", "strict")
+    sys.stdout = _text(1, "w", "strict", line_buffering=os.isatty(1))
+    sys.stderr = _text(2, "w", "backslashreplace", line_buffering=True)
+    Path("/proc/self/comm").write_text(NAME.format(order["starter"]))
+    if order["kind"] == Kind.ZYGOTE:
+        os.setsid()
+        from solvers.sandbox.zygote import main as fork_solvers
+
+        fork_solvers()
+    from solvers.sandbox import launcher
+
+    launcher.start_zygote = functools.partial(_zygote, parent)  # type: ignore[assignment]
+    if order["kind"] == Kind.COMPANION:
+        _accompany()
+    if order["kind"] == Kind.WORKER:
+        os.setpgid(0, 0)
+        from api.jobs.processes.worker import main as work
+
+        work()
+    from api.cli import main as memplan
+
+    starting = {"serve": forking_workers, "worker": forking_workers, "plan-many": forking_companions}
+    with starting.get("".join(sys.argv[1:2]), contextlib.nullcontext)(parent):
+        memplan()
+    sys.exit()
+
+
+def _accompany() -> NoReturn:
+    """As solvers.sandbox.companion.start_process has it."""
+    from solvers.sandbox.companion import serve
+
+    os.setsid()
+    module, function = sys.argv[1].split(":")
+    sys.path[0] = str(ROOT)
+    sys.argv[1:] = [str(os.getppid())]
+    serve(getattr(importlib.import_module(module), function))
+    sys.exit()
+
+
+def _text(file: int, mode: str, errors: str, *, line_buffering: bool = False) -> io.TextIOWrapper:
+    raw = open(file, f"{mode}b", closefd=False)  # noqa: SIM115
+    return io.TextIOWrapper(raw, errors=errors, line_buffering=line_buffering)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""Several processes run the tests (scripts/test has pytest load this), forked from one that has got to know them: each takes part after part until none is left.
+
+To get to know the tests takes seven seconds of the processor, most of it for what they import, and each process would spend them if it did so itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+import traceback
+import warnings
+from collections import deque
+from itertools import groupby
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from typing import Any, NoReturn
+
+import pytest
+
+from tests.running.distribution import part, rank
+
+ENDING_SECONDS = 20.0
+"""So long a process may take to take down what its tests share."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--processes", type=int, default=1, help="that many test processes side by side")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: rank(item.nodeid))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    count = session.config.getoption("--processes")
+    if count < 2 or session.testsfailed or session.config.option.collectonly:
+        return None
+    Crew(session).run(count)
+    return True
+
+
+class Worker:
+    """A process that runs tests, as seen from the one that hands them out."""
+
+    def __init__(self, pid: int, line: Connection) -> None:
+        self.pid = pid
+        self.line = line
+        self.held: deque[int] = deque()
+        """What it was given and has not ended."""
+
+
+class Crew:
+    """All of them."""
+
+    def __init__(self, session: pytest.Session) -> None:
+        self._session = session
+        numbered = groupby(range(len(session.items)), key=lambda number: part(session.items[number].nodeid))
+        self._left = deque(list(numbers) for _, numbers in numbered)
+        self._workers: dict[Connection, Worker] = {}
+        self._started = 0
+
+    def run(self, count: int) -> None:
+        """Until all tests have run, or enough have failed."""
+        assert threading.active_count() == 1, "whoever gets to know the tests starts no threads: it is forked"
+        reporter: Any = self._session.config.pluginmanager.get_plugin("terminalreporter")
+        reporter.showfspath = False
+        try:
+            for _ in range(min(count, len(self._left))):
+                self._start()
+            while self._workers:
+                for line in wait(list(self._workers)):
+                    assert isinstance(line, Connection)
+                    self._listen(self._workers[line])
+        finally:
+            self._end()
+        if self._session.shouldfail:
+            raise self._session.Failed(self._session.shouldfail)
+        if self._session.shouldstop:
+            raise self._session.Interrupted(self._session.shouldstop)
+
+    def _end(self) -> None:
+        """Of those who are left, if it does not end by itself: whoever does not hear it is killed."""
+        for worker in self._workers.values():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker.pid, signal.SIGINT)
+        deadline = time.monotonic() + ENDING_SECONDS
+        for worker in self._workers.values():
+            while os.waitpid(worker.pid, os.WNOHANG) == (0, 0):
+                if time.monotonic() > deadline:
+                    os.kill(worker.pid, signal.SIGKILL)
+                time.sleep(0.05)
+            worker.line.close()
+
+    def _start(self) -> None:
+        ours, its = Pipe()
+        self._started += 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # the threads of a library, which knows what forking is
+            pid = os.fork()
+        if pid == 0:
+            ours.close()
+            for other in self._workers:
+                other.close()
+            _work(self._session, its, self._started)
+        its.close()
+        self._workers[ours] = Worker(pid, ours)
+
+    def _listen(self, worker: Worker) -> None:
+        """To what one of them says: that it wants more, which test it has ended and how, or what it failed of; it may also have died."""
+        try:
+            said = worker.line.recv()
+        except (EOFError, ConnectionError):
+            self._ended(worker)
+            return
+        if said is None:
+            more = self._left.popleft() if self._left and not self._is_over() else []
+            worker.held.extend(more)
+            worker.line.send(more)
+        elif isinstance(said, str):
+            raise RuntimeError(said)
+        else:
+            worker.held.popleft()
+            config = self._session.config
+            for data in said:
+                self._log(config.hook.pytest_report_from_serializable(config=config, data=data))
+
+    def _ended(self, worker: Worker) -> None:
+        """What it was running has failed if it had not run all; another one takes the rest."""
+        del self._workers[worker.line]
+        worker.line.close()
+        code = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
+        if not worker.held or self._is_over():
+            return
+        item = self._session.items[worker.held.popleft()]
+        told = f"the process that ran it has died ({code})"
+        self._log(pytest.TestReport(item.nodeid, item.location, {}, "failed", told, "call"))
+        if worker.held:
+            self._left.appendleft(list(worker.held))
+        if self._left and not self._is_over():  # this may have been the last that is wanted
+            self._start()
+
+    def _log(self, report: pytest.TestReport) -> None:
+        self._session.config.hook.pytest_runtest_logreport(report=report)
+
+    def _is_over(self) -> bool:
+        return bool(self._session.shouldfail or self._session.shouldstop)
+
+
+class Reports:
+    """What there is to be said of a test."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._made: list[dict[str, Any]] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._made.append(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
+
+    def taken(self) -> list[dict[str, Any]]:
+        made, self._made = self._made, []
+        return made
+
+
+def _work(session: pytest.Session, line: Connection, number: int) -> NoReturn:
+    """In the new process: run what it is given until that is nothing. What its own reporter would say is said by the process that hands out."""
+    plugins = session.config.pluginmanager
+    plugins.unregister(name="terminalreporter")
+    capture: Any = plugins.get_plugin("capturemanager")
+    capture.stop_global_capturing()  # into a file that all would share
+    capture.start_global_capturing()
+    folders: Any = session.config._tmp_path_factory  # type: ignore[attr-defined]
+    folders._basetemp = folders.mktemp(f"process{number}", numbered=False)
+    reports = Reports(session.config)
+    plugins.register(reports)
+    try:
+        _run(session, line, reports)
+    except BaseException as error:  # noqa: BLE001 - told there, unless it was told to end
+        with contextlib.suppress(BaseException):
+            session._setupstate.teardown_exact(None)
+        if not isinstance(error, KeyboardInterrupt | ConnectionError):
+            line.send(traceback.format_exc())
+        os._exit(1)
+    os._exit(0)
+
+
+def _run(session: pytest.Session, line: Connection, reports: Reports) -> None:
+    def more() -> list[pytest.Item]:
+        line.send(None)
+        return [session.items[number] for number in line.recv()]
+
+    items = deque(more())
+    while items and not (session.shouldfail or session.shouldstop):
+        item = items.popleft()
+        if not items:
+            items.extend(more())  # what is to come says what of this one's is still needed
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=items[0] if items else None)
+        line.send(reports.taken())

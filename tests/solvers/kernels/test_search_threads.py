@@ -1,0 +1,84 @@
+"""Threads of the native search go on with later rounds while others are still at the last one; what they find is what one alone finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solvers.kernels import BadKernelInput
+from solvers.model.instance import Instance
+from tests.small.instances import make_instance
+from tests.solvers.kernels.kernel_sets import native, where_native_run
+from tests.solvers.kernels.search_kernels import Ask, ask
+
+pytestmark = where_native_run("threads are the native search's")
+
+
+def strip(seed: int, count: int) -> Instance:
+    """Pieces of a full box, some missing and all a little smaller: hard enough that the search asks for many heights, and ends by its work."""
+    random = np.random.default_rng(seed)
+    pieces = [(0, 8 * count, 1 << 20)]
+    while len(pieces) < count:
+        start, end, size = pieces.pop(int(random.integers(len(pieces))))
+        at = float(random.uniform(0.2, 0.8))
+        if random.random() < 0.5 and end - start > 4:
+            middle = start + max(int(at * (end - start)), 1)
+            pieces += [(start, middle, size), (middle, end, size)]
+        else:
+            low = max(int(at * size), 1)
+            pieces += [(start, end, low), (start, end, size - low)]
+    kept = [piece for piece in pieces if random.random() > 0.04]
+    return make_instance([(start, end, int(size * random.uniform(0.97, 1)) + 1) for start, end, size in kept])
+
+
+def busiest(instance: Instance) -> int:
+    live = np.zeros(instance.sections + 1, dtype=np.int64)
+    np.add.at(live, instance.rect_start, instance.part_high[instance.rect_part])
+    np.add.at(live, instance.rect_end, -instance.part_high[instance.rect_part])
+    return int(np.cumsum(live).max())
+
+
+@pytest.mark.parametrize(("seed", "count"), [(2, 60), (2, 100), (3, 150), (4, 200), (0, 300)])
+@pytest.mark.parametrize("fit", [False, True])
+def test_any_number_of_threads_says_the_same(seed: int, count: int, fit: bool) -> None:
+    instance = strip(seed, count)
+    bound = busiest(instance)
+    for work in (300, 3_000, 50_000):
+        wish = Ask(bound=bound, fit=fit, seed=seed, work=work)
+        alone = ask(native(), instance, wish)
+        for threads in (2, 3, 8):
+            assert ask(native(), instance, replace(wish, threads=threads)) == alone
+
+
+def test_so_they_do_where_attempts_are_long_and_are_cut_short() -> None:
+    instance = strip(1, 2_300)
+    wish = Ask(bound=busiest(instance), seed=1, work=150_000)
+    alone = ask(native(), instance, wish)
+    assert alone.end == "work"
+    assert ask(native(), instance, replace(wish, threads=2)) == alone
+
+
+@pytest.mark.parametrize(("seed", "count"), [(2, 100), (0, 300)])
+def test_so_they_do_while_their_number_changes(seed: int, count: int) -> None:
+    instance = strip(seed, count)
+    crew = np.ones(1, dtype=np.int64)
+
+    def change() -> bool:
+        crew[0] = crew[0] % 4 + 1
+        return False
+
+    wish = Ask(bound=busiest(instance), seed=seed, work=100_000)
+    assert ask(native(), instance, replace(wish, threads=4, crew=crew, until=change)) == ask(native(), instance, wish)
+
+
+def test_a_stop_reaches_all_of_them() -> None:
+    instance = strip(0, 300)
+    said = ask(native(), instance, Ask(bound=busiest(instance), threads=4, until=lambda: True))
+    assert said.end == "stopped"
+
+
+def test_a_crew_is_one_number() -> None:
+    with pytest.raises(BadKernelInput):
+        ask(native(), strip(1, 60), Ask(work=1, crew=np.ones(2, dtype=np.int64)))
