@@ -224,10 +224,7 @@ def test_a_client_that_takes_nothing_holds_nobody_up(service: Served) -> None:
     for number in range(60):
         sending.send(line(number))
     sending.end()
-    end = time.monotonic() + SECONDS
-    while 59 not in {each["line"] for each in service.client.get("/v1/jobs?limit=60").json()["jobs"]}:
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: 59 in {job["line"] for job in service.client.get("/v1/jobs?limit=60").json()["jobs"]})
     assert service.plan({**THREE, "name": "beside"}, "?seed=77").status_code == 200
     answers = list(sending.answers())
     assert answers[-1]["problems"] == 60
