@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from scripts.loading.client import variants
-from scripts.loading.system import ROOT, interpreter, served
+from scripts.measure.service.loading.client import variants
+from scripts.measure.service.loading.system import ROOT, interpreter, served
 
 FRESH, KEPT = 100, 300
 """Requests to a service: new problems, and one over and over."""

@@ -38,7 +38,7 @@ print(json.dumps({
 
 
 def compiling_once(python: str = sys.executable, launcher: Path = LAUNCHER, kept: Path = COMPILED) -> dict[str, str]:
-    """The variables with which a build takes what has been compiled before from where scripts/setup.sh keeps it."""
+    """The variables with which a build takes what has been compiled before from where scripts/steps/setup.sh keeps it."""
     return {"CMAKE_CXX_COMPILER_LAUNCHER": f"{python};{launcher}", "MEMPLAN_COMPILED": str(kept)}
 
 

@@ -29,7 +29,7 @@ def test_every_path_among_the_tests_that_it_names_exists(script: Path) -> None:
 
 def test_of_what_was_made_within_a_package_nothing_is_compiled(tmp_path: Path) -> None:
     """A source distribution holds the site, and would hold that too."""
-    (called,) = re.findall(r'"\$python" (-m compileall .*)\)', (ROOT / "scripts/setup.sh").read_text("utf-8"))
+    (called,) = re.findall(r'"\$python" (-m compileall .*)\)', (ROOT / "scripts/steps/setup.sh").read_text("utf-8"))
     for folder in ("api/site/examples", "api/routes", "memplan", "planner", "solvers"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "module.py").write_text("", "utf-8")

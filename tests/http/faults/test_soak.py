@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.loading.soak import MIB, SAMPLE_SECONDS, Growth, Sample, growth
+from scripts.measure.service.loading.soak import MIB, SAMPLE_SECONDS, Growth, Sample, growth
 
 MINUTES = 2.0
 COUNT = int(60 * MINUTES / SAMPLE_SECONDS)

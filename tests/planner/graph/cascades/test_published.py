@@ -23,7 +23,7 @@ from planner.graph.cascades import (
     cascade_problem,
 )
 from planner.model.plan import PlanStatus
-from scripts.measure.cascades import mobilenet, vgg16
+from scripts.measure.planning.cascades import mobilenet, vgg16
 
 U55_256, U55_128 = (2, 2, 8), (1, 2, 8)
 

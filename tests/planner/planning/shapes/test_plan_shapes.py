@@ -41,7 +41,7 @@ from planner.planning.shapes import (
     verify_shapes,
 )
 from planner.planning.shapes.order import Order, order_of
-from scripts.measure.shapes import faults
+from scripts.measure.planning.shapes import faults
 
 OPTIONS = Options(time_limit=60, workers=1)
 FORMS = (

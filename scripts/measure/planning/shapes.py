@@ -1,6 +1,6 @@
 """Measures plans for all shapes: a transformer's prefill and decode for every length from 1 to 2 048, and random problems at a million shapes.
 
-.venv/bin/python -m scripts.measure.shapes [--longest 2048] [--every 1] [--samples 1000000] [--plots FOLDER]
+.venv/bin/python -m scripts.measure.planning.shapes [--longest 2048] [--every 1] [--samples 1000000] [--plots FOLDER]
 
 For each mode: bytes that must be there, against the best plan for each length alone (proven optimal or against its bound). Then how many of the sampled
 shapes have buffers that overlap, or an offset that the closed expressions or the peak do not cover: looked at pair by pair, in numpy.

@@ -26,7 +26,7 @@ ROOMY = {
     "MEMPLAN_LOG_LEVEL": "warning",
 }
 STORES = ("sqlite", "postgresql")
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 def interpreter(checkout: Path) -> str:

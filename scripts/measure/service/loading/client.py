@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from scripts.loading.system import System
+from scripts.measure.service.loading.system import System
 
 LATE_SECONDS = 30.0
 """An answer that takes longer counts as none."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """One arena for a whole program against an arena for each function within its caller's: peaks, proven optimal each.
 
-    scripts/measure/programs.py [FILE...] [--random N]
+    scripts/measure/planning/programs.py [FILE...] [--random N]
 
 Files are memplan-graph/2; N random programs are those that the tests plan and run.
 """
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from statistics import mean
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from planner import BadInput, Options, Plan, PlanStatus, Problem, plan, read_program
 from planner.graph import GraphOptions, Program, nested_plan, program_problem

@@ -1,6 +1,6 @@
 """Measures a thousand calls of plan_memory on variants of one problem: fresh, within a session, and each in a process of its own.
 
-.venv/bin/python -m scripts.measure.session [--calls 1000] [--processes 20] [--back 0.6] [--rules none,pins,memories,...]
+.venv/bin/python -m scripts.measure.planning.session [--calls 1000] [--processes 20] [--back 0.6] [--rules none,pins,memories,...]
 
 A search moves through variants: each step makes a change, or takes a step back; `again` is how many of the calls ask for what was asked for before.
 With --back 0 none does. `afresh` is a session of which every answer is byte for byte that of a fresh call. Seconds of the processor, those of

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from scripts.loading.client import Client, variants
+from scripts.measure.service.loading.client import Client, variants
 
 MIB = 1 << 20
 LINES = 4

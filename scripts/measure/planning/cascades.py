@@ -1,6 +1,6 @@
 """Cascades: how much memory MobileNet v1 and VGG16 need whole, in stripes, and what stripes cost. From shapes alone, elements of a byte.
 
-    python scripts/measure/cascades.py [FOLDER]
+    python scripts/measure/planning/cascades.py [FOLDER]
 
 With a folder, the networks as memplan-cascade/1, and the frontiers as pictures.
 """

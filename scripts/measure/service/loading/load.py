@@ -14,7 +14,7 @@ queue   with nothing to do, with solvers at work, and with 10 000 jobs waiting b
         and how quickly those jobs were queued
 
 --soak keeps it busy with requests of all kinds instead, for an hour unless another time is said, and tells of each process how much it grew: memory,
-descriptors, threads; and what is left of a burst of large bodies. Exit code 1: something grows (scripts/loading/soak.py says by how much it may).
+descriptors, threads; and what is left of a burst of large bodies. Exit code 1: something grows (scripts/measure/service/loading/soak.py says by how much it may).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from itertools import count
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
-from scripts.loading import soak as soaking
-from scripts.loading.client import HEAD, Answers, Client, run_punctually, since, variants
-from scripts.loading.system import STORES, System, served
+from scripts.measure.service.loading import soak as soaking
+from scripts.measure.service.loading.client import HEAD, Answers, Client, run_punctually, since, variants
+from scripts.measure.service.loading.system import STORES, System, served
 
 RATES = {"fresh": 50.0, "kept": 300.0, "queue": 20.0}
 QUEUED = re.compile(r'^memplan_jobs\{state="queued"\} (\S+)', re.MULTILINE)

@@ -7,7 +7,7 @@
 #
 # Every later call finds its work done: a stamp in VENV holds a fingerprint of all that went in.
 
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 MINORS=(11 12 13 14)   # the versions of Python 3 that requirements/*.txt are pinned for
 
 say() { printf '%s\n' "$*" >&2; }
