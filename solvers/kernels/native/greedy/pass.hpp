@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "greedy/calendar.hpp"
-#include "greedy/timeline.hpp"
+#include "greedy/placed/calendar.hpp"
+#include "greedy/placed/timeline.hpp"
 
 namespace memplan {
 

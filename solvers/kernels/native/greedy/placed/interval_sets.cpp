@@ -1,4 +1,4 @@
-#include "greedy/interval_sets.hpp"
+#include "greedy/placed/interval_sets.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shared/blocks.hpp"
-#include "greedy/interval_sets.hpp"
+#include "greedy/placed/interval_sets.hpp"
 
 namespace memplan {
 

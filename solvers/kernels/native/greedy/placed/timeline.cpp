@@ -1,4 +1,4 @@
-#include "greedy/timeline.hpp"
+#include "greedy/placed/timeline.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "greedy/calendar.hpp"
+#include "greedy/placed/calendar.hpp"
 
 #include <algorithm>
 #include <array>
