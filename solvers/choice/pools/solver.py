@@ -18,6 +18,7 @@ from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Solver, Task
 from .boxes import BoxSearch
 from .in_pieces import LARGE, InPieces, is_large
+from .limits import LimitSearch, can_limit
 from .peaks import Choice, PeakSearch
 from .program import Program, pools_of_classes, program_of
 from .questions.question import Answer, Question, Relaxed
@@ -36,6 +37,9 @@ SHARE_BESIDE_PEAKS = 1, 4
 ROUNDS_AT_FIRST = 2
 """Of the linear program: without crowds, and with those of one each. That shows what crowds are worth."""
 SHARE_OF_CROWDS = 2, 5
+SHARE_BEFORE_LIMITS = 1, 24
+SHARE_OF_LIMITS = 9, 10
+"""Where a later term is lowered below limits, which mostly settles it; before that, what is easy is done here, too."""
 SHARE_OF_BOXES = 4, 5
 SHARE_BEFORE_BOXES = 1, 6
 """Of what is left that search gets so much where boxes come after it,"""
@@ -120,6 +124,9 @@ class _Whole(Standing):
         weighs_peaks = any(any(term.of_peaks) for term in terms) and not any(term.is_largest for term in terms)
         if not weighs_peaks:
             return self._asked(question, is_exact, *SHARE)
+        if can_limit(self.program, index):
+            found = self._asked(question, is_exact, *SHARE_BEFORE_LIMITS)
+            return found if self.is_known else self._below_limits(question, found, is_exact)
         found = self._asked(question, is_exact, *SHARE_AT_FIRST)
         if not self.is_known:
             relaxed = self._relaxed(index)
@@ -158,6 +165,18 @@ class _Whole(Standing):
         search = BoxSearch(self.program, self.asking, replace(question, near=None), best, work)
         bound = search.run(self.bound[0] if self.bound else 0)
         self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        return [*search.found, *found]
+
+    def _below_limits(self, question: Question, found: list[Choice], is_exact: bool) -> list[Choice]:
+        """Better choices still for a later term, and what is proven of it."""
+        assert question.most is not None
+        index = question.term
+        best = min([question.most, *(choice.value for choice in found)])
+        search = LimitSearch(self.program, self.asking, question, best, self._some(*SHARE_OF_LIMITS))
+        known = self.bound[index] if is_exact and len(self.bound) > index else 0
+        proven = search.run(known, is_least=is_exact)
+        if is_exact:
+            self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
         return [*search.found, *found]
 
     def _with_given_peaks(self, question: Question, found: list[Choice], work: int) -> list[Choice]:

@@ -55,6 +55,11 @@ def test_three_hundred_buffers_are_proven_term_by_term(kind: str, prefer: Prefer
     assert [term.value for term in made.objective.terms] == [term.bound for term in made.objective.terms]
 
 
+def test_the_second_term_of_a_thousand_is_proven() -> None:
+    made = planned("memories", 1000, 7001, Preference.SPEED)
+    assert made.status is PlanStatus.OPTIMAL
+
+
 def test_the_same_plan_with_any_number_of_workers() -> None:
     one, two = (planned("pools", 120, 3, Preference.SPEED, workers=workers) for workers in (1, 2))
     assert one.placements == two.placements

@@ -1,0 +1,78 @@
+"""Lowers a term that only peaks decide, below limits: what must the term before it, which depends on who is where, cost at least if this one is so low?
+
+That is asked the other way round because linear programs say much of what a choice costs, and hardly anything of choices that must cost exactly
+so much. If it costs no more than it did, there is a better choice; if it costs more, no choice is as low as the limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .peaks import Choice
+from .program import Program
+from .questions.asking import Asking
+from .questions.question import Question
+
+FIRST_STEP = 512
+"""The second limit is lower than the best known by such a part of it; later steps are twice as large, or half of what is open."""
+SHARE_OF_QUESTION = 3
+"""One question may take a third of the work."""
+
+
+def can_limit(program: Program, index: int) -> bool:
+    """Do only peaks decide this term, and does only who is where decide the one before?"""
+    if not index:
+        return False
+    before, term = program.terms[index - 1], program.terms[index]
+    is_of_choices = any(map(any, before.of_homes)) and not any(before.of_peaks) and not before.is_largest
+    return is_of_choices and not term.is_largest and any(term.of_peaks) and not any(map(any, term.of_homes))
+
+
+class LimitSearch:
+    """Of one term, the earlier ones held; `best` is what it is known to come to."""
+
+    def __init__(self, program: Program, asking: Asking, question: Question, best: int, work: int) -> None:
+        self.found: list[Choice] = []
+        """The choices that were better than all before, the best one first."""
+        self._asking, self._index, self._best = asking, question.term, best
+        *earlier, self._most = question.held
+        self._held = tuple(earlier)
+        before, term = program.terms[self._index - 1 : self._index + 1]
+        self._program = program
+        self._turned = replace(program, terms=(*program.terms[: self._index - 1], term, before))
+        self._question = replace(question, most=None)
+        self._end, self._each = asking.work + work, max(work // SHARE_OF_QUESTION, 1)
+
+    def run(self, bound: int, *, is_least: bool) -> int:
+        """Look until all is known or the work is done; what no choice comes to less than. `is_least`: no choice has less of the earlier terms."""
+        step, limit = self._best // FIRST_STEP + 1, self._best - 1
+        open_from = bound
+        """Below it nothing is looked for: it is impossible, or took too long."""
+        while open_from < self._best and not self._is_over:
+            is_better, is_impossible = self._ask(limit, is_least)
+            if is_better:
+                limit = max((open_from + self._best) // 2, self._best - step)
+                limit = min(limit, self._best - 1)
+                step *= 2
+                continue
+            if is_impossible:
+                bound = limit + 1
+            elif limit == self._best - 1:
+                break
+            open_from, limit = limit + 1, self._best - 1
+        return min(bound, self._best)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._asking.work >= self._end or self._asking.stop is not None
+
+    def _ask(self, limit: int, is_least: bool) -> tuple[bool, bool]:
+        """Is there a better choice within this limit; if not, is it known that there is none?"""
+        question = replace(self._question, held=(*self._held, limit), least=self._most if is_least else None)
+        answer = self._asking.ask(self._turned, question, min(self._each, self._end - self._asking.work))
+        if answer.pools is not None and answer.value is not None and answer.value <= self._most:
+            tops = self._program.least_tops(answer.pools)
+            self._best = min(self._program.value(self._index, answer.pools, tops), limit)
+            self.found.insert(0, Choice(self._best, tops, answer.pools))
+            return True, False
+        return False, answer.is_impossible or (answer.bound is not None and answer.bound > self._most)
