@@ -7,11 +7,11 @@ from __future__ import annotations
 
 EARLY = (
     "tests/http/faults/test_kill_matrix.py",
-    "tests/containers/test_image.py",
+    "tests/project/containers/test_image.py",
     "tests/api/jobs/queue/test_consumer.py",
     "tests/project/test_build.py",
     "tests/http/faults/test_lifecycle.py",
-    "tests/documents/test_readme.py",
+    "tests/project/documents/test_readme.py",
     "tests/http/answers/test_open_api.py",
     "tests/property/test_brute_force.py",
     "tests/http/faults/test_worker.py",
@@ -23,7 +23,7 @@ EARLY = (
     "tests/contract",
     "tests/corpus",
     "tests/property",
-    "tests/documents/test_demo.py",
+    "tests/project/documents/test_demo.py",
 )
 """Begin in this order, before all others: those that wait beside those that compute, as long as there are both."""
 APART = (

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.running.command import run
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 README = (ROOT / "README.md").read_text()
 HOW_IT_WORKS = (ROOT / "docs" / "how-it-works.md").read_text()
 

@@ -18,7 +18,7 @@ from api.process.machine import Cores, Memory
 from api.process.memory_budget import reader_processes, share_out, solver_processes
 from api.routes import about
 from api.settings import PREFIX, Settings, read_settings
-from tests.containers.dockerfile import ROOT, read_dockerfile
+from tests.project.containers.dockerfile import ROOT, read_dockerfile
 
 DOCKER = ROOT / "docker"
 COMMANDS = {command.callback.__name__ for command in app.registered_commands if command.callback is not None}

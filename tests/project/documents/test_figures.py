@@ -17,7 +17,7 @@ from planner import Options, PlanStatus, Problem, plan
 from planner.bench.running.suites import SUITES
 from planner.generate import generate
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGES = ("README.md", "docs/figures.md")
 COMMAND = re.compile(r"memplan bench @graphs --solvers (\S+) --time-limit 10")
 ROW = re.compile(r"^\| [^|]+ \| ([\d.]+) % \| ([\d.]+) % \| (?:(\d+) of 30)?", re.MULTILINE)

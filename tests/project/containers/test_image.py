@@ -23,7 +23,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.containers.dockerfile import ROOT, read_dockerfile
+from tests.project.containers.dockerfile import ROOT, read_dockerfile
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import planner
 from planner.formats import read_problem
 from planner.graph import nested_plan, program_problem
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
 @pytest.mark.parametrize(

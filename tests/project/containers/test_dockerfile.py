@@ -9,7 +9,7 @@ import pytest
 
 from api.cli.app import app
 from api.settings import PREFIX, Settings
-from tests.containers.dockerfile import ROOT, Stage, copied_from_here, is_sent, read_dockerfile
+from tests.project.containers.dockerfile import ROOT, Stage, copied_from_here, is_sent, read_dockerfile
 
 BUILD, RUN = read_dockerfile()
 

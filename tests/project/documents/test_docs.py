@@ -13,7 +13,7 @@ from planner.model.versions import MEMPLAN
 from solvers.model import registry
 from tests.running.command import run
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"])
 TEXT = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in PAGES}

@@ -11,7 +11,7 @@ import pytest
 
 import planner
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "gallery.md").read_text("utf-8")
 
 
