@@ -16,6 +16,8 @@ HEAD, LEAST_FIELD, GAP, FOOT = 64, 150, 52, 30
 LONGEST_REASON = 600
 MOST_STEPS = 2
 """Of a line, in each pixel."""
+BAND = 0.35
+"""How much a band hides."""
 MOST_KINDS = 24
 """Of the legend."""
 MOST_POOLS = 100
@@ -165,7 +167,7 @@ def lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         over = "".join(f"L{x} {number(frame.y(high))}H{x + 1}" for x, _, high in band)
         under = "".join(f"L{x + 1} {number(frame.y(low))}H{x}" for x, low, _ in reversed(band))
         title = f"<title>{live_words(drawn)}: between the least and the most of each pixel</title>"
-        yield f'<path class="ink" fill-opacity=".35" d="M{over[1:]}{under}Z">{title}</path>'
+        yield f'<path class="ink" fill-opacity="{BAND}" d="M{over[1:]}{under}Z">{title}</path>'
     elif pool.profile:
         path: list[str] = []
         before = ""
@@ -198,7 +200,10 @@ def _why_empty(said: str, frame: Frame) -> Iterator[str]:
 
 def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str]) -> tuple[list[str], int]:
     """Lines and kinds, and how many rows they take."""
-    entries = [("live", live_words(drawn)), ("bound", "proven bound"), *more]
+    live = [("live", live_words(drawn))]
+    if any(is_dense(pool, sheet) for pool in drawn.pools):
+        live = [("ink", f"{live_words(drawn)}, from the least to the most of each pixel")]
+    entries = [*live, ("bound", "proven bound"), *more]
     if any(pool.size is not None for pool in drawn.pools):
         entries.append(("end", "end of the pool"))
     if len(drawn.kinds) > 1 or drawn.kinds[:1] not in ((), (None,)):
@@ -210,8 +215,9 @@ def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str])
         if x + width > sheet.right:
             x, row = LEFT, row + 1
         at = above + row * 20
-        if mark.startswith("k"):
-            parts.append(f'<rect class="{mark}" x="{number(x)}" y="{number(at - 9)}" width="14" height="10" rx="2"/>')
+        if mark == "ink" or mark.startswith("k"):
+            seen = f' fill-opacity="{BAND}"' * (mark == "ink")
+            parts.append(f'<rect class="{mark}"{seen} x="{number(x)}" y="{number(at - 9)}" width="14" height="10" rx="2"/>')
         else:
             parts.append(line(x, at - 4, x + 16, at - 4, mark))
         parts.append(text(x + 21, at, name, "soft name"))

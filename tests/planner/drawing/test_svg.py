@@ -190,9 +190,11 @@ def test_a_line_that_would_cover_all_is_a_band_that_can_be_seen_through() -> Non
     for steps, is_band in ((40, False), (4_000, True)):
         buffers = tuple(Buffer(i, 8 + 56 * (i % 2), live=((i, i + 1),)) for i in range(steps))
         problem = Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
-        paths = parts(drawn(problem), "path")
+        picture = drawn(problem)
+        paths = parts(picture, "path")
         band = [path for path in paths if path.get("class") == "ink"]
-        assert [path.get("class") for path in paths].count("live") == 2 - is_band  # one is of the legend
+        assert [path.get("class") for path in paths].count("live") == (0 if is_band else 2)  # one is of the legend
+        assert [box.get("class") for box in parts(picture, "rect")].count("ink") == is_band  # which has the band, too
         assert len(band) == is_band
         for path in band:
             xs = [float(x) for x in re.findall(r"[MLH]([0-9.]+)", path.get("d") or "")]
