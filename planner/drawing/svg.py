@@ -217,7 +217,9 @@ def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str])
         at = above + row * 20
         if mark == "ink" or mark.startswith("k"):
             seen = f' fill-opacity="{BAND}"' * (mark == "ink")
-            parts.append(f'<rect class="{mark}"{seen} x="{number(x)}" y="{number(at - 9)}" width="14" height="10" rx="2"/>')
+            parts.append(
+                f'<rect class="{mark}"{seen} x="{number(x)}" y="{number(at - 9)}" width="14" height="10" rx="2"/>'
+            )
         else:
             parts.append(line(x, at - 4, x + 16, at - 4, mark))
         parts.append(text(x + 21, at, name, "soft name"))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ....checks.report import quoted
+from ....checks.report import Place, quoted
 from ....graph.operators import Operator, OperatorKind, TensorKind
 from . import dims as d
 from .function import ABSENT, Scope, Several, Value, Written
 from .model import BOOL, INT64, Declared, Graph, Node
 from .rules.site import ShapeError, Site, Type
+from .turns import turns, unrolled
 from .values import is_settled
 
 if TYPE_CHECKING:
@@ -22,12 +23,29 @@ Inputs: TypeAlias = list[Value | None]
 NUMBER, TRUTH = Type(INT64, ()), Type(BOOL, ())
 
 
+class Growing(ShapeError):
+    """What a loop carries does not keep its shape."""
+
+
 class Lowering(Protocol):
     """What lowers the graphs inside these operators."""
 
     symbols: Symbols
     warnings: dict[str, None]
     maybe: set[Value]
+    functions: list[Function]
+
+    def count(self, more: int, place: Place) -> None:
+        """So many nodes more."""
+        ...
+
+    def nodes(self, nodes: Iterable[Node], scope: Scope, into: Written) -> None:
+        """The nodes, one after the other."""
+        ...
+
+    def constants(self, graph: Graph, scope: Scope, into: Written) -> None:
+        """The constants of a graph."""
+        ...
 
     def inner(
         self, node: Node, graph: Graph, scope: Scope, into: Written, given: list[tuple[Type, Any]], what: str
@@ -139,13 +157,21 @@ def _of_type(written: Written, value: Value, type_: Type) -> str:
 
 
 def loop(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written) -> None:
-    """Loop. The number of the turn stays in one place; the condition is carried, as what the turns hand on is."""
+    """Loop. The number of the turn stays in one place; the condition is carried, as what the turns hand on is. Where that grows, every turn stands for itself."""
     trips, test = [*inputs, None, None][:2]
     state = [_needed(inputs, 2 + j) for j in range(len(inputs) - 2)]
     carried = [TRUTH, *(value.type for value in state)]
     given: list[tuple[Type, Any]] = [(NUMBER, None), *((type_, None) for type_ in carried)]
+    kept = len(low.functions)
     written, outputs = low.inner(node, _graph(node, "body"), scope, into, given, "body")
-    back = _turned(written, outputs, carried)
+    try:
+        back = _turned(written, outputs, carried)
+    except Growing:
+        if turns(trips) is None:
+            raise
+        del low.functions[kept:]
+        unrolled(low, node, inputs, scope, into)
+        return
     count = None if trips is None or trips.content is None else trips.content.ravel()[0]
     made = [
         Type(value.type.element, (_turns(low, node, scope, len(state) + j, count), *value.type.shape))
@@ -250,7 +276,7 @@ def _turned(written: Written, outputs: list[Value], carried: list[Type]) -> list
     for value, type_ in zip(outputs, carried, strict=False):
         if value.type.shape != type_.shape:
             shown = " and ".join(str([str(dim) for dim in each.shape]) for each in (type_, value.type))
-            raise ShapeError(f"{quoted(value.name)} changes its shape from turn to turn: {shown[:120]}")
+            raise Growing(f"{quoted(value.name)} changes its shape from turn to turn: {shown[:120]}")
     return [written.given_back(value) for value in outputs]
 
 

@@ -23,6 +23,7 @@ from .rules.site import NotKnown, ShapeError, Site, Type
 from .rules.table import RULES
 from .sequences import MOST_ITEMS, SEQUENCES, hands_on
 from .symbols import Symbols
+from .turns import unrolled
 from .values import is_settled, values_of
 
 MOST_NODES = 1 << 17
@@ -189,6 +190,12 @@ class Lowering:
                     raise bad_input(Code.TOO_LARGE, node.place, f"sequences hold more than {MOST_HELD} tensors in all")
                 if name:
                     scope.hold(name, made)
+        elif (
+            not node.domain
+            and node.operator == "Loop"
+            and any(isinstance(v, Several) for v in self._given(node, scope))
+        ):
+            unrolled(self, node, self._given(node, scope), scope, into)
         elif not node.domain and node.operator in CONTROL:
             inputs = self._inputs(node, scope)
             if node.operator != "If" and not self.maybe.isdisjoint(inputs):

@@ -1,6 +1,6 @@
 """Sequences and optional values: names for tensors that lie where they are. Nothing is copied where a sequence is put together or taken apart.
 
-How many tensors a sequence has must be known: of one that the model is given it is said, and one that a loop makes longer is refused.
+How many tensors a sequence has must be known: of one that the model is given it is said, and a loop that makes one longer is taken turn by turn.
 """
 
 from __future__ import annotations

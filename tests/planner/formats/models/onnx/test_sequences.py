@@ -246,17 +246,6 @@ def test_what_is_not_known_is_refused_with_its_place(nodes: list[bytes], code: s
     assert text in found[2]
 
 
-def test_a_loop_that_carries_a_sequence_is_refused() -> None:
-    body = graph(
-        [node("SequenceInsert", "s x", "more"), node("Identity", "go", "on")],
-        [value("i", [], 7), value("go", [], 9), sequence("s", [8])],
-        [value("on", [], 9), sequence("more", [8])],
-    )
-    nodes = [node("SequenceEmpty", "", "none"), node("Loop", "n - none", "y", body=("graph", body))]
-    found = refused(model(graph(nodes, [value("x", [8])], [sequence("y", [8])], [tensor("n", [3], [])])))
-    assert found[:2] == ("not_supported_yet", "/graph/node/1/input/2")
-
-
 def test_sequences_hold_no_more_than_their_file_is_worth() -> None:
     nodes = [node("SplitToSequence", "x", "s", axis=0)]
     nodes += [node("Identity", "s", f"s{i}") for i in range(3)]

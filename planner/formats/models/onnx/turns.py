@@ -1,0 +1,109 @@
+"""Loops of which every turn is known, as if their graph stood there as often: what such a loop carries may grow, sequences among it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from ....checks.report import Place, quoted
+from ....graph.operators import Operator, OperatorKind, TensorKind
+from .function import Scope, Several, Value, Written
+from .model import BOOL, INT64, Graph, Node
+from .rules.site import ShapeError, Type
+from .values import as_values, is_settled
+
+if TYPE_CHECKING:
+    from .symbols import Symbols
+
+
+class Lowering(Protocol):
+    """What lowers graphs."""
+
+    symbols: Symbols
+
+    def count(self, more: int, place: Place) -> None:
+        """So many nodes more."""
+        ...
+
+    def nodes(self, nodes: Iterable[Node], scope: Scope, into: Written) -> None:
+        """The nodes, one after the other."""
+        ...
+
+    def constants(self, graph: Graph, scope: Scope, into: Written) -> None:
+        """The constants of a graph."""
+        ...
+
+
+def turns(trips: Value | Several | None) -> int | None:
+    """How many turns a loop takes at most, by its first input; None if that is not known."""
+    if not isinstance(trips, Value) or not is_settled(trips.content) or trips.content.size != 1:
+        return None
+    found = trips.content.ravel()[0]
+    return found if isinstance(found, int) else None
+
+
+def unrolled(low: Lowering, node: Node, inputs: Sequence[Value | Several | None], scope: Scope, into: Written) -> None:
+    """The turns, one after the other. Raises ShapeError where their number depends on what the model is given."""
+    body = node.attributes.get("body")
+    if not isinstance(body, Graph):
+        raise ShapeError("it has no graph body")
+    most = turns(inputs[0] if inputs else None)
+    if most is None:
+        raise ShapeError("it carries what may grow, and how many turns it takes is not known")
+    test = inputs[1] if len(inputs) > 1 else None
+    state = [_there(value, node.inputs[2 + j]) for j, value in enumerate(inputs[2:])]
+    if len(body.inputs) != 2 + len(state) or len(body.outputs) <= len(state):
+        raise ShapeError("what its graph takes and gives out is not what it carries")
+    names = [said.name for said in body.inputs]
+    parts: list[list[Value]] = [[] for _ in body.outputs[1 + len(state) :]]
+    turn = 0
+    while turn < most and _goes_on(test, node):
+        low.count(1, node.place)
+        inner = Scope(scope, scope.opsets, body.known)
+        low.constants(body, inner, into)
+        number = into.constant(names[0], Type(INT64, ()), as_values([turn], ()))
+        truth = into.constant(names[1], Type(BOOL, ()), as_values([True], ()))
+        for name, value in zip(names, (number, truth, *state), strict=True):
+            inner.hold(name, value)
+        low.nodes(body.nodes, inner, into)
+        test, *back = (_there(inner.sequence(said.name) or inner.find(said.name), said.name) for said in body.outputs)
+        state, made = back[: len(state)], back[len(state) :]
+        for found, value in zip(parts, made, strict=True):
+            if isinstance(value, Several):
+                raise ShapeError("what it puts together is a sequence")
+            found.append(value)
+        turn += 1
+    for name, value in zip(node.outputs, state, strict=False):
+        if name:
+            scope.hold(name, value)
+    for name, each in zip(node.outputs[len(state) :], parts, strict=False):
+        if name:
+            scope.values[name] = _together(each, name, into)
+
+
+def _there(value: Value | Several | None, name: str) -> Value | Several:
+    if value is None:
+        raise ShapeError(f"nothing makes {quoted(name)}")
+    if isinstance(value, Several) and value.is_maybe:
+        raise ShapeError(f"nobody knows whether {quoted(name)} is there")
+    return value
+
+
+def _goes_on(test: Value | Several | None, node: Node) -> bool:
+    """Is another turn taken? Raises ShapeError where nobody knows."""
+    if test is None:
+        return True
+    if not isinstance(test, Value) or not is_settled(test.content) or test.content.size != 1:
+        raise ShapeError("it carries what may grow, and whether it takes another turn depends on what is computed")
+    return bool(test.content.ravel()[0])
+
+
+def _together(parts: list[Value], name: str, into: Written) -> Value:
+    """What every turn gives out, as one tensor."""
+    types = {part.type for part in parts}
+    if len(types) != 1:
+        raise ShapeError(f"its turns put together {quoted(name)}, whose parts are of {len(types) or 'no'} shapes")
+    (each,) = types
+    made = into.value(name, Type(each.element, (len(parts), *each.shape)), TensorKind.INTERMEDIATE)
+    into.run(Operator(OperatorKind.COMPUTE, into.used(parts), into.used([made]), name=name))
+    return made

@@ -1,0 +1,100 @@
+"""Loops whose turns are known: what they carry may grow, tensors and sequences alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner import Problem, plan, read_problem, verify
+from planner.model.errors import BadInput
+from tests.planner.formats.models.onnx.models import BOOL, INT64, graph, inside, model, node, number, tensor, value
+
+
+def sequence(name: str, shape: list[int]) -> bytes:
+    element = inside(1, number(1, 1) + inside(2, b"".join(inside(1, number(1, dim)) for dim in shape)))
+    return inside(1, name) + inside(2, inside(4, inside(1, element)))
+
+
+TURN = [value("i", [], INT64), value("go", [], BOOL)]
+GROWN = [node("Relu", "x", "a"), node("SequenceInsert", "s a", "t"), node("Identity", "go", "on")]
+LONGER = [node("Concat", "c x", "d", axis=0), node("Relu", "d", "e"), node("Identity", "go", "on")]
+
+
+def looped(
+    nodes: list[bytes], carried: bytes, back: str, *rest: bytes, trips: int | None = 3, parts: str = "", test: str = "-"
+) -> bytes:
+    """A loop over one thing that is carried, called `y` after it; and what is done with it."""
+    body = graph(nodes, [*TURN, carried], [value(each, None) for each in ("on", back, *parts.split())])
+    inputs = [value("x", [1, 8]), value("n", [], INT64), value("asked", [], BOOL)]
+    counts = [] if trips is None else [tensor("n", [trips], [])]
+    loop = node("Loop", f"n {test} first", f"y {parts and 'all'}", body=("graph", body))
+    return model(graph([*rest[:1], loop, *rest[1:]], inputs, [value("z", None)], counts))
+
+
+def read(data: bytes) -> Problem:
+    problem = read_problem(data)[0]
+    assert verify(problem, plan(problem)) == ()
+    return problem
+
+
+def sizes(problem: Problem) -> dict[int | str, int]:
+    return {buffer.id: buffer.size for buffer in problem.buffers}
+
+
+def refused(data: bytes) -> tuple[str, str, str]:
+    with pytest.raises(BadInput) as caught:
+        read_problem(data)
+    found = caught.value.findings[0]
+    return found.code.value, found.pointer, found.message
+
+
+EMPTY = node("SequenceEmpty", "", "first")
+JOINED = node("ConcatFromSequence", "y", "z", axis=0)
+CACHE = node("Identity", "x", "first")
+AFTER = node("Relu", "y", "z")
+
+
+def test_a_sequence_grows_by_one_each_turn() -> None:
+    problem = read(looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED))
+    live = {buffer.id: buffer.live for buffer in problem.buffers}
+    assert sizes(problem)["z"] == 3 * 32
+    assert [live[name] for name in ("a", "a'", "a'2")] == [((begin, 4),) for begin in range(3)]
+
+
+def test_a_tensor_grows_by_a_row_each_turn() -> None:
+    found = sizes(read(looped(LONGER, value("c", [1, 8]), "e", CACHE, AFTER)))
+    assert found["z"] == 4 * 32
+    assert sorted(size for name, size in found.items() if str(name)[0] in "de") == [64, 64, 96, 96, 128, 128]
+
+
+def test_what_the_turns_give_out_is_put_together() -> None:
+    nodes = [*GROWN, node("Exp", "a", "part")]
+    found = sizes(read(looped(nodes, sequence("s", [1, 8]), "t", EMPTY, JOINED, parts="part")))
+    assert found["all"] == 3 * 32
+    grown = refused(looped(LONGER, value("c", [1, 8]), "e", CACHE, AFTER, parts="d"))
+    assert (grown[:2], "of 3 shapes" in grown[2]) == (("invalid_value", "/graph/node/1"), True)
+
+
+def test_a_condition_that_is_known_ends_it() -> None:
+    nodes = [node("Constant", "", "two", value=("tensor", tensor("two", [2], []))), *GROWN[:2]]
+    nodes.append(node("Less", "i two", "on"))
+    assert sizes(read(looped(nodes, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=9)))["z"] == 3 * 32
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "text"),
+    [
+        (looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=None), "invalid_value", "how many turns"),
+        (looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED, test="asked"), "invalid_value", "another turn"),
+        (looped(LONGER, value("c", [1, 8]), "e", CACHE, AFTER, trips=None), "invalid_value", "changes its shape"),
+        (looped(LONGER, value("c", [1, 8]), "e", CACHE, AFTER, test="asked"), "invalid_value", "another turn"),
+        (looped(GROWN[1:], sequence("s", [1, 8]), "t", EMPTY, JOINED), "unknown_buffer", "'a'"),
+        (looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=1 << 60), "too_large", "more than"),
+        (looped(LONGER, value("c", [1, 8]), "e", CACHE, AFTER, trips=1 << 60), "too_large", "more than"),
+        (looped(GROWN, sequence("s", [1, 8]), "t", EMPTY, JOINED, trips=0), "invalid_value", "empty"),
+    ],
+)
+def test_what_is_not_known_is_refused_with_its_place(made: bytes, code: str, text: str) -> None:
+    found = refused(made)
+    assert found[0] == code
+    assert found[1].startswith("/graph/")
+    assert text in found[2]
