@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -17,6 +18,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from planner.formats.json.sentences import describe_error
 from planner.formats.tables.problems import FORMATS
 
 PREFIX = "MEMPLAN_"
@@ -264,16 +266,16 @@ def read_settings(**given: Any) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as error:
-        raise WrongSettings("; ".join(_sentence(dict(each)) for each in error.errors(include_url=False))) from None
+        raise WrongSettings("; ".join(_sentence(each) for each in error.errors(include_url=False))) from None
     except ValueError as error:  # the file is no TOML
         raise WrongSettings(f"the settings file {file!r} cannot be read: {error}") from None
 
 
-def _sentence(error: dict[str, Any]) -> str:
+def _sentence(error: ErrorDetails) -> str:
     place = ".".join(map(str, error["loc"])).removeprefix(PREFIX).lower() or "settings"
     if error["type"] == "extra_forbidden":
         return f"there is no setting {place}"
-    return f"{place}: {str(error['msg']).removeprefix('Value error, ')}"
+    return f"{place}: {describe_error(error)[2]}"
 
 
 def settings_table() -> str:

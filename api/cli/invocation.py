@@ -28,6 +28,8 @@ def invoke(arguments: Sequence[str], begun: float | None = None) -> int:
         message = getattr(error, "format_message", None)
         if message is None:
             raise
+        if hasattr(error.__cause__, "errors"):
+            _in_our_words(error)
         refuse_usage(message(), _command_path(called, arguments), as_json="--json" in arguments)
         return ExitCode.BAD_INPUT
     return code if isinstance(code, int) else ExitCode.OK
@@ -54,9 +56,17 @@ def _command_path(called: object, arguments: Sequence[str]) -> str:
     return " ".join(path)
 
 
+def _in_our_words(error: Exception) -> None:
+    """Newer versions of typer have pydantic read the options, and say what that says."""
+    from planner.formats.json.sentences import describe_error
+
+    found = error.__cause__.errors()  # type: ignore[union-attr]
+    error.message = describe_error(found[0])[2]  # type: ignore[attr-defined]
+
+
 def refuse_usage(message: str, command_path: str, *, as_json: bool) -> None:
     """Say which argument is wrong, and where help is."""
-    message = " ".join(message.split()).replace("Value error, ", "")
+    message = " ".join(message.split())
     if as_json:
         from planner.model.errors import Code, Finding
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
 from planner.planning.options.options import DECLARED, GREATEST, Declared, OptionKind, chosen
 
 Size = Annotated[int, Field(ge=0, le=GREATEST)]
+SIZES = ("of the only pool", "by pool")
+"""The two ways to say capacities: so that what is wrong with one is not told of both."""
 OFFERED = {row.said: row for row in DECLARED.values() if row.over_http}
 """The library's options, by their names over HTTP."""
 
@@ -35,7 +37,10 @@ def field_of(row: Declared) -> tuple[Any, Any]:
             Literal[tuple(each.value for each in row.choices or ())], BeforeValidator(partial(meant, row))
         ],
         OptionKind.FLAG: bool,
-        OptionKind.SIZES: Size | dict[str, Size],
+        OptionKind.SIZES: Annotated[
+            Annotated[Size, Tag(SIZES[0])] | Annotated[dict[str, Size], Tag(SIZES[1])],
+            Discriminator(lambda said: SIZES[isinstance(said, dict)]),
+        ],
     }
     default = None if row.kind is OptionKind.SECONDS else row.default  # the service has a limit of its own
     return (types[row.kind] | None if default is None else types[row.kind]), Field(

@@ -9,12 +9,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from planner.checks.report import printable
+from planner.formats.json.sentences import describe_error
 from planner.model.errors import MAX_ECHO, Code, Finding
 from planner.planning.options.options import DECLARED, Options
 
 from ...errors import Refusal, bad_option, refused_findings
 from ...settings import Settings
-from .doors import DOOR_OF, OFFERED, PLANS, Door, RequestOptions
+from .doors import DOOR_OF, OFFERED, PLANS, SIZES, Door, RequestOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def from_body(solve: object, door: Door = PLANS) -> RequestOptions:
     try:
         return door.strict.model_validate(solve)
     except ValidationError as error:
-        raise wrong_options(error.errors(include_url=False, include_input=False), "/solve") from None
+        raise wrong_options(error.errors(include_url=False), "/solve") from None
 
 
 def merged(query: RequestOptions, body: RequestOptions | None, door: Door = PLANS) -> RequestOptions:
@@ -110,9 +111,9 @@ def wrong_options(errors: Sequence[Any], root: str = "/options") -> Refusal:
     """What pydantic objects to, in the words of the command line's refusals."""
     findings = []
     for each in errors:
-        place = "".join(f"/{str(step)[:60]}" for step in each["loc"] if step not in ("query", "int", "constrained-int"))
+        place = "".join(f"/{str(step)[:60]}" for step in each["loc"] if step not in ("query", *SIZES))
         unknown = each["type"] == "extra_forbidden"
-        message = "there is no such option" if unknown else each["msg"][0].lower() + each["msg"][1:]
+        message = "there is no such option" if unknown else describe_error(each)[2]
         findings.append(Finding(Code.INVALID_OPTION, pointer_text(root + place), message[:MAX_ECHO]))
     return refused_findings(findings)
 

@@ -194,9 +194,9 @@ def host_name(host: str) -> str:
 def with_plain_target(scope: Scope) -> Scope:
     """A request for `http://host/path`, as proxies send them, is one for `/path` of that host, whatever the Host header says."""
     target: str = scope["path"]
-    if not target.startswith(("http://", "https://")):
+    scheme, separator, rest = target.partition("://")
+    if not separator or scheme.lower() not in ("http", "https"):
         return scope
-    _, _, rest = target.partition("://")
     host, _, path = rest.partition("/")
     headers = [(name, value) for name, value in scope["headers"] if name != b"host"]
     headers.append((b"host", host.encode("latin-1", "replace")))

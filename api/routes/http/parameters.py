@@ -77,7 +77,7 @@ class DoorQuery:
                 {name: values if name in self._lists else values[-1] for name, values in said.items()}
             )
         except ValidationError as error:
-            raise wrong_options(error.errors(include_url=False, include_input=False)) from None
+            raise wrong_options(error.errors(include_url=False)) from None
 
     def options(self, query: RequestQuery) -> RequestOptions:
         """The options among what was said. Raises Refusal."""

@@ -82,9 +82,13 @@ _TYPES = {
     "int_parsing": "an integer",
     "string_type": "a string",
     "bool_type": "a boolean",
+    "bool_parsing": "a boolean",
     "float_type": "a number",
+    "float_parsing": "a number",
     "list_type": "a list",
+    "tuple_type": "a list",
     "dict_type": "an object",
+    "model_type": "an object",
     "none_required": "null",
     LABEL_ERROR: "a string or an integer",
     PADDING_ERROR: '"valid", "same" or a list of [before, after]',
@@ -111,13 +115,19 @@ def _length(value: Any, context: dict[str, Any]) -> str:
 
 
 def _bound(value: Any, context: dict[str, Any]) -> str:
-    if "ge" in context:
-        return f"must be {_number(context['ge'])} or more, not {quoted(value)}"
-    return f"must be {_number(context['le'])} or less, not {quoted(value)}"
+    ((bound, number),) = context.items()
+    return f"must be {_BOUNDS[bound].format(_number(number))}, not {quoted(value)}"
 
 
-def _number(value: int) -> str:
-    return {MAX_ADDRESS: "2^62", -MAX_ADDRESS: "-2^62"}.get(value, str(value))
+_BOUNDS = {"ge": "{} or more", "le": "{} or less", "gt": "more than {}", "lt": "less than {}"}
+
+
+def _number(value: float) -> str:
+    return {MAX_ADDRESS: "2^62", -MAX_ADDRESS: "-2^62"}.get(int(value), str(value).removesuffix(".0"))
+
+
+def _one_of(value: Any, context: dict[str, Any]) -> str:
+    return f"must be {context['expected']}, not {kind_of(value)}"
 
 
 _VALUES: dict[str, tuple[Code, Callable[[Any, dict[str, Any]], str]]] = {
@@ -128,11 +138,12 @@ _VALUES: dict[str, tuple[Code, Callable[[Any, dict[str, Any]], str]]] = {
     "string_too_long": (Code.TOO_LARGE, lambda value, context: too_long(value, context["max_length"])),
     "greater_than_equal": (Code.OUT_OF_RANGE, _bound),
     "less_than_equal": (Code.OUT_OF_RANGE, _bound),
+    "greater_than": (Code.OUT_OF_RANGE, _bound),
+    "less_than": (Code.OUT_OF_RANGE, _bound),
     "int_parsing_size": (Code.OUT_OF_RANGE, lambda value, _: f"{kind_of(value)} is too large"),
     "finite_number": (Code.NOT_FINITE, lambda value, _: "must be a finite number"),
-    "literal_error": (
-        Code.INVALID_VALUE,
-        lambda value, context: f"must be {context['expected']}, not {kind_of(value)}",
-    ),
+    "literal_error": (Code.INVALID_VALUE, _one_of),
+    "enum": (Code.INVALID_VALUE, _one_of),
+    "value_error": (Code.INVALID_VALUE, lambda _, context: str(context["error"])),
     "json_invalid": (Code.INVALID_JSON, lambda value, _: "is not valid JSON"),
 }

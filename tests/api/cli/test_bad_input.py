@@ -129,10 +129,22 @@ def test_a_goal_may_be_spelled_as_others_do(goal: str, tmp_path: Path, capfdbina
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--goal", "minimse"], ["--report", "fool"], ["--prefer", "x"], ["--seed", "-1"]]
+    "arguments",
+    [
+        ["--goal", "minimse"],
+        ["--report", "fool"],
+        ["--prefer", "x"],
+        ["--seed", "-1"],
+        ["--seed", "x"],
+        ["--workers", "0"],
+        ["--work-limit", "1.5"],
+        ["--memory-limit", "much"],
+    ],
 )
 def test_what_a_choice_may_be_is_said_in_our_words(arguments: list[str], tmp_path: Path, capfdbinary: Captured) -> None:
     assert invoke(["plan", written(tmp_path, THREE), *arguments]) == 2
     said = capfdbinary.readouterr()[1].decode()
     assert arguments[0] in said
+    assert arguments[1] in said
     assert "Value error" not in said
+    assert "nput should" not in said

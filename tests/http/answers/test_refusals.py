@@ -39,6 +39,11 @@ def test_every_path_refuses_in_the_same_form(service: Served, method: str, path:
     assert (found["status"], found["code"]) == (status, code)
 
 
+@pytest.mark.parametrize("path", ["/v1/jobs?limit=x", "/v1/jobs?before=!", "/v1/jobs?limit=0"])
+def test_what_is_wrong_with_a_query_is_said_in_our_words(service: Served, path: str) -> None:
+    assert " should " not in refusal(service.client.get(path))["detail"]
+
+
 def test_what_may_be_done_is_said_where_a_method_is_refused(service: Served) -> None:
     assert service.client.get("/v1/plans").headers["allow"] == "POST"
 
@@ -273,6 +278,8 @@ def exchanged(service: Served, request: bytes) -> bytes:
 def test_a_target_may_name_its_host_and_then_that_is_the_host(service: Served) -> None:
     absolute = b"GET http" + b"://%s/healthz HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n"
     assert exchanged(service, absolute % (b"localhost", b"evil.example")).startswith(b"HTTP/1.1 200 ")
+    shouted = absolute.replace(b"http", b"HTTP", 1)
+    assert exchanged(service, shouted % (b"LOCALHOST", b"evil.example")).startswith(b"HTTP/1.1 200 ")
     refused = exchanged(service, absolute % (b"evil.example", b"localhost"))
     assert refused.startswith(b"HTTP/1.1 403 ")
     assert b"forbidden_host" in refused

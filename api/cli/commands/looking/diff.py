@@ -80,7 +80,7 @@ def _show(found: Difference) -> None:
     if len(found.changes) > MAX_ROWS:
         console.print(f"… and {grouped(len(found.changes) - MAX_ROWS)} more; --json lists all")
     for line in _figures(found):
-        console.print(plain(line), soft_wrap=True)
+        console.print(plain(line))
 
 
 def _place(place: Placement | None) -> str:

@@ -18,6 +18,7 @@ from planner.model.problem import Problem, measures_bytes
 from planner.planning.options.options import Options
 from planner.planning.options.preference import TERMS, Stability
 from solvers.model.errors import StopReason
+from solvers.model.registry import SolverKind, entry_of
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
@@ -88,20 +89,26 @@ def run(request: Request, options: Options) -> ExitCode:
 
     with refusing(None, as_json=request.as_json):
         old = read_baseline(request.baseline)
+    hand_over = partial(deliver, has_work_limit=_heeds_work_limit(options))
     if request.proof is None:
         way = planner.plan if old is None else partial(planner.plan, start=old)
-        return carry_out(request, options, Work(way, in_bytes, for_the_file, deliver))
+        return carry_out(request, options, Work(way, in_bytes, for_the_file, hand_over))
     from .proof import Proving
 
     proving = Proving(request.proof, options)
     with refusing(shown_name(request.file), as_json=request.as_json):
         proving.check(request.file, request.target)
-    code = carry_out(request, options, Work(partial(proving.plan, start=old), in_bytes, for_the_file, deliver))
+    code = carry_out(request, options, Work(partial(proving.plan, start=old), in_bytes, for_the_file, hand_over))
     with refusing(None, as_json=request.as_json):
         written = proving.write(quiet=request.quiet)
     if proving.is_interrupted:
         return ExitCode.INTERRUPTED
     return code if written or code is ExitCode.INTERRUPTED else ExitCode.UNKNOWN
+
+
+def _heeds_work_limit(options: Options) -> bool:
+    """Was one asked for, of a solver that would go on for longer with a greater one? Other systems' methods end by their own rules."""
+    return options.work_limit is not None and entry_of(options.solver).kind is not SolverKind.PUBLISHED
 
 
 Answer = TypeVar("Answer", bound="Plan | planner.Sharing")
@@ -201,14 +208,21 @@ def log(text: str) -> None:
         say(f"  {visible(line)}")
 
 
-def deliver(request: Request, problem: Problem, plan: Plan) -> None:
+def deliver(request: Request, problem: Problem, plan: Plan, *, has_work_limit: bool) -> None:
     """Print the plan as JSON, as tables, or, where only its absence matters, as one line."""
     if request.prints_json:
         print_document(write_plan(plan))
     if request.prints_tables:
         from ...terminal.tables.plan import print_report
 
-        print_report(problem, plan, explain=request.explain, written_to=request.target, as_map=request.block_map)
+        print_report(
+            problem,
+            plan,
+            explain=request.explain,
+            written_to=request.target,
+            as_map=request.block_map,
+            has_work_limit=has_work_limit,
+        )
     elif not request.as_json:
         say_what_is_wrong(plan, quiet=request.quiet)
     if request.report is not None:

@@ -47,10 +47,13 @@ STOPPED = {
 }
 MAY_HELP = {
     StopReason.TIME_LIMIT: "A longer --time-limit may help.",
-    StopReason.WORK_LIMIT: "The solver gave up: another one may find a plan (auto tries many), or this one with a greater --work-limit.",
+    StopReason.WORK_LIMIT: "A greater --work-limit may help.",
     StopReason.MEMORY_LIMIT: "A greater --memory-limit may help.",
 }
 """What to try where nothing was found."""
+GAVE_UP = "The solver gave up: another one may find a plan (auto tries many)."
+ENDED_ITSELF = "nothing more to try"
+"""Of runs that end as by a limit of work, but had none, or leave some of it."""
 
 
 def print_report(
@@ -61,6 +64,7 @@ def print_report(
     written_to: str | None = None,
     as_map: bool = False,
     console: Console | None = None,
+    has_work_limit: bool = False,
 ) -> None:
     """Everything about the plan, for a terminal: what it is worth comes last, where the reader's eyes are."""
     console = console or console_on()
@@ -76,7 +80,11 @@ def print_report(
         for text in explain_bound(problem, plan).splitlines():
             console.print(plain(text))
         console.print()
-    print_verdict(problem, plan, figures(plan), console, explain=explain, written_to=written_to)
+    limited = has_work_limit or any("the work limit ended" in warning for warning in plan.warnings)
+    ended_itself = plan.stop is StopReason.WORK_LIMIT and not limited
+    print_verdict(
+        problem, plan, figures(plan), console, explain=explain, written_to=written_to, ended_itself=ended_itself
+    )
 
 
 def print_verdict(
@@ -87,30 +95,31 @@ def print_verdict(
     *,
     explain: bool,
     written_to: str | None,
+    ended_itself: bool = False,
 ) -> None:
     """What came of it, in a few lines."""
     for warning in answer.warnings:
         console.print(Text.assemble(word("warning"), ": ", plain(warning)))
-    console.print(headline(problem, answer))
+    console.print(headline(problem, answer, ENDED_ITSELF if ended_itself else STOPPED[answer.stop]))
     if answer.status is PlanStatus.INFEASIBLE:
         console.print(infeasible_panel(answer.shortage, explain=explain))
     elif answer.status is PlanStatus.UNKNOWN:
         nothing = "Nothing that fits was found, nor a proof that there is nothing."
-        console.print(f"{nothing} {MAY_HELP.get(answer.stop, '')}".strip())
+        console.print(f"{nothing} {GAVE_UP if ended_itself else MAY_HELP.get(answer.stop, '')}".strip())
     for line in figures:
-        console.print(line, soft_wrap=True)
+        console.print(line)
     if written_to is not None:
         console.print(Text.assemble("written to ", plain(written_to)), soft_wrap=True)
 
 
-def headline(problem: Problem, plan: Plan | Sharing) -> Text:
+def headline(problem: Problem, plan: Plan | Sharing, ended: str) -> Text:
     """`optimal   resnet50: 1 042 buffers   0.13 s   greedy`"""
     count = len(as_chosen(problem, plan).buffers if isinstance(plan, Plan) else problem.buffers)
     subject = f"{grouped(count)} buffer{'' if count == 1 else 's'}"
     if problem.name:
         subject = f"{problem.name[:LONGEST_NAME]}: {subject}"
     facts = [subject, f"{plan.run.seconds:.2f} s"]
-    facts += [fact for fact in (plan.solver, STOPPED[plan.stop]) if fact]
+    facts += [fact for fact in (plan.solver, ended) if fact]
     return Text.assemble(word(plan.status.value), *(part for fact in facts for part in ("   ", plain(fact))))
 
 

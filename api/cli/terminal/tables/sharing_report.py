@@ -27,10 +27,10 @@ def print_sharing_report(report: SharingReport, console: Console) -> None:
     if report.unused is not None:
         facts.append(f"{percent(report.unused)} unused on average")
     headline = Text.assemble(word(report.status.value), *(t for fact in facts for t in ("   ", plain(fact))))
-    console.print(headline, soft_wrap=True)
+    console.print(headline)
     for each in report.kinds[:MAX_ROWS]:
         console.print()
-        console.print(_summary(each), soft_wrap=True)
+        console.print(_summary(each))
         if each.objects:
             console.print(_objects(each.objects, console.width), crop=False)
             print_rest(console, len(each.objects))

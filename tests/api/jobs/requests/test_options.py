@@ -6,10 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from api.errors import Refusal
-from api.jobs.requests.doors import PLANS, RequestOptions
-from api.jobs.requests.options import as_document, clipped, from_body, from_document, merged
+from api.jobs.requests.doors import DOORS, FIELDS, PLANS, Door, RequestOptions
+from api.jobs.requests.options import as_document, clipped, from_body, from_document, merged, wrong_options
 from api.jobs.requests.posted_problem import separate, understand
 from api.settings import Settings
 from planner.model.errors import BadInput, Code
@@ -132,3 +133,19 @@ def test_a_choice_may_be_spelled_as_others_do() -> None:
     assert clipped(from_body({"goal": "minimize"}), SETTINGS).options.goal is Goal.MINIMISE
     with pytest.raises(Refusal, match="minimise"):
         from_body({"goal": "smallest"})
+
+
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+@pytest.mark.parametrize("value", ["x", "", "nan", -1, 1e400, 1.5, {"a": -1}, [None], None, True, "x" * 300])
+def test_what_is_wrong_with_an_option_is_said_in_our_words(door: Door, value: object) -> None:
+    """Of each option, in a query (where all is text) and in JSON."""
+    for name in {**FIELDS, **door.own}:
+        for model in (door.loose, door.strict):
+            try:
+                model.model_validate({name: value})
+            except ValidationError as error:
+                refusal = wrong_options(error.errors())
+                assert len(refusal.findings) == 1, refusal.findings
+                assert refusal.findings[0].pointer.startswith(f"/options/{name}")
+                assert " should " not in refusal.detail
+                assert "nput" not in refusal.detail

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from api.cli.terminal.tables import plan as plan_report
 from api.cli.terminal.tables.plan import print_report
-from planner.model.plan import Objective, Plan, PlanStatus, Shortage, TermValue
+from planner.model.plan import Choice, ChoiceGoal, Objective, Plan, PlanStatus, Shortage, TermValue
 from planner.model.problem import Buffer, Problem
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
@@ -19,12 +19,20 @@ from tests.api.sample_plans import make_plan, stacked
 PROBLEM = Problem((Buffer("a", 64),))
 
 
-def shown(problem: Problem, plan: Plan, *, explain: bool = False, width: int = 100, colour: bool = False) -> str:
+def shown(
+    problem: Problem,
+    plan: Plan,
+    *,
+    explain: bool = False,
+    width: int = 100,
+    colour: bool = False,
+    has_work_limit: bool = False,
+) -> str:
     stream = io.StringIO()
     console = Console(
         file=stream, width=width, markup=False, emoji=False, highlight=False, force_terminal=colour, no_color=not colour
     )
-    print_report(problem, plan, explain=explain, console=console)
+    print_report(problem, plan, explain=explain, console=console, has_work_limit=has_work_limit)
     return stream.getvalue()
 
 
@@ -119,5 +127,19 @@ def test_an_explanation_is_printed_below(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_what_may_help_depends_on_why_it_stopped() -> None:
     gave_up = shown(PROBLEM, make_plan(PlanStatus.UNKNOWN, stop=StopReason.WORK_LIMIT))
+    assert "nothing more to try" in gave_up
     assert "auto tries many" in gave_up
-    assert "--time-limit" not in gave_up
+    assert "-limit" not in gave_up
+    limited = make_plan(PlanStatus.UNKNOWN, stop=StopReason.WORK_LIMIT)
+    assert "--work-limit may help" in shown(PROBLEM, limited, has_work_limit=True)
+    hill_climb = replace(limited, warnings=("the work limit ended the planner after 3 rounds",))
+    assert "--work-limit may help" in shown(PROBLEM, hill_climb)
+
+
+def test_what_was_chosen_is_broken_between_words() -> None:
+    problem, plan = stacked([("a", 64)])
+    picks = tuple((f"group {n}", f"alternative {n}") for n in range(30))
+    choice = Choice(picks, (), 5, 5, ChoiceGoal.SPEED)
+    lines = shown(problem, replace(plan, choice=choice), width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "group 29: alternative 29" in " ".join(line.strip() for line in lines)
