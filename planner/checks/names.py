@@ -157,7 +157,7 @@ def _pool_numbers(report: Report, place: Place, pool: Pool) -> None:
 
 def _buffers(problem: Problem, names: Names, report: Report) -> None:
     index = names.buffers
-    if isinstance(problem.buffers, BufferColumns) and _are_plain(problem.buffers):
+    if isinstance(problem.buffers, BufferColumns) and are_in_range(problem.buffers):
         index.update(zip(problem.buffers.ids, range(len(problem.buffers)), strict=True))
         if len(index) == len(problem.buffers):
             return
@@ -187,7 +187,7 @@ def _buffers(problem: Problem, names: Names, report: Report) -> None:
             _buffer_numbers(report, ("buffers", i), buffer, names)
 
 
-def _are_plain(columns: BufferColumns) -> bool:
+def are_in_range(columns: BufferColumns) -> bool:
     """Are all numbers in range, and all ids of a kind and a length that they may have?"""
     if not len(columns):
         return True

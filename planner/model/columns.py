@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar, overload
 
 from solvers.model.instance import Ints
@@ -68,6 +68,26 @@ class BufferColumns(Columns[Buffer]):
         numbers = (column.tolist() for column in (self.size, self.alignment, self.start, self.end))
         for id_, size, alignment, start, end in zip(self.ids, *numbers, strict=True):
             yield Buffer(id_, size, alignment, ((start, end),) if start != end else ())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptBuffers(BufferColumns):
+    """The same where they are looked at one by one, several times: all of them are made when the first is, and kept."""
+
+    _made: list[tuple[Buffer, ...]] = field(default_factory=list, init=False, repr=False)
+
+    @property
+    def rows(self) -> tuple[Buffer, ...]:
+        """All of them, always the same objects."""
+        if not self._made:
+            self._made.append(tuple(BufferColumns.__iter__(self)))
+        return self._made[0]
+
+    def row(self, i: int) -> Buffer:
+        return self.rows[i]
+
+    def __iter__(self) -> Iterator[Buffer]:
+        return iter(self.rows)
 
 
 def buffer_columns(ids: Sequence[BufferId], size: Ints, alignment: Ints, start: Ints, end: Ints) -> Sequence[Buffer]:

@@ -19,12 +19,14 @@ from ...model.columns import BufferColumns
 from ...model.deadline import look
 from ...model.problem import BufferId
 from ..binary.digits import Bytes, are_digits, chunks, numbers
+from .scan import NOT_STRUCTURE
 
 MOST_SHAPES = 64
 KEY = b'"buffers"'
 OPEN = re.compile(KEY + rb"[ \t\n\r]*:[ \t\n\r]*\[[ \t\n\r]*(?=\{)")
 CLOSE = re.compile(rb"\}[ \t\n\r]*\]")
 QUOTE, COLON, ZERO = b'":0'
+OPENING, CLOSING = [*b"[{"], [*b"]}"]
 
 
 class Taken(NamedTuple):
@@ -56,7 +58,7 @@ def taken_apart(data: bytes) -> Taken | None:
     """The document's `buffers`, if they are many, and nothing of them is unusual."""
     opened = OPEN.search(data) if b"\\" not in data else None
     closed = CLOSE.search(data, opened.end()) if opened is not None else None
-    if opened is None or closed is None or data.count(KEY) != 1:
+    if opened is None or closed is None or not _is_of_document(data, opened.start()):
         return None
     begin, end = opened.end(), closed.start() + 1
     reading = _Reading()
@@ -69,6 +71,16 @@ def taken_apart(data: bytes) -> Taken | None:
         return Taken(data[:begin] + data[end:], reading.columns())
     except (_Unusual, UnicodeDecodeError):
         return None
+
+
+def _is_of_document(data: bytes, at: int) -> bool:
+    """Is the first key of that name, which stands here, one of the document's own? Nothing is escaped in it."""
+    if data.count(KEY) == 1:
+        return True
+    marks = np.frombuffer(data[:at].translate(None, NOT_STRUCTURE), np.uint8)
+    outside = np.cumsum(marks == QUOTE) % 2 == 0
+    opening, closing = np.isin(marks, OPENING) & outside, np.isin(marks, CLOSING) & outside
+    return int(opening.sum()) - int(closing.sum()) == 1
 
 
 class _Reading:

@@ -30,7 +30,7 @@ READING = "reading"
 _SPACE = re.compile(r"[ \t\n\r,]*")
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
-_NOT_STRUCTURE = bytes(sorted(set(range(256)) - set(b'[]{}"')))
+NOT_STRUCTURE = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 
 
 class Scanned(NamedTuple):
@@ -155,7 +155,7 @@ def _depth(data: bytes) -> int:
     """The deepest nesting of brackets outside strings, if the document is valid up to there."""
     if b"\\" in data:
         data = _ESCAPE.sub(b"", data)
-    marks = np.frombuffer(data.translate(None, _NOT_STRUCTURE), np.uint8)
+    marks = np.frombuffer(data.translate(None, NOT_STRUCTURE), np.uint8)
     outside = np.cumsum(marks == ord('"')) % 2 == 0
     opening = (marks == ord("[")) | (marks == ord("{"))
     closing = (marks == ord("]")) | (marks == ord("}"))

@@ -12,8 +12,10 @@ from solvers.model.instance import Term
 
 from ...checks import sound_as_read
 from ...checks.limits import MAX_TIME
+from ...checks.names import are_in_range
 from ...checks.report import Place, Report, quoted
 from ...facts.intervals import merged
+from ...model.columns import KeptBuffers
 from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code
 from ...model.problem import (
@@ -125,26 +127,30 @@ def _read_plain(source: Source) -> tuple[Problem, tuple[str, ...]]:
         source = Source(source.data, source.name)
         source.taken = None
     wire = _choosing_wire() if "variants" in source.top else _wire()
-    return _problem(validate(wire, source.data, source.scanned)), ()
+    return sound_as_read(_problem(validate(wire, source.data, source.scanned))), ()
 
 
 def _in_columns(taken: Taken, scanned: Scanned) -> Problem | None:
     """The problem whose buffers were read in columns; None if anything is wrong or unusual about it."""
     try:
-        empty = _problem(validate(_wire(), taken.rest, scanned))
+        wire = _choosing_wire() if "variants" in (scanned.top or {}) else _wire()
+        empty = _problem(validate(wire, taken.rest, scanned))
         columns = taken.buffers
         if empty.lifetimes is Lifetimes.INCLUSIVE:
             if columns.end.max() >= MAX_TIME or (columns.end < columns.start).any():
                 return None
             columns = replace(columns, end=columns.end + 1)
-        if empty.lifetimes is None or not has_one_peak(empty):
+        if empty.lifetimes is None or not are_in_range(columns):
             return None
+        if not has_one_peak(empty):
+            columns = KeptBuffers(columns.ids, columns.size, columns.alignment, columns.start, columns.end)
         return sound_as_read(replace(empty, buffers=columns))
     except BadInput:
         return None
 
 
 def _problem(document: ChoosingProblemWire) -> Problem:
+    """What is written there; whether it is sound is to be seen."""
     report = Report()
     spelling = document.get("lifetimes")
     lifetimes = None if spelling is None else Lifetimes(spelling)
@@ -164,7 +170,7 @@ def _problem(document: ChoosingProblemWire) -> Problem:
     )
     report.raise_if_any()
     look("reading")
-    return sound_as_read(problem)
+    return problem
 
 
 def _terms(objective: w.ObjectiveWire) -> tuple[Term, ...]:

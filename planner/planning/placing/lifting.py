@@ -11,7 +11,7 @@ from solvers.model.objective import peaks as peaks_of
 from solvers.model.outcome import Certificate, Outcome, Proof
 
 from ...facts.digest import digest
-from ...model.columns import BufferColumns, PlacementColumns
+from ...model.columns import BufferColumns, KeptBuffers, PlacementColumns
 from ...model.deadline import in_time
 from ...model.errors import echo
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
@@ -87,7 +87,7 @@ def _placements(problem: Problem, lowered: Lowered, outcome: Outcome) -> Sequenc
     i = lowered.instance
     offset = outcome.placement.offset[i.part_block] + i.part_low
     columns = problem.buffers
-    if isinstance(columns, BufferColumns) and len(problem.pools) == 1:
+    if isinstance(columns, BufferColumns) and not isinstance(columns, KeptBuffers):
         return PlacementColumns(columns.ids, problem.pools[0].name, offset, columns.size)
     pool = outcome.placement.pool[i.part_block].tolist()
     names = [p.name for p in problem.pools]

@@ -150,7 +150,8 @@ class _Lowering:
 
     def _by_name(self, first: Ints) -> Ints | list[int]:
         """The blocks in the order of their first members' ids as text."""
-        if isinstance(self.buffers, BufferColumns) and isinstance(self.buffers.ids, range):
+        is_counted = isinstance(self.buffers, BufferColumns) and isinstance(self.buffers.ids, range)
+        if is_counted and self.blocks == len(self.buffers):
             number = np.arange(len(self.buffers))
             digits = np.searchsorted(TENS, number, side="right") + 1
             return np.lexsort((digits, number * 10 ** (digits.max(initial=1) - digits)))

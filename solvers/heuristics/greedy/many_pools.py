@@ -15,18 +15,29 @@ from ...model.interruption import check_interrupted
 from ...model.objective import evaluate
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Goal, Task
+from .pool_by_pool import MANY_BLOCKS, pool_by_pool
 
 
 def solve_many_pools(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
     """The best that all combinations of order, fit and policy find, or the first that is good enough."""
     search = _Best(solver, instance, task, control)
     check_interrupted()
+    soft = _unwelcome(instance)
+    quick = pool_by_pool(instance) if task.start is None and instance.blocks >= MANY_BLOCKS else None
+    if quick is not None:
+        search.offer(quick.placement)
+        stop = search.finished(instance.blocks)
+        if stop is not None and (stop is not StopReason.WORK_LIMIT or quick.all_as_preferred):
+            return search.outcome(stop)
     near = neighbours(instance)
     check_interrupted()
-    soft = _unwelcome(instance)
     for number, (order, fit, policy, heed) in enumerate(_strategies(instance, bool(soft))):
-        # However little time there is, the first pass is made: it hurries if it must.
-        if (stop := search.finished(number * near.work)) is not None and (number or search.placement is not None):
+        if not number and quick is not None and quick.all_as_preferred and not heed:
+            continue
+        # However little time there is, the first pass is made: it hurries if it must. A quick placement spares it where there is no time at all.
+        stop = search.finished(number * near.work)
+        is_due = not number and (search.placement is None or (quick is not None and stop is StopReason.WORK_LIMIT))
+        if stop is not None and not is_due:
             return search.outcome(stop)
         check_interrupted()
         placement = place_all(

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from planner import read_problem, write_problem
+from planner.checks import check
+from planner.facts.digest import digest
 from planner.formats import documents
 from planner.formats.binary import digits
 from planner.formats.documents import Source
@@ -23,6 +25,7 @@ from planner.generate import Request, generate
 from planner.model.columns import BufferColumns
 from planner.model.errors import BadInput
 from planner.model.problem import Problem
+from planner.planning.placing.lowering import lower
 from tests.small.strategies import BRIEF, NIGHTLY
 
 TRIES = 4000 if NIGHTLY else 40 if BRIEF else 120
@@ -53,7 +56,22 @@ def documents_of(seed: int) -> tuple[bytes, str]:
         "lifetimes": chance.choice(("half_open", "half_open", "inclusive")),
     }
     document |= {"pools": [{"name": "sram", "size": 10**9}]} if chance.random() < 0.5 else {}
+    variants: dict[str, Any] = {}
+    if chance.random() < 0.3:
+        one = {"name": "dear", "buffers": [{"id": "own", "size": 3, "live": [[0, 2]]}]}
+        variants = {"variants": {"groups": [{"name": "g", "alternatives": [one, {"name": "cheap"}]}]}}
+    document |= variants if chance.random() < 0.3 else {}
     document |= {"buffers": buffers}
+    document |= variants
+    if chance.random() < 0.3:
+        document["pools"] = [{"name": "sram", "size": 10**9}, {"name": "dram"}]
+    if chance.random() < 0.3:
+        some = [buffer["id"] for buffer in buffers] + ["nobody"] * (chance.random() < 0.2)
+        pairs = [chance.sample(some, 2) for _ in range(3) if len(some) > 1]
+        document["constraints"] = {chance.choice(("conflicts", "exclusions", "same_pool")): pairs}
+        if len(some) > 1 and chance.random() < 0.5:
+            tied = dict(zip(("buffer", "base"), chance.sample(some, 2), strict=True)) | {"offset": 0}
+            document["constraints"] = {"colocations": [tied]}
     document |= {"name": "what"} if chance.random() < 0.3 else {}
     indent, ascii_ = chance.choice((None, None, 1)), chance.random() < 0.2
     if chance.random() < 0.5:
@@ -108,6 +126,10 @@ def test_both_readers_say_the_same(quick: Callable[[bool], None]) -> None:
             assert found == carefully, each
             if not isinstance(found, str):
                 assert write_problem(found[0]) == write_problem(carefully[0]), each  # type: ignore[arg-type]
+                assert digest(found[0]) == digest(carefully[0]), each  # type: ignore[arg-type]
+                assert check(found[0]) == ()
+                low, same_low = lower(found[0]).instance, lower(carefully[0]).instance  # type: ignore[arg-type]
+                assert np.array_equal(low.name_rank, same_low.name_rank)
                 in_columns += isinstance(found[0].buffers, BufferColumns)
     assert in_columns > TRIES
 

@@ -1,0 +1,102 @@
+"""Pool after pool: right as it is, and where nothing has to give way just what one block after the other makes."""
+
+from __future__ import annotations
+
+import random
+from unittest.mock import patch
+
+import numpy as np
+
+from solvers.fitting.neighbours import neighbours
+from solvers.fitting.orders import Fit, orders
+from solvers.fitting.placing import PoolPolicy, place_all
+from solvers.geometry.rules import violation
+from solvers.heuristics.greedy import many_pools
+from solvers.heuristics.greedy.pool_by_pool import FIRST_ORDER, pool_by_pool
+from solvers.heuristics.greedy.solver import Greedy
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, PoolSpec
+from solvers.model.objective import evaluate
+from solvers.model.solver import Limits, Silent, Task
+from tests.small.instances import make_instance, plain
+
+
+def made_up(seed: int) -> Instance:
+    """Some blocks in three pools, of which two may be small."""
+    chance = random.Random(seed)
+    count = chance.randrange(2, 25)
+    small = chance.choice((12, 40, 1000))
+    group = [chance.randrange(i + 1) if chance.random() < 0.2 else i for i in range(count)]
+    group = [group[g] for g in group]
+    group = [min(j for j in range(count) if group[j] == g) for g in group]
+    blocks = [
+        plain(
+            start,
+            start + chance.randrange(1, 6),
+            chance.randrange(1, 12),
+            alignment=chance.choice((1, 1, 4)),
+            pools=chance.choice((None, None, None, [0, 2], [2])),
+            pool_class=group[i],
+            fixed=chance.choice((None,) * 9 + (4,)) if chance.random() < 0.3 else None,
+        )
+        for i, start in enumerate(chance.randrange(12) for _ in range(count))
+    ]
+    pairs = [(a, b) for a in range(count) for b in range(a) if group[a] != group[b] and chance.random() < 0.05]
+    pools = [PoolSpec(chance.choice((None, small)), ((3, 5),)), PoolSpec(small, cost=3), PoolSpec(None)]
+    instance = make_instance(blocks, pools=pools, apart=pairs if seed % 3 == 0 else ())
+    common = np.ones_like(instance.allowed)
+    np.logical_and.at(common, instance.pool_class, instance.allowed)
+    instance.allowed[:] = common[instance.pool_class]
+    return instance
+
+
+def test_every_placement_is_right() -> None:
+    as_preferred = moved = 0
+    for seed in range(600):
+        instance = made_up(seed)
+        found = pool_by_pool(instance)
+        if found is None:
+            continue
+        assert violation(instance, found.placement) is None, seed
+        moved += not found.all_as_preferred
+        if found.all_as_preferred and not len(instance.apart):
+            as_preferred += 1
+            first = place_all(
+                instance,
+                orders(instance)[FIRST_ORDER],
+                neighbours(instance),
+                Fit.LOWEST,
+                PoolPolicy.PREFERRED,
+                lambda: False,
+            )
+            assert first is not None
+            assert evaluate(instance, first) == evaluate(instance, found.placement)
+            assert np.array_equal(first.offset, found.placement.offset), seed
+    assert as_preferred > 50
+    assert moved > 50
+    assert next(iter(orders(made_up(0)))) == FIRST_ORDER
+
+
+def test_without_time_many_blocks_have_the_places_that_they_find_like_that() -> None:
+    class Late(Silent):
+        def stopped(self) -> StopReason | None:
+            return StopReason.TIME_LIMIT
+
+    instance, quick = next((each, found) for each in map(made_up, range(99)) if (found := pool_by_pool(each)))
+    with (
+        patch.object(many_pools, "MANY_BLOCKS", 1),
+        patch.object(many_pools, "place_all", side_effect=AssertionError("there is no time for that")),
+    ):
+        made = Greedy().solve(instance, Task(Limits(deadline=0.0)), Late())
+    assert made.placement is not None
+    assert np.array_equal(made.placement.offset, quick.placement.offset)
+    assert made.stop is StopReason.TIME_LIMIT
+
+
+def test_with_time_all_orders_are_tried_all_the_same() -> None:
+    for seed in range(60):
+        instance = made_up(seed)
+        plainly = Greedy().solve(instance, Task(Limits()), Silent())
+        with patch.object(many_pools, "MANY_BLOCKS", 1):
+            made = Greedy().solve(instance, Task(Limits()), Silent())
+        assert made.value == plainly.value or (made.value or ()) < (plainly.value or (1 << 62,)), seed
