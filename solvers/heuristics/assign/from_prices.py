@@ -11,7 +11,7 @@ from ...fitting.orders import Fit
 from ...geometry.rules import violation
 from ...model.instance import Instance, Ints, Placement
 from ...model.solver import Control, Task
-from .packing import ORDERS, packed
+from ..greedy.packing import ORDERS, packed
 
 WORK_OF_PACKING = 2
 SHARE_OF_WORK = 8

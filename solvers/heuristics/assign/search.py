@@ -18,10 +18,10 @@ from ...model.instance import Instance, Placement
 from ...model.objective import evaluate
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
+from ..greedy.packing import ORDERS, packed
 from ..layout import Spots
 from ..local_search import WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch
 from .from_prices import from_prices
-from .packing import ORDERS, packed
 from .worth import Worth
 
 FEWEST, MOST = 3, 20

@@ -14,7 +14,7 @@ from ...fitting.measures import measure
 from ...fitting.orders import Fit, ordered
 from ...model.instance import Bools, Instance, Ints, Placement
 from ...model.interruption import check_interrupted, interruptible
-from ..assign.packing import packed
+from .packing import packed
 
 MANY_BLOCKS = 5_000
 """Of fewer, one after the other takes no longer than a fifth of a second."""

@@ -257,7 +257,7 @@ def test_of_the_python_kernels_only_what_is_used_is_imported() -> None:
 
 EVERY_SOLVER_WITH_KERNELS = """
 import numpy as np
-from solvers.heuristics.assign.packing import packed
+from solvers.heuristics.greedy.packing import packed
 from solvers.fitting.orders import Fit
 from solvers.model.instance import Placement
 from solvers.model.registry import get

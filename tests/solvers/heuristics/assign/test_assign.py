@@ -16,8 +16,8 @@ from solvers.bounds.room_prices import RoomPrices
 from solvers.fitting.orders import Fit
 from solvers.geometry.rules import violation
 from solvers.heuristics.assign.from_prices import from_prices
-from solvers.heuristics.assign.packing import ORDERS, packed
 from solvers.heuristics.assign.search import Assign
+from solvers.heuristics.greedy.packing import ORDERS, packed
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.heuristics.layout import Layout
 from solvers.model.errors import StopReason
