@@ -25,3 +25,20 @@ class Names:
             found = f"{name}{self._mark}{number if number > 1 else ''}"
         self._taken.add(found)
         return found
+
+
+def numbers(ids: Iterable[int | str], most: int) -> dict[int | str, int]:
+    """A number for each id: itself where it is one that is not too large, and otherwise one that nobody has."""
+    ids = list(ids)
+    taken = {each for each in ids if isinstance(each, int) and 0 <= each <= most}
+    found: dict[int | str, int] = {}
+    free = 0
+    for each in ids:
+        if isinstance(each, int) and each in taken:
+            found[each] = each
+            continue
+        while free in taken:
+            free += 1
+        found[each] = free
+        free += 1
+    return found

@@ -3,7 +3,8 @@
 What differs: capacities are hard here, so the term capacity_overflow goes without saying. The term bank_cost is 0 for every plan there, whatever the
 banks: their cost model is left to a later version, and so the term decides nothing. Pins that are exclusive for all time become buffers
 that live for all time. Colocations may be given in circles there, and penalties of colocated pairs cost nothing there; both are dropped.
-Alias classes and pipeline groups are provenance: what they demand is in the separations already.
+Alias classes and pipeline groups are provenance: what they demand is in the separations already. That buffers may share addresses only from a common
+beginning (`whole_slot_reuse`, `no_partial_overlaps`) cannot be said here, and is refused.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from ..documents import Source
 from ..json.strict import Part, Wire, field_names, validate
 from . import dsa_wire as w
 
-_TERMS = {"total_peak": Term.SUM_OF_PEAKS, "max_peak": Term.LARGEST_PEAK, "reuse_cost": Term.REUSE_COST}
+TERMS = {"total_peak": Term.SUM_OF_PEAKS, "max_peak": Term.LARGEST_PEAK, "reuse_cost": Term.REUSE_COST}
 
 BANKS = "banks are ignored: in this version of dsa-solver's files they cost nothing, and the term bank_cost is 0 for every plan"
 RESERVED_PEAK = (
@@ -58,6 +59,7 @@ def _lists() -> dict[tuple[str, ...], Part]:
         ("problem", "buffers"): Part(TypeAdapter(w.BufferWire)),
         ("problem", "constraints", "colocations"): Part(TypeAdapter(w.PairWire)),
         ("problem", "constraints", "separations"): Part(TypeAdapter(w.SeparationWire)),
+        ("problem", "constraints", "no_partial_overlaps"): Part(TypeAdapter(w.PairWire)),
         ("problem", "constraints", "temporal_exclusions"): Part(TypeAdapter(w.PairWire)),
         ("problem", "constraints", "pinned_allocations"): Part(TypeAdapter(w.PinWire)),
         ("problem", "cost_model", "reuse_penalties"): Part(TypeAdapter(w.PenaltyWire)),
@@ -83,6 +85,7 @@ class _Translation:
         """Buffers tied by colocations, by number."""
 
     def result(self) -> tuple[Problem, tuple[str, ...]]:
+        self._refuse_whole_slots()
         pools = self._pools()
         exclusive = self._names_of_buffers()
         terms, warnings = self._terms()
@@ -91,6 +94,14 @@ class _Translation:
         self.report.raise_if_any()
         problem = Problem(buffers, pools, constraints, terms, self.name, Lifetimes.HALF_OPEN)
         return sound_as_read(problem), warnings
+
+    def _refuse_whole_slots(self) -> None:
+        """Some versions let buffers share addresses only if they begin at one; a plan made without that would be wrong."""
+        text = "that buffers share addresses only from a common beginning cannot be said here"
+        if self.problem.get("pypto_structure", {}).get("whole_slot_reuse") not in (None, False):
+            self.report.add(Code.NOT_SUPPORTED_YET, ("problem", "pypto_structure", "whole_slot_reuse"), text)
+        if self.problem["constraints"].get("no_partial_overlaps"):
+            self.report.add(Code.NOT_SUPPORTED_YET, ("problem", "constraints", "no_partial_overlaps"), text)
 
     def _pools(self) -> tuple[Pool, ...]:
         pools: list[Pool] = []
@@ -143,7 +154,7 @@ class _Translation:
             warnings.append(BANKS)
         if any(pool["reserved_ranges"] for pool in self.problem["pools"]):
             warnings.append(RESERVED_PEAK)
-        terms = tuple(dict.fromkeys(_TERMS[term] for term in wanted if term in _TERMS))
+        terms = tuple(dict.fromkeys(TERMS[term] for term in wanted if term in TERMS))
         return terms or (Term.SUM_OF_PEAKS,), tuple(warnings)
 
     def _id(self, number: int, *place: str | int) -> BufferId:

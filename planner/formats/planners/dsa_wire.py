@@ -76,6 +76,7 @@ class PinWire(TypedDict):
 class ConstraintsWire(TypedDict):
     colocations: Items[PairWire]
     separations: Items[SeparationWire]
+    no_partial_overlaps: NotRequired[Items[PairWire]]
     temporal_exclusions: Items[PairWire]
     pinned_allocations: Items[PinWire]
 

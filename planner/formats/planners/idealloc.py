@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 from ...checks import sound_as_read
 from ...checks.limits import MAX_ADDRESS, MAX_TIME
 from ...checks.report import Report, bad_input
+from ...facts.intervals import merged
+from ...facts.names import numbers
 from ...model.deadline import tick
 from ...model.errors import Code
-from ...model.problem import Buffer, Lifetimes, Pool, Problem
+from ...model.problem import Buffer, Constraints, Lifetimes, Pool, Problem
+from ..memories import in_one_memory
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -75,3 +78,36 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     report.raise_if_any()
     pools = tuple(Pool(name) for name in heaps.values())
     return sound_as_read(Problem(tuple(buffers), pools, lifetimes=Lifetimes.HALF_OPEN)), ()
+
+
+def write(problem: Problem) -> bytes:
+    """The records: each memory is a heap, ids that are no numbers become ones, and sizes of memories are not said. Raises BadInput for the rest."""
+    problem = in_one_memory(problem)
+    report = Report()
+    if problem.constraints != Constraints() or problem.variants is not None:
+        report.add(Code.UNSUPPORTED, ("constraints",), "such files have no constraints, and no variants")
+    for i, pool in enumerate(problem.pools):
+        if pool.reserved or pool.base or pool.alignment > 1:
+            text = "such files say nothing of a memory: no reserved ranges, no address, no alignment"
+            report.add(Code.UNSUPPORTED, ("pools", i), text)
+    heaps = {pool.name: number for number, pool in enumerate(problem.pools)}
+    ids = numbers((buffer.id for buffer in problem.buffers), MAX_ADDRESS)
+    records = [_record(buffer, i, ids[buffer.id], heaps, report) for i, buffer in enumerate(problem.buffers)]
+    report.raise_if_any()
+    return b"".join(records)
+
+
+def _record(buffer: Buffer, i: int, number: int, heaps: dict[str, int], report: Report) -> bytes:
+    live = merged(buffer.live or ())
+    homes = [*heaps] if buffer.pools is None else buffer.pools
+    if buffer.live is None:
+        report.add(Code.LIFETIMES_MISSING, ("buffers", i, "live"), "a record has a lifetime, and this has none")
+    elif len(live) > 1 or (live and live[0][0] < 0):
+        report.add(Code.UNSUPPORTED, ("buffers", i, "live"), "a record has one lifetime, from 0 at the earliest")
+    elif len(homes) != 1 or buffer.fixed is not None or buffer.max_offset is not None:
+        report.add(Code.UNSUPPORTED, ("buffers", i), "a record has one heap, and may be anywhere in it")
+    else:
+        ((birth, death),) = live or ((0, 0),)
+        words = (number, birth, death, buffer.size, heaps[homes[0]], buffer.hint or 0, buffer.alignment, buffer.size)
+        return _RECORD.pack(*words)
+    return b""

@@ -159,6 +159,7 @@ FORMATS: dict[str, Format] = {
             ),
             "planner.formats.planners.dsa:read",
             examples.DSA,
+            "planner.formats.planners.dsa_writer:write_dsa",
         ),
         Format(
             "usmp",
@@ -328,6 +329,7 @@ FORMATS: dict[str, Format] = {
             signs.is_idealloc,
             "planner.formats.planners.idealloc:read",
             examples.IDEALLOC,
+            "planner.formats.planners.idealloc:write",
             is_text=False,
         ),
     )

@@ -218,3 +218,27 @@ def test_the_corpus_is_read_as_it_stands(path: Path) -> None:
     assert [b.size for b in problem.buffers] == [b["size"] for b in given["problem"]["buffers"]]
     assert len(problem.constraints.conflicts) == len(given["problem"]["constraints"]["separations"])
     assert [p.size for p in problem.pools] == [p["capacity"] for p in given["problem"]["pools"]]
+
+
+@pytest.mark.parametrize(
+    ("more", "pointer"),
+    [
+        ({"pypto_structure": {"whole_slot_reuse": True}}, "/problem/pypto_structure/whole_slot_reuse"),
+        ({"pypto_structure": {"whole_slot_reuse": "yes"}}, "/problem/pypto_structure/whole_slot_reuse"),
+        ({"no_partial_overlaps": [pair(0, 1)]}, "/problem/constraints/no_partial_overlaps"),
+    ],
+)
+def test_sharing_from_a_common_beginning_alone_is_refused_not_left_out(more: dict[str, Any], pointer: str) -> None:
+    """Some versions of dsa-solver ask for it; a plan that does not know of it would be wrong there."""
+    made = document(buffer(0), buffer(1))
+    if "no_partial_overlaps" in more:
+        made["problem"]["constraints"] |= more
+    else:
+        made["problem"] |= more
+    assert wrong(made) == [("not_supported_yet", pointer)]
+
+
+def test_what_says_that_it_does_not_ask_for_it_is_read() -> None:
+    made = document(buffer(0), buffer(1), pypto_structure={"whole_slot_reuse": False, "alias_classes": []})
+    made["problem"]["constraints"]["no_partial_overlaps"] = []
+    assert len(read(made).buffers) == 2

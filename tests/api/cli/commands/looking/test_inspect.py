@@ -18,8 +18,8 @@ EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.nam
 
 NOT_SAID = {
     ("dsa", "columns"),  # several terms to minimise
-    *(("usmp", name) for name in ("minimalloc", "columns", "chrome-trace")),  # conflicts without lifetimes
-    *(("cascade", name) for name in ("minimalloc", "columns", "usmp")),  # alternatives
+    *(("usmp", name) for name in ("minimalloc", "columns", "chrome-trace", "idealloc")),  # conflicts without lifetimes
+    *(("cascade", name) for name in ("minimalloc", "columns", "dsa", "usmp", "idealloc")),  # alternatives
 }
 """What the example of the first says, and the second has no words for; everything else can be written in everything else."""
 
@@ -70,7 +70,9 @@ def test_every_format_that_is_read_is_written_in_every_other_that_can_say_it(
     assert result.exit_code == 0, result.stderr
     before, _ = read_problem(row.document, format=row.name)
     after, _ = read_problem(out.read_bytes(), format=target.name)
-    assert [(str(b.id), b.size) for b in after.buffers] == [(str(b.id), b.size) for b in before.buffers]
+    assert [buffer.size for buffer in after.buffers] == [buffer.size for buffer in before.buffers]
+    if target.name != "idealloc":  # whose buffers have numbers
+        assert [str(buffer.id) for buffer in after.buffers] == [str(buffer.id) for buffer in before.buffers]
     assert plan(after).peak == plan(before).peak
 
 
