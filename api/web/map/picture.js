@@ -3,6 +3,7 @@
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 const EDGE = 12;
 const LINE = 18;
+export const PART = "  ·  "; // between what stands in a line, where it may be broken
 
 // `heads`: lines of text. `legend`: pairs of a class of the style sheet (`line bound`, `k3`) and what it means.
 export function framed(map, scale, heads, legend, colours) {
@@ -10,9 +11,13 @@ export function framed(map, scale, heads, legend, colours) {
   const measure = map.getContext("2d");
   measure.save();
   measure.font = `12px ${FONT}`;
-  const rows = laidOut(legend, width - 2 * EDGE, (text) => measure.measureText(text).width);
+  const room = width - 2 * EDGE;
+  const measured = (text) => measure.measureText(text).width;
+  const rows = laidOut(legend, room, measured);
+  const [title, ...rest] = heads;
+  const lines = [title, ...rest.flatMap((text) => broken(text, room, measured))];
   measure.restore();
-  const above = EDGE + heads.length * LINE + 6;
+  const above = EDGE + lines.length * LINE + 6;
   const canvas = document.createElement("canvas");
   canvas.width = map.width;
   canvas.height = Math.round(map.height + (above + rows.length * LINE + EDGE) * scale);
@@ -22,10 +27,10 @@ export function framed(map, scale, heads, legend, colours) {
   context.drawImage(map, 0, Math.round(above * scale));
   context.scale(scale, scale);
   context.textBaseline = "middle";
-  heads.forEach((text, i) => {
+  lines.forEach((text, i) => {
     context.font = i ? `12px ${FONT}` : `600 15px ${FONT}`;
     context.fillStyle = i ? colours.soft : colours.ink;
-    context.fillText(text, EDGE, EDGE + (i + 0.5) * LINE, width - 2 * EDGE);
+    context.fillText(text, EDGE, EDGE + (i + 0.5) * LINE, room);
   });
   context.font = `12px ${FONT}`;
   rows.forEach((row, i) => {
@@ -37,6 +42,17 @@ export function framed(map, scale, heads, legend, colours) {
     }
   });
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+// Between its parts, where all of it has no room in one line.
+function broken(text, room, measured) {
+  const lines = [];
+  for (const part of text.split(PART)) {
+    const longer = lines.length ? lines.at(-1) + PART + part : part;
+    if (lines.length && measured(longer) <= room) lines[lines.length - 1] = longer;
+    else lines.push(part);
+  }
+  return lines;
 }
 
 function laidOut(legend, room, measured) {

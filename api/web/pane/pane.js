@@ -5,6 +5,7 @@ import { Refused } from "../service/requests.js";
 import { element, grouped, name, showError, visible } from "../text.js";
 import { Convergence } from "./convergence.js";
 import { MapData } from "../map/data.js";
+import { PART } from "../map/picture.js";
 import { partsOf } from "../answers/kinds.js";
 import { figures, remarks } from "./figures.js";
 import { PoolMaps } from "./pool_maps.js";
@@ -263,7 +264,7 @@ export class Pane extends EventTarget {
   // What the maps show, with the title and the figures above.
   #png() {
     const figures = [...this.figures.children].slice(0, 6).map((each) => [...each.children].map((part) => part.textContent).join(" "));
-    return this.maps.picture([visible(this.title), figures.join("  ·  ")]);
+    return this.maps.picture([visible(this.title), figures.join(PART)]);
   }
 
   #show() {
