@@ -3,7 +3,7 @@
 Take parts each two of which must keep apart or pay for sharing, and let no more than k of them fit side by side into all the pools that they
 may go to. Ranges of addresses of which no k + 1 are disjoint can be stabbed by k points, so that the parts fall into k heaps, and within a
 heap each two share an address. However m parts fall into k heaps, no fewer pairs are in a heap together than if the heaps are as even as can
-be: so many of these pairs pay. With an amount y >= 0 for each such set of parts, and no pair in sets of more than its cost together, the cost
+be: so many of these pairs pay. Where lengths differ there are more (`fewest_pairs`). With an amount y >= 0 for each such set of parts, and no pair in sets of more than its cost together, the cost
 is at least the sum of y times the pairs. Which sets and amounts are used, a linear program says; what they prove is added up exactly.
 """
 
@@ -142,6 +142,8 @@ def _candidates(
             clique.append(best)
             joining = joining & friends[best]
         clique.sort(key=rank.__getitem__)
+        if sum(size[part] for part in clique) > room:
+            yield from (clique[:at] + clique[at + 1 :] for at in range(len(clique)))
         for end, total in enumerate(accumulate(size[part] for part in clique), 1):
             if total > room:
                 yield clique[:end]
@@ -167,13 +169,14 @@ def _candidates(
 def _pairs_of(instance: Instance, parts: Sequence[int]) -> int:
     """How many pairs of these parts, which are disjoint or pay, share addresses at least."""
     pools = {int(pool) for part in parts for pool in instance.allowed[instance.part_block[part]].nonzero()[0]}
-    heaps = 0
+    heaps, fewest = 0, 0
     for pool in pools:
-        fit = _side_by_side(instance, pool, parts)
-        if fit is None:
+        place = _room(instance, pool, parts)
+        if place is None:
             return 0
-        heaps += fit
-    return pairs_in_heaps(len(parts), heaps) if heaps else 0
+        heaps += _fit(*place)
+        fewest = fewest_pairs(*place) if len(pools) == 1 else 0
+    return max(pairs_in_heaps(len(parts), heaps), fewest) if heaps else 0
 
 
 def pairs_in_heaps(count: int, heaps: int) -> int:
@@ -182,8 +185,32 @@ def pairs_in_heaps(count: int, heaps: int) -> int:
     return heaps * each * (each - 1) // 2 + more * each
 
 
-def _side_by_side(instance: Instance, pool: int, parts: Sequence[int]) -> int | None:
-    """How many of the parts fit into the pool beside each other at most; None: any number.
+def fewest_pairs(lengths: Sequence[int], room: int) -> int:
+    """How many pairs of parts of these lengths, rising, share addresses at least: for each way to call the longest ones large.
+
+    Let k of the large ones lie side by side, and no more. Then they fall into k heaps; and of the small ones only so many pay no large one as have
+    room beside the k, or pay each other.
+    """
+    most = 0
+    for begin in range(1, len(lengths)):
+        if lengths[begin - 1] < lengths[begin]:
+            small, large = lengths[:begin], lengths[begin:]
+            ways = [
+                pairs_in_heaps(len(large), heaps) + begin - _fit(small, room - taken)
+                for heaps, taken in enumerate(accumulate(large), 1)
+                if taken <= room
+            ]
+            most = max(most, min(ways, default=0))
+    return most
+
+
+def _fit(lengths: Sequence[int], room: int) -> int:
+    """So many of these lengths, rising, are no longer than the room together."""
+    return sum(taken <= room for taken in accumulate(lengths))
+
+
+def _room(instance: Instance, pool: int, parts: Sequence[int]) -> tuple[list[int], int] | None:
+    """The parts' lengths, rising, and a room that holds all that lie beside each other in the pool; None: any number do.
 
     All starts are congruent modulo a common grain, so that in each free stretch every part but the topmost takes a multiple of it.
     """
@@ -200,10 +227,10 @@ def _side_by_side(instance: Instance, pool: int, parts: Sequence[int]) -> int | 
         if instance.lowest[block, pool] != instance.highest[block, pool]:
             grain = gcd(grain, int(instance.modulus[block, pool]))
     if not lengths:
-        return 0
+        return [], 0
     grain = gcd(grain, *(start - starts[0] for start in starts))
     if not grain:
-        return 1  # all of them begin at one address
+        return [1] * len(lengths), 1  # all of them begin at one address
     padding = max(-length % grain for length in lengths)
     lengths = sorted(length + -length % grain for length in lengths)
     whole = gcd(*lengths)
@@ -213,13 +240,7 @@ def _side_by_side(instance: Instance, pool: int, parts: Sequence[int]) -> int | 
             room += (min(begin, capacity) - here + padding) // whole * whole
         if end > here:
             here = end + (starts[0] - end) % grain
-    fit = 0
-    for length in lengths:
-        room -= length
-        if room < 0:
-            break
-        fit += 1
-    return fit
+    return lengths, room
 
 
 def _costs(instance: Instance) -> dict[tuple[int, int], int]:

@@ -75,6 +75,11 @@ SOLVERS: dict[str, Entry] = {
         "solvers.heuristics.keep:Keep",
         "local search that leaves buffers where an older plan had them",
     ),
+    "reuse": Entry(
+        SolverKind.HEURISTIC,
+        "solvers.heuristics.reuse.search:Reuse",
+        "local search over where buffers begin that pay for sharing addresses",
+    ),
     "pools_first": Entry(
         SolverKind.RELAXATION,
         "solvers.choice.pools.solver:PoolsFirst",

@@ -74,6 +74,7 @@ ROSTER = {
     "room_prices": Role(joint=True),
     "pool_sharing": Role(joint=True),
     "keep": Role(joint=True, saves_greedy=True, minds_moves=True),
+    "reuse": Role(joint=True, saves_greedy=True, minds_reuse=True),
     "pools_first": Role(joint=True, leads=True, saves_greedy=True),
     "assign": Role(joint=True, saves_greedy=True),
     "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),

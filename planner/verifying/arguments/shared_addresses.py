@@ -68,20 +68,55 @@ def _fewest_pairs(places: Places, buffers: Sequence[int]) -> int:
     groups = {places.group(buffer).members[0] for buffer in buffers}
     if len(groups) < len(buffers) or not all(places.problem.buffers[buffer].size for buffer in buffers):
         return 0  # those that move as one, or take no room, are none that must pay
-    heaps = 0
-    for pool in {name for buffer in buffers for name in places.possible_pools(buffer)}:
-        fit = _side_by_side(places, pool, [buffer for buffer in buffers if pool in places.possible_pools(buffer)])
-        if fit is None:
+    pools = {name for buffer in buffers for name in places.possible_pools(buffer)}
+    heaps, of_lengths = 0, 0
+    for pool in pools:
+        stretch = _stretch(places, pool, [buffer for buffer in buffers if pool in places.possible_pools(buffer)])
+        if stretch is None:
             return 0
-        heaps += fit
+        heaps += _side_by_side(*stretch)
+        of_lengths = _pairs_by_length(*stretch) if len(pools) == 1 else 0
     # Without a pool that they can be in there is no plan, and whatever is said of it holds.
-    each, more = divmod(len(buffers), max(heaps, 1))
-    heaps = max(heaps, 1)
+    return max(_pairs_in(len(buffers), max(heaps, 1)), of_lengths)
+
+
+def _pairs_in(count: int, heaps: int) -> int:
+    """In common heaps, if these are as even as can be."""
+    each, more = divmod(count, heaps)
     return heaps * each * (each - 1) // 2 + more * each
 
 
-def _side_by_side(places: Places, pool: str, buffers: Sequence[int]) -> int | None:
-    """How many of the buffers have room beside each other in the pool at most; None: all, since it has no end.
+def _pairs_by_length(lengths: list[int], room: int) -> int:
+    """The same for buffers of one pool by their lengths, rising.
+
+    Those of some length and more are large, the others small. If k large ones lie side by side, and never more, the large ones fall into k heaps. Small
+    ones that share with no large one have what room is left beside those k; of those that share with none at all only so many fit there, and each
+    of the others is in one pair more at least. Some k and any border between small and large hold.
+    """
+    most = 0
+    for border in sorted(set(lengths))[1:]:
+        small = [length for length in lengths if length < border]
+        large = lengths[len(small) :]
+        fewest = None
+        for heaps in range(1, _side_by_side(large, room) + 1):
+            beside = _side_by_side(small, room - sum(large[:heaps]))
+            pairs = _pairs_in(len(large), heaps) + len(small) - beside
+            fewest = pairs if fewest is None else min(fewest, pairs)
+        most = max(most, fewest or 0)
+    return most
+
+
+def _side_by_side(lengths: list[int], room: int) -> int:
+    """How many of these lengths, rising, the room holds."""
+    fit = 0
+    while fit < len(lengths) and lengths[fit] <= room:
+        room -= lengths[fit]
+        fit += 1
+    return fit
+
+
+def _stretch(places: Places, pool: str, buffers: Sequence[int]) -> tuple[list[int], int] | None:
+    """The buffers' lengths, rising, and the room for all that lie beside each other in the pool; None: without end.
 
     Their starts are congruent modulo a common grain, so that in each free stretch all but the topmost take a multiple of it.
     """
@@ -97,10 +132,10 @@ def _side_by_side(places: Places, pool: str, buffers: Sequence[int]) -> int | No
         if spot.fixed is None:
             grain = gcd(grain, spot.rule.modulus)
     if not starts:
-        return 0
+        return [], 0
     grain = gcd(grain, *(start - starts[0] for start in starts))
     if not grain:
-        return 1
+        return [1] * len(starts), 1
     lengths = [places.problem.buffers[buffer].size for buffer in buffers]
     padding = max(-length % grain for length in lengths)
     rounded = sorted(length + -length % grain for length in lengths)
@@ -111,8 +146,4 @@ def _side_by_side(places: Places, pool: str, buffers: Sequence[int]) -> int | No
             room += (min(begin, size) - here + padding) // whole * whole
         if end > here:
             here = end + (starts[0] - end) % grain
-    fit = 0
-    while fit < len(rounded) and rounded[fit] <= room:
-        room -= rounded[fit]
-        fit += 1
-    return fit
+    return rounded, room

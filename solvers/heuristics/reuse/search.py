@@ -1,0 +1,159 @@
+"""Local search over where the blocks of one pool begin, behind the Solver protocol.
+
+One block at a time begins elsewhere: where all pairs together then pay the least, though that may be more than before. It does not go back for a
+while, unless that were better than all before (tabu search). Pairs that must not share may clash on the way, for more than all others can pay.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ...model.errors import StopReason
+from ...model.instance import Instance, Ints, Placement, Term
+from ...model.objective import evaluate
+from ...model.outcome import Outcome
+from ...model.solver import Control, Feature, Goal, Solver, Task
+from ...model.splitmix import SplitMix64
+from .starts import Tables, tables
+
+PATIENCE = 100
+"""So many moves for each block without a gain, and it ends: what is left others find sooner."""
+ANEW = 20
+"""So many moves for each block without a gain, and all begin anew at addresses that are drawn."""
+LEAST_STAY, MORE_STAY = 5, 10
+"""Moves before a block may go back, at least; and how many more may be drawn."""
+NEVER = np.iinfo(np.int64).max
+CHECK_EVERY = 16
+"""So many moves from one look at the clock to the next."""
+WORK_OF_A_MOVE = 20
+CELLS_PER_WORK = 200
+"""Of the tables: so many are looked at in a microsecond."""
+
+
+class Reuse(Solver):
+    """Lowers the cost of reuse, where the objective asks for it first; proves nothing."""
+
+    name: ClassVar[str] = "reuse"
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        """The best placement that moves lead to; the start, where something else comes first or there are too many addresses."""
+        asked = instance.weighs_reuse and instance.terms[0] is Term.REUSE_COST and task.goal is Goal.MINIMISE
+        known = None if not asked or _is_enough(task, instance, task.start) else tables(instance)
+        if known is None:
+            value = None if task.start is None else evaluate(instance, task.start)
+            return Outcome(StopReason.WORK_LIMIT, task.start, value, task.bound, task.pool_bounds)
+        return _Search(instance, task, control, known).run()
+
+
+def _is_enough(task: Task, instance: Instance, placement: Placement | None) -> bool:
+    return placement is not None and evaluate(instance, placement)[:1] <= task.enough[:1]
+
+
+class _Search:
+    """One run."""
+
+    def __init__(self, instance: Instance, task: Task, control: Control, known: Tables) -> None:
+        self.instance, self.task, self.control, self.tables = instance, task, control, known
+        self.is_start = known.alone == 0
+        self.random = SplitMix64(task.seed)
+        self.best = task.start
+        self.value = None if task.start is None else evaluate(instance, task.start)
+        self.found_any = False
+        self.blocks = np.arange(instance.blocks)
+        self.at, self.cost, self.total = self.blocks, known.alone, 0
+        """Where each block begins; (n, v) what a block pays if it begins there, with all others where they are; and what all pay."""
+        self._set(self._first())
+        self.freed = np.zeros_like(known.base)
+        """(n, v) from which move on the block may begin there again."""
+
+    def _first(self) -> Ints:
+        """Each block where the start has it, or above: the start may lie between the addresses of the tables."""
+        first: Ints = self.is_start.argmax(axis=1)
+        if self.task.start is None:
+            return first
+        above = self.is_start & (self.tables.base >= self.task.start.offset[:, None])
+        first = np.where(above.any(axis=1), above.argmax(axis=1), first)
+        return first
+
+    def _drawn(self) -> Ints:
+        """Each block anywhere."""
+        rows = map(np.flatnonzero, self.is_start)
+        return np.array([row[self._below(len(row))] for row in rows], dtype=np.int64)
+
+    def _set(self, at: Ints) -> None:
+        known = self.tables
+        self.at, self.cost = at, known.alone + sum(known.pair[block, start] for block, start in enumerate(at))
+        self.total = int(self.cost[self.blocks, at].sum()) // 2
+
+    def run(self) -> Outcome:
+        most, anew = PATIENCE * self.instance.blocks, ANEW * self.instance.blocks
+        per_move = WORK_OF_A_MOVE + self.cost.size // CELLS_PER_WORK
+        least = self.tables.clash if self.value is None else min(self.value[0] - self._constant(), self.tables.clash)
+        stop, number, idle, work = None, 0, 0, self.tables.pair.size // CELLS_PER_WORK
+        while stop is None:
+            number, idle, work = number + 1, idle + 1, work + per_move
+            if idle % anew:
+                self._move(number, least - self.total)
+            else:
+                self._set(self._drawn())
+            if self.total < least:
+                least, idle = self.total, 0
+                stop = self._keep()
+            if stop is None and (idle > most or (self.task.limits.work or work) < work):
+                stop = StopReason.WORK_LIMIT
+            if stop is None and number % CHECK_EVERY == 0:
+                stop = self.control.stopped()
+        return Outcome(
+            stop=stop,
+            placement=self.best,
+            value=self.value,
+            bound=self.task.bound,
+            pool_bounds=self.task.pool_bounds,
+            solver=Reuse.name if self.found_any else None,
+            work=work,
+            reproducible=stop.is_repeatable,
+        )
+
+    def _constant(self) -> int:
+        """What parts of one block pay to each other wherever it is, and tables do not count."""
+        if self.best is None or self.value is None:
+            return 0
+        block = self.instance.part_block
+        low, high = self.instance.part_low, self.instance.part_high
+        return sum(
+            cost
+            for a, b, cost in self.instance.penalties.tolist()
+            if block[a] == block[b] and max(low[a], low[b]) < min(high[a], high[b])
+        )
+
+    def _move(self, number: int, gain: int) -> None:
+        """Begin one block elsewhere. A gain of more than that much is always welcome."""
+        change = self.cost - self.cost[self.blocks, self.at][:, None]
+        is_free = (self.freed <= number) | (change < gain)
+        is_free[self.blocks, self.at] = False
+        if not is_free.any():
+            return
+        change = np.where(is_free, change, NEVER)
+        equals = np.flatnonzero(change.reshape(-1) == change.min())
+        block, start = divmod(int(equals[self._below(len(equals))]), change.shape[1])
+        before = self.at[block]
+        self.freed[block, before] = number + LEAST_STAY + self._below(MORE_STAY)
+        self.cost += self.tables.pair[block, start] - self.tables.pair[block, before]
+        self.at[block] = start
+        self.total += int(change[block, start])
+
+    def _keep(self) -> StopReason | None:
+        """The best so far; a reason to stop if nobody needs a better one."""
+        pool = np.zeros(self.instance.blocks, dtype=np.int64)
+        found = Placement(pool, self.tables.base[self.blocks, self.at])
+        value = evaluate(self.instance, found)
+        if self.value is None or value < self.value:
+            self.best, self.value, self.found_any = found, value, True
+            self.control.incumbent(found)
+        return StopReason.PROVED if _is_enough(self.task, self.instance, self.best) else None
+
+    def _below(self, count: int) -> int:
+        return self.random.next() * count >> 64
