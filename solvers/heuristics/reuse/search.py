@@ -71,11 +71,11 @@ class _Search:
 
     def _first(self) -> Ints:
         """Each block where the start has it, or above: the start may lie between the addresses of the tables."""
-        first: Ints = self.is_start.argmax(axis=1)
-        if self.task.start is None:
-            return first
-        above = self.is_start & (self.tables.base >= self.task.start.offset[:, None])
-        first = np.where(above.any(axis=1), above.argmax(axis=1), first)
+        wanted = self.is_start
+        if self.task.start is not None:
+            above = wanted & (self.tables.base >= self.task.start.offset[:, None])
+            wanted = np.where(above.any(axis=1)[:, None], above, wanted)
+        first: Ints = wanted.argmax(axis=1)
         return first
 
     def _drawn(self) -> Ints:
