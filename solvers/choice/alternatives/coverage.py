@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
 from .points import Point
@@ -115,9 +115,16 @@ class _Gains:
         """Of values from low to high, in which there is neither a point above the least nor one that was asked for. None: by any share."""
         cost = self._costs[bisect_right(self._most, -high)]
         here = bisect_right(self._values, low)
-        near = [*self._cheapest[here - 1 : here], *self._points[here : here + 1]] if here else self._points[:1]
-        gains = [gain for point in near if cost is not None and (gain := _beyond(point, low, cost)) is not None]
-        return min(gains, default=None)
+        if cost is None:
+            return None
+        best: Fraction | None = None
+        for point in (*self._cheapest[max(here - 1, 0) : here], *islice(self._points, here, None)):
+            more = _share(point.value, low)
+            if best is not None and (more is None or more >= best):
+                break  # and so for all that are larger
+            gain = _beyond(point, low, cost)
+            best = gain if best is None else best if gain is None else min(best, gain)
+        return best
 
 
 def _cheaper(one: Point, other: Point) -> Point:

@@ -31,6 +31,9 @@ class Cut(NamedTuple):
     picks: tuple[Pick, ...]
     least: int | None
 
+    def holds_for(self, choice: Sequence[int]) -> bool:
+        return all(choice[g] == a for g, a in self.picks)
+
 
 class Share(NamedTuple):
     """So many bytes of one block, in one of these memories, where one of the picks at least is chosen. No picks: in any case."""

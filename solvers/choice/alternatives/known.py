@@ -118,7 +118,7 @@ class Known:
         if placed.value != placed.bound:
             self.master.left_aside[choice] = least
         elif least > known:
-            self.master.cuts.append(Cut(tuple(enumerate(choice)), least))
+            self.master.know(Cut(placed.picks or tuple(enumerate(choice)), least))
         else:
             return False
         return True

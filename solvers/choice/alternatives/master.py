@@ -102,9 +102,16 @@ class Master(Asking):
         ]
         return _counting_in(aside, self._learned(Question(False, most_load, most_cost, near=near)))
 
+    def know(self, cut: Cut) -> None:
+        """From now on that is known, of choices that were left aside, too."""
+        self.cuts.append(cut)
+        for each, load in self.left_aside.items():
+            if cut.least is not None and cut.holds_for(each):
+                self.left_aside[each] = max(load, cut.least)
+
     def load(self, choice: Choice) -> int:
         """What the choice is known to need at least."""
-        of_cuts = [c.least for c in self.cuts if c.least is not None and all(choice[g] == a for g, a in c.picks)]
+        of_cuts = [cut.least for cut in self.cuts if cut.least is not None and cut.holds_for(choice)]
         return max([self._load(choice), *of_cuts])
 
     def _load(self, choice: Choice) -> int:

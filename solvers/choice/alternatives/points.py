@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 from ...model.errors import StopReason
-from .instance import Choice
+from .instance import Choice, Pick
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class Placed:
     work: int = 0
     tops: tuple[int, ...] = ()
     """How high it reaches at the time of each load, where that is known and of use."""
+    picks: tuple[Pick, ...] | None = None
+    """Whatever else is chosen, these have that bound. None: that is proven of the whole choice alone."""
 
 
 @dataclass(frozen=True, slots=True)

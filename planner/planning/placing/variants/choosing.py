@@ -14,12 +14,11 @@ from solvers.choice.alternatives.points import Demand, OnPoint, Placed, Point
 from solvers.choice.alternatives.points import Frontier as Found
 from solvers.choice.alternatives.search import Search
 from solvers.model.errors import SolverError, StopReason
-from solvers.model.solver import Goal, Limits, Silent
+from solvers.model.solver import Limits, Silent
 
 from ....facts.digest import digest
-from ....facts.variants import costs_of_choice, weighted_cost, with_choice
-from ....model.deadline import OutOfTime, look
-from ....model.errors import BadInput
+from ....facts.variants import costs_of_choice, weighted_cost
+from ....model.deadline import look
 from ....model.plan import (
     Choice,
     ChoiceGoal,
@@ -41,26 +40,17 @@ from ...options.options import Options, bad_option
 from ...options.preference import Preference
 from ..path import cannot_solve, limits_of
 from ..watching import Cancelled, Clock, OnProgress, Progress
-from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value, tops_at
+from .choices import is_largest, lower_choices, lower_joint, measure_of, most_value
+from .placing import SHARE_OF_A_PLAN, Placing, PlanOne
 from .plain import least_cost, plain_choices
-from .windows import lowered
 
-PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
 OnPlan: TypeAlias = Callable[[Plan], None]
 
-SHARE_OF_A_PLAN = 64
-"""A placement may use this part of all the work."""
-SHARE_OF_WINDOWS = 16
-"""And what lowers it window by window this one."""
 SHARE_OF_A_QUESTION = 64
 """And a question about choices this part."""
 SHARE_OF_AN_EXACT_QUESTION = 32
 """And one about choices and addresses together, of small problems."""
-WORK_OF_A_WINDOW = 100_000
 LEAST_SHARE = 200_000
-WORK_PER_BUFFER = 12
-WORK_PER_PLAN = 5_000
-"""What a placement that is proven is taken to cost, whatever it did."""
 
 
 class _Patience(Silent):
@@ -84,9 +74,8 @@ class Choosing:
     ) -> None:
         assert problem.variants is not None
         self._problem, self._variants, self._options = problem, problem.variants, options
-        self._clock, self._cancelled, self._plan_one = clock, cancelled, plan_one
+        self._clock, self._cancelled = clock, cancelled
         self._digest = digest(problem)
-        self._plans: dict[Positions, Plan] = {}
         self._measure = measure_of(problem)
         with clock.while_lowering():
             choices = lower_choices(problem)
@@ -98,6 +87,17 @@ class Choosing:
         self._master = Master(choices, limits, options.seed, self._patience, self._share(SHARE_OF_A_QUESTION))
         self._limits = limits
         self._exact: Exact | None = None
+        self._placing = Placing(
+            problem,
+            options,
+            choices.times,
+            plan_one,
+            share=self._share,
+            left=lambda: None if self._work is None else max(self._work - self._master.work, 0),
+            stopped=self._stopped,
+            seconds_left=self._seconds_left,
+            nothing=lambda: self._without_plan(PlanStatus.UNKNOWN, StopReason.TIME_LIMIT),
+        )
 
     def _more(self) -> bool:
         """Twice the work for each question and each placement. False: there is no more."""
@@ -179,7 +179,7 @@ class Choosing:
                 continue
             positions = tuple(of.index(name) for of, (_, name) in zip(names, choice.alternatives, strict=True))
             bound = plan.objective.bound or 0
-            self._plans[positions] = plan
+            self._placing.plans[positions] = plan
             found[Point(positions, value, choice.cost, bound, choice.cost_bound)] = Placed(value, bound)
         return found
 
@@ -215,11 +215,11 @@ class Choosing:
         known = Known(self._master, self._exactly, self._measure, self._place, self._stopped)
         return Search(known, self._measure, demand, self._more, on_point)
 
-    def _share(self, part: int) -> int | None:
-        """In the first round; twice as much in each after it."""
+    def _share(self, part: int, doublings: int = 1) -> int | None:
+        """In the first round; in each after it, it is doubled so often."""
         if self._work is None:
             return None
-        return min(max(self._work // part, LEAST_SHARE) << self._round, self._work)
+        return min(max(self._work // part, LEAST_SHARE) << self._round * doublings, self._work)
 
     def _stopped(self) -> StopReason | None:
         if self._cancelled is not None and self._cancelled():
@@ -236,56 +236,11 @@ class Choosing:
         return None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
     def _place(self, positions: Positions) -> Placed:
-        """The best plan so far of one choice. Alternatives that contradict each other only together are no choice."""
-        problem = with_choice(self._problem, positions)
-        share = self._share(SHARE_OF_A_PLAN)
-        try:
-            plan, work = self._planned(problem, share, Goal.MINIMISE)
-        except BadInput:
-            return Placed(None, None, WORK_PER_PLAN)
-        if plan.status is PlanStatus.INFEASIBLE:
-            return Placed(None, None, work)
-        if plan.stop is not StopReason.PROVED:
-            plan, more = self._by_windows(problem, plan, self._share(SHARE_OF_WINDOWS))
-            work += more
-        plan = self._plans[positions] = min(plan, self._plans.get(positions, plan), key=_rank)
-        value, bound = plan.objective.value, plan.objective.bound or 0
-        is_open = value is not None and value > bound and len(problem.pools) == 1
-        tops = tops_at(self._master.choices.times, problem, plan) if is_open and plan.placements else ()
-        return Placed(value, bound, work, tops)
-
-    def _by_windows(self, problem: Problem, plan: Plan, share: int | None) -> tuple[Plan, int]:
-        """The plan with what reaches too high placed anew, within that much work; and what it took."""
-        used = 0
-
-        def fit(window: Problem) -> Plan | None:
-            nonlocal used
-            if self._stopped() is not None or (share is not None and used >= share):
-                return None
-            made, work = self._planned(window, WORK_OF_A_WINDOW, Goal.FIT)
-            used += work
-            return made
-
-        return lowered(problem, plan, fit), used
-
-    def _planned(self, problem: Problem, work_limit: int | None, goal: Goal) -> tuple[Plan, int]:
-        """A plan where nothing is left to choose, and what making it took. Raises BadInput."""
-        options = replace(
-            self._options, time_limit=self._seconds_left(), work_limit=work_limit, capacity=None, prefer=None, max_cost=None,
-            explain=False, goal=goal,
-        )  # fmt: skip
-        try:
-            plan = self._plan_one(problem, options)
-        except OutOfTime:
-            plan = self._without_plan(PlanStatus.UNKNOWN, StopReason.TIME_LIMIT)
-        work = WORK_PER_PLAN + WORK_PER_BUFFER * len(problem.buffers)
-        if plan.stop not in (StopReason.PROVED, StopReason.GOAL_MET) and work_limit is not None:
-            work += work_limit
-        return plan, work
+        return self._placing.place(positions)
 
     def _lift(self, point: Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
         """The plan of a point, with what is proven of all choices, not of this one alone."""
-        plan = self._plans[point.choice]
+        plan = self._placing.plans[point.choice]
         bound = min(point.bound, plan.objective.bound or 0)
         dearest = 1 if is_largest(self._problem) else max(pool.cost for pool in self._problem.pools)
         of_bytes = -(-bound // dearest) if dearest else 0
@@ -346,12 +301,6 @@ class Choosing:
             shortage=why,
             run=Run(round(self._clock.seconds, 6), (), machine()),
         )
-
-
-def _rank(plan: Plan) -> tuple[bool, int, int]:
-    """Of two plans of one choice the one with less memory is kept, or else the one of which more is proven."""
-    value = plan.objective.value
-    return value is None, value or 0, -(plan.objective.bound or 0)
 
 
 def require_choosable(options: Options) -> None:

@@ -41,3 +41,17 @@ def test_what_is_open_is_asked_again_and_nothing_that_is_proven() -> None:
 def test_before_anything_was_asked_nothing_is_proven() -> None:
     assert Coverage().within((), 0) is None
     assert Coverage().within((point(5, 20, 20),), 2) is None
+
+
+def test_a_point_more_makes_nothing_more_open() -> None:
+    """Above 100 the cost may be 50: 150 for 52 is nearer to that than 110 for 90 is."""
+    coverage = Coverage()
+    far, near = point(150, 52, 50), point(110, 90, 50)
+    coverage.settle(far, None)
+    coverage.settle(point(100, 100, 100), 100)
+    small = point(100, 100, 100)
+    without = coverage.within((far, small), 100)
+    assert without is not None
+    more = coverage.within((far, near, small), 100)
+    assert more is not None
+    assert more <= without

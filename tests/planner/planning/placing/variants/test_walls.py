@@ -8,6 +8,7 @@ from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto
 from planner.planning.placing.variants import choices
 from planner.planning.placing.variants.choices import lower_choices
+from planner.planning.placing.variants.settling import Settled
 from planner.verifying.verify import verify
 from tests.planner.planning.placing.variants.random_variants import (
     best_of,
@@ -38,4 +39,5 @@ def test_bounds_count_what_pins_keep_apart(monkeypatch: pytest.MonkeyPatch) -> N
     problem, options = larger_pinned_problem(1, 3), Options(workers=1, time_limit=None, work_limit=1_000_000)
     assert pareto(problem, options).is_complete
     monkeypatch.setattr(choices, "rows", lambda *_: ())
+    monkeypatch.setattr("planner.planning.placing.variants.placing.settled", lambda _, made, *__: Settled(made))
     assert not pareto(problem, options).is_complete

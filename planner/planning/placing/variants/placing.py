@@ -1,0 +1,208 @@
+"""One choice after the other placed: planned like any problem, then settled or lowered part by part, each within its share of the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
+
+from solvers.choice.alternatives.instance import Choice as Positions
+from solvers.choice.alternatives.instance import Pick
+from solvers.choice.alternatives.points import Placed
+from solvers.model.errors import StopReason
+from solvers.model.registry import AUTO
+from solvers.model.solver import Goal
+
+from ....facts.variants import with_choice
+from ....model.deadline import OutOfTime
+from ....model.errors import BadInput
+from ....model.plan import Plan, PlanStatus
+from ....model.problem import Problem
+from ...options.options import Options
+from .choices import tops_at
+from .settling import LITTLE, MOST_AT_ONCE, Part, settled
+from .windows import lowered
+
+PlanOne: TypeAlias = Callable[[Problem, Options], Plan]
+
+SHARE_OF_A_PLAN = 64
+"""A placement may use this part of all the work."""
+SHARE_OF_SETTLING = 32
+"""What settles whether it can be lower, this one."""
+SHARE_OF_WINDOWS = 16
+"""And what lowers it window by window this one."""
+WORK_OF_A_PART = 100_000
+WORK_PER_BUFFER = 12
+WORK_PER_PLAN = 5_000
+"""What a placement that is proven is taken to cost, whatever it did."""
+WORK_PER_REFUTATION = 40_000
+"""And what finds that nothing fits, at least; else half of what it might have used."""
+MOST_HINTS = 4
+"""So many parts that did not fit are tried first of other choices."""
+
+
+@dataclass
+class _Tried:
+    """What is known of a choice besides its plan."""
+
+    is_new: bool = True
+    hard: Part = frozenset()
+    """A part of which it remained open whether it fits lower."""
+    picks: tuple[Pick, ...] | None = None
+    """These alone make its plan as high as it is."""
+    peaks: dict[str, int | None] = field(default_factory=dict)
+    """Where each way to lower it ended: it is not gone again from there."""
+
+
+class _Open(NamedTuple):
+    """A part of a choice that was too hard: of others that have it, too, it is not asked again with the same work."""
+
+    part: Part
+    picks: tuple[Pick, ...]
+    peak: int
+    share: int | None
+
+
+@dataclass
+class Placing:
+    """The choices of one problem, and the plans of those that were placed."""
+
+    problem: Problem
+    options: Options
+    times: Sequence[int]
+    """At which it is of use to know how high a plan reaches."""
+    plan_one: PlanOne
+    share: Callable[[int, int], int | None]
+    """So much of the work is this part of it; in each round after the first it is doubled so often."""
+    left: Callable[[], int | None]
+    """How much of all work is left."""
+    stopped: Callable[[], StopReason | None]
+    seconds_left: Callable[[], float | None]
+    nothing: Callable[[], Plan]
+    """A plan without placements, for want of time."""
+    plans: dict[Positions, Plan] = field(default_factory=dict)
+    _tried: dict[Positions, _Tried] = field(default_factory=dict)
+    _open: list[_Open] = field(default_factory=list)
+    _refuted: list[Part] = field(default_factory=list)
+    """Buffers that did not fit, the last first."""
+
+    def place(self, positions: Positions) -> Placed:
+        """The best plan so far of one choice. Alternatives that contradict each other only together are no choice."""
+        problem = with_choice(self.problem, positions)
+        tried = self._tried.setdefault(positions, _Tried())
+        work, is_small = 0, len(problem.buffers) <= MOST_AT_ONCE
+        if not (tried.hard and is_small):
+            try:
+                plan, work = self._planned(problem, self.share(SHARE_OF_A_PLAN, 1), Goal.MINIMISE)
+            except BadInput:
+                return Placed(None, None, WORK_PER_PLAN)
+            if plan.status is PlanStatus.INFEASIBLE:
+                return Placed(None, None, work)
+            self.plans[positions] = min(plan, self.plans.get(positions, plan), key=_rank)
+        is_new, tried.is_new = tried.is_new, False
+        steps = (self._settle, self._lower, self._settle)
+        for step in steps[:1] if is_new and is_small else steps:
+            plan = self.plans[positions]
+            if plan.placements and plan.stop is not StopReason.PROVED and plan.peak != tried.peaks.get(step.__name__):
+                work += step(problem, positions, tried)
+                tried.peaks[step.__name__] = self.plans[positions].peak
+        plan = self.plans[positions]
+        value, bound = plan.objective.value, plan.objective.bound or 0
+        is_open = value is not None and value > bound and len(problem.pools) == 1
+        tops = tops_at(self.times, problem, plan) if is_open and plan.placements else ()
+        tried.peaks.pop(self._settle.__name__, None)  # with more work it may
+        return Placed(value, bound, work, tops, tried.picks)
+
+    def _settle(self, problem: Problem, positions: Positions, tried: _Tried) -> int:
+        """Whether the plan can be lower, where that takes no more than its share of the work; returns what it took."""
+        if self.options.solver != AUTO:
+            return 0
+        share = self.share(SHARE_OF_SETTLING, 2)
+        peak = self.plans[positions].peak or 0
+        for each in self._open:
+            if each.share == share and each.peak <= peak and all(positions[g] == a for g, a in each.picks):
+                tried.hard = each.part
+                return 0
+        fit = self._fitting(share)
+        found = settled(problem, self.plans[positions], fit, self._refuted, tried.hard)
+        self.plans[positions], tried.hard = found.plan, found.hard
+        if found.buffers:
+            tried.picks = self._picks_of(positions, found.buffers)
+            others = [each for each in self._refuted if each != found.buffers]
+            self._refuted = [found.buffers, *others][:MOST_HINTS]
+        elif found.hard:
+            picks = self._picks_of(positions, found.hard)
+            self._open = [each for each in self._open if each.share == share]
+            self._open.append(_Open(found.hard, picks, found.plan.peak or 0, share))
+        return fit.used
+
+    def _lower(self, problem: Problem, positions: Positions, _: _Tried) -> int:
+        """What reaches too high placed anew, window by window; returns what it took."""
+        fit = self._fitting(self.share(SHARE_OF_WINDOWS, 1))
+        self.plans[positions] = lowered(problem, self.plans[positions], fit)
+        return fit.used
+
+    def _fitting(self, share: int | None) -> _Fitting:
+        left = self.left()
+        return _Fitting(self._planned, self.stopped, share if left is None or share is None else min(share, left))
+
+    def _planned(self, problem: Problem, work_limit: int | None, goal: Goal) -> tuple[Plan, int]:
+        """A plan where nothing is left to choose, and what making it took. Raises BadInput."""
+        options = replace(
+            self.options, time_limit=self.seconds_left(), work_limit=work_limit, capacity=None, prefer=None, max_cost=None,
+            explain=False, goal=goal,
+        )  # fmt: skip
+        try:
+            plan = self.plan_one(problem, options)
+        except OutOfTime:
+            plan = self.nothing()
+        work = WORK_PER_PLAN + WORK_PER_BUFFER * len(problem.buffers)
+        if plan.stop not in (StopReason.PROVED, StopReason.GOAL_MET) and work_limit is not None:
+            work += work_limit
+        elif goal is Goal.FIT and plan.status is PlanStatus.INFEASIBLE:
+            work += WORK_PER_REFUTATION if work_limit is None else max(work_limit // 2, WORK_PER_REFUTATION)
+        return plan, work
+
+    def _picks_of(self, positions: Positions, buffers: Part) -> tuple[Pick, ...]:
+        """All that decides how these buffers may lie, at least: whoever makes them, needs them longer, or lets any share addresses."""
+        assert self.problem.variants is not None
+        found = []
+        for g, group in enumerate(self.problem.variants.groups):
+            chosen = group.alternatives[positions[g]]
+            concerned = any(each.id in buffers for each in chosen.buffers)
+            concerned = concerned or any(more.buffer in buffers for more in chosen.live)
+            if concerned or any(
+                each.constraints.colocations or each.constraints.exclusions for each in group.alternatives
+            ):
+                found.append((g, positions[g]))
+        return tuple(found)
+
+
+class _Fitting:
+    """Asks whether parts of a problem fit, until a share of the work is used."""
+
+    def __init__(
+        self,
+        planned: Callable[[Problem, int | None, Goal], tuple[Plan, int]],
+        stopped: Callable[[], StopReason | None],
+        share: int | None,
+    ) -> None:
+        self._planned, self._stopped, self._share = planned, stopped, share
+        self.used = 0
+
+    def __call__(self, part: Problem, per_cent: int = LITTLE) -> Plan | None:
+        """With so much of the work that is left, or a little."""
+        if self._stopped() is not None or (self._share is not None and self.used >= self._share):
+            return None
+        work = WORK_OF_A_PART
+        if self._share is not None:
+            work = max((self._share - self.used) * per_cent // 100, work)
+        made, used = self._planned(part, work, Goal.FIT)
+        self.used += used
+        return made
+
+
+def _rank(plan: Plan) -> tuple[bool, int, int]:
+    """Of two plans of one choice the one with less memory is kept, or else the one of which more is proven."""
+    value = plan.objective.value
+    return value is None, value or 0, -(plan.objective.bound or 0)

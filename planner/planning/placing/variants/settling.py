@@ -1,0 +1,185 @@
+"""Whether a plan can be lowered at all: a few of its buffers, near each other in time, that do not fit any lower prove that it cannot.
+
+Of a long and thin problem such a proof takes a fraction of the work that all its buffers would, and it holds for every choice that has these few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from solvers.model.errors import StopReason
+
+from ....model.plan import Plan, PlanCertificate, PlanStatus, gap_to
+from ....model.problem import Buffer, BufferId, Problem
+from ....reporting.subset import only
+from ....verifying.verify import verify
+
+SIZES = (16, 24, 32, 40, 56)
+"""So many buffers are tried, the nearest to a time at which most is live."""
+CORES = 4
+"""So many such times."""
+MOST_AT_ONCE = 100
+"""Of a problem with no more buffers it is also asked whether all of them fit lower."""
+
+Part: TypeAlias = frozenset[BufferId]
+Fit: TypeAlias = Callable[[Problem, int], Plan | None]
+"""Asks for any plan within the capacities, with so many per cent of the work that is left, and a little at least. None: none is left."""
+LITTLE, MOST, ALL = 0, 75, 100
+
+
+class Settled(NamedTuple):
+    """The plan, lowered or with a proof that it is as low as can be, or as it was."""
+
+    plan: Plan
+    buffers: Part = frozenset()
+    """Of these alone the proof is."""
+    hard: Part = frozenset()
+    """The fewest of which it remained open whether they fit lower."""
+
+
+def settled(problem: Problem, made: Plan, fit: Fit, first: Sequence[Part] = (), hard: Part = frozenset()) -> Settled:
+    """Asks of larger and larger parts whether they fit lower than the plan.
+
+    `first` are those that did not fit in plans like this one, `hard` is what remained open before: it gets most of the work.
+    """
+    if len(problem.pools) != 1 or any(not buffer.live for buffer in problem.buffers):
+        return Settled(made)
+    settling = _Settling(problem, made, fit)
+    settling.settle(first, hard)
+    if settling.plan is not made and verify(problem, settling.plan):
+        return Settled(made)
+    return Settled(settling.plan, settling.refuted, settling.hard)
+
+
+class _Settling:
+    """One problem, and the best that is known of it."""
+
+    def __init__(self, problem: Problem, made: Plan, fit: Fit) -> None:
+        self._problem, self._fit = problem, fit
+        self._every = frozenset(buffer.id for buffer in problem.buffers)
+        self.plan = made
+        self.refuted: Part = frozenset()
+        self.hard: Part = frozenset()
+
+    def settle(self, first: Sequence[Part], hard: Part) -> None:
+        """Until it is proven, or nothing more is known to do."""
+        is_small = len(self._every) <= MOST_AT_ONCE
+        while self._is_open():
+            before = self.plan
+            self.hard = hard
+            if not hard:
+                for part in first:
+                    self._ask(part & self._every, LITTLE)
+                self._ask_larger_and_larger()
+            if is_small and self.plan is before:
+                self._ask(self._every, LITTLE)
+            if self.hard and self.plan is before:
+                self._ask(self.hard, MOST)
+            if is_small and self.plan is before:
+                self._ask(self._every, ALL)
+            if self.plan is before:
+                return
+            hard = frozenset()
+
+    def _is_open(self) -> bool:
+        peak = self.plan.peak
+        return peak is not None and not self.refuted and peak > self.plan.pools[0].bound
+
+    def _ask_larger_and_larger(self) -> None:
+        """Around each core, until it is too hard to tell."""
+        cores = _cores(self._problem.buffers)
+        for size in SIZES:
+            for core in tuple(cores):
+                if size < len(self._every):
+                    part = frozenset(_nearest(self._problem.buffers, core, size))
+                    if self._ask(part, LITTLE):
+                        cores.remove(core)
+                        self.hard = self.hard or part
+
+    def _ask(self, part: Part, work: int) -> bool:
+        """Does this part fit lower? What follows is noted. True: that remained open."""
+        peak, pool = self.plan.peak, self._problem.pools[0]
+        if not part or peak is None or not self._is_open():
+            return False
+        room = peak - 1 if pool.size is None else min(peak - 1, pool.size)
+        answer = self._fit(replace(only(self._problem, part), pools=(replace(pool, size=room),)), work)
+        if answer is None:
+            return False
+        if answer.status is PlanStatus.INFEASIBLE:
+            proofs = [c for c in answer.certificates if c.pool is not None and c.value == peak]
+            if proofs:
+                self.plan, self.refuted = _proven(self.plan, proofs[0]), part
+        elif answer.placements and part == self._every:
+            self.plan = _lowered(self.plan, answer)
+        return not answer.placements and answer.status is not PlanStatus.INFEASIBLE
+
+
+def _cores(buffers: Sequence[Buffer]) -> list[int]:
+    """The times at which most is live, each more than what is live just before and after."""
+    times = sorted({start for buffer in buffers for start, _ in buffer.live or ()})
+    loads = [
+        sum(buffer.size for buffer in buffers if any(start <= time < end for start, end in buffer.live or ()))
+        for time in times
+    ]
+    tops = [
+        (-load, time)
+        for before, load, after, time in zip([0, *loads], loads, [*loads[1:], 0], times, strict=False)
+        if before <= load >= after
+    ]
+    return [time for _, time in sorted(tops)[:CORES]]
+
+
+def _nearest(buffers: Sequence[Buffer], core: int, count: int) -> list[BufferId]:
+    """So many of those whose lives are nearest to the time."""
+
+    def distance(buffer: Buffer) -> tuple[int, int]:
+        return min((max(start - core, core - end + 1, 0), start) for start, end in buffer.live or ())
+
+    order = sorted(range(len(buffers)), key=lambda k: (distance(buffers[k]), k))
+    return [buffers[k].id for k in order[:count]]
+
+
+def _worth(made: Plan, peak: int) -> int:
+    """What the objective makes of a peak, if it makes this of the plan's."""
+    assert made.peak
+    return peak * ((made.objective.value or 0) // made.peak)
+
+
+def _proven(made: Plan, proof: PlanCertificate) -> Plan:
+    value, peak = made.objective.value, made.peak
+    assert value is not None
+    assert peak is not None
+    terms = tuple(replace(term, bound=value) for term in made.objective.terms)
+    return replace(
+        made,
+        status=PlanStatus.OPTIMAL,
+        stop=StopReason.PROVED,
+        bound=peak,
+        gap=gap_to(value, value),
+        objective=replace(made.objective, bound=value, terms=terms),
+        pools=(replace(made.pools[0], bound=peak),),
+        certificates=(*made.certificates, proof),
+    )
+
+
+def _lowered(made: Plan, answer: Plan) -> Plan:
+    """The answer's placements, and what was proven of the plan before."""
+    peak = answer.peak
+    assert peak is not None
+    worth, bound = _worth(made, peak), made.objective.bound
+    is_optimal = worth == bound
+    terms = tuple(replace(term, value=worth) for term in made.objective.terms)
+    return replace(
+        made,
+        status=PlanStatus.OPTIMAL if is_optimal else made.status,
+        stop=StopReason.PROVED if is_optimal else made.stop,
+        peak=peak,
+        gap=gap_to(bound, worth),
+        objective=replace(made.objective, value=worth, terms=terms),
+        pools=(replace(made.pools[0], peak=peak),),
+        placements=answer.placements,
+        solver=answer.solver,
+        reproducible=made.reproducible and answer.reproducible,
+    )

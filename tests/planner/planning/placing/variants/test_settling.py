@@ -1,0 +1,121 @@
+"""Plans that are proven to be as low as can be by a few of their buffers, or lowered: against the optimum, and against trying every choice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planner.facts.variants import with_choice
+from planner.generate import Request, generate
+from planner.model.plan import Plan, PlanStatus
+from planner.model.problem import Problem
+from planner.planning.options.options import Options
+from planner.planning.placing.solving import pareto, plan
+from planner.planning.placing.variants.placing import Placing
+from planner.planning.placing.variants.settling import MOST_AT_ONCE, settled
+from planner.reporting.subset import only
+from planner.verifying.verify import verify
+from solvers.choice.alternatives.instance import Choice
+from solvers.choice.alternatives.points import Placed
+from solvers.model.errors import StopReason
+from solvers.model.solver import Goal
+from tests.planner.planning.placing.variants.random_variants import best_of, every_choice, random_problem
+
+WORKERS = Options(workers=1)
+
+
+def fit(problem: Problem, _: int) -> Plan:
+    return plan(problem, Options(workers=1, work_limit=1_000_000, time_limit=None, goal=Goal.FIT))
+
+
+def stacked(problem: Problem) -> Plan:
+    """A valid plan without any thought: each buffer above all others."""
+    return plan(problem, Options(workers=1, solver="exir_naive"))
+
+
+def optimum(problem: Problem) -> int:
+    best = plan(problem, WORKERS)
+    assert best.status is PlanStatus.OPTIMAL
+    return best.peak or 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_bad_plan_becomes_the_best(seed: int) -> None:
+    problem = generate("random", Request(30, seed))
+    found = settled(problem, stacked(problem), fit)
+    assert found.plan.peak == optimum(problem)
+    assert not verify(problem, found.plan)
+    if found.buffers:
+        assert found.plan.status is PlanStatus.OPTIMAL
+        assert optimum(only(problem, found.buffers)) == found.plan.peak
+
+
+def test_a_part_that_does_not_fit_proves_it_of_all() -> None:
+    """28 of 60 buffers do not fit where all that are live together would; another plan of the choice is settled by asking about these alone."""
+    problem = generate("variants", Request(60, 29))
+    choice = (0, 0, 2, 0, 3, 1, 0, 0, 0, 1, 0, 1, 1, 0, 2, 3, 2, 3, 2, 3)
+    made = with_choice(problem, choice)
+    asked: list[int] = []
+
+    def counted(part: Problem, per_cent: int) -> Plan | None:
+        asked.append(len(part.buffers))
+        return fit(part, per_cent)
+
+    found = settled(made, stacked(made), counted)
+    assert found.plan.status is PlanStatus.OPTIMAL
+    assert 0 < len(found.buffers) < len(made.buffers)
+    assert found.plan.peak is not None
+    assert found.plan.peak > found.plan.certificates[0].value
+    unproven = plan(made, Options(workers=1, work_limit=100_000, time_limit=None))
+    assert (unproven.status, unproven.peak) == (PlanStatus.FEASIBLE, found.plan.peak)
+    asked.clear()
+    assert settled(made, unproven, counted, [found.buffers]).buffers == found.buffers
+    assert asked == [len(found.buffers)]
+
+
+def test_where_there_is_no_more_work_the_plan_stays() -> None:
+    problem = generate("random", Request(MOST_AT_ONCE + 10, 3))
+    made = stacked(problem)
+    assert settled(problem, made, lambda *_: None) == (made, frozenset(), frozenset())
+
+
+def test_what_a_part_proves_holds_for_every_choice_with_its_alternatives(
+    monkeypatch: pytest.MonkeyPatch, nightly: bool
+) -> None:
+    """Each choice is placed badly at first, so all is proven by parts."""
+    honest = Placing._planned
+    partial: list[Placed] = []
+
+    def badly(self: Placing, problem: Problem, work: int | None, goal: Goal) -> tuple[Plan, int]:
+        if goal is Goal.FIT:
+            return honest(self, problem, work, goal)
+        well, _ = honest(self, problem, work, goal)
+        poor = stacked(problem)
+        if not poor.placements or poor.warnings:
+            return well, 0
+        bare = replace(poor, status=PlanStatus.FEASIBLE, stop=StopReason.WORK_LIMIT, bound=0, certificates=())
+        worth = replace(poor.objective, bound=0, terms=tuple(replace(term, bound=0) for term in poor.objective.terms))
+        return replace(bare, objective=worth, pools=(replace(poor.pools[0], bound=0),)), 0
+
+    place = Placing.place
+
+    def noted(self: Placing, positions: Choice) -> Placed:
+        placed = place(self, positions)
+        if placed.picks is not None and len(placed.picks) < len(positions):
+            partial.append(placed)
+        return placed
+
+    monkeypatch.setattr(Placing, "_planned", badly)
+    monkeypatch.setattr(Placing, "place", noted)
+    monkeypatch.setattr("planner.planning.placing.variants.settling.SIZES", (1, 2, 3, 4, 5))
+    for seed in range(2_000 if nightly else 24):
+        problem = random_problem(seed)
+        if problem is None or len(problem.pools) > 1:
+            continue
+        every = every_choice(problem)
+        found = pareto(problem, WORKERS)
+        assert [(p.choice and p.choice.cost, p.objective.value) for p in found.points] == best_of(every), seed
+        assert found.is_complete == bool(every), seed
+        assert not any(verify(problem, each) for each in found.points), seed
+    assert partial
