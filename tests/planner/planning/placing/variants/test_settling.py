@@ -109,7 +109,7 @@ def test_what_a_part_proves_holds_for_every_choice_with_its_alternatives(
     monkeypatch.setattr(Placing, "_planned", badly)
     monkeypatch.setattr(Placing, "place", noted)
     monkeypatch.setattr("planner.planning.placing.variants.settling.SIZES", (1, 2, 3, 4, 5))
-    for seed in range(2_000 if nightly else 24):
+    for seed in range(2_000 if nightly else 60):
         problem = random_problem(seed)
         if problem is None or len(problem.pools) > 1:
             continue
