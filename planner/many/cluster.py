@@ -29,7 +29,7 @@ CONNECT_SECONDS = "30s"
 AHEAD = 2
 """Files under way for each thread of the cluster, so that none waits for the way there and back."""
 LEAST_AHEAD = 8
-"""Files under way before any worker is there: clusters that grow with what waits for them would else never begin."""
+"""Files under way however few workers are there: clusters that grow with what waits for them would else never begin."""
 REPEATS = 3
 """Of what was lost with its worker."""
 FILES_OF_A_PLACE = 2
@@ -111,6 +111,11 @@ def threads(client: Any) -> int:
     return found
 
 
+def worth_sending(threads: int) -> int:
+    """So many files or jobs at a time, to a cluster that has so many threads now."""
+    return max(AHEAD * threads, LEAST_AHEAD)
+
+
 def threads_here() -> int:
     """Of the worker that this runs on."""
     from distributed import get_worker
@@ -167,7 +172,7 @@ class Cluster:
         self._grace = grace
 
     def count(self) -> int:
-        return room_for(max(AHEAD * threads(self._client), LEAST_AHEAD))
+        return room_for(worth_sending(threads(self._client)))
 
     def open(self) -> Place:
         return ClusterPlace(self._client, self._grace)

@@ -18,11 +18,11 @@ from typing import Any
 import structlog
 
 from planner.many.cluster import (
-    AHEAD,
     REPEATS,
     connected,
     lost_by,
     require_distributed,
+    worth_sending,
 )
 from planner.model.errors import BadInput
 
@@ -186,7 +186,7 @@ class ClusterPool:
             log.info("cluster reached", threads=threads)
         self.lost = self._why = None
         self._is_there.set()
-        before, self.size = self.size, AHEAD * threads
+        before, self.size = self.size, worth_sending(threads)
         if self.size > before:
             self.on_room()
 

@@ -18,7 +18,7 @@ from solvers.sandbox.parent_death import kill_group
 from tests.http.faults.cluster import READY
 from tests.http.queued.test_batches import Sending, line, require_right
 from tests.http.served import JSON, SECONDS, SLOW, THREE, Running, Served, serving
-from tests.running.dask_processes import ROOT, free_port, started
+from tests.running.dask_processes import ROOT, free_port, growing_at, started
 from tests.running.postgresql import Server
 
 pytest.importorskip("distributed")
@@ -154,10 +154,33 @@ def test_workers_of_a_shared_store_have_batches_carried_out_there(
     assert any('"cluster reached"' in each for each in worker.log), worker.log
 
 
+def test_a_cluster_that_has_workers_only_while_there_is_work_begins(tmp_path: Path) -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    growing = growing_at(address, tmp_path)
+    try:
+        with serving(tmp_path, cluster=address) as service:
+            until(lambda: cluster_of(service) == "ready")
+            sending = Sending(service)
+            sending.line.settimeout(PATIENCE)
+            for number in range(12):
+                sending.send(line(number))
+            sending.end()
+            _, *found, last = sending.answers()
+            sending.close()
+    finally:
+        kill_group(growing.pid)
+        growing.wait()
+    assert (sorted(each["line"] for each in found), last["problems"]) == (list(range(12)), 12)
+    for each in found:
+        require_right(each)
+
+
 def test_a_batch_outlives_whoever_carries_it_out(cluster: Cluster, tmp_path: Path) -> None:
     with serving(tmp_path, cluster=cluster.address, ready_seconds="0.1", body_seconds="600") as service:
         until(lambda: cluster_of(service) == "ready")
-        until(lambda: figure(service, 'memplan_workers{processes="cluster"}') == "4.0")  # two for each thread
+        until(
+            lambda: figure(service, 'memplan_workers{processes="cluster"}') == "8.0"
+        )  # two for each thread, and eight however few
         assert figure(service, "memplan_cluster_up") == "1.0"
         sending = Sending(service)
         sending.line.settimeout(PATIENCE)
