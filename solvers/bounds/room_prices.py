@@ -7,6 +7,8 @@ few times. Its numbers are floating-point; what counts is worked out from the pr
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -35,6 +37,8 @@ MOST_WEIGHTS = 4_000
 """A certificate with more prices would be longer than the plan."""
 WORK_PER_RECT = 0.02
 """Work of a round for each rect and pool."""
+SECONDS_TO_WEIGH = 5e-6
+"""For each rect and pool: to work out a few times what the prices prove, exactly."""
 
 
 class RoomPrices(Solver):
@@ -47,6 +51,12 @@ class RoomPrices(Solver):
         """The best bound that the prices found prove."""
         if not can_price(instance) or not instance.has_choice or not len(instance.rect_part):
             return Outcome(StopReason.WORK_LIMIT)
+        end = task.limits.deadline
+        if end is not None:
+            end -= SECONDS_TO_WEIGH * len(instance.rect_part) * len(instance.pools)
+            if time.monotonic() >= end:
+                return Outcome(StopReason.TIME_LIMIT, reproducible=False)
+        task = replace(task, limits=replace(task.limits, deadline=end))
         goal = None if task.start is None else evaluate(instance, task.start)[0]
         market = Market(instance)
         prices, work, stop = market.haggle(goal, task, control)
@@ -111,6 +121,8 @@ class Market:
     def _spent(self, task: Task, control: Control, work: float) -> StopReason | None:
         if task.limits.work is not None and work >= task.limits.work:
             return StopReason.WORK_LIMIT
+        if task.limits.deadline is not None and time.monotonic() >= task.limits.deadline:
+            return StopReason.TIME_LIMIT
         return control.stopped()
 
     def _load(self, chosen: Bools) -> Floats:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ..model.instance import Instance
+from ..model.solver import never
 from .weighted_sections import Weights
 
 SHORT = 10**9
@@ -18,14 +19,21 @@ DENOMINATORS = (1, 60, 1 << 10, 10**6, 1 << 30, 10**9)
 Worth = Callable[[Instance, Weights], int]
 
 
-def shortened(instance: Instance, weights: Weights, worth: Worth) -> tuple[int, tuple[tuple[int, int, int, int], ...]]:
-    """What the weights prove, and the shortest ones that prove as much; of such as are too long, the best short ones."""
+def shortened(
+    instance: Instance, weights: Weights, worth: Worth, stopped: Callable[[], object] = never
+) -> tuple[int, tuple[tuple[int, int, int, int], ...]]:
+    """What the weights prove, and the shortest ones that prove as much; of such as are too long, the best short ones.
+
+    They stay as long as they are, if readers take them, where the caller has no time for more.
+    """
     whole = worth(instance, weights)
     longest = _longest(weights)
     if longest < SHORT:
         return whole, tuple(weights)
     best: tuple[int, tuple[tuple[int, int, int, int], ...]] = (0, ())
     for denominator in DENOMINATORS:
+        if longest < LONGEST and stopped():
+            return whole, tuple(weights)
         short = _rounded(weights, denominator)
         if _longest(short) >= LONGEST:
             break

@@ -62,13 +62,14 @@ class Proven:
                 self._take_floor(found)
                 continue
             if outcome.infeasible:
-                value, weights = shortened(self._original, found.weights, sharing_shortage)
+                value, weights = shortened(self._original, found.weights, sharing_shortage, self._board.stopped)
                 if value > 0:
                     self._sharing = replace(found, value=value, weights=weights)
                 else:
                     self.take_search(outcome, found.solver or "pool_sharing")
                 return
-            value, weights = shortened(self._original, self._weights_in_bytes(found.weights), priced_value)
+            in_bytes = self._weights_in_bytes(found.weights)
+            value, weights = shortened(self._original, in_bytes, priced_value, self._board.stopped)
             proof = replace(found, value=value, weights=weights)
             if found.proof is Proof.PRICED_ROOM:
                 self._priced = _better(proof, self._priced)
