@@ -12,6 +12,7 @@ from ..fitting.neighbours import neighbours
 from ..fitting.orders import Fit
 from ..fitting.reserved import Reserved
 from ..model.instance import Instance, Ints, Placement
+from ..model.interruption import check_interrupted, interruptible
 from ..model.objective import peaks
 
 Spots = list[tuple[int, int, int]]
@@ -33,7 +34,8 @@ class Layout:
         self._reserved = Reserved(instance)
         self._top = [0] * len(instance.pools)
         """Nothing was ever placed higher in the pool."""
-        for block, pool, base in zip(range(instance.blocks), start.pool.tolist(), start.offset.tolist(), strict=True):
+        places = list(zip(range(instance.blocks), start.pool.tolist(), start.offset.tolist(), strict=True))
+        for block, pool, base in interruptible(places):
             self._put(block, pool, base)
         self.work_of_look = max(self._near.work // max(instance.blocks, 1), 1)
         """What it takes to look for a place for a block in a pool."""
@@ -44,8 +46,9 @@ class Layout:
                 strict=True,
             )
         ]
+        check_interrupted()
         self._apart: dict[int, list[int]] = {}
-        for a, b in instance.apart.tolist():
+        for a, b in interruptible(instance.apart.tolist()):
             self._apart.setdefault(a, []).append(b)
             self._apart.setdefault(b, []).append(a)
 

@@ -1,6 +1,6 @@
 """Interrupting loops over long lists that have no Control: now and then they call a check of the caller's, which raises an error of its own to end them.
 
-They have nothing to show before they are through, so nothing is lost.
+They have nothing to show before they are through, so nothing is lost. Where others have something to show already, GivenUp is raised.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ from typing import TypeVar
 
 ASK_EVERY = 2048
 """Entries: some milliseconds."""
+
+
+class GivenUp(Exception):
+    """What was going on is not worth the time any more: there is something better to show."""
+
 
 Item = TypeVar("Item")
 Ask = Callable[[], None]

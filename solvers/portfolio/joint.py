@@ -13,7 +13,7 @@ from ..geometry.presolve import scaled, unit
 from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
 from ..model.errors import SolverError, StopReason
 from ..model.instance import LINEAR_TERMS, Instance, Ints, Placement, Term
-from ..model.interruption import check_interrupted
+from ..model.interruption import GivenUp, check_interrupted, interrupted_by
 from ..model.linear_terms import choice_cost
 from ..model.objective import evaluate
 from ..model.outcome import Outcome, Proof, Value
@@ -256,7 +256,14 @@ class Joint:
             bound=self.proven.bound,
             pool_bounds=self.proven.bounds_in_units(),
         )
-        outcome = ask(name, self.instance, task, self._relay(name))
+        if self.placement is None:
+            outcome = ask(name, self.instance, task, self._relay(name))
+        else:
+            try:
+                with interrupted_by(self._give_up):
+                    outcome = ask(name, self.instance, task, self._relay(name))
+            except GivenUp:
+                return
         self.engines.heard(name, outcome)
         if not isinstance(outcome, Outcome):
             return
@@ -275,6 +282,11 @@ class Joint:
         if self.value is not None and self.proven.raised(self.value) == self.value:
             self.proven.bound = self.value  # short of that, engines find more without being told
             self.proven.tell()
+
+    def _give_up(self) -> None:
+        """There is a placement: what only prepares to look for better ones ends with the time, and not with that placement."""
+        if self.board.stopped() is not None:
+            raise GivenUp
 
     def _relay(self, name: str) -> Relay:
         """Passes an engine's incumbents on at once."""

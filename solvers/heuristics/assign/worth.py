@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...model.instance import Instance, Term
+from ...model.interruption import interruptible
 from ...model.linear_terms import choice_cost, peak_price
 from ..layout import Layout, Spots
 
@@ -21,7 +22,7 @@ class Worth:
         costs = [choice_cost(instance, term) for term in instance.terms]
         self.least: dict[int, dict[int, tuple[int, ...]]] = {}
         """What the choice of a pool costs a class, term by term."""
-        for group, blocks in layout.members.items():
+        for group, blocks in interruptible(layout.members.items()):
             sums = [None if cost is None else cost[blocks].sum(axis=0).tolist() for cost in costs]
             self.least[group] = {
                 pool: tuple(0 if one is None else one[pool] for one in sums) for pool in layout.homes[group]

@@ -1,0 +1,78 @@
+"""An engine that only prepares when the time is over is given up, and what was found before it is the answer."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+from solvers.bounds.priced_room import priced_value
+from solvers.bounds.short_weights import shortened
+from solvers.bounds.weighted_sections import Weights
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, PoolSpec
+from solvers.model.interruption import check_interrupted, interruptible
+from solvers.model.outcome import Outcome
+from solvers.model.solver import Control, Silent, Task
+from solvers.portfolio import execute, joint
+from solvers.portfolio.execute import Answer
+from tests.small.instances import make_instance, plain
+
+INSTANCE = make_instance(
+    [plain(i, i + 4, 3 + i % 5) for i in range(30)], pools=[PoolSpec(14, cost=1), PoolSpec(None, cost=3)]
+)
+
+
+class Clock(Silent):
+    """Time is over when somebody says so."""
+
+    over = False
+
+    def stopped(self) -> StopReason | None:
+        return StopReason.TIME_LIMIT if self.over else None
+
+
+def test_what_is_known_is_answered_although_an_engine_was_given_up() -> None:
+    clock, asked = Clock(), list[str]()
+
+    def ask(name: str, instance: Instance, task: Task, control: Control) -> Answer:
+        asked.append(name)
+        if name == "greedy":
+            return execute.ask(name, instance, task, control)
+        clock.over = True
+        for _ in interruptible([0] * 5000):
+            pass
+        raise AssertionError("the engine went on")
+
+    with patch.object(joint, "ask", ask):
+        found = joint.solve_joint(INSTANCE, Task(), clock, ("local_search",), by_name=False)
+    assert asked[0] == "greedy"
+    assert len(asked) == 2
+    assert found.placement is not None
+    assert found.stop is StopReason.TIME_LIMIT
+    assert not found.reproducible
+
+
+def test_without_a_placement_nobody_is_given_up() -> None:
+    clock, said = Clock(), list[str]()
+    clock.over = True
+
+    def ask(name: str, *_: object) -> Answer:
+        said.append(name)
+        check_interrupted()
+        return Outcome(StopReason.TIME_LIMIT)
+
+    with patch.object(joint, "ask", ask):
+        joint.solve_joint(INSTANCE, Task(), clock, ("local_search",), by_name=False)
+    assert said == ["greedy"]
+
+
+def test_weights_stay_as_long_as_they_are_where_there_is_no_time() -> None:
+    weights: Weights = ((0, 5, 10**10 + 1, 10**10),)
+    worth = {"calls": 0}
+
+    def counted(instance: Instance, some: Weights) -> int:
+        worth["calls"] += 1
+        return priced_value(instance, some)
+
+    assert shortened(INSTANCE, weights, counted, lambda: True)[1] == weights
+    assert worth["calls"] == 1
+    assert shortened(INSTANCE, weights, counted)[1] != weights
