@@ -108,7 +108,7 @@ class Beam(Improver):
 
     def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
         most = selection.sizes.beam_blocks
-        if not _is_plain(instance) or (most is not None and instance.blocks > most):
+        if not is_plain(instance) or (most is not None and instance.blocks > most):
             return None
         return selection.kernels.beam
 
@@ -123,10 +123,10 @@ class Gluing(Improver):
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
 
     def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
-        return selection.kernels.gluing if _is_plain(instance) else None
+        return selection.kernels.gluing if is_plain(instance) else None
 
 
-def _is_plain(instance: Instance) -> bool:
+def is_plain(instance: Instance) -> bool:
     """One rect a block, nothing fixed or reserved, no pairs: what is born into a full layout finds its place taken, if it has but one."""
     owner = instance.part_block[instance.rect_part]
     fixed = instance.lowest == instance.highest

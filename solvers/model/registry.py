@@ -94,6 +94,11 @@ SOLVERS: dict[str, Entry] = {
     "improve": Entry(
         SolverKind.IMPROVER, "solvers.heuristics.improve:Improve", "greedy, then moving what defines the peak"
     ),
+    "core": Entry(
+        SolverKind.IMPROVER,
+        "solvers.heuristics.core:Core",
+        "greedy, then the few that take most room packed by the search, and thousands of others put where room is left",
+    ),
     "beam": Entry(
         SolverKind.IMPROVER,
         "solvers.heuristics.improve:Beam",

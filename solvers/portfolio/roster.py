@@ -34,6 +34,10 @@ class Share(NamedTuple):
     """In Python it is too slow to be of use."""
     least_fill: int = 0
     """Where less than so many per cent of the room below the bound are in use, others do better."""
+    most_fill: int | None = None
+    """Where more than that is in use, others do better."""
+    least_core: int = 0
+    """Where the few largest blocks take less than so many per cent of the room in use, others do better."""
     blocks_per_part: int | None = None
     """With more blocks it gets more parts, one for each so many: it earns them where they make up for what others no longer can."""
     scales: bool = False
@@ -77,6 +81,7 @@ ROSTER = {
     "reuse": Role(joint=True, saves_greedy=True, minds_reuse=True),
     "pools_first": Role(joint=True, leads=True, saves_greedy=True),
     "assign": Role(joint=True, saves_greedy=True),
+    "core": Role(Share(parts=4, smallest=4_000, most_fill=80, least_core=95, needs_native=True)),
     "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),
     "search": Role(Share(parts=6, scales=True), packs_pools=True),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
@@ -137,6 +142,10 @@ class Extent(Protocol):
     def fill(self) -> int:
         """How much of the room below the bound is in use, in per cent."""
 
+    @property
+    def core(self) -> int:
+        """How much of that the few largest blocks take, in per cent."""
+
 
 def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str, int], ...]:
     """Name and parts of those that are of use for a component of this extent in the round of that number (from 1).
@@ -152,6 +161,8 @@ def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str
         and (share.most_pairs is None or extent.pairs <= share.most_pairs)
         and number >= share.from_round
         and (share.least_fill == 0 or extent.fill >= share.least_fill)
+        and (share.most_fill is None or extent.fill <= share.most_fill)
+        and (share.least_core == 0 or extent.core >= share.least_core)
     }
     if all(is_of(SolverKind.IMPROVER, name) for name in ready):
         ready |= {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()

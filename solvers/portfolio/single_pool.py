@@ -12,6 +12,7 @@ import numpy as np
 
 from ..bounds.one_pool import pool_bound
 from ..geometry.presolve import Piece, cut, scaled, unit
+from ..heuristics.core import core_weight
 from ..model.conflicts import components, live_pair_count
 from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
 from ..model.outcome import Certificate, Proof
@@ -47,6 +48,11 @@ class Component:
         lives = (instance.rect_end - instance.rect_start).tolist()
         used: int = sum(height * life for height, life in zip(heights, lives, strict=True))
         return 100 * used // max(self.bound * span, 1)
+
+    @cached_property
+    def core(self) -> int:
+        """How much of the room in use its few largest blocks take, in per cent."""
+        return core_weight(self.piece.instance)
 
     def peak_of(self, placement: Placement) -> int:
         """Where the placement's highest block ends."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.geometry.rules import violation
+from solvers.heuristics.core import Core
 from solvers.heuristics.improve import Beam, Gluing, Improve, Improver
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
@@ -16,7 +17,8 @@ from tests.small.instances import make_instance, plain
 from tests.solvers.heuristics.improvers import first_placement, peak, placement, recurrent
 from tests.solvers.kernels.kernel_sets import native, use_reference
 
-IMPROVERS: dict[str, type[Improver]] = {"improve": Improve, "beam": Beam, "gluing": Gluing}
+KERNELS = ("improve", "beam", "gluing")
+IMPROVERS: dict[str, type[Improver]] = {"improve": Improve, "beam": Beam, "gluing": Gluing, "core": Core}
 
 
 @pytest.fixture(params=[(name, kernel) for name in IMPROVERS for kernel in ("native", "reference")], ids="-".join)
@@ -79,7 +81,7 @@ def test_a_cancelled_run_keeps_what_it_has(solve: Improver) -> None:
     assert peak(instance, outcome.placement.offset) <= control.heard < peak(instance, start)
 
 
-@pytest.mark.parametrize("name", IMPROVERS)
+@pytest.mark.parametrize("name", KERNELS)
 def test_an_error_of_the_listener_is_raised(name: str) -> None:
     instance = recurrent(200)
     start = first_placement(instance)

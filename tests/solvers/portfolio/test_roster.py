@@ -20,10 +20,13 @@ class Extent(NamedTuple):
     blocks: int
     pairs: int = 0
     fill: int = 0
+    core: int = 0
 
 
-def names(engines: tuple[str, ...], blocks: int, number: int = LATER, pairs: int = 0, fill: int = 0) -> list[str]:
-    return [name for name, _ in team(engines, Extent(blocks, pairs, fill), number)]
+def names(
+    engines: tuple[str, ...], blocks: int, number: int = LATER, pairs: int = 0, fill: int = 0, core: int = 0
+) -> list[str]:
+    return [name for name, _ in team(engines, Extent(blocks, pairs, fill, core), number)]
 
 
 def test_small_components_are_not_improved() -> None:
@@ -50,6 +53,14 @@ def test_what_is_densely_packed_is_glued_and_the_more_the_larger_it_is() -> None
     assert names(("search", "gluing"), share.smallest, fill=share.least_fill - 1) == ["search"]
     teams = [team(("gluing",), Extent(blocks, fill=100), 1) for blocks in (500, 1_000, 1_500, 20_000)]
     assert [sum(parts for _, parts in each) for each in teams] == [4, 8, MOST_PARTS, MOST_PARTS]
+
+
+def test_a_core_is_packed_first_where_few_blocks_take_nearly_all_room() -> None:
+    share = share_of("core")
+    most = share.most_fill or 0
+    assert names(("core", "search"), share.smallest, fill=most, core=share.least_core) == ["core", "search"]
+    assert names(("core", "search"), share.smallest, fill=most, core=share.least_core - 1) == ["search"]
+    assert names(("core", "search"), share.smallest, fill=most + 1, core=share.least_core) == ["search"]
 
 
 def test_who_has_many_parts_takes_part_twice_so_that_nobody_is_waited_for_alone() -> None:

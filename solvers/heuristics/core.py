@@ -1,0 +1,171 @@
+"""The core first: the few blocks that most of the room goes to are packed by the exact search alone, and all others go where room is left."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..bounds.one_pool import pool_bound
+from ..geometry.presolve import restrict
+from ..kernels import Selection
+from ..kernels.columns import Columns, columns
+from ..kernels.interface import Kernels, Report, TooLarge
+from ..model.instance import Instance, Ints
+from ..model.solver import Feature
+from .improve import Improver, Lowering, is_plain
+from .layout import lives
+
+MOST_IN_CORE = 2_000
+CORES = (4, 2, 1, 8)
+"""Of the most that may be in a core, each one's part to begin with."""
+LEAST_OUTSIDE = 4
+"""Times as many as in the core: of others the core is no small part."""
+BLOCKS_A_UNIT, WIDTH_A_UNIT = 4, 400
+"""So many blocks are looked through for a unit of work, and blocks placed that live in so many sections together."""
+PARTS = 4
+"""Of the work that is left, one such part is the most that a search of a core takes, and that improving what came of it takes."""
+
+
+class Core(Improver):
+    """Packs the blocks that take most room, alone and as low as can be, then puts the others into what is left, and improves that.
+
+    Strong where few blocks are large and live long, and thousands of small ones come and go between them.
+    """
+
+    name: ClassVar[str] = "core"
+    features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
+
+    def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
+        return _Run(instance, selection.kernels, selection.sizes.search_pairs).lower if is_plain(instance) else None
+
+
+class _Run:
+    """One run: core after core, as long as there is work left."""
+
+    def __init__(self, instance: Instance, kernels: Kernels, most_pairs: int) -> None:
+        self.instance, self.kernels, self.most_pairs = instance, kernels, most_pairs
+        self.birth, self.death = lives(instance)
+        self.by_area = np.argsort(-areas(instance), kind="stable")
+        self.by_size = np.argsort(-instance.block_high, kind="stable")
+        self.look = instance.blocks // BLOCKS_A_UNIT
+        """The work of looking at all blocks."""
+        self.placing = self.look + int((instance.rect_end - instance.rect_start).sum()) // WIDTH_A_UNIT
+        """The work of placing them."""
+        self.done = 0
+
+    def lower(
+        self, sections: int, given: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
+    ) -> tuple[Ints, int]:
+        """From each core the best placement that was found, improved."""
+        best, peak = start, self._peak(start)
+
+        def keep(offset: Ints) -> bool:
+            """Take it if it is better. Is that the end?"""
+            nonlocal best, peak
+            if self._peak(offset) >= peak:
+                return report(None)
+            best, peak = offset, self._peak(offset)
+            return report(best) or peak <= enough
+
+        def improve(offset: Ints, part: int) -> bool:
+            offset, spent = self.kernels.improve(sections, given, offset, enough, seed, part, lambda _: report(None))
+            self.done += spent
+            return keep(offset)
+
+        for count in cores(self.instance.blocks):
+            if self.done >= work:
+                break
+            until = self.done + (work - self.done) // 4 * 3
+            offset = self._grown(given, count, enough, seed, until, report)
+            if offset is not None and (keep(offset) or improve(offset, max(work - self.done, 0) // PARTS)):
+                return best, self.done
+        if self.done < work:
+            improve(best, work - self.done)
+        return best, self.done
+
+    def _grown(self, given: Columns, count: int, enough: int, seed: int, until: int, report: Report) -> Ints | None:
+        """The best placement of a core that grows: who lives where something ends too high belongs to it, too."""
+        best: Ints | None = None
+        core = self.by_area[:count]
+        most = most_in_core(self.instance.blocks)
+        while len(core) <= most and self.done < until and not report(None):
+            packed = self._packed(core, seed, (until - self.done) // PARTS, report)
+            offset = None if packed is None else self._placed(given, packed)
+            if offset is None:
+                break
+            if best is None or self._peak(offset) < self._peak(best):
+                best = offset
+            if self._peak(best) <= enough:
+                break
+            grown = np.union1d(core, self._beside_what_ends_above(offset, enough))
+            if len(grown) == len(core):
+                break
+            core, seed = grown, seed + 1
+        return best
+
+    def _beside_what_ends_above(self, offset: Ints, enough: int) -> Ints:
+        """All blocks that live in a section in which one ends above that, itself too."""
+        above = offset + self.instance.block_high > enough
+        steps = np.zeros(self.instance.sections + 1, dtype=np.int64)
+        np.add.at(steps, self.birth[above], 1)
+        np.add.at(steps, self.death[above], -1)
+        hot = np.concatenate([[0], np.cumsum(np.cumsum(steps) > 0)])
+        return np.flatnonzero(hot[self.death] > hot[self.birth])
+
+    def _peak(self, offset: Ints) -> int:
+        return int((offset + self.instance.block_high).max())
+
+    def _packed(self, blocks: Ints, seed: int, work: int, report: Report) -> Ints | None:
+        """The blocks from the lowest to the highest, packed as low as can be within this work."""
+        piece = restrict(self.instance, np.sort(blocks), [0])
+        self.done += self.look
+        bound = pool_bound(piece.instance, 0)
+        try:
+            _, offset, _, _, spent = self.kernels.search(
+                sections=piece.instance.sections,
+                columns=columns(piece.instance),
+                bound=0 if bound is None else bound.value,
+                incumbent=None,
+                fit=False,
+                seed=seed,
+                threads=1,
+                work=work,
+                max_pairs=self.most_pairs,
+                report=lambda _offset, _bound: report(None),
+            )
+        except TooLarge:
+            return None
+        self.done += spent
+        return None if offset is None else piece.blocks[np.argsort(offset, kind="stable")]
+
+    def _placed(self, given: Columns, packed: Ints) -> Ints | None:
+        """All blocks, those of the core no higher than they were, the others by size into what is left."""
+        self.done += self.placing
+        order = np.concatenate([packed, self.by_size[~np.isin(self.by_size, packed)]])
+        return self.kernels.greedy_place(self.instance.sections, given, order, "lowest")
+
+
+def areas(instance: Instance) -> npt.NDArray[np.float64]:
+    """What each block takes of room and time: products too large for whole numbers."""
+    birth, death = lives(instance)
+    return instance.block_high.astype(np.float64) * (death - birth)
+
+
+def core_weight(instance: Instance) -> int:
+    """How much of the room and time that all blocks take the largest core takes, in per cent."""
+    area = np.sort(areas(instance))[::-1]
+    whole = float(area.sum())
+    return int(100 * float(area[: most_in_core(len(area))].sum()) / whole) if whole else 0
+
+
+def most_in_core(blocks: int) -> int:
+    """How many of so many blocks a core may have."""
+    return min(MOST_IN_CORE, blocks // (1 + LEAST_OUTSIDE))
+
+
+def cores(blocks: int) -> list[int]:
+    """How many of so many blocks are in each core."""
+    most = most_in_core(blocks)
+    return [most // part for part in CORES if most >= part]
