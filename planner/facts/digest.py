@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
 
@@ -40,14 +40,28 @@ def digest(problem: Problem) -> str:
     return facts.digest
 
 
+def digest_for_sizes(problem: Problem) -> Callable[[Problem], str]:
+    """The digest of the same problem with other sizes of its pools, for a small part of the work."""
+    tail = _behind_pools(spell_out_constants(problem))
+    return lambda sized: _hashed(sized, tail)
+
+
 def _computed(problem: Problem) -> str:
     look("checking")
     problem = spell_out_constants(problem)
+    return _hashed(problem, _behind_pools(problem))
+
+
+def _hashed(problem: Problem, tail: str) -> str:
+    pools = [[p.name, p.size, p.alignment, p.base, merged(p.reserved), p.cost, p.rank] for p in problem.pools]
+    return hashlib.sha256(f"{_written([_VERSION, pools])[:-1]},{tail}".encode("ascii")).hexdigest()
+
+
+def _behind_pools(problem: Problem) -> str:
+    """What is hashed after the pools."""
     by_rank = sorted(range(len(problem.pools)), key=lambda p: (problem.pools[p].rank, p))
     every_pool = [problem.pools[p].name for p in by_rank]
     lists = _Lists(problem, every_pool)
-    pools = [[p.name, p.size, p.alignment, p.base, merged(p.reserved), p.cost, p.rank] for p in problem.pools]
-    head: list[Any] = [_VERSION, pools]
     rest: list[Any] = [
         *_constraints(problem.constraints),
         [str(term) for term in problem.terms],
@@ -56,14 +70,12 @@ def _computed(problem: Problem) -> str:
     ]
     neighbour = problem.facts.neighbour
     if isinstance(problem.buffers, BufferColumns) and neighbour is None:
-        canonical = f"{_written(head)[:-1]},[{','.join(_of_columns(problem.buffers))}],{_written(rest)[1:]}"
-    elif neighbour is None:
+        return f"[{','.join(_of_columns(problem.buffers))}],{_written(rest)[1:]}"
+    if neighbour is None:
         buffers = [_buffer(buffer, lists) for buffer in in_time(problem.buffers, "checking", "buffer")]
-        canonical = _written([*head, buffers, *rest])
-    else:
-        problem.facts.written = written = _of_neighbours(problem, neighbour, lists)
-        canonical = f"{_written(head)[:-1]},[{','.join(written)}],{_written(rest)[1:]}"
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+        return _written([buffers, *rest])[1:]
+    problem.facts.written = written = _of_neighbours(problem, neighbour, lists)
+    return f"[{','.join(written)}],{_written(rest)[1:]}"
 
 
 _written = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode

@@ -13,6 +13,7 @@ from itertools import product
 from math import comb
 from typing import TypeAlias
 
+from ...model.deadline import PREPARING, tick
 from .expression import Expression, Kind, Values, number, times, total
 from .ranges import Box, bounds
 
@@ -45,6 +46,7 @@ def plus(a: Polynomial, b: Polynomial, factor: Rational = 1) -> dict[Powers, Rat
 def multiplied(a: Polynomial, b: Polynomial) -> dict[Powers, Rational]:
     found: dict[Powers, Rational] = {}
     for (p, x), (q, y) in product(a.items(), b.items()):
+        tick(PREPARING)
         powers = _joined(p, q)
         found[powers] = found.get(powers, 0) + x * y
     return {powers: coefficient for powers, coefficient in found.items() if coefficient}
@@ -185,6 +187,7 @@ def above_least(made: Polynomial, least: Mapping[Atom, int]) -> dict[Powers, Rat
     found: dict[Powers, Rational] = {}
     for powers, coefficient in made.items():
         for chosen in product(*(range(power + 1) for _, power in powers)):
+            tick(PREPARING)
             value = coefficient
             rest: list[tuple[Atom, int]] = []
             for (base, power), kept in zip(powers, chosen, strict=True):

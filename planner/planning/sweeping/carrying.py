@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 
-from ...facts.digest import digest
 from ...facts.variants import as_chosen
 from ...model.plan import ChoiceGoal, Objective, Plan, PlanStatus, PoolUse, Run, TermValue, gap_to
 from ...model.problem import Problem
@@ -45,12 +44,15 @@ class Fact:
 
 
 class Facts:
-    """All that was solved so far."""
+    """All that was solved so far. `digest` is that of the problem with some sizes."""
 
-    def __init__(self) -> None:
+    def __init__(self, digest: Callable[[Problem], str]) -> None:
+        self._digest = digest
         self._facts: list[Fact] = []
         self._least: tuple[str, int] | None = None
         self._is_hopeless = False
+        self._stood: dict[tuple[int, int], list[Capacity]] = {}
+        """Where the plan of one fact with the proofs of another stood its verification."""
 
     def add(self, fact: Fact) -> None:
         self._facts.append(fact)
@@ -82,13 +84,22 @@ class Facts:
         return max(larger, key=lambda f: f.bound, default=None)
 
     def carried(self, capacity: Capacity, problem: Problem) -> Plan | None:
-        """The plan of this configuration that follows, if it stands its verification; whether its value is proven is another matter."""
+        """The plan of this configuration that follows, if it stands its verification; whether its value is proven is another matter.
+
+        What stood it with less memory is not verified again: its addresses have room here, and its proofs were verified with more.
+        """
         best, strongest = self.best(capacity), self.strongest(capacity)
         if best is None or strongest is None:
             return None
         combine = combined if problem.variants is None else chosen_with_proof
-        plan = combine(problem, best.plan, strongest.plan)
-        return None if verify(problem, plan) else plan
+        plan = replace(combine(problem, best.plan, strongest.plan), problem_digest=self._digest(problem))
+        stood = self._stood.setdefault((id(best), id(strongest)), [])
+        if problem.variants is None and any(holds(capacity, smaller) for smaller in stood):
+            return plan
+        if verify(problem, plan):
+            return None
+        stood.append(capacity)
+        return plan
 
 
 def proven(plan: Plan) -> Value:
@@ -110,7 +121,7 @@ def proven(plan: Plan) -> Value:
 
 
 def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
-    """The addresses of one plan with the proofs of the other, as a plan of the problem."""
+    """The addresses of one plan with the proofs of the other, as a plan of the problem, but for its digest."""
     uses = tuple(
         PoolUse(pool.name, pool.size, mine.peak, theirs.bound)
         for pool, mine, theirs in zip(problem.pools, best.pools, proof.pools, strict=True)
@@ -134,7 +145,6 @@ def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
         pools=uses,
         reproducible=best.reproducible and proof.reproducible,
         versions=best.versions | proof.versions,
-        problem_digest=digest(problem),
         certificates=proof.certificates,
         shortage=None,
         warnings=tuple(dict.fromkeys((*best.warnings, *proof.warnings))),
@@ -143,7 +153,7 @@ def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:
 
 
 def chosen_with_proof(problem: Problem, best: Plan, proof: Plan) -> Plan:
-    """What one plan chose, with the other's proof that nothing which fits costs less.
+    """What one plan chose, with the other's proof that nothing which fits costs less; but for the problem's digest.
 
     That no choice of this cost needs less memory holds whatever the capacity: what needs less fits where this one does.
     """
@@ -158,7 +168,6 @@ def chosen_with_proof(problem: Problem, best: Plan, proof: Plan) -> Plan:
         pools=tuple(replace(use, size=pool.size) for pool, use in zip(problem.pools, best.pools, strict=True)),
         reproducible=best.reproducible and proof.reproducible,
         versions=best.versions | proof.versions,
-        problem_digest=digest(problem),
         run=Run(0.0, (), best.run.machine),
         choice=replace(best.choice, cost_bound=bound, goal=ChoiceGoal.SPEED),
     )

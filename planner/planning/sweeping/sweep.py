@@ -12,8 +12,8 @@ from typing import TypeAlias
 from solvers.model.instance import Term
 
 from ...checks import require_sound
-from ...facts.digest import digest
-from ...model.deadline import OutOfTime, time_limit
+from ...facts.digest import digest, digest_for_sizes
+from ...model.deadline import OutOfTime, finish, time_limit
 from ...model.errors import BadInput
 from ...model.plan import ChoiceGoal, Plan, PlanStatus
 from ...model.problem import Problem
@@ -41,7 +41,12 @@ OnPoint: TypeAlias = Callable[[SweepPoint], None]
 OnSmallest: TypeAlias = Callable[[SmallestCapacity], None]
 """Told of the smallest size that there is room in, when that is looked for first of all."""
 
+Figures: TypeAlias = tuple[int | None, int | None]
+"""The cost of accesses, and the bytes that spill."""
+
 PROCESSES = 2
+FOR_THE_REST = 1 / 8
+"""Of the time: for the plans that follow from others."""
 
 
 def sweep(
@@ -70,7 +75,8 @@ def sweep(
     configurations = combinations(sizes, problem)
     with side_by_side(processes, cancelled) as planners:
         run = _Run(problem, configurations, options, planners, processes, begun, KnownPlans(start))
-        with suppress(OutOfTime), time_limit(options.time_limit, begun):  # what is open by then stays open
+        limit = None if options.time_limit is None else options.time_limit * (1 - FOR_THE_REST)
+        with suppress(OutOfTime), time_limit(limit, begun):  # what is open by then is not solved itself
             run.settle(cancelled, on_solved, on_point, on_smallest)
         return run.answer()
 
@@ -111,11 +117,13 @@ class _Run:
         self._options = replace(
             options, capacity=None, prefer=None, explain=False, workers=options.workers or max(cores() // processes, 1)
         )
-        self._facts = Facts()
+        self._facts = Facts(digest_for_sizes(problem))
         self._own: dict[int, Plan | BadInput] = {}
         """Of the configurations that were solved themselves; BadInput where a fixed buffer has no room any more, say."""
         self._carried: dict[int, Plan] = {}
         """Of those that need not be: best as can be, and verified."""
+        self._figures: dict[int, tuple[Plan, Figures]] = {}
+        """By the placements that they are of, which plans of many configurations share."""
         self._smallest: SmallestCapacity | None = None
         self._waves = (len(configurations) - 1).bit_length() + 2
         """There are no more: each halves what is open."""
@@ -143,7 +151,7 @@ class _Run:
             if on_point is not None:
                 for i in sorted(set(range(len(self._configurations))) - set(open_) - told):
                     told.add(i)
-                    on_point(self._point(i))
+                    on_point(self._point(i, self._following(i)))
             if on_solved is not None:
                 on_solved(len(self._configurations) - len(open_), len(self._configurations))
             wanted = list(self._middles(open_))
@@ -256,7 +264,8 @@ class _Run:
             yield members[len(members) // 2]
 
     def answer(self) -> Sweep:
-        points = tuple(self._point(i) for i in range(len(self._configurations)))
+        following = self._all_following()
+        points = tuple(self._point(i, following.get(i)) for i in range(len(self._configurations)))
         plans = [p for p in self._own.values() if isinstance(p, Plan)]
         plans += [] if self._smallest is None else [self._smallest.plan]
         return Sweep(
@@ -267,26 +276,50 @@ class _Run:
             points,
             self._smallest,
             all(plan.reproducible for plan in plans)
+            and len(following) == len(self._configurations)
             and not any(p.status is PlanStatus.UNKNOWN and p.plan is None for p in points),
             round(time.monotonic() - self._begun, 6),
             self._problem.variants is not None,
         )
 
-    def _point(self, index: int) -> SweepPoint:
+    def _all_following(self) -> dict[int, Plan | None]:
+        """By configuration: the plan that follows from the others, if there is one. When time is over those that are left are not looked at."""
+        found: dict[int, Plan | None] = {}
+        with suppress(OutOfTime), time_limit(self._options.time_limit, self._begun):
+            finish()
+            for i in range(len(self._configurations)):
+                found[i] = self._following(i)
+        return found
+
+    def _following(self, index: int) -> Plan | None:
+        """None too where there is a plan that cannot be better, or none can be."""
+        own = self._own.get(index)
+        if isinstance(own, BadInput) or (own is not None and own.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)):
+            return None
+        capacity = self._configurations[index]
+        if index in self._carried or (own is None and self._facts.is_impossible(capacity)):
+            return None
+        return self._facts.carried(capacity, self.problem_of(index))
+
+    def _point(self, index: int, following: Plan | None) -> SweepPoint:
         capacity, own = self._configurations[index], self._own.get(index)
-        problem = self.problem_of(index)
         if isinstance(own, BadInput) or (own is None and self._facts.is_impossible(capacity)):
             return SweepPoint(capacity, PlanStatus.INFEASIBLE, None, (), None, None, None, None, solved=own is not None)
-        plan = own if isinstance(own, Plan) and own.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE) else None
-        plan = plan or self._carried.get(index) or self._facts.carried(capacity, problem)
-        plan = plan or (own if isinstance(own, Plan) else None)
+        plan = self._carried.get(index) or following or own
         if plan is None:
             return SweepPoint(capacity, PlanStatus.UNKNOWN, None, (), None, None, None, None, solved=False)
-        return point_of(problem, capacity, plan, solved=own is not None)
+        if id(plan.placements) not in self._figures:
+            self._figures[id(plan.placements)] = plan, figures_of(self.problem_of(index), plan)
+        return point_of(capacity, plan, self._figures[id(plan.placements)][1], solved=own is not None)
 
 
-def point_of(problem: Problem, capacity: Capacity, plan: Plan, *, solved: bool) -> SweepPoint:
-    """A point's figures, from its plan."""
+def figures_of(problem: Problem, plan: Plan) -> Figures:
+    """What the plan is worth by other measures than the objective. The sizes of pools make no difference."""
+    return figure(problem, plan, Term.ACCESS_COST), figure(problem, plan, Term.SPILLED_BYTES)
+
+
+def point_of(capacity: Capacity, plan: Plan, figures: Figures, *, solved: bool) -> SweepPoint:
+    """A point, from its plan."""
     fact = Fact(capacity, plan)
     return SweepPoint(
         capacity,
@@ -294,8 +327,7 @@ def point_of(problem: Problem, capacity: Capacity, plan: Plan, *, solved: bool) 
         fact.value,
         () if plan.status is PlanStatus.INFEASIBLE else fact.bound,
         fact.peaks if plan.status.has_plan else None,
-        figure(problem, plan, Term.ACCESS_COST),
-        figure(problem, plan, Term.SPILLED_BYTES),
+        *figures,
         plan,
         solved,
     )

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 
+from planner.model.deadline import OutOfTime, time_limit
 from planner.planning.shapes.expression import ceildiv, largest, number, parse, symbol
 from planner.planning.shapes.polynomial import (
+    Powers,
+    Rational,
     above_all,
     alternatives,
     constant,
     envelope,
     expression,
     is_multiple,
+    multiplied,
     never_below,
     plus,
     polynomial,
@@ -74,3 +79,9 @@ def test_multiples_are_seen_in_the_coefficients() -> None:
     aligned = polynomial(ceildiv(symbol("n"), number(16)))
     assert is_multiple({powers: 16 * value for powers, value in aligned.items()}, 16)
     assert not is_multiple(polynomial(parse("16*n + 8", NAMES)), 16)
+
+
+def test_what_takes_too_long_is_given_up() -> None:
+    many: dict[Powers, Rational] = {((symbol("n"), power),): 1 for power in range(3000)}
+    with time_limit(1.0, time.monotonic() - 10), pytest.raises(OutOfTime):
+        multiplied(many, many)

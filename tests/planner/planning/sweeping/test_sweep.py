@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -24,9 +25,11 @@ from planner import (
     verify_sweep,
     with_capacity,
 )
+from planner.facts.digest import digest, digest_for_sizes
 from planner.generate import Request, generate
+from planner.model.deadline import look
 from planner.model.plan import PlanStatus
-from planner.planning.sweeping import Sweep, capacity_range, parse_ranges
+from planner.planning.sweeping import Sweep, capacity_range, carrying, parse_ranges
 from tests.small.oracle import solve
 
 OPTIONS = Options(time_limit=60, workers=1)
@@ -220,3 +223,55 @@ def test_configurations_that_make_no_sense(sizes: dict[str, tuple[int, ...]]) ->
 def test_no_process_is_no_number_of_processes() -> None:
     with pytest.raises(BadInput):
         sweep(Problem((), (Pool("p"),)), {"p": (1,)}, processes=0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_digest_for_other_sizes_is_that_of_the_problem_with_them(seed: int) -> None:
+    problem = small_problem(seed)
+    sized = with_capacity(problem, {"fast": seed, "slow": 40})
+    assert digest_for_sizes(problem)(sized) == digest(sized)
+
+
+def ends(problem: Problem, sizes: range) -> list[Plan]:
+    """Plans of the configurations that a sweep solves first."""
+    return [plan(with_capacity(problem, {"default": size}), OPTIONS) for size in (sizes[0], sizes[-1])]
+
+
+BESIDE = Problem((Buffer("a", 8, live=((0, 2),)), Buffer("b", 8, live=((1, 3),))), (Pool("default", 16),))
+
+
+def test_no_more_plans_follow_when_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes as long as its verification, which looks at the clock."""
+
+    def slow(*_of_a_plan: object) -> tuple[()]:
+        for _each in range(3_000_000):
+            look("checking")
+        return ()
+
+    monkeypatch.setattr(carrying, "verify", slow)
+    sizes = range(16, 20)
+    found = sweep(
+        BESIDE,
+        {"default": sizes},
+        Options(time_limit=1),
+        begun=time.monotonic() - 10,
+        start=ends(BESIDE, sizes),
+        processes=1,
+    )
+    assert PlanStatus.UNKNOWN in [point.status for point in found.points]
+    assert not found.reproducible
+
+
+def test_what_stood_its_verification_is_not_verified_for_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted(problem: Problem, plan: Plan) -> tuple[object, ...]:
+        asked.append(problem)
+        return verify(problem, plan)
+
+    monkeypatch.setattr(carrying, "verify", counted)
+    sizes = range(16, 60)
+    found = sweep(BESIDE, {"default": sizes}, OPTIONS, start=ends(BESIDE, sizes), processes=1)
+    assert {point.status for point in found.points} == {PlanStatus.OPTIMAL}
+    assert verify_sweep(BESIDE, found) == ()
+    assert len(asked) == 1
