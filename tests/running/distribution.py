@@ -12,7 +12,7 @@ EARLY = (
     "tests/project/test_build.py",
     "tests/http/faults/test_lifecycle.py",
     "tests/project/documents/test_readme.py",
-    "tests/http/answers/test_open_api.py",
+    "tests/api/routes/openapi/test_open_api.py",
     "tests/property/test_brute_force.py",
     "tests/http/faults/test_worker.py",
     "tests/http/faults/test_store_faults.py",

@@ -1,6 +1,6 @@
 """Requests made up from the OpenAPI document, sound ones and broken ones: no 5xx, and every answer is one that the document promises.
 
-tests/http/answers/test_open_api.py runs it, in a process of its own: the library that makes them up takes a second to load, which every test process would spend.
+tests/api/routes/openapi/test_open_api.py runs it, in a process of its own: the library that makes them up takes a second to load, which every test process would spend.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from schemathesis.specs.openapi import checks
 from api.errors import CONTENT_TYPE, HttpCode
 from planner.formats.tables.problems import BYTES, FORMATS
 from planner.model.errors import Code
-from tests.http.answers.test_open_api import document, operations
+from tests.api.routes.openapi.test_open_api import document, operations
 from tests.http.queued.test_jobs import post_job, until
 from tests.http.served import SECONDS, THREE, Served, serving
 from tests.small.strategies import NIGHTLY

@@ -21,8 +21,8 @@ from api.routes.pages.page import POLICY, File
 from api.routes.pages.reference import rendered
 from api.settings import Settings
 
-ROOT = Path(__file__).resolve().parents[3]
-MADE_UP = "tests/http/answers/made_up_requests.py"
+ROOT = Path(__file__).resolve().parents[4]
+MADE_UP = "tests/api/routes/openapi/made_up_requests.py"
 
 
 def fetched(path: str, settings: Settings | None = None, headers: dict[str, str] | None = None) -> httpx.Response:
