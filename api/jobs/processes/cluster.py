@@ -1,7 +1,7 @@
 """A Dask cluster as a pool of worker processes: Dask places tasks and repeats what was lost with a worker; there a process like ours does each.
 
 So deadlines, memory and cancelling are held to where the work is, by the same code as here. How a task gets on is told through the scheduler, about once a second;
-the best plan that it has told comes with its end.
+the best plan that it has told is asked for now and then, if it is not too long, and comes with its end.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from planner.many.cluster import (
 from planner.model.errors import BadInput
 
 from ...settings import Settings, WrongSettings
-from .cluster_worker import Ending, do_there, stop_there
+from .cluster_worker import Ending, best_there, do_there, stop_there
 from .pool import Reply, Task, WorkerDied, WorkerLate, answer_in
 
 LOOK_SECONDS = 1.0
@@ -40,6 +40,8 @@ TICK_SECONDS = 0.1
 """How soon a cancel is passed on."""
 STOP_SECONDS = 10.0
 """Whoever was told to stop and has not answered after so long is not waited for."""
+PLANS_SECONDS = 5.0
+"""How often better plans are asked for, of those tasks that have said that they have one."""
 CLOSED = "closed"
 NOBODY = "no scheduler answers"
 
@@ -55,8 +57,38 @@ class _UnderWay:
     """When it was to stop."""
     news: dict[str, Any] | None = None
     """How it gets on, that is not passed on yet."""
+    best: Reply | None = None
+    """The same of its best plan."""
+    number: int = 0
+    """Of the best plan that was asked for last."""
+    value: Any = None
+    """What that of which it has told is worth."""
+    has_better: bool = False
+    """Is that another than was asked for?"""
+    points: Sequence[Any] = ()
+    """Those that were passed on."""
     passing: asyncio.Task[None] | None = None
-    """Passes it on."""
+    """Passes both on."""
+
+    def pass_on(self) -> None:
+        """What is new, soon: the latest counts, if it comes more often."""
+        if self.passing is None or self.passing.done():
+            self.passing = asyncio.create_task(self._pass_on(), name="news of a task")
+
+    async def _pass_on(self) -> None:
+        while (best := self.best) is not None or self.news is not None:
+            news, self.best, self.news = self.news, None, None
+            if best is not None:
+                await asyncio.to_thread(self.task.on_message, self.new_of(best))
+            if news is not None:
+                await asyncio.to_thread(self.task.on_message, Reply(news))
+
+    def new_of(self, best: Reply) -> Reply:
+        """Without the points that were passed on before."""
+        points = best.header.get("points", ())
+        known = len(self.points) if list(points[: len(self.points)]) == list(self.points) else 0
+        self.points = points
+        return Reply({**best.header, "points": points[known:]}, best.payload) if points else best
 
 
 class ClusterPool:
@@ -99,6 +131,7 @@ class ClusterPool:
         self._attending = [
             asyncio.create_task(self._attend(), name="cluster"),
             asyncio.create_task(self._call_off(), name="cluster cancels"),
+            asyncio.create_task(self._ask_for_plans(), name="cluster's plans"),
         ]
 
     async def do(self, task: Task) -> Reply:
@@ -155,7 +188,7 @@ class ClusterPool:
             await asyncio.wait((result, this.given_up), return_when=asyncio.FIRST_COMPLETED)
             if not result.done():
                 return Reply({"kind": "died", "why": "it was called off before it had begun"}), None
-            return result.result()
+            ended: Ending | None = result.result()
         finally:
             del self._under_way[ticket]
             if this.passing is not None:  # what is passed on later than its end would count as news of it
@@ -163,6 +196,7 @@ class ClusterPool:
             result.cancel()
             this.given_up.cancel()
             future.release()
+        return ended if ended is None or ended[1] is None else (ended[0], this.new_of(ended[1]))
 
     async def _attend(self) -> None:
         """Knows whether the scheduler is there, and how many threads there are."""
@@ -206,9 +240,31 @@ class ClusterPool:
         ticket, news = event[1]
         this = self._under_way.get(ticket)
         if this is not None:
-            this.news = news
-            if this.passing is None or this.passing.done():
-                this.passing = asyncio.create_task(_pass_on(this), name=f"news of {ticket}")
+            this.has_better |= news["best"] != this.value
+            this.news, this.value = news, news["best"]
+            this.pass_on()
+
+    async def _ask_for_plans(self) -> None:
+        """So that the best plans are here before their tasks end."""
+        while True:
+            await asyncio.sleep(PLANS_SECONDS)
+            asked = {ticket: each for ticket, each in self._under_way.items() if each.has_better}
+            if not asked or self._client is None:
+                continue
+            known = {ticket: each.number for ticket, each in asked.items()}
+            for answer in await self._all_say(best_there, known):
+                for ticket, (number, best) in answer.items():
+                    if ticket in self._under_way:
+                        asked[ticket].number, asked[ticket].best, asked[ticket].has_better = number, best, False
+                        asked[ticket].pass_on()
+
+    async def _all_say(self, question: Callable[[Any], Any], about: object) -> list[Any]:
+        """What the workers answer; whoever cannot be asked any more has nobody to answer to."""
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                return list((await self._client.run(question, about, on_error="ignore")).values())
+        except Exception:  # noqa: BLE001 - whatever a scheduler that is gone makes of a question
+            return []
 
     async def _call_off(self) -> None:
         """Passes on that tasks are to stop: wherever they are, they answer with the best they have."""
@@ -219,26 +275,12 @@ class ClusterPool:
             new = {ticket: each for ticket, each in new.items() if each.task.cancelled.is_set()}
             for each in new.values():
                 each.told = now
-            begun = await self._told_to_stop(list(new)) if new else set()
+            answers = await self._all_say(stop_there, list(new)) if new else []
+            begun = {ticket for answer in answers for ticket in answer}
             for ticket, each in list(self._under_way.items()):
                 is_late = each.told is not None and now - each.told > STOP_SECONDS
                 if (is_late or (ticket in new and ticket not in begun)) and not each.given_up.done():
                     each.given_up.set_result(None)
-
-    async def _told_to_stop(self, tickets: Sequence[str]) -> set[str]:
-        """Which of them have been begun."""
-        try:
-            async with asyncio.timeout(STOP_SECONDS):
-                found = await self._client.run(stop_there, tickets, on_error="ignore")
-        except Exception:  # noqa: BLE001 - whoever cannot be told any more has nobody to answer to
-            return set()
-        return {ticket for begun in found.values() for ticket in begun}
-
-
-async def _pass_on(this: _UnderWay) -> None:
-    while this.news is not None:
-        news, this.news = this.news, None
-        await asyncio.to_thread(this.task.on_message, Reply(news))
 
 
 async def _ending(future: Any) -> Ending | None:

@@ -1,6 +1,6 @@
 """What a worker of a Dask cluster does with a task: a process of its own works on it, as on this machine, and what that tells is passed on.
 
-A task that nobody waits for any more, since it was cancelled or its service is gone, is told to stop.
+How a task gets on is said through the scheduler, which keeps what is said; so its best plan, which may be long, is asked for instead. A task that nobody waits for any more, since it was cancelled or its service is gone, is told to stop.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ REMEMBERED = 10_000
 """Tickets that a worker knows to have been called off before it had them."""
 NEWS_SECONDS = 1.0
 """A task says no more often how it gets on: all that is said goes through the scheduler."""
+MOST_OF_A_PLAN = 1 << 20
+"""Bytes: a longer plan comes with its end alone."""
+MOST_AT_ONCE = 1 << 23
+"""Of all plans that are asked for at a time."""
 Ending = tuple[Reply, Reply | None]
 """How a task ended, and the best that it had told before."""
 
@@ -71,6 +75,27 @@ def stop_there(tickets: Sequence[str]) -> list[str]:
     return begun
 
 
+def best_there(known: Mapping[str, int]) -> dict[str, tuple[int, Reply | None]]:
+    """Of each task at work here whose best is another than the one of that number: its number, and the best, or None if it is too long.
+
+    What is too much for one answer is left out.
+    """
+    with _lock:
+        told = {ticket: _running[ticket].on_message for ticket in known if ticket in _running}
+    found, room = dict[str, tuple[int, Reply | None]](), MOST_AT_ONCE
+    for ticket, each in told.items():
+        assert isinstance(each, _Told)
+        number, best = each.so_far
+        if best is None or number == known[ticket]:
+            continue
+        if len(best.payload) > MOST_OF_A_PLAN:
+            found[ticket] = number, None
+        elif len(best.payload) <= room:
+            found[ticket] = number, best
+            room -= len(best.payload)
+    return found
+
+
 class _CalledOff(threading.Event):
     """Set by whoever waits for a task, or because nobody does any more."""
 
@@ -86,8 +111,8 @@ class _Told:
     """What a task has told: the best so far is kept for its end, and how it gets on is said at once or, if it was said a moment ago, soon."""
 
     def __init__(self, ticket: str) -> None:
-        self.best: Reply | None = None
-        """With all points that were told of."""
+        self.so_far: tuple[int, Reply | None] = 0, None
+        """The best, with all points that were told of, and how many came before it."""
         self._ticket = ticket
         self._say = tell_from_there(ticket.rpartition("-")[0])
         self._news: dict[str, Any] | None = None
@@ -95,11 +120,16 @@ class _Told:
         self._said = 0.0
         self._turn = threading.Lock()
 
+    @property
+    def best(self) -> Reply | None:
+        return self.so_far[1]
+
     def __call__(self, reply: Reply) -> None:
         match reply.header["kind"]:
             case "plan":
                 points = [*(self.best.header.get("points", ()) if self.best else ()), *reply.header.get("points", ())]
-                self.best = Reply({**reply.header, "points": points} if points else reply.header, reply.payload)
+                best = Reply({**reply.header, "points": points} if points else reply.header, reply.payload)
+                self.so_far = self.so_far[0] + 1, best
             case "progress":
                 with self._turn:
                     self._news = reply.header

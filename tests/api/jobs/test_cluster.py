@@ -8,13 +8,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from api.jobs.processes import cluster, cluster_worker
-from api.jobs.processes.cluster_worker import do_there, stop_there
-from api.jobs.processes.pool import Reply, Slot
+from api.jobs.processes.cluster_worker import best_there, do_there, stop_there
+from api.jobs.processes.pool import Reply, Slot, Task
 from api.jobs.requests.options import as_document
 from api.settings import Settings
 from planner import Options, read_plan
@@ -96,6 +96,28 @@ def test_what_a_task_tells_often_is_said_now_and_then_and_the_last_of_it_always(
     count = len(said)
     told._tell()
     assert len(said) == count
+
+
+def test_of_the_best_plans_only_new_ones_are_handed_out_and_none_that_are_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = {ticket: cluster_worker._Told(ticket) for ticket in ("t-1", "t-2", "t-3", "t-4")}
+    tasks = {ticket: Task({}, on_message=each) for ticket, each in told.items()}
+    monkeypatch.setattr(cluster_worker, "_running", tasks)
+    monkeypatch.setattr(cluster_worker, "MOST_OF_A_PLAN", 5)
+    monkeypatch.setattr(cluster_worker, "MOST_AT_ONCE", 6)
+    for ticket, plan in (("t-1", b"1"), ("t-1", b"four"), ("t-2", b"too long"), ("t-3", b"next")):
+        told[ticket](Reply({"kind": "plan"}, plan))
+    none = dict.fromkeys((*told, "elsewhere"), 0)
+    answer = best_there(none)
+    assert answer == {"t-1": (2, Reply({"kind": "plan"}, b"four")), "t-2": (1, None)}
+    assert best_there({**none, "t-1": 2, "t-2": 1}) == {"t-3": (1, Reply({"kind": "plan"}, b"next"))}
+
+
+def test_points_are_passed_on_once_however_often_the_best_is_asked_for() -> None:
+    this = cluster._UnderWay(Task({}), None, cast(Any, None))
+    for points, new in ((["a", "b"], ["a", "b"]), (["a", "b", "c"], ["c"]), (["a", "b", "c"], []), (["x"], ["x"])):
+        assert this.new_of(Reply({"kind": "plan", "points": points}, b"")).header["points"] == new
 
 
 def test_a_task_that_nobody_waits_for_is_called_off() -> None:

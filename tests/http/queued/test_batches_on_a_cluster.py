@@ -103,6 +103,8 @@ def test_what_runs_there_stops_with_its_best_plan_and_goes_back_when_the_service
         until(lambda: len(jobs_of(service, batch, "running")) == 2)
         first, second = (job["id"] for job in jobs_of(service, batch, "running"))
         until(lambda: all(job["best"] is not None for job in jobs_of(service, batch, "running")))
+        so_far = until(lambda: plan_of(service, first))
+        assert so_far["placements"], "the best plan is there while the job runs"
         service.client.delete(f"/v1/jobs/{first}").raise_for_status()
         ended = until(lambda: state_of(service, first, "cancelled"))
         assert ended["attempt"] == 1
@@ -116,6 +118,11 @@ def test_what_runs_there_stops_with_its_best_plan_and_goes_back_when_the_service
         )
         again.client.delete(f"/v1/jobs/{second}").raise_for_status()
         until(lambda: state_of(again, second, "cancelled"))
+
+
+def plan_of(service: Served, id_: str) -> dict[str, Any] | None:
+    answer = service.client.get(f"/v1/jobs/{id_}/plan")
+    return answer.json() if answer.status_code == 200 else None
 
 
 def jobs_of(service: Served, batch: str, state: str) -> list[dict[str, Any]]:
