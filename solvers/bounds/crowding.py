@@ -42,8 +42,11 @@ def _certificate(instance: Instance, blocks: list[int]) -> Certificate:
 
 def _homes(instance: Instance) -> dict[int, list[int]]:
     """The pools that each block which must keep apart from others may go to. Those of one class agree on them."""
-    blocks = np.unique(instance.apart).tolist()
-    return {block: np.flatnonzero(instance.allowed[block]).tolist() for block in interruptible(blocks)}
+    blocks = np.unique(instance.apart)
+    row, pools = np.nonzero(instance.allowed[blocks])
+    ends = np.searchsorted(row, np.arange(1, len(blocks) + 1)).tolist()
+    listed = pools.tolist()
+    return {block: listed[a:b] for block, a, b in zip(blocks.tolist(), [0, *ends], ends, strict=False)}
 
 
 def _cliques(instance: Instance, stopped: Callable[[], object]) -> Iterator[list[int]]:

@@ -284,10 +284,16 @@ class _Lowering:
         found = np.zeros(0, dtype=np.int64)
         fresh: list[Ints] = []
         waiting = 0
+        twos: list[tuple[int, int]] = []
+        """Most groups are just two."""
         every_two: dict[int, tuple[Ints, ...]] = {}
         """Of so many: most groups are of a few."""
         for group in in_time(self.problem.constraints.different_pool, PREPARING, "different_pool"):
-            blocks = self.part_block[[self.index[id_] for id_ in group[:enough]]]
+            members = [self.index[id_] for id_ in group[:enough]]
+            if len(members) == 2:
+                twos.append((members[0], members[1]))
+                continue
+            blocks = self.part_block[members]
             if len(blocks) not in every_two:
                 every_two[len(blocks)] = np.triu_indices(len(blocks), 1)
             n, m = every_two[len(blocks)]
@@ -296,6 +302,9 @@ class _Lowering:
             waiting += len(n)
             if waiting > MOST_PAIRS:
                 found, fresh, waiting = np.unique(np.concatenate([found, *fresh])), [], 0
+        if twos:
+            both = self.part_block[np.array(twos)]
+            fresh.append(both.min(axis=1) * self.blocks + both.max(axis=1))
         if fresh:  # not for nothing: a part of numpy would be imported that takes long
             found = np.unique(np.concatenate([found, *fresh]))
         return np.stack([found // max(self.blocks, 1), found % max(self.blocks, 1)], axis=1)
