@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,14 @@ class Conversation:
 
     def ask(self, question: Mapping[str, object], deadline: float | None) -> Reply:
         """The answer to a question, by the deadline. Raises Unsupported, Unavailable, SolverFailed."""
+        asking = self.asking(question, deadline)
+        while True:
+            reply = next(asking)
+            if reply is not None:
+                return reply
+
+    def asking(self, question: Mapping[str, object], deadline: float | None) -> Iterator[Reply | None]:
+        """The same step by step: None for as long as there is no answer, so that several may be asked side by side."""
 
         def reason_to_stop() -> StopReason | None:
             if deadline is not None and time.monotonic() >= deadline:
@@ -48,7 +56,8 @@ class Conversation:
 
         reason = reason_to_stop()
         if reason is not None:
-            return Reply(None, reason)
+            yield Reply(None, reason)
+            return
         if self._remote is None:
             self._remote = Remote(launcher, self._family, self._service)
         self._remote.say(json.dumps(question).encode())
@@ -58,12 +67,15 @@ class Conversation:
             if reply is not None:
                 if listening.asked is not None:  # it takes that to be about all questions
                     self.close()
-                return reply
+                yield reply
+                return
+            yield None
         if listening.asked is not None and self._remote.fault is None:
             self.close()
-            return Reply(None, listening.asked)
+            yield Reply(None, listening.asked)
+            return
         why, out_of_memory = cause_of_death(self._remote)
-        return self._failed(why, out_of_memory=out_of_memory)
+        yield self._failed(why, out_of_memory=out_of_memory)
 
     def close(self) -> None:
         """End the child."""

@@ -53,17 +53,13 @@ class Coverage:
             if low in proven and cost >= proven[low].cost
         ]
 
-    def next_value(self, points: Sequence[Point]) -> tuple[int, Stretch] | None:
-        """The value to ask for next, where the points leave most open, and where that lies. None: all is settled or was asked for."""
-        worst: tuple[Fraction, Stretch] | None = None
-        for stretch, loss in self._open(points):
-            if worst is None or loss > worst[0]:
-                worst = loss, stretch
-        if worst is None:
-            return None
-        gain, (low, high) = worst
-        is_narrow = gain <= NARROW or low - 1 in self._halved
-        return (high if is_narrow else (low + high) // 2), worst[1]
+    def next_values(self, points: Sequence[Point]) -> list[tuple[int, Stretch]]:
+        """The values to ask for, and where each lies: first where the points leave most open. None: all is settled or was asked for."""
+        found = []
+        for stretch, gain in sorted(self._open(points), key=lambda each: -each[1]):
+            is_narrow = gain <= NARROW or stretch.low - 1 in self._halved
+            found.append((stretch.high if is_narrow else sum(stretch) // 2, stretch))
+        return found
 
     def _open(self, points: Sequence[Point]) -> Iterator[tuple[Stretch, Fraction]]:
         """What is not settled between the greatest and the least value of the points, and how much a choice in there may gain."""

@@ -34,6 +34,11 @@ class Cut(NamedTuple):
     def holds_for(self, choice: Sequence[int]) -> bool:
         return all(choice[g] == a for g, a in self.picks)
 
+    def forbids(self, choice: Sequence[int], most_load: int | None) -> bool:
+        """True if the choice has no such load."""
+        is_too_much = self.least is None or (most_load is not None and self.least > most_load)
+        return is_too_much and self.holds_for(choice)
+
 
 class Share(NamedTuple):
     """So many bytes of one block, in one of these memories, where one of the picks at least is chosen. No picks: in any case."""

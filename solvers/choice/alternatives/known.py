@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ...model.errors import StopReason
@@ -27,6 +27,8 @@ class Known:
         self.stop: StopReason | None = None
         """Why nothing more is asked."""
         self._answers: dict[tuple[int | None, int, int], Answer] = {}
+        self._proven: dict[int | None, tuple[Answer, int, bool]] = {}
+        """By load, the cheapest choice, how many cuts were known then, and whether any choice was left aside."""
         self._vain = 0
         self._to_place = set[Choice]()
         """Those to be placed again."""
@@ -38,20 +40,57 @@ class Known:
                 self.master.cuts.append(Cut(tuple(enumerate(choice)), load))
         self.master.left_aside.clear()
         self._answers = {key: answer for key, answer in self._answers.items() if not key[2] and answer.stopped is None}
+        self._proven = {load: known for load, known in self._proven.items() if not known[2]}
         self._to_place = {choice for choice, placed in self.placed.items() if placed.value != placed.bound}
         self._vain = min(self._vain, MOST_IN_VAIN - 1)
 
     def cheapest(self, most_load: int | None) -> Answer | None:
-        """The cheapest choice within the load; what was asked before is known, unless more has been learned since."""
-        learned = (most_load, len(self.master.cuts), len(self.master.left_aside))
-        if learned not in self._answers:
-            answer = self.ask(self.master.cheapest, most_load, self._near(most_load))
-            if answer is None:
+        """The cheapest choice within the load; what was asked before is known, unless what has been learned since speaks against it."""
+        answer = self.answered(most_load)
+        if answer is None:
+            found = self.ask(self.master.cheapest, most_load, self._near(most_load))
+            if found is None:
                 return None
-            if answer.choice is None and answer.stopped is not None:
-                answer = answer._replace(choice=self._cheapest_placed(most_load))
-            self._answers[learned] = answer
-        return self._answers[learned]
+            answer = self._note(most_load, found)
+        return answer
+
+    def foresee(self, loads: Iterable[int | None]) -> None:
+        """The cheapest choices within the first of these loads and one of the others, asked side by side as they will be asked for soon."""
+        first, *others = dict.fromkeys(loads)
+        self.stop = self.stop or self._stopped()
+        other = next((load for load in others if self.answered(load) is None), first)
+        if self.stop is not None or other == first or self.answered(first) is not None:
+            return
+        both = (first, other)
+        answers = self.master.cheapest_of_both([(load, self._near(load)) for load in both])
+        for load, answer in zip(both, answers, strict=True):
+            if answer.stopped is not None and not answer.stopped.is_repeatable:
+                self.stop = answer.stopped
+            self._note(load, answer)
+
+    def _note(self, most_load: int | None, found: Answer) -> Answer:
+        """The answer, which is not asked for again."""
+        if found.stopped is None:
+            self._proven[most_load] = found, len(self.master.cuts), bool(self.master.left_aside)
+        answer = self.master.with_aside(most_load, found)
+        if answer.choice is None and answer.stopped is not None:
+            answer = answer._replace(choice=self._cheapest_placed(most_load))
+        self._answers[most_load, len(self.master.cuts), len(self.master.left_aside)] = answer
+        return answer
+
+    def answered(self, most_load: int | None) -> Answer | None:
+        """What was answered, if it is still true."""
+        learned = (most_load, len(self.master.cuts), len(self.master.left_aside))
+        if learned not in self._answers and most_load in self._proven:
+            found, cuts, _ = self._proven[most_load]
+            choice = found.choice
+            if choice is not None and (
+                choice in self.master.left_aside
+                or any(cut.forbids(choice, most_load) for cut in self.master.cuts[cuts:])
+            ):
+                return None
+            self._answers[learned] = self.master.with_aside(most_load, found)
+        return self._answers.get(learned)
 
     def lightest(
         self, cost: int | None, most_load: int | None, near: Choice | None

@@ -8,11 +8,13 @@ from typing import ClassVar
 
 from ...model.errors import StopReason, Unsupported
 from ...model.solver import Control, Limits
-from ...sandbox.conversation import Conversation
+from ...sandbox.conversation import Conversation, Reply
 from .instance import Answer, Choice, Choices, Cut, Question
 from .together import Joint
 from .wire import NAME, read_answer, write_question
 
+SIDE_BY_SIDE = 2
+"""So many questions are asked at a time where that can be."""
 LIGHT_SHARE = 8
 """The least load within a cost is hard to prove; it gets this part of a question's work, and then is asked for otherwise."""
 WORK_PER_TERM = 7
@@ -33,20 +35,44 @@ class Asking:
         self.work_each = work_each
         """For each question."""
         self._limits, self._seed = limits, seed
-        self._talk = Conversation(NAME, "solvers.exact.cpsat", self.service, subject, limits.memory_bytes, control)
+        self._talks = [
+            Conversation(NAME, "solvers.exact.cpsat", self.service, subject, limits.memory_bytes, control)
+            for _ in range(min(limits.workers, SIDE_BY_SIDE))
+        ]
 
     def close(self) -> None:
         """Nothing more will be asked."""
-        self._talk.close()
+        for talk in self._talks:
+            talk.close()
 
     def _ask(self, question: Question, work: int | None) -> Answer:
-        asked = {
+        return self._taken(self._talks[0].ask(self._words(question, work), self._limits.deadline))
+
+    def _ask_both(self, one: Question, other: Question, work: int | None) -> tuple[Answer, Answer]:
+        """Side by side if there are workers for that; the answers are the same."""
+        if len(self._talks) < SIDE_BY_SIDE:
+            return self._ask(one, work), self._ask(other, work)
+        asking = [
+            talk.asking(self._words(question, work), self._limits.deadline)
+            for talk, question in zip(self._talks, (one, other), strict=True)
+        ]
+        replies: list[Reply | None] = [None, None]
+        while None in replies:
+            for k, reply in enumerate(replies):
+                if reply is None:
+                    replies[k] = next(asking[k])
+        first, second = (self._taken(reply) for reply in replies if reply is not None)
+        return first, second
+
+    def _words(self, question: Question, work: int | None) -> dict[str, object]:
+        return {
             "question": write_question(question),
             "work": work,
             "deadline": self._limits.deadline,
             "seed": self._seed,
         }
-        reply = self._talk.ask(asked, self._limits.deadline)
+
+    def _taken(self, reply: Reply) -> Answer:
         if reply.fields is None:
             return Answer(None, None, reply.stop or StopReason.SOLVER_FAILED)
         answer = read_answer(reply.fields, self.choices)
@@ -87,11 +113,24 @@ class Master(Asking):
     def cheapest(
         self, most_load: int | None, near: Choice | None = None, caps: Sequence[tuple[int, int]] = ()
     ) -> Answer:
-        """The choice that costs least within the load; where there are caps, of loads, the bound holds within these alone."""
+        """The choice that costs least within the load; where there are caps, of loads, the bound holds within these alone.
+
+        What was left aside is not counted in.
+        """
+        return self._question(self._learned(Question(True, most_load, near=near, caps=tuple(caps))))
+
+    def cheapest_of_both(self, asked: Sequence[tuple[int | None, Choice | None]]) -> tuple[Answer, Answer]:
+        """The same for two loads, each with a choice to begin with."""
+        one, other = (self._learned(Question(True, most_load, near=near)) for most_load, near in asked)
+        self._count(2)
+        return self._ask_both(one, other, self._budget(1))
+
+    def with_aside(self, most_load: int | None, answer: Answer) -> Answer:
+        """The answer of the cheapest choice with a bound that holds for what was left aside, too."""
         aside = [
             self.choices.cost(each) for each, load in self.left_aside.items() if most_load is None or load <= most_load
         ]
-        return _counting_in(aside, self._learned(Question(True, most_load, near=near, caps=tuple(caps))))
+        return _counting_in(aside, answer)
 
     def lightest(self, most_cost: int | None, most_load: int | None = None, near: Choice | None = None) -> Answer:
         """The choice with the least load, within the cost."""
@@ -100,7 +139,7 @@ class Master(Asking):
             for each, load in self.left_aside.items()
             if (most_cost is None or self.choices.cost(each) <= most_cost) and (most_load is None or load <= most_load)
         ]
-        return _counting_in(aside, self._learned(Question(False, most_load, most_cost, near=near)))
+        return _counting_in(aside, self._question(self._learned(Question(False, most_load, most_cost, near=near))))
 
     def know(self, cut: Cut) -> None:
         """From now on that is known, of choices that were left aside, too."""
@@ -123,11 +162,14 @@ class Master(Asking):
             self._known_loads[choice] = load
         return self._known_loads[choice]
 
-    def _learned(self, question: Question) -> Answer:
-        return self._question(replace(question, cuts=tuple(self.cuts), left_aside=tuple(self.left_aside)))
+    def _learned(self, question: Question) -> Question:
+        return replace(question, cuts=tuple(self.cuts), left_aside=tuple(self.left_aside))
+
+    def _count(self, questions: int) -> None:
+        self.work += questions * (WORK_PER_QUESTION + WORK_PER_TERM * self._terms)
 
     def _question(self, question: Question) -> Answer:
-        self.work += WORK_PER_QUESTION + WORK_PER_TERM * self._terms
+        self._count(1)
         share = LIGHT_SHARE if question.most_cost is not None and not question.for_cost else 1
         return self._ask(question, self._budget(share))
 

@@ -6,7 +6,7 @@ the master is told so and asked again. What is open once all has been asked is a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...model.errors import StopReason
@@ -15,6 +15,8 @@ from .instance import Choice, Question
 from .known import Known
 from .points import Demand, Frontier, Measure, More, OnPoint, Placed, Point
 
+LOOKAHEAD = 4
+"""One of the next so many values is asked about beside the first."""
 TRIES = 12
 """So many choices are placed for one point of the frontier at most."""
 MOST_ASIDE = 1
@@ -119,16 +121,32 @@ class Search:
             self._spread = self._spread or [
                 below - (below - lowest) * k // (demand.points - 1) for k in range(1, demand.points - 1)
             ]
-            for value in self._spread:
+            for k, value in enumerate(self._spread):
+                self._foresee(self._spread[k:])
                 self._cheapest(value)
-        wanted = self._coverage.next_value(self._points)
-        while wanted is not None and demand.points is None and self._known.stop is None:
-            value, (low, high) = wanted
+        wanted = self._coverage.next_values(self._points)
+        while wanted and demand.points is None and self._known.stop is None:
+            value, (low, high) = wanted[0]
+            self._foresee([each for each, _ in wanted])
             point = self._cheapest(value)
             if point is None or point.value > value:
                 self._coverage.give_up(Stretch(max(low, value - (high - low) // 4), value))
-            wanted = self._coverage.next_value(self._points)
-        return wanted is None
+            wanted = self._coverage.next_values(self._points)
+        return not wanted
+
+    def _foresee(self, values: Sequence[int]) -> None:
+        """Asks the first questions about the first of the values and another one side by side: of both it is asked sooner or later."""
+        values = [value for value in values if value not in self._before][:LOOKAHEAD]
+        if len(values) < 2:
+            return
+        loads = [self._measure.most_load(value) for value in values]
+        self._known.foresee(loads)
+        if self._master.choices.memories is not None or self._master.choices.rows:
+            return
+        found = [self._known.answered(load) for load in loads]
+        below = [self._master.load(each.choice) - 1 for each in found if each is not None and each.choice is not None]
+        if found[0] is not None and len(below) > 1:
+            self._known.foresee(below)
 
     def _lowest(self) -> int | None:
         """The least value of all that was found; None: nothing was placed."""

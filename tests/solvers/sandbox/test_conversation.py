@@ -56,6 +56,28 @@ def test_one_child_answers_all(talk: Conversation) -> None:
         assert reply.fields["said"]["n"] == number
 
 
+def test_two_are_asked_side_by_side(talk: Conversation, control: Stopping) -> None:
+    """Whichever answers first, each has its own answer; and both go on."""
+    other = Conversation(
+        "obedient", "solvers.exact.cpsat", "tests.faults.faulty_answerers:Obedient", [3], None, control
+    )
+    try:
+        for number in (1, 2):
+            asking = [each.asking({"do": "say", "what": name}, None) for each, name in ((talk, "a"), (other, "b"))]
+            replies: list[Reply | None] = [None, None]
+            while None in replies:
+                replies = [
+                    next(steps) if reply is None else reply for steps, reply in zip(asking, replies, strict=True)
+                ]
+            fields = [reply.fields for reply in replies if reply is not None and reply.fields is not None]
+            assert [(each["said"], each["subject"], each["asked"]) for each in fields] == [
+                ("a", [1, 2], number),
+                ("b", [3], number),
+            ]
+    finally:
+        other.close()
+
+
 @pytest.mark.parametrize(
     ("order", "stop"),
     [

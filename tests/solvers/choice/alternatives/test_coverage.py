@@ -13,8 +13,8 @@ def point(value: int, cost: int, cost_bound: int) -> Point:
 def wanted(coverage: Coverage, *points: Point) -> set[int]:
     """All values that are asked for until nothing is open, each in vain."""
     found = set()
-    while (following := coverage.next_value(points)) is not None:
-        value, _ = following
+    while following := coverage.next_values(points):
+        value, _ = following[0]
         assert value not in found
         found.add(value)
         coverage.give_up(Stretch(value, value))

@@ -1,0 +1,121 @@
+"""Two questions at a time: the answers, and what they are counted as, are those of one after the other; what is proven stays known."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from solvers.choice.alternatives.instance import Choices, Cut, Load
+from solvers.choice.alternatives.known import Known
+from solvers.choice.alternatives.master import Master
+from solvers.choice.alternatives.points import Placed
+from solvers.model.solver import Limits, Silent
+
+GROUPS, ALTERNATIVES, TIMES = 5, 3, 6
+
+
+class Bytes:
+    """A value is a load."""
+
+    def most_load(self, value: int) -> int:
+        return value
+
+    def least_value(self, load: int) -> int:
+        return load
+
+
+def made_up(seed: int) -> Choices:
+    chance = random.Random(seed)
+    costs = tuple(tuple(chance.randrange(50) for _ in range(ALTERNATIVES)) for _ in range(GROUPS))
+    loads = tuple(
+        Load(
+            chance.randrange(9),
+            tuple((chance.randrange(1, 30), ((g, a),)) for g in range(GROUPS) for a in range(ALTERNATIVES)),
+        )
+        for _ in range(TIMES)
+    )
+    return Choices(costs, loads, tuple(range(TIMES)))
+
+
+@contextmanager
+def knowing(choices: Choices, workers: int) -> Iterator[Known]:
+    master = Master(choices, Limits(workers=workers), 0, Silent(), 1_000_000)
+    try:
+        yield Known(master, lambda: None, Bytes(), lambda _: Placed(None, 0), lambda: None)
+    finally:
+        master.close()
+
+
+def cheapest(choices: Choices, most_load: int, but: tuple[Cut, ...] = ()) -> int | None:
+    """By trying all."""
+    every = itertools.product(range(ALTERNATIVES), repeat=GROUPS)
+    return min(
+        (
+            choices.cost(each)
+            for each in every
+            if choices.load(each) <= most_load and not any(cut.forbids(each, most_load) for cut in but)
+        ),
+        default=None,
+    )
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_two_at_a_time_are_answered_as_one_by_one(workers: int) -> None:
+    choices = made_up(1)
+    top = choices.load((0,) * GROUPS)
+    with knowing(choices, workers) as known, knowing(choices, 1) as other:
+        known.foresee([top, top, top - 7, top - 11])
+        counted = known.master.work
+        assert known.answered(top) is not None
+        assert known.answered(top - 11) is None
+        for load in (top, top - 7):
+            assert known.cheapest(load) == other.cheapest(load)
+        assert known.master.work == counted == other.master.work
+
+
+def test_what_was_answered_is_true_until_something_speaks_against_it() -> None:
+    choices = made_up(2)
+    top = choices.load((0,) * GROUPS)
+    with knowing(choices, 1) as known:
+        first = known.cheapest(top)
+        assert first is not None
+        assert first.choice is not None
+        other = tuple((g, (a + 1) % ALTERNATIVES) for g, a in enumerate(first.choice))
+        known.master.know(Cut(other, None))
+        known.master.know(Cut(tuple(enumerate(first.choice)), top))
+        before = known.master.work
+        assert known.cheapest(top) == first
+        assert known.master.work == before
+        cuts = (Cut(tuple(enumerate(first.choice))[:2], top + 1),)
+        known.master.know(cuts[0])
+        assert known.answered(top) is None
+        again = known.cheapest(top)
+        assert again is not None
+        assert again.bound == cheapest(choices, top, cuts)
+        assert again.choice is not None
+        known.master.left_aside[again.choice] = top
+        assert known.answered(top) is None
+        dearer = known.cheapest(top)
+        assert dearer is not None
+        assert dearer.bound == again.bound
+        assert dearer.choice != again.choice
+        known.reopen()
+        final = known.cheapest(top)
+        assert final is not None
+        assert final.bound == again.bound == choices.cost(final.choice or ())
+
+
+def test_nothing_is_asked_ahead_where_the_first_is_known_or_alone() -> None:
+    choices = made_up(3)
+    top = choices.load((0,) * GROUPS)
+    with knowing(choices, 2) as known:
+        known.foresee([top])
+        assert known.master.work == 0
+        known.cheapest(top)
+        before = known.master.work
+        known.foresee([top, top - 5])
+        assert known.master.work == before
