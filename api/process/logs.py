@@ -27,7 +27,9 @@ def configure(log_format: Literal["auto", "json", "text"], level: str) -> None:
     last: structlog.types.Processor = (
         structlog.processors.JSONRenderer(ensure_ascii=True)
         if log_format == "json"
-        else structlog.processors.LogfmtRenderer(bool_as_flag=False)  # escapes what could move a cursor
+        else structlog.processors.LogfmtRenderer(  # escapes what could move a cursor
+            key_order=["event"], bool_as_flag=False
+        )
     )
     structlog.configure(
         processors=[

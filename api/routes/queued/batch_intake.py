@@ -110,6 +110,8 @@ class BatchIntake:
                 await asyncio.wait(self._entering)
             self.is_over = True
             self._begun.set()
+        if not self.taken:
+            return  # it is refused, and what the client still sends is taken by whoever answers
         while not self._gone.is_set():
             if (await self._request.receive())["type"] == "http.disconnect":
                 self._gone.set()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
-from api.process.logs import OnceASecond
+import pytest
+import structlog
+
+from api.process.logs import OnceASecond, configure
 
 
 def record(text: str, second: float, level: int = logging.ERROR) -> logging.LogRecord:
@@ -25,3 +29,22 @@ def test_what_repeats_is_said_once_a_second_with_how_often_it_was_not_said() -> 
 def test_requests_are_all_said() -> None:
     once = OnceASecond()
     assert all(once.filter(record("request", 5, logging.INFO)) for _ in range(3))
+
+
+@pytest.fixture
+def as_before() -> Iterator[None]:
+    names = (None, "uvicorn", "uvicorn.error", "uvicorn.access", "alembic", "procrastinate")
+    loggers = [logging.getLogger(name) for name in names]
+    were = [(logger.handlers, logger.level, logger.propagate) for logger in loggers]
+    yield
+    for logger, (handlers, level, propagate) in zip(loggers, were, strict=True):
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)
+    structlog.reset_defaults()
+
+
+@pytest.mark.usefixtures("as_before")
+def test_people_read_first_what_happened(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("text", "info")
+    structlog.get_logger("memplan.service").info("started", solvers=2)
+    assert capsys.readouterr().err.startswith("event=started solvers=2 ")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from planner import read_plan, read_problem, verify
-from tests.http.served import SECONDS, SLOW, THREE, Served, serving
+from tests.http.served import SECONDS, SLOW, THREE, Served, refusal, serving
 
 LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -229,3 +229,12 @@ def test_a_client_that_takes_nothing_holds_nobody_up(service: Served) -> None:
     answers = list(sending.answers())
     assert answers[-1]["problems"] == 60
     sending.close()
+
+
+def test_a_batch_that_is_refused_at_once_ends_without_a_fault(tmp_path: Path) -> None:
+    """While the rest of its body is still being sent."""
+    with serving(tmp_path, max_body_bytes="4096") as service:
+        sent = service.client.post("/v1/batches", content=iter([b"[" * 100_000] * 20), headers=LINES)
+        assert refusal(sent)["code"] == "too_large"
+        assert service.client.get("/healthz").status_code == 200
+    assert not [line for line in service.log if "never retrieved" in line]
