@@ -48,7 +48,7 @@ def report(
 ) -> None:
     """Show how a plan uses each memory.
 
-    What it holds, when most is in use, and who would have to shrink for the peak to fall. Of a sharing: who uses each object, and how much of it is there for nothing. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
+    What it holds, when most is in use, and who would have to shrink for the peak to fall. Of a sharing: who uses each object, and how much of it is there for nothing. Of a frontier: its points. Tables on a terminal, JSON in a pipe. A plan that is wrong gets no
     report, but exit code 1.
     """
     from ..commands.looking import report as report_command

@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...model.plan import Frontier
 from ...model.problem import BufferId, Problem
 from ...reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
 from ..contents import Contents, own_peak
-from ..documents import INSPECTION_FORMAT, REPORT_FORMAT
+from ..documents import FRONTIER_REPORT_FORMAT, INSPECTION_FORMAT, REPORT_FORMAT
 from ..json.lines import document
+from .frontier import point_fields
 
 COLUMNS = ("scope", "name", "base", "size", "peak", "bound", "free", "fragmentation", "most_live", "step", "buffers")
 
@@ -34,6 +36,16 @@ def report_fields(report: MemoryReport) -> dict[str, Any]:
 def write_report_json(report: MemoryReport) -> bytes:
     """The report as JSON, one pool a line."""
     return document(report_fields(report), listed=("pools",))
+
+
+def write_frontier_report(found: Frontier, reports: Sequence[MemoryReport]) -> bytes:
+    """A report of each point of a frontier as JSON, one point a line: what it is worth, and what it does with memory."""
+    points = [
+        point_fields(plan) | {"report": report_fields(report)}
+        for plan, report in zip(found.points, reports, strict=True)
+    ]
+    whole = {"format": FRONTIER_REPORT_FORMAT, "complete": found.is_complete, "within": found.within, "points": points}
+    return document(whole, listed=("points",))
 
 
 def write_report_csv(report: MemoryReport, naming: Callable[[str], str] = str) -> bytes:

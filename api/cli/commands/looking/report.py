@@ -9,18 +9,25 @@ from functools import partial
 
 import typer
 
-from planner.formats import is_sharing, read_plan, read_sharing
-from planner.model.plan import Plan
-from planner.model.problem import Problem
+from planner.formats import is_frontier, is_sharing, read_plan, read_sharing
+from planner.model.plan import Frontier, Plan
+from planner.model.problem import Problem, measures_bytes
 from planner.planning.options.preference import Preference, Stability
 from planner.planning.sharing import Sharing, verify_sharing
 from planner.planning.sharing.findings import SharingFinding
 from planner.reporting.report import memory_report
 from planner.verifying.findings import VerifyFinding
+from planner.verifying.frontier import verify_frontier
 from planner.verifying.verify import verify
 
 from ...exit_codes import ExitCode
-from ...terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
+from ...terminal.reading import (
+    read_bytes,
+    read_frontier_file,
+    read_planned_problem,
+    require_one_standard_input,
+    shown_name,
+)
 from ...terminal.refusals import refusing
 from ...terminal.sizes import grouped
 from ...terminal.standard_output import print_document, write_out
@@ -67,26 +74,52 @@ def run(
     require_one_standard_input(problem_file, plan_file)
     with refusing(shown_name(problem_file), as_json=as_json):
         problem = read_planned_problem(problem_file, input_format, capacity, prefer, stability, baseline)
-    answer: Plan | Sharing
     with refusing(shown_name(plan_file), as_json=as_json):
-        data = read_bytes(plan_file)
-        answer = read_sharing(data) if is_sharing(data) else read_plan(data)
+        answer = _answer(plan_file, read_bytes(plan_file))
     if isinstance(answer, Sharing) and shown is View.CADENCE:
         raise typer.BadParameter("its two tables are for plans with offsets, not for a sharing", param_hint="--report")
-    findings: Sequence[VerifyFinding | SharingFinding]
+    if isinstance(answer, Frontier) and shown in (View.CADENCE, View.CSV):
+        text = "of a frontier there are its points on a terminal and JSON; of each point, by its own file, everything"
+        raise typer.BadParameter(text, param_hint="--csv" if shown is View.CSV else "--report")
     with refusing(None, as_json=as_json):
-        findings = verify_sharing(problem, answer) if isinstance(answer, Sharing) else verify(problem, answer)
+        findings = _findings(problem, answer)
     if findings:
         count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it"
-        what = "sharing" if isinstance(answer, Sharing) else "plan"
+        what = "sharing" if isinstance(answer, Sharing) else "frontier" if isinstance(answer, Frontier) else "plan"
         say(f"error: {visible(plan_file)}: is no {what} of this problem: {count}; 'memplan verify' lists them")
         say(f"  the first: {visible(findings[0].message)}")
         return ExitCode.FINDINGS
     if isinstance(answer, Sharing):
         show_sharing(problem, answer, shown)
+    elif isinstance(answer, Frontier):
+        show_frontier(problem, answer, shown)
     else:
         show(problem, answer, shown)
     return ExitCode.OK
+
+
+def _answer(file: str, data: bytes) -> Plan | Sharing | Frontier:
+    if is_frontier(data):
+        return read_frontier_file(file, data)
+    return read_sharing(data) if is_sharing(data) else read_plan(data)
+
+
+def _findings(problem: Problem, answer: Plan | Sharing | Frontier) -> Sequence[VerifyFinding | SharingFinding]:
+    if isinstance(answer, Frontier):
+        return verify_frontier(problem, answer)
+    return verify_sharing(problem, answer) if isinstance(answer, Sharing) else verify(problem, answer)
+
+
+def show_frontier(problem: Problem, found: Frontier, shown: View) -> None:
+    """Print the points of a verified frontier, as JSON each with its report."""
+    if shown is View.JSON:
+        from planner.formats.answers.write_report import write_frontier_report
+
+        print_document(write_frontier_report(found, [memory_report(problem, plan) for plan in found.points]))
+    else:
+        from ...terminal.tables.frontier import print_frontier
+
+        print_frontier(found, in_bytes=measures_bytes(problem))
 
 
 def show(problem: Problem, plan: Plan, shown: View) -> None:

@@ -163,3 +163,33 @@ def test_what_cannot_be_combined_is_refused(files: tuple[str, str], options: tup
 @pytest.mark.parametrize("option", ["--json", "--quiet", "-o-"])
 def test_plan_takes_report_only_alone(files: tuple[str, str], option: str) -> None:
     assert run("plan", files[0], "--report", "full", option).returncode == 2
+
+
+def test_of_a_frontier_all_points(tmp_path: Path) -> None:
+    problem, folder = tmp_path / "problem.json", tmp_path / "plans"
+    made = run("generate", "variants", "-n", "8", "--set", "groups=2", "--set", "alternatives=2", "-o", str(problem))
+    assert made.returncode == 0
+    assert run("pareto", str(problem), "-o", str(folder), "--workers", "1", "--time-limit", "none").returncode == 0
+    frontier = folder / "frontier.json"
+    done = run("report", str(problem), str(frontier))
+    assert (done.returncode, done.stderr) == (0, b"")
+    report, index = json.loads(done.stdout), json.loads(frontier.read_bytes())
+    assert report["format"] == "memplan-frontier-report/1"
+    assert (report["complete"], report["within"]) == (index["complete"], index["within"])
+    assert len(report["points"]) == len(index["points"]) > 1
+    for point, said in zip(report["points"], index["points"], strict=True):
+        alone = run("report", str(problem), str(folder / said["plan"]))
+        assert point["report"] == json.loads(alone.stdout)
+        assert {name: point[name] for name in said if name != "plan"} == {
+            name: said[name] for name in said if name != "plan"
+        }
+    code, text = run_on_terminal("report", str(problem), str(frontier), columns=120, env=BARE)
+    assert code == 0
+    assert text.count("cost ") == len(index["points"])
+    for option in ("--csv", "--report=cadence"):
+        assert run("report", str(problem), str(frontier), option).returncode == 2
+    index["points"].reverse()
+    frontier.write_text(json.dumps(index), encoding="utf-8")
+    wrong = run("report", str(problem), str(frontier))
+    assert wrong.returncode == 1
+    assert b"is no frontier of this problem" in wrong.stderr
