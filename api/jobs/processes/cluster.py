@@ -11,8 +11,8 @@ import contextlib
 import itertools
 import time
 import uuid
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
@@ -65,8 +65,8 @@ class _UnderWay:
     """What that of which it has told is worth."""
     has_better: bool = False
     """Is that another than was asked for?"""
-    points: Sequence[Any] = ()
-    """Those that were passed on."""
+    points: list[Any] = field(default_factory=list)
+    """Those that were passed on, of this try or of one that was lost."""
     passing: asyncio.Task[None] | None = None
     """Passes both on."""
 
@@ -85,10 +85,11 @@ class _UnderWay:
 
     def new_of(self, best: Reply) -> Reply:
         """Without the points that were passed on before."""
-        points = best.header.get("points", ())
-        known = len(self.points) if list(points[: len(self.points)]) == list(self.points) else 0
-        self.points = points
-        return Reply({**best.header, "points": points[known:]}, best.payload) if points else best
+        if "points" not in best.header:
+            return best
+        new = [point for point in best.header["points"] if point not in self.points]
+        self.points.extend(new)
+        return Reply({**best.header, "points": new}, best.payload)
 
 
 class ClusterPool:
@@ -137,10 +138,11 @@ class ClusterPool:
     async def do(self, task: Task) -> Reply:
         """As soon as the cluster has room, however often that takes. Raises what a worker process's end is told as."""
         self._busy += 1
+        points: list[Any] = []
         try:
             while True:
                 client = await self._reached(task)
-                ending = await self._at(client, task)
+                ending = await self._at(client, task, points)
                 if ending is not None:
                     break
         finally:
@@ -176,12 +178,12 @@ class ClusterPool:
                     await self._is_there.wait()
         return self._client
 
-    async def _at(self, client: Any, task: Task) -> Ending | None:
+    async def _at(self, client: Any, task: Task, points: list[Any]) -> Ending | None:
         """How it ended; None if the scheduler was lost with it."""
         ticket = f"{self._topic}-{next(self._numbers)}"
         arguments = (ticket, dict(task.header), list(task.parts), task.seconds, self._settings)
         future = client.submit(do_there, *arguments, key=ticket, pure=False, retries=REPEATS)
-        this = _UnderWay(task, future, asyncio.get_running_loop().create_future())
+        this = _UnderWay(task, future, asyncio.get_running_loop().create_future(), points=points)
         self._under_way[ticket] = this
         result = asyncio.ensure_future(_ending(future))
         try:
