@@ -37,15 +37,13 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD, beside: Sequence[MemoryMap] =
     used = filled[:MOST_POOLS]
     those = dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True))
     height = max(sheet.width * 13 / 30 / max(len(used), 1), LEAST_FIELD)
-    above: float = HEAD + GAP / 2
-    parts: list[str] = []
+    parts = list(_why_empty(drawn.why_empty or "", sheet))
+    above: float = HEAD + GAP / 2 + len(parts) * 18
     for pool in used:
         top = max(ceiling(each[pool.name], drawn.buffers) for each in together if pool.name in each)
         right = max(each.axis.right for each in (drawn, *beside))
         frame = Frame(sheet, above, height, drawn.axis.begin, right, top)
         parts += field(drawn, pool, those[pool.name], frame)
-        if drawn.why_empty is not None and pool is used[0]:
-            parts += _why_empty(drawn.why_empty, frame)
         above = frame.below + GAP
     notes = _notes(drawn, sheet, empty, sum(len(each.together) for each in those.values()))
     if len(filled) > len(used):
@@ -106,11 +104,12 @@ def heading(pool: PoolMap, frame: Frame, name: str = "") -> Iterator[str]:
     """Above the field: what the pool is called (with a `name` before it), and its figures."""
     name = cut(f"{name}{pool.name}", min(420, frame.sheet.inside - 480), 7)
     yield text(LEFT, frame.above - 8, name, "pool ink")
-    peak = "empty" if pool.peak is None else f"peak {exact_bytes(pool.peak)}"
-    size = " ·  unlimited" if pool.size is None else f"of {short_bytes(pool.size)}"
+    size = "unlimited" if pool.size is None else short_bytes(pool.size)
+    if pool.peak is not None:
+        size = f"peak {exact_bytes(pool.peak)} {' · ' if pool.size is None else 'of'} {size}"
     bound = f"  ·  bound {exact_bytes(pool.bound)}" if pool.bound else ""
     base = "" if pool.base is None else f"  ·  from {pool.base:#x}"
-    yield text(frame.sheet.right, frame.above - 8, f"{peak} {size}{bound}{base}", "soft right")
+    yield text(frame.sheet.right, frame.above - 8, f"{size}{bound}{base}", "soft right")
 
 
 def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
@@ -190,12 +189,10 @@ def live_words(drawn: MemoryMap) -> str:
     return "bytes in use" if drawn.why_empty is None else "bytes needed"
 
 
-def _why_empty(said: str, frame: Frame) -> Iterator[str]:
-    """In the middle of the field, in as many lines as it takes."""
-    lines = textwrap.wrap(printable(said[:LONGEST_REASON]), max(int(frame.sheet.inside / 8), 20))
-    above = frame.above + frame.height / 2 - 9 * len(lines)
-    for i, each in enumerate(lines):
-        yield text(LEFT + frame.sheet.inside / 2, above + 18 * i, each, "wrong mid")
+def _why_empty(said: str, sheet: Sheet) -> Iterator[str]:
+    """Between the figures and the first pool, in as many lines as it takes."""
+    for i, each in enumerate(textwrap.wrap(printable(said[:LONGEST_REASON]), max(int(sheet.inside / 7), 20))):
+        yield text(LEFT, HEAD + 6 + 18 * i, each, "wrong")
 
 
 def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str]) -> tuple[list[str], int]:

@@ -172,9 +172,10 @@ def test_a_problem_without_buffers_and_one_without_a_plan_are_drawn() -> None:
     tight = replace(named("a", "b"), pools=(Pool("arena", 70),))
     picture = drawn(tight)
     assert b"infeasible" in picture
-    said = [text.text or "" for text in parts(picture, "text")]
-    assert any(text.startswith("No plan fits: pool 'arena' is ") for text in said), "why nothing is drawn"
-    assert "bytes needed" in said
+    heights = {text.text or "": float(text.attrib["y"]) for text in parts(picture, "text")}
+    why = next(text for text in heights if text.startswith("No plan fits: pool 'arena' is "))
+    assert heights[why] < heights["arena"], "above the field, where nothing crosses it"
+    assert "bytes needed" in heights
     assert b'class="live"' in picture, "how much is needed when, beside the end of the pool"
 
 
